@@ -1,0 +1,236 @@
+# ecube: firmware, tool, programs, tests. `make help` lists the targets; everything built lies under build/.
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j2
+endif
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all run test bench check install uninstall clean packages packages-present format help
+
+B := build
+Q := $(if $(V),,@)
+Q := $(if $(V),,@)
+PREFIX ?= /usr/local
+MESH ?= cube:4
+SIZES ?= 16 100 1000 10000 65536
+TESTS ?= .
+BENCHES ?=
+
+# Sources, by room -------------------------------------------------------------------------------------------------
+
+# (while the tree grows the lists are globs; they become lists when it settles)
+DRIVERS := drivers/status.c
+DRIVERS_TARGET := $(filter-out $(DRIVERS),$(wildcard drivers/*.c))
+DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c
+ROUTER := $(wildcard router/*.c)
+COLLECTIVES := $(wildcard collectives/*.c)
+GENERATOR := $(wildcard collectives/gen/*.c)
+PROVER := collectives/gen/build.c collectives/gen/prove.c
+NODE := $(wildcard node/*.c)
+BOOT := $(wildcard boot/*.S boot/*.c)
+LIBRARY := $(filter-out lib/crt0.%,$(wildcard lib/*.c lib/*.S))
+TOOL := $(wildcard host/*.c)
+EXAMPLES := $(wildcard examples/*/*.c)
+UNIT_TESTS := $(wildcard tests/unit/*.c)
+TARGET_TESTS := tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c tests/unit/clock_test.c tests/unit/crc_test.c tests/unit/frame_test.c
+TARGET_GLUE := $(wildcard tests/target/*.c tests/target/*.S)
+MESH_TESTS := $(wildcard tests/mesh/*_test.c)
+MESH_SUPPORT := $(filter-out $(MESH_TESTS),$(wildcard tests/mesh/*.c))
+SYSTEM_PROGRAMS := $(wildcard tests/system/programs/*.c)
+SYSTEM_TOOLS := tests/system/json_get.c
+BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
+BENCH := bench/bench.c bench/raw_run.c
+BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
+
+# Tools and flags --------------------------------------------------------------------------------------------------
+
+include board/virt/board.mk
+
+CC := gcc
+COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototypes -Wundef -g -MMD -MP -I.
+TOOL_CFLAGS := $(COMMON) -O2 -D_GNU_SOURCE
+TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
+CHECKED_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer
+KERNEL_CFLAGS := $(COMMON) -Iboard/virt -O2 $(KERNEL_FLAGS) -ffreestanding -ffunction-sections -fdata-sections
+PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -fdata-sections
+
+# What is built ----------------------------------------------------------------------------------------------------
+
+TABLES := $(B)/gen/schedule_tables.c
+ROOMS := $(DRIVERS) $(ROUTER) $(COLLECTIVES) $(NODE)
+kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
+checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
+native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
+program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
+
+KERNEL := $(B)/virt/kernel.elf
+KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
+BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)))
+SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
+EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
+SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
+BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
+UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS))
+TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
+
+## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
+all: $(KERNEL) $(B)/ecube $(SDK) $(EXAMPLE_ELFS)
+
+## boot a 16-node hypercube and run the complete exchange on it (MESH=cube:D, SIZES="bytes ...")
+run: all
+	$(B)/ecube run --mesh $(MESH) $(B)/examples/complete_exchange.elf $(SIZES)
+
+## every test: unit, many nodes in one process, on the target in QEMU, the tool as a user drives it
+test: all $(UNIT_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get
+	@QEMU_TEST="$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
+
+## ratios against the raw device, as a table and as build/bench.json
+bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_ELFS)
+	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET)" $(BENCHES)
+
+## rules that a machine can check: rooms, state, sizes, layout
+check: all
+	@scripts/check-rooms.sh $(B)
+	@scripts/check-format.sh
+
+## rewrite the sources in the project's layout (needs clang-format)
+format:
+	@scripts/check-format.sh --fix
+
+## copy the tool, the compiler wrapper, headers and images to PREFIX (default /usr/local; DESTDIR is honoured)
+install: all
+	scripts/install.sh $(B) "$(DESTDIR)$(PREFIX)"
+
+## remove what install put there
+uninstall:
+	scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
+
+## install the Debian packages in packages.txt that are missing (run, test and bench do this by themselves)
+packages:
+	@scripts/packages.sh
+
+packages-present:
+	@scripts/packages.sh --check
+
+## remove everything built
+clean:
+	rm -rf $(B)
+
+## this list
+help:
+	@awk '/^## /{text = substr($$0, 4)} /^[a-z-]+:/ && text {sub(/:.*/, ""); printf "%-10s %s\n", $$0, text; text = ""}' Makefile
+
+# Packages come first: run, test, bench install what is missing; the other goals only name it.
+PACKAGES := $(if $(filter run test bench packages,$(MAKECMDGOALS)),packages,packages-present)
+
+# Rules ------------------------------------------------------------------------------------------------------------
+
+$(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
+	@echo "  link  $@"
+	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
+		-o $@ $(KERNEL_OBJECTS)
+
+$(B)/ecube: $(call native,$(TOOL) $(DRIVERS) $(ROUTER))
+	@echo "  link  $@"
+	$(Q)$(CC) -o $@ $^ $(TOOL_LIBS)
+
+$(B)/schedule_gen: $(call native,$(GENERATOR) collectives/walker.c)
+	@echo "  link  $@"
+	$(Q)$(CC) -o $@ $^
+
+$(TABLES): $(B)/schedule_gen
+	@mkdir -p $(@D)
+	@echo "  prove $@"
+	$(Q)$(B)/schedule_gen > $@
+
+$(B)/host/rooms.a: $(CHECKED_ROOMS) Makefile
+	$(Q)rm -f $@ && ar rcs $@ $(CHECKED_ROOMS)
+
+$(B)/lib/libecube.a: $(call program,$(LIBRARY)) Makefile
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $(filter %.o,$^)
+
+$(B)/lib/crt0.o: $(B)/program/lib/crt0.o
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(B)/ecube-cc: lib/ecube-cc
+	$(Q)cp $< $@
+
+$(B)/virt/node.ld: linker/node.ld.S board/virt/board.h | $(PACKAGES)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS)gcc -E -P -x assembler-with-cpp -I. -Iboard/virt $< -o $@
+
+$(B)/lib/program.ld: linker/program.ld.S board/virt/board.h | $(PACKAGES)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS)gcc -E -P -x assembler-with-cpp -I. -Iboard/virt $< -o $@
+
+define program_rule
+$(B)/$(1): $(2) $(SDK) $(wildcard include/ecube/*.h)
+	@mkdir -p $$(@D)
+	@echo "  cc    $$@"
+	$(Q)$(B)/ecube-cc -Wall -Wextra -Werror $(2) -o $$@
+endef
+$(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
+$(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p))))
+$(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
+
+$(B)/tests/json_get: $(call native,$(SYSTEM_TOOLS))
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -o $@ $^ -ljansson
+
+$(B)/bench/raw.elf: $(call kernel,$(filter-out boot/main.c,$(BOOT)) $(DRIVERS_TARGET) $(DRIVERS) $(BENCH_RAW)) $(B)/virt/node.ld
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld -o $@ $(filter %.o,$^)
+
+$(B)/bench/bench: $(call native,$(BENCH))
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -o $@ $^ -ljansson
+
+
+$(B)/tests/%: $(B)/host/tests/%.o $(call checked,$(MESH_SUPPORT)) $(B)/host/rooms.a
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -lcmocka $(TOOL_LIBS)
+
+$(B)/tests/target/%.elf: $(B)/virt/tests/unit/%.o $(call kernel,$(TARGET_GLUE)) $(BARE_OBJECTS) $(B)/virt/node.ld
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
+		-o $@ $(filter %.o,$^)
+
+# Objects are made anew when the flags change.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@new=$@.$$$$; echo "$(KERNEL_CFLAGS) $(PROGRAM_CFLAGS) $(CHECKED_CFLAGS) $(TOOL_CFLAGS)" >$$new; \
+	if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
+FORCE:
+
+# One rule per way to compile; a source lies in the tree or, generated, under build/.
+define compile_rules
+$(B)/$(1)/%.o: %.c $(B)/flags | $(PACKAGES)
+	@mkdir -p $$(@D)
+	@echo "  cc    $$@"
+	$(Q)$(2) -c $$< -o $$@
+
+$(B)/$(1)/%.o: $(B)/%.c $(B)/flags | $(PACKAGES)
+	@mkdir -p $$(@D)
+	@echo "  cc    $$@"
+	$(Q)$(2) -c $$< -o $$@
+
+$(B)/$(1)/%.o: %.S $(B)/flags | $(PACKAGES)
+	@mkdir -p $$(@D)
+	@echo "  cc    $$@"
+	$(Q)$(2) -c $$< -o $$@
+endef
+$(eval $(call compile_rules,virt,$(CROSS)gcc $(KERNEL_CFLAGS)))
+$(eval $(call compile_rules,program,$(CROSS)gcc $(PROGRAM_CFLAGS)))
+$(eval $(call compile_rules,host,$(CC) $(CHECKED_CFLAGS)))
+$(eval $(call compile_rules,tool,$(CC) $(TOOL_CFLAGS)))
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

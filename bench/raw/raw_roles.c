@@ -1,0 +1,128 @@
+#include "bench/raw/raw.h"
+
+#include "boot/platform.h"
+#include "drivers/check.h"
+#include "drivers/link.h"
+
+enum { PING_BYTES = 8, PINGS_MAX = 65536, RELAYED_MAX = LINK_BUFFERS_MAX };
+
+static uint8_t segment[RAW_SEGMENT_BYTES];
+static uint32_t trip_us[PINGS_MAX];
+
+void raw_send(struct link *link)
+{
+    for (;;) {
+        while (link->ops->send(link, segment, sizeof(segment)) == 0) {
+        }
+        link->ops->kick(link);
+        (void)link->ops->sent(link);
+        raw_wait();
+    }
+}
+
+void raw_receive(struct link *link, uint32_t bytes)
+{
+    struct link_chunk chunk;
+    uint64_t start_us = 0;
+    uint32_t received = 0;
+    while (received < bytes) {
+        while (link->ops->receive(link, &chunk)) {
+            if (received == 0) {
+                start_us = platform_now_us();
+            }
+            received += chunk.bytes;
+            link->ops->release(link, chunk.buffer);
+        }
+        if (received < bytes) {
+            raw_wait();
+        }
+    }
+    raw_show("receive", received, platform_now_us() - start_us);
+}
+
+/* Waits for a number of bytes, and drops them. */
+static void receive_exactly(struct link *link, uint32_t bytes)
+{
+    struct link_chunk chunk;
+    while (bytes > 0) {
+        if (!link->ops->receive(link, &chunk)) {
+            raw_wait();
+            continue;
+        }
+        CHECK(chunk.bytes <= bytes);
+        bytes -= chunk.bytes;
+        link->ops->release(link, chunk.buffer);
+    }
+}
+
+static void sort(uint32_t *values, uint32_t count)
+{
+    for (uint32_t gap = count / 2; gap > 0; gap /= 2) {
+        for (uint32_t i = gap; i < count; i++) {
+            uint32_t value = values[i];
+            uint32_t j = i;
+            for (; j >= gap && values[j - gap] > value; j -= gap) {
+                values[j] = values[j - gap];
+            }
+            values[j] = value;
+        }
+    }
+}
+
+void raw_ping(struct link *link, uint32_t count)
+{
+    CHECK(count > 0 && count <= PINGS_MAX);
+    uint64_t start_us = 0;
+    for (uint32_t i = 0; i <= count; i++) { /* the first finds the other end still starting */
+        uint64_t sent_us = platform_now_us();
+        CHECK(link->ops->send(link, segment, PING_BYTES) == 0);
+        link->ops->kick(link);
+        receive_exactly(link, PING_BYTES);
+        (void)link->ops->sent(link);
+        if (i == 0) {
+            start_us = platform_now_us();
+        } else {
+            trip_us[i - 1] = (uint32_t)(platform_now_us() - sent_us);
+        }
+    }
+    uint64_t mean_ns = (platform_now_us() - start_us) * 1000 / count;
+    sort(trip_us, count);
+    raw_show("ping", trip_us[count / 2] * UINT64_C(1000), mean_ns);
+}
+
+/* Chunks that are on their way out: their buffers go back to `from` in the order they were sent. */
+struct relayed {
+    uint16_t buffers[RELAYED_MAX];
+    uint32_t queued;
+    uint32_t released;
+};
+
+static void relay_release(struct relayed *relayed, struct link *from, struct link *to)
+{
+    uint32_t sent = to->ops->sent(to);
+    while (relayed->released != sent) {
+        from->ops->release(from, relayed->buffers[relayed->released % RELAYED_MAX]);
+        relayed->released++;
+    }
+}
+
+void raw_relay(struct link *from, struct link *to)
+{
+    static struct relayed relayed;
+    struct link_chunk chunk;
+    for (;;) {
+        while (from->ops->receive(from, &chunk)) {
+            CHECK(to->ops->send(to, chunk.data, chunk.bytes) == 0);
+            relayed.buffers[relayed.queued % RELAYED_MAX] = chunk.buffer;
+            relayed.queued++;
+        }
+        to->ops->kick(to);
+        relay_release(&relayed, from, to);
+        raw_wait();
+    }
+}
+
+void raw_pong(struct link *link)
+{
+    raw_relay(link, link);
+}

@@ -1,0 +1,25 @@
+/*
+ * raw_run.h - the raw image in QEMU processes that are joined by socketpairs: what the links can do at best.
+ *
+ * Every call starts its processes, waits for the result line, and ends them; they die with the bench in any case.
+ *
+ * Units    bytes, us, ns
+ * Errors   a negative number after a message on stderr
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct raw_bench {
+    const char *qemu;  /* command line up to and with -semihosting-config, words separated by spaces */
+    const char *image; /* build/bench/raw.elf */
+};
+
+/* Bytes per second through a chain of a sender, `relays` relays and a receiver. */
+double raw_run_stream(const struct raw_bench *bench, unsigned relays, uint64_t bytes);
+
+/* ns of the median round trip of 8 bytes over one link. */
+double raw_run_ping(const struct raw_bench *bench, uint32_t count);
+
+/* us from the first start until `nodes` processes have each printed a byte. */
+double raw_run_boot(const struct raw_bench *bench, unsigned nodes);

@@ -1,0 +1,35 @@
+/*
+ * board.h - QEMU's `virt` machine with a 32-bit Cortex-A15, 64 MiB of memory: integer macros only.
+ *
+ * Addresses and interrupt numbers: QEMU 7.2 hw/arm/virt.c (a15memmap, a15irqmap); see README.md.
+ */
+#pragma once
+
+#define BOARD_RAM_BASE 0x40000000
+#define BOARD_RAM_BYTES 0x04000000
+
+/* Memory map of a node: one megabyte steps, the size of a first-level MMU section.
+ *
+ *   40000000 device tree (QEMU)     40900000 program: stack (grows down)
+ *   40100000 kernel                 40a00000 program: private blocks, ending at 40b00000
+ *   40800000 unmapped guard         40b00000 program: image, bss, heap ... 44000000
+ */
+#define BOARD_KERNEL_BASE 0x40100000
+#define BOARD_KERNEL_BYTES 0x00700000
+#define BOARD_GUARD_BASE 0x40800000
+#define BOARD_GUARD_BYTES 0x00100000
+#define BOARD_STACK_BASE 0x40900000
+#define BOARD_STACK_BYTES 0x00100000
+#define BOARD_BLOCKS_BASE 0x40a00000
+#define BOARD_BLOCKS_BYTES 0x00100000
+#define BOARD_IMAGE_BASE 0x40b00000
+#define BOARD_PROGRAM_END 0x44000000
+
+#define BOARD_GIC_DISTRIBUTOR 0x08000000
+#define BOARD_GIC_CPU 0x08010000
+#define BOARD_VIRTIO_MMIO 0x0a003e00 /* the slot that QEMU gives to the first -device */
+#define BOARD_VIRTIO_INTERRUPT 79
+#define BOARD_TIMER_INTERRUPT 27     /* virtual timer, PPI 11 */
+
+#define BOARD_LINKS_MAX 12
+#define BOARD_LINK_BUFFERS 64

@@ -1,0 +1,202 @@
+/*
+ * main.c - the node on this board: the one endless loop, and what system calls, interrupts and
+ * faults do with it.
+ *
+ * Everything runs on one supervisor stack with interrupts masked. While a program runs, interrupts
+ * bring the kernel in; while it is blocked or there is none, the kernel looks for itself and sleeps
+ * in between.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "boot/platform.h"
+#include "boot/trap.h"
+#include "drivers/check.h"
+#include "node/host_wire.h"
+#include "node/node.h"
+
+enum {
+    NODE_BYTES_MAX = 32 * 1024,
+    MEMORY_BYTES_MAX = 128 * 1024,
+    FAREWELL_US = 1000000, /* how long a kernel that has failed may still try to say so */
+    DIVIDE_TRAP = 0xdeec   /* udf #0xec in Thumb */
+};
+
+static _Alignas(16) uint8_t node_storage[NODE_BYTES_MAX];
+static _Alignas(16) uint8_t node_memory[MEMORY_BYTES_MAX];
+static bool failed;
+
+static struct node *node(void)
+{
+    return (struct node *)(void *)node_storage;
+}
+
+static void step_until_quiet(void)
+{
+    while (node_step(node(), platform_now_us())) {
+    }
+}
+
+/* Steps until the links and timers have nothing more, and leaves the interrupts armed for what
+ * comes next. */
+static void serve(void)
+{
+    do {
+        step_until_quiet();
+    } while (platform_listen(node_deadline(node())));
+}
+
+static _Noreturn void idle(void)
+{
+    for (;;) {
+        struct node_start start;
+        serve();
+        if (node_take_start(node(), &start)) {
+            platform_sync_instructions();
+            platform_update(node_deadline(node()));
+            trap_enter(start.entry, start.stack_top, start.block, start.block_bytes);
+        }
+        platform_sleep();
+    }
+}
+
+static void idle_restarted(void)
+{
+    idle();
+}
+
+void trap_call(struct trap_frame *frame)
+{
+    int32_t result = 0;
+    enum node_verdict verdict =
+        node_call(node(), platform_now_us(), frame->registers[7], frame->registers, &result);
+    if (verdict == NODE_RESUME) {
+        platform_update(node_deadline(node()));
+    }
+    while (verdict == NODE_BLOCK) {
+        serve();
+        verdict = node_resume(node(), platform_now_us(), &result);
+        platform_update(node_deadline(node()));
+        if (verdict == NODE_BLOCK) {
+            platform_sleep();
+        }
+    }
+    if (verdict == NODE_END) {
+        trap_restart(idle_restarted);
+    }
+    frame->registers[0] = (uint32_t)result;
+}
+
+void trap_interrupt(struct trap_frame *frame)
+{
+    (void)frame;
+    platform_interrupt();
+    serve();
+    if (!node_program_runs(node())) {
+        trap_restart(idle_restarted);
+    }
+}
+
+/* The kernel has failed: the links go on for a moment, so that the report gets out, then everything
+ * stops. */
+static _Noreturn void farewell(const struct fault *fault)
+{
+    if (failed) {
+        trap_halt();
+    }
+    failed = true;
+    uint64_t start_us = platform_now_us();
+    node_fault(node(), start_us, fault);
+    while (platform_now_us() - start_us < FAREWELL_US) {
+        step_until_quiet();
+        if (!platform_listen(start_us + FAREWELL_US)) {
+            platform_sleep();
+        }
+    }
+    trap_halt();
+}
+
+static uint32_t read_fault_address(uint32_t kind)
+{
+    uint32_t address;
+    if (kind == FAULT_DATA) {
+        __asm__ volatile("mrc p15, 0, %0, c6, c0, 0" : "=r"(address)); /* DFAR */
+    } else {
+        __asm__ volatile("mrc p15, 0, %0, c6, c0, 2" : "=r"(address)); /* IFAR */
+    }
+    return address;
+}
+
+static uint32_t read_fault_status(uint32_t kind)
+{
+    uint32_t status;
+    if (kind == FAULT_DATA) {
+        __asm__ volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(status)); /* DFSR */
+    } else {
+        __asm__ volatile("mrc p15, 0, %0, c5, c0, 1" : "=r"(status)); /* IFSR */
+    }
+    return status;
+}
+
+static bool inside(uintptr_t address, uintptr_t start, uintptr_t end)
+{
+    return address >= start && address < end;
+}
+
+/* The instruction at pc is the program library's trap for a division by zero. */
+static bool is_divide_trap(uintptr_t pc, uint32_t cpsr)
+{
+    return (cpsr & CPSR_THUMB) != 0 &&
+           inside(pc, platform_program.start, platform_program.end - 1) &&
+           *(const uint16_t *)pc == DIVIDE_TRAP;
+}
+
+void trap_fault(const struct trap_frame *frame, uint32_t kind)
+{
+    struct fault fault = {.kind = kind, .cpsr = frame->cpsr, .address = frame->registers[15]};
+    memcpy(fault.registers, frame->registers, sizeof(fault.registers));
+    if (kind != FAULT_UNDEFINED) {
+        fault.address = read_fault_address(kind);
+        fault.status_register = read_fault_status(kind);
+    } else if (is_divide_trap(frame->registers[15], frame->cpsr)) {
+        fault.kind = FAULT_DIVIDE;
+    }
+    if ((frame->cpsr & CPSR_MODE) != CPSR_MODE_USER) {
+        fault.kind |= FAULT_KERNEL;
+        farewell(&fault);
+    }
+    if (kind == FAULT_DATA &&
+        inside(fault.address, platform_program.guard_start, platform_program.guard_end)) {
+        fault.kind = FAULT_STACK;
+    }
+    node_fault(node(), platform_now_us(), &fault);
+    trap_restart(idle_restarted);
+}
+
+_Noreturn void check_failed(const char *file, int line, const char *what)
+{
+    struct fault fault = {.kind = FAULT_CHECK, .line = (uint32_t)line, .text = file};
+    (void)what;
+    fault.registers[15] = (uint32_t)(uintptr_t)__builtin_return_address(0);
+    farewell(&fault);
+}
+
+int main(void)
+{
+    int link_count = platform_init();
+    struct node_config config = {
+        .links = platform_links(),
+        .link_count = link_count < 0 ? 0 : (unsigned)link_count,
+        .program = (uint8_t *)platform_program.start,
+        .program_address = (uint32_t)platform_program.start,
+        .program_bytes = (uint32_t)(platform_program.end - platform_program.start),
+        .blocks_address = (uint32_t)platform_program.blocks,
+        .image_address = (uint32_t)platform_program.image,
+        .memory = node_memory,
+        .payload_checked = false, /* a virtio queue and a socket lose nothing */
+    };
+    CHECK(node_bytes() <= NODE_BYTES_MAX &&
+          node_memory_bytes(config.link_count) <= MEMORY_BYTES_MAX);
+    node_init(node(), &config);
+    idle();
+}

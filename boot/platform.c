@@ -1,0 +1,134 @@
+#include "boot/platform.h"
+
+#include "board.h"
+#include "boot/mmu.h"
+#include "drivers/check.h"
+#include "drivers/generic_timer.h"
+#include "drivers/gic.h"
+#include "drivers/virtio_serial.h"
+
+_Static_assert(BOARD_LINKS_MAX <= PLATFORM_LINKS_MAX, "links");
+
+enum { MEGABYTE = 1 << 20, GUARD_BYTES = 4096 };
+
+/* From node.ld.S; only their addresses mean anything. */
+extern char kernel_text_start[];
+extern char kernel_rodata_start[];
+extern char kernel_data_start[];
+extern char kernel_guard_start[];
+extern char kernel_end[];
+
+const struct platform_program platform_program = {
+    .start = BOARD_STACK_BASE,
+    .end = BOARD_PROGRAM_END,
+    .blocks = BOARD_BLOCKS_BASE,
+    .image = BOARD_IMAGE_BASE,
+    .guard_start = BOARD_GUARD_BASE,
+    .guard_end = BOARD_GUARD_BASE + BOARD_GUARD_BYTES,
+};
+
+static const struct gic gic = {.distributor = BOARD_GIC_DISTRIBUTOR, .cpu = BOARD_GIC_CPU};
+
+static struct generic_timer timer;
+static struct virtio_serial serial;
+static struct virtio_serial_port ports[BOARD_LINKS_MAX];
+static struct link *links[BOARD_LINKS_MAX];
+
+/* Not cleared at boot: memory that no traffic has touched costs the emulator nothing. */
+static _Alignas(
+    64) uint8_t buffers[BOARD_LINKS_MAX * BOARD_LINK_BUFFERS * (LINK_HEADROOM + LINK_CHUNK_MAX)]
+    __attribute__((section(".noinit")));
+
+/* The section-sized piece that holds a device's registers. */
+static struct mmu_region device_region(uintptr_t address)
+{
+    uintptr_t start = address & ~(uintptr_t)(MEGABYTE - 1);
+    return (struct mmu_region){start, start + MEGABYTE, MMU_DEVICE};
+}
+
+static void memory_init(void)
+{
+    const struct mmu_region regions[] = {
+        {(uintptr_t)kernel_text_start, (uintptr_t)kernel_rodata_start, MMU_TEXT},
+        {(uintptr_t)kernel_rodata_start, (uintptr_t)kernel_data_start, MMU_RODATA},
+        {(uintptr_t)kernel_data_start, (uintptr_t)kernel_guard_start, MMU_DATA},
+        {(uintptr_t)kernel_guard_start + GUARD_BYTES, (uintptr_t)kernel_end, MMU_DATA},
+        {BOARD_STACK_BASE, BOARD_PROGRAM_END, MMU_PROGRAM},
+        device_region(BOARD_GIC_DISTRIBUTOR), /* and the CPU interface, in the same megabyte */
+        device_region(BOARD_VIRTIO_MMIO),
+    };
+    mmu_init(regions, sizeof(regions) / sizeof(regions[0]));
+}
+
+_Static_assert(BOARD_GIC_DISTRIBUTOR / MEGABYTE == BOARD_GIC_CPU / MEGABYTE,
+               "one region maps both");
+
+int platform_init(void)
+{
+    const struct virtio_serial_config config = {
+        .base = BOARD_VIRTIO_MMIO,
+        .ports = ports,
+        .port_count = BOARD_LINKS_MAX,
+        .buffers = buffers,
+        .buffer_count = BOARD_LINK_BUFFERS,
+    };
+    memory_init();
+    gic_init(&gic);
+    gic_enable(&gic, BOARD_TIMER_INTERRUPT);
+    gic_enable(&gic, BOARD_VIRTIO_INTERRUPT);
+    generic_timer_init(&timer);
+    int link_count = virtio_serial_init(&serial, &config);
+    for (int i = 0; i < link_count; i++) {
+        links[i] = virtio_serial_link(&serial, (uint32_t)i);
+    }
+    return link_count;
+}
+
+struct link **platform_links(void)
+{
+    return links;
+}
+
+uint64_t platform_now_us(void)
+{
+    return generic_timer_now_us(&timer);
+}
+
+bool platform_listen(uint64_t deadline_us)
+{
+    generic_timer_set_alarm(&timer, deadline_us);
+    return virtio_serial_listen(&serial);
+}
+
+void platform_update(uint64_t deadline_us)
+{
+    generic_timer_set_alarm(&timer, deadline_us);
+    virtio_serial_flush(&serial);
+}
+
+void platform_interrupt(void)
+{
+    uint32_t interrupt = gic_acknowledge(&gic);
+    if (interrupt == BOARD_VIRTIO_INTERRUPT) {
+        virtio_serial_interrupt(&serial);
+    } else if (interrupt == BOARD_TIMER_INTERRUPT) {
+        generic_timer_interrupt(&timer);
+    }
+    if (interrupt < GIC_SPURIOUS_FIRST) {
+        gic_end(&gic, interrupt);
+    }
+    virtio_serial_quiet(&serial);
+}
+
+void platform_sleep(void)
+{
+    /* With interrupts masked WFI still ends when one is pending, so there is no moment in which to
+     * miss it. */
+    __asm__ volatile("dsb\n\twfi" ::: "memory");
+    platform_interrupt();
+}
+
+void platform_sync_instructions(void)
+{
+    mmu_sync_instructions();
+}

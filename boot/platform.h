@@ -1,0 +1,54 @@
+/*
+ * platform.h - the board's devices under one roof: memory map, links, clock and sleep.
+ *
+ * Shared by the kernel and by the bare images of tests and benches. platform.c is the only C file
+ * that reads board.h.
+ *
+ * Units    us since the counter's zero
+ * Context  kernel, interrupts masked
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct link;
+
+/* The program's memory, addresses as in node_config. */
+struct platform_program {
+    uintptr_t start;
+    uintptr_t end;
+    uintptr_t blocks;
+    uintptr_t image;
+    uintptr_t guard_start; /* below the stack */
+    uintptr_t guard_end;
+};
+
+enum { PLATFORM_LINKS_MAX = 16 }; /* at least BOARD_LINKS_MAX */
+
+extern const struct platform_program platform_program;
+
+/* Maps the memory and starts interrupt controller, timer and links. Returns the number of links, or
+ * a status. */
+int platform_init(void);
+
+/* The links that platform_init counted. */
+struct link **platform_links(void);
+
+uint64_t platform_now_us(void);
+
+/* Sets when an interrupt shall come though nothing happens, UINT64_MAX: never; and asks the links
+ * for interrupts. True: something has happened meanwhile, look again before waiting. */
+bool platform_listen(uint64_t deadline_us);
+
+/* Sleeps until an interrupt is pending, then answers it and stops asking for more. */
+void platform_sleep(void);
+
+/* Answers the interrupt that is pending, if any, and stops asking for more. */
+void platform_interrupt(void);
+
+/* After each system call: what platform_listen was asked is brought up to date. */
+void platform_update(uint64_t deadline_us);
+
+/* Before a program starts. */
+void platform_sync_instructions(void);

@@ -1,0 +1,197 @@
+/*
+ * start.S - reset, vectors, and the way into C and back. Nothing here decides anything.
+ *
+ * A frame is 17 words: r0..r12, sp, lr, pc, cpsr (struct trap_frame). The supervisor stack is kept
+ * one word off its 8-byte alignment while a program runs, so that a frame on it leaves C an aligned
+ * stack.
+ *
+ * Source: ARM DDI 0406C, B1.8 (exceptions), B4.1 (system control registers)
+ */
+    .syntax unified
+    .arch armv7-a
+    .fpu neon-vfpv4
+    .arm
+
+    .equ MODE_SUPERVISOR, 0x13
+    .equ MODE_ABORT, 0x17
+    .equ MODE_UNDEFINED, 0x1b
+    .equ MODE_USER, 0x10
+    .equ CPSR_THUMB, 0x20
+    .equ CPSR_FIQ_MASKED, 0x40
+    .equ FRAME_BYTES, 72            /* 17 words and one to keep the alignment */
+    .equ FRAME_SP, 52
+    .equ FRAME_PC, 60
+    .equ FRAME_CPSR, 64
+    .equ SCTLR_MMU_CACHES, 0x1805   /* I, Z, C, M */
+    .equ CPACR_FLOAT, 0x00f00000    /* coprocessors 10 and 11 for everybody */
+    .equ FPEXC_ENABLE, 0x40000000
+    .equ FAULT_DATA, 1              /* enum fault_kind, node/host_wire.h */
+    .equ FAULT_PREFETCH, 2
+    .equ FAULT_UNDEFINED, 3
+
+    .section .vectors, "ax"
+    .balign 32
+vectors:
+    b _start
+    b undefined_entry
+    b call_entry
+    b prefetch_entry
+    b data_entry
+    b .                             /* unused on this profile */
+    b interrupt_entry
+    b .                             /* FIQ stays masked */
+
+    .global _start
+    .type _start, %function
+_start:
+    cpsid aif, #MODE_SUPERVISOR
+    mrc p15, 0, r0, c1, c0, 0       /* a loader may have left the MMU or caches on */
+    ldr r1, =SCTLR_MMU_CACHES
+    bic r0, r0, r1
+    mcr p15, 0, r0, c1, c0, 0
+    isb
+
+    ldr r0, =kernel_fault_stack_top
+    cps #MODE_ABORT
+    mov sp, r0
+    cps #MODE_UNDEFINED
+    mov sp, r0
+    cps #MODE_SUPERVISOR
+    ldr sp, =kernel_stack_top
+
+    ldr r0, =vectors
+    mcr p15, 0, r0, c12, c0, 0      /* VBAR */
+
+    ldr r0, =kernel_bss_start
+    ldr r1, =kernel_bss_end
+    mov r2, #0
+    mov r3, #0
+1:  cmp r0, r1
+    strdlo r2, r3, [r0], #8
+    blo 1b
+
+    ldr r0, =CPACR_FLOAT
+    mcr p15, 0, r0, c1, c0, 2
+    isb
+    mov r0, #FPEXC_ENABLE
+    vmsr fpexc, r0
+
+    bl main
+    b trap_halt
+
+/* A system call or interrupt of a program: the frame goes onto the supervisor stack. */
+    .macro save_program
+    srsdb sp!, #MODE_SUPERVISOR     /* pc, cpsr */
+    cps #MODE_SUPERVISOR
+    sub sp, sp, #FRAME_PC
+    stmia sp, {r0-r12}
+    add r0, sp, #FRAME_SP
+    stmia r0, {sp, lr}^
+    mov r0, sp
+    .endm
+
+call_entry:
+    save_program
+    bl trap_call
+    b return_to_program
+
+interrupt_entry:
+    sub lr, lr, #4
+    save_program
+    bl trap_interrupt
+
+return_to_program:
+    clrex
+    add r0, sp, #FRAME_SP
+    ldmia r0, {sp, lr}^
+    nop
+    ldmia sp, {r0-r12}
+    add sp, sp, #FRAME_PC
+    rfeia sp!
+
+/*
+ * A fault of a program or of the kernel: the frame goes onto the fault stack, because the kernel's
+ * own may be the reason. A program's fault is then handled on the empty supervisor stack, a
+ * kernel's below the frame.
+ */
+    .macro save_fault kind
+    sub sp, sp, #FRAME_BYTES
+    stmia sp, {r0-r12}
+    str lr, [sp, #FRAME_PC]
+    mrs r2, spsr
+    str r2, [sp, #FRAME_CPSR]
+    mov r1, #\kind
+    .endm
+
+undefined_entry:
+    save_fault FAULT_UNDEFINED
+    tst r2, #CPSR_THUMB
+    sub lr, lr, #2
+    subeq lr, lr, #2
+    str lr, [sp, #FRAME_PC]
+    b fault
+
+prefetch_entry:
+    sub lr, lr, #4
+    save_fault FAULT_PREFETCH
+    b fault
+
+data_entry:
+    sub lr, lr, #8
+    save_fault FAULT_DATA
+
+fault:
+    mov r0, sp
+    add sp, sp, #FRAME_BYTES        /* this mode's own stack pointer is ready for the next fault */
+    add r3, r0, #FRAME_SP
+    and r2, r2, #0x1f
+    cmp r2, #MODE_USER
+    stmiaeq r3, {sp, lr}^
+    cps #MODE_SUPERVISOR
+    strne sp, [r3]
+    strne lr, [r3, #4]
+    movne sp, r0
+    ldreq sp, =kernel_stack_top
+    bl trap_fault
+
+    .global trap_enter
+    .type trap_enter, %function
+trap_enter:
+    ldr sp, =kernel_stack_top
+    sub sp, sp, #4
+    mov r5, #MODE_USER | CPSR_FIQ_MASKED
+    tst r0, #1
+    orrne r5, r5, #CPSR_THUMB
+    bic r4, r0, #1
+    stmdb sp!, {r4, r5}             /* what rfe takes: pc, cpsr */
+    mov r4, r1
+    mov r5, #0
+    stmdb sp, {r4, r5}              /* the program's sp and lr: a return from its entry faults */
+    sub r6, sp, #8
+    ldmia r6, {sp, lr}^
+    nop
+    vmsr fpscr, r5
+    .irp q, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    vmov.i32 q\q, #0
+    .endr
+    mov r0, r2
+    mov r1, r3
+    .irp r, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+    mov r\r, #0
+    .endr
+    clrex
+    rfeia sp!
+
+    .global trap_restart
+    .type trap_restart, %function
+trap_restart:
+    ldr sp, =kernel_stack_top
+    blx r0
+    b trap_halt
+
+    .global trap_halt
+    .type trap_halt, %function
+trap_halt:
+    cpsid aif
+1:  wfi
+    b 1b

@@ -1,0 +1,40 @@
+/*
+ * trap.h - the seam between start.S and C: the register frame of whatever was interrupted, and who
+ * is called with it.
+ *
+ * The kernel runs on one supervisor stack with interrupts masked. A program's stack pointer never
+ * reaches it: every entry from user mode finds the supervisor stack empty, so leaving a program for
+ * good is a reset of that stack.
+ *
+ * Context  kernel, interrupts masked
+ * Source   ARM DDI 0406C, B1.8 (exception handling)
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct trap_frame {
+    uint32_t registers[16]; /* r0..r12, sp, lr, pc */
+    uint32_t cpsr;
+};
+
+_Static_assert(sizeof(struct trap_frame) == 68, "start.S stores 17 words");
+
+enum { CPSR_MODE = 0x1f, CPSR_MODE_USER = 0x10, CPSR_THUMB = 0x20 };
+
+/* Called by start.S. The first two return to the program; a change of the frame is a change of its
+ * registers. */
+void trap_call(struct trap_frame *frame);
+void trap_interrupt(struct trap_frame *frame);
+/* The kinds are those of enum fault_kind; the frame's pc is the instruction at fault. */
+_Noreturn void trap_fault(const struct trap_frame *frame, uint32_t kind);
+
+/* Starts a program in user mode: r0 and r1 as given, all other registers and the floating-point
+ * state zero. */
+_Noreturn void trap_enter(uint32_t entry, uint32_t stack_top, uint32_t r0, uint32_t r1);
+
+/* Empties the supervisor stack and continues there. */
+_Noreturn void trap_restart(void (*continuation)(void));
+
+/* Stops this CPU for good. */
+_Noreturn void trap_halt(void);

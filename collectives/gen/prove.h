@@ -1,0 +1,43 @@
+/*
+ * prove.h - proves a schedule by replaying all nodes of one cube from one root.
+ *
+ * The replay runs the firmware's own walker on every node, in step, and checks that
+ *   - every send meets a receive of the same size in the same step at the node it names, and every
+ *     receive a send;
+ *   - under e-cube routing no directed link carries two circuits in a step;
+ *   - the turns that the walker gives are the numbers of circuits that each link has carried
+ *     before;
+ *   - every block read holds data, no block is delivered twice, and no offset leaves the node's
+ *     buffers;
+ *   - at the end every node holds what the operation promises;
+ *   - steps, hops and blocks are those of the closed form in predict.h, which then is no less than
+ *     the bound.
+ *
+ * Errors   false and a sentence in proof->fault
+ * Context  host only; allocates
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectives/row.h"
+
+struct proof {
+    uint32_t steps;
+    uint32_t hops;     /* sum over the steps of the longest path */
+    uint32_t blocks;   /* sum over the steps of the largest message */
+    uint64_t circuits; /* of all nodes */
+    uint64_t links;    /* link uses of all circuits */
+    char fault[200];
+};
+
+bool schedule_prove(const struct schedule_table *table, uint32_t operation, uint32_t dims,
+                    uint32_t root, struct proof *proof);
+
+/*
+ * Proves the table for every cube up to CUBE_DIMS_MAX: from every root up to 6 dimensions, from a
+ * sample above.
+ */
+bool schedule_prove_all(const struct schedule_table *table, uint32_t operation,
+                        struct proof *proof);

@@ -1,0 +1,25 @@
+/*
+ * schedule.c - the part of walker.h that reads the tables which gen/ has proved.
+ *
+ * It is apart from walker.c so that the generator can link the walker before there are tables.
+ */
+#include "collectives/walker.h"
+#include "drivers/check.h"
+
+void walk_begin(struct walk *walk, uint32_t operation, uint32_t dims, uint32_t rank, uint32_t root,
+                uint32_t block_bytes)
+{
+    CHECK(operation < SCHEDULE_OPERATIONS);
+    walk_begin_table(walk, &schedule_tables[operation], operation, dims, rank, root, block_bytes);
+}
+
+uint32_t walk_steps(uint32_t operation, uint32_t dims)
+{
+    CHECK(operation < SCHEDULE_OPERATIONS && dims <= CUBE_DIMS_MAX);
+    const struct schedule_table *table = &schedule_tables[operation];
+    uint32_t steps = 0;
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        steps += table->rows[i].mask < UINT32_C(1) << dims;
+    }
+    return steps;
+}

@@ -1,0 +1,39 @@
+#include "drivers/gic.h"
+
+#include "drivers/mmio.h"
+
+enum {
+    GICD_CTLR = 0x000,
+    GICD_ISENABLER = 0x100, /* one bit per interrupt */
+    GICC_CTLR = 0x000,
+    GICC_PMR = 0x004,
+    GICC_IAR = 0x00c,
+    GICC_EOIR = 0x010,
+    CTLR_ENABLE = 1,
+    PMR_ALL = 0xff,
+    IAR_INTERRUPT = 0x3ff
+};
+
+void gic_init(const struct gic *gic)
+{
+    mmio_write32(gic->distributor + GICD_CTLR, CTLR_ENABLE);
+    mmio_write32(gic->cpu + GICC_PMR, PMR_ALL);
+    mmio_write32(gic->cpu + GICC_CTLR, CTLR_ENABLE);
+}
+
+void gic_enable(const struct gic *gic, uint32_t interrupt)
+{
+    mmio_write32(gic->distributor + GICD_ISENABLER + 4 * (interrupt / 32), 1u << interrupt % 32);
+}
+
+uint32_t gic_acknowledge(const struct gic *gic)
+{
+    return mmio_read32(gic->cpu + GICC_IAR) & IAR_INTERRUPT;
+}
+
+void gic_end(const struct gic *gic, uint32_t interrupt)
+{
+    /* The device must have dropped its line before the controller looks at it again. */
+    mmio_barrier();
+    mmio_write32(gic->cpu + GICC_EOIR, interrupt);
+}

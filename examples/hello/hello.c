@@ -1,0 +1,15 @@
+/*
+ * hello.c - every node says who it is and what arguments it got.
+ */
+#include <ecube.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    printf("hello from node %d of %d, a cube of %d dimensions\n", ecube_rank(), ecube_size(),
+           ecube_dims());
+    for (int i = 1; i < argc; i++) {
+        printf("argument %d: %s\n", i, argv[i]);
+    }
+    return 0;
+}

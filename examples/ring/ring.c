@@ -1,0 +1,73 @@
+/*
+ * ring.c - a token visits the nodes in the order of a Gray code, every hop one link, and comes
+ * home.
+ *
+ *   ring [rounds]      default: 1
+ *
+ * Each node adds its rank to the token. The model time of a round on N nodes is N messages of one
+ * hop.
+ */
+#include <ecube.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TAG_TOKEN = 7 };
+
+static int gray(int place)
+{
+    return place ^ place >> 1;
+}
+
+static int place_of(int rank)
+{
+    int place = 0;
+    for (; rank > 0; rank >>= 1) {
+        place ^= rank;
+    }
+    return place;
+}
+
+static int fail(int error)
+{
+    fprintf(stderr, "ring: %s\n", ecube_error_text(error));
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    int size = ecube_size();
+    int rounds = argc > 1 ? atoi(argv[1]) : 1;
+    int place = place_of(ecube_rank());
+    int next = gray((place + 1) % size);
+    int previous = gray((place + size - 1) % size);
+    uint64_t token = 0;
+    int begun = ecube_barrier(); /* the nodes' clocks start at the ends of their downloads */
+    if (begun < 0) {
+        return fail(begun);
+    }
+    uint64_t start_ns = ecube_model_ns();
+    for (int round = 0; round < rounds && size > 1; round++) {
+        int error;
+        if (ecube_rank() != 0 &&
+            (error = ecube_receive(&token, sizeof token, previous, TAG_TOKEN, NULL)) < 0) {
+            return fail(error);
+        }
+        token += (uint64_t)ecube_rank();
+        if ((error = ecube_send(&token, sizeof token, next, TAG_TOKEN)) < 0) {
+            return fail(error);
+        }
+        if (ecube_rank() == 0 &&
+            (error = ecube_receive(&token, sizeof token, previous, TAG_TOKEN, NULL)) < 0) {
+            return fail(error);
+        }
+    }
+    if (ecube_rank() == 0) {
+        uint64_t expected = (uint64_t)rounds * (uint64_t)size * (uint64_t)(size - 1) / 2;
+        printf("token %llu, expected %llu, %d hops, %llu ns model time\n",
+               (unsigned long long)token, (unsigned long long)expected,
+               size > 1 ? rounds * size : 0, (unsigned long long)(ecube_model_ns() - start_ns));
+        return token == expected ? 0 : 1;
+    }
+    return 0;
+}

@@ -1,0 +1,151 @@
+/*
+ * trees.c - broadcast, scatter and gather from every root in turn, each byte checked, each against
+ * its closed form.
+ *
+ *   trees [bytes per block]      default: 1000
+ *
+ * Three lines of the run's result table, for root 0; the last one says whether all roots were
+ * right.
+ */
+#include <ecube.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t wrong_count;
+
+static void check_call(const char *what, int status)
+{
+    if (status < 0) {
+        fprintf(stderr, "trees: %s: %s\n", what, ecube_error_text(status));
+        exit(1);
+    }
+}
+
+static unsigned char pattern(int node, int root, uint32_t at)
+{
+    return (unsigned char)(node * 37 + root * 101 + (int)(at * 7 + at / 256));
+}
+
+static void fill(unsigned char *block, uint32_t bytes, int node, int root)
+{
+    for (uint32_t at = 0; at < bytes; at++) {
+        block[at] = pattern(node, root, at);
+    }
+}
+
+static void check(const unsigned char *block, uint32_t bytes, int node, int root)
+{
+    for (uint32_t at = 0; at < bytes; at++) {
+        wrong_count += block[at] != pattern(node, root, at);
+    }
+}
+
+/*
+ * The nodes finish at different model times. The barrier after the operation brings all clocks to
+ * the latest plus its own, known time, so what is left is the time of the node that finished last.
+ */
+static uint64_t measured_ns(uint64_t start_ns)
+{
+    check_call("barrier", ecube_barrier());
+    uint64_t barrier_ns =
+        ecube_predict_ns(ECUBE_BARRIER, (uint32_t)ecube_dims(), 0, ecube_profile());
+    return ecube_model_ns() - start_ns - barrier_ns;
+}
+
+static void report(uint32_t operation, const char *name, uint32_t bytes, uint64_t model_ns,
+                   uint64_t wall_ns)
+{
+    uint32_t dims = (uint32_t)ecube_dims();
+    struct ecube_report line = {
+        .name = name,
+        .bytes = bytes,
+        .steps = ecube_predict_steps(operation, dims),
+        .model_ns = model_ns,
+        .predicted_ns = ecube_predict_ns(operation, dims, bytes, ecube_profile()),
+        .bound_ns = ecube_bound_ns(operation, dims, bytes, ecube_profile()),
+        .wall_ns = wall_ns,
+        .wrong = wrong_count,
+    };
+    if (ecube_rank() == 0) {
+        check_call("report", ecube_report(&line));
+    }
+}
+
+static void run_broadcast(unsigned char *block, uint32_t bytes, int root)
+{
+    if (ecube_rank() == root) {
+        fill(block, bytes, root, root);
+    } else {
+        memset(block, 0, bytes);
+    }
+    check_call("barrier", ecube_barrier());
+    uint64_t start_ns = ecube_model_ns();
+    uint64_t wall_ns = ecube_wall_ns();
+    check_call("broadcast", ecube_broadcast(block, bytes, root));
+    wall_ns = ecube_wall_ns() - wall_ns;
+    uint64_t model_ns = measured_ns(start_ns);
+    check(block, bytes, root, root);
+    if (root == 0) {
+        report(ECUBE_BROADCAST, "broadcast", bytes, model_ns, wall_ns);
+    }
+}
+
+static void run_scatter(unsigned char *all, unsigned char *block, uint32_t bytes, int root)
+{
+    for (int node = 0; node < ecube_size() && ecube_rank() == root; node++) {
+        fill(all + (size_t)node * bytes, bytes, node, root);
+    }
+    memset(block, 0, bytes);
+    check_call("barrier", ecube_barrier());
+    uint64_t start_ns = ecube_model_ns();
+    uint64_t wall_ns = ecube_wall_ns();
+    check_call("scatter", ecube_scatter(all, block, bytes, root));
+    wall_ns = ecube_wall_ns() - wall_ns;
+    uint64_t model_ns = measured_ns(start_ns);
+    check(block, bytes, ecube_rank(), root);
+    if (root == 0) {
+        report(ECUBE_SCATTER, "scatter", bytes, model_ns, wall_ns);
+    }
+}
+
+static void run_gather(unsigned char *all, unsigned char *block, uint32_t bytes, int root)
+{
+    fill(block, bytes, ecube_rank(), root);
+    memset(all, 0, (size_t)ecube_size() * bytes);
+    check_call("barrier", ecube_barrier());
+    uint64_t start_ns = ecube_model_ns();
+    uint64_t wall_ns = ecube_wall_ns();
+    check_call("gather", ecube_gather(block, all, bytes, root));
+    wall_ns = ecube_wall_ns() - wall_ns;
+    uint64_t model_ns = measured_ns(start_ns);
+    for (int node = 0; node < ecube_size() && ecube_rank() == root; node++) {
+        check(all + (size_t)node * bytes, bytes, node, root);
+    }
+    if (root == 0) {
+        report(ECUBE_GATHER, "gather", bytes, model_ns, wall_ns);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t bytes = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000;
+    unsigned char *all = malloc((size_t)ecube_size() * bytes + 1);
+    unsigned char *block = malloc(bytes + 1);
+    if (!all || !block) {
+        fprintf(stderr, "trees: no memory for blocks of %lu bytes\n", (unsigned long)bytes);
+        return 1;
+    }
+    for (int root = 0; root < ecube_size(); root++) {
+        run_broadcast(block, bytes, root);
+        run_scatter(all, block, bytes, root);
+        run_gather(all, block, bytes, root);
+    }
+    if (wrong_count > 0) {
+        printf("%lu wrong bytes\n", (unsigned long)wrong_count);
+    } else if (ecube_rank() == 0) {
+        printf("broadcast, scatter and gather are right from all %d roots\n", ecube_size());
+    }
+    return wrong_count > 0;
+}

@@ -1,0 +1,235 @@
+#include "host/launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* 128 nodes need 900 descriptors for cables alone. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 4096) {
+        limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int make_pair(int *a, int *b, struct message *message)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return message_set(message, "cannot make a link (socketpair): %s", strerror(errno));
+    }
+    *a = ends[0];
+    *b = ends[1];
+    return 0;
+}
+
+static int make_cables(struct launcher *launcher, struct message *message)
+{
+    const struct topology *topology = &launcher->topology;
+
+    for (uint32_t node = 0; node < topology->nodes; node++) {
+        for (unsigned p = 0; p < topology->dims; p++) {
+            uint32_t peer = node ^ UINT32_C(1) << p;
+
+            if (node < peer && make_pair(&launcher->nodes[node].port_fds[p], &launcher->nodes[peer].port_fds[p],
+                                         message) != 0) {
+                return -1;
+            }
+        }
+    }
+    for (unsigned i = 0; i <= topology->dims; i++) {
+        if (make_pair(&launcher->host_fds[i], &launcher->nodes[topology_host_peer(i)].port_fds[topology->dims],
+                      message) != 0) {
+            return -1;
+        }
+        fcntl(launcher->host_fds[i], F_SETFL, O_NONBLOCK);
+    }
+    return 0;
+}
+
+/* In the child, between fork and exec. */
+static _Noreturn void become_qemu(const struct launcher_node *node, unsigned port_count, pid_t parent,
+                                  struct target_command *command)
+{
+    int null = open("/dev/null", O_RDONLY);
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) { /* it died before the line above */
+        _exit(127);
+    }
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* saves 4 MB a node */
+    setpgid(0, 0);                         /* a terminal's Ctrl-C is for the tool */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(null, 0);
+    dup2(node->output_fd, 1);
+    dup2(node->output_fd, 2);
+    for (unsigned p = 0; p < port_count; p++) {
+        fcntl(node->port_fds[p], F_SETFD, 0);
+    }
+    execv(command->arguments[0], command->arguments);
+    dprintf(2, "cannot run %s: %s\n", command->arguments[0], strerror(errno));
+    _exit(127);
+}
+
+static int start_node(struct launcher *launcher, uint32_t number, const struct target *target, const char *rundir,
+                      struct message *message)
+{
+    struct launcher_node *node = &launcher->nodes[number];
+    unsigned port_count = topology_ports(&launcher->topology, number);
+    struct target_command command;
+    pid_t parent = getpid();
+
+    node->output_fd = memfd_create("ecube-node", MFD_CLOEXEC);
+    if (node->output_fd < 0) {
+        return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
+    }
+    target_make_command(&command, target, rundir, number, node->port_fds, port_count);
+    node->pid = fork();
+    if (node->pid == 0) {
+        become_qemu(node, port_count, parent, &command);
+    }
+    if (node->pid < 0) {
+        node->pid = 0;
+        return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
+    }
+    if (port_count > launcher->topology.dims) { /* the node alone holds its end of the host link */
+        close(node->port_fds[launcher->topology.dims]);
+        node->port_fds[launcher->topology.dims] = -1;
+    }
+    return 0;
+}
+
+int launcher_start(struct launcher *launcher, const struct topology *topology, const struct target *target,
+                   const char *rundir, struct message *message)
+{
+    *launcher = (struct launcher){.topology = *topology};
+    launcher->nodes = calloc(topology->nodes, sizeof *launcher->nodes);
+    if (!launcher->nodes) {
+        return message_set(message, "out of memory");
+    }
+    for (unsigned i = 0; i < TOPOLOGY_HOST_LINKS_MAX; i++) {
+        launcher->host_fds[i] = -1;
+    }
+    for (uint32_t node = 0; node < topology->nodes; node++) {
+        launcher->nodes[node].output_fd = -1;
+        for (unsigned p = 0; p < TOPOLOGY_PORTS_MAX; p++) {
+            launcher->nodes[node].port_fds[p] = -1;
+        }
+    }
+    raise_descriptor_limit();
+    if (make_cables(launcher, message) != 0) {
+        launcher_stop(launcher);
+        return -1;
+    }
+    for (uint32_t node = 0; node < topology->nodes; node++) {
+        if (start_node(launcher, node, target, rundir, message) != 0) {
+            launcher_stop(launcher);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node), void *context)
+{
+    for (uint32_t number = 0; number < launcher->topology.nodes; number++) {
+        struct launcher_node *node = &launcher->nodes[number];
+
+        if (node->pid > 0 && waitpid(node->pid, &node->wait_status, WNOHANG) == node->pid) {
+            node->pid = 0;
+            node->dead = true;
+            for (unsigned p = 0; p < launcher->topology.dims; p++) {
+                shutdown(node->port_fds[p], SHUT_RDWR);
+            }
+            died(context, number);
+        }
+    }
+}
+
+void launcher_describe(const struct launcher *launcher, uint32_t number, char text[LAUNCHER_NOTE_MAX])
+{
+    const struct launcher_node *node = &launcher->nodes[number];
+    char words[161] = "", *end;
+    off_t size = lseek(node->output_fd, 0, SEEK_END);
+    ssize_t bytes = 0;
+
+    if (size > 0) {
+        bytes = pread(node->output_fd, words, sizeof words - 1, size > 160 ? size - 160 : 0);
+        words[bytes > 0 ? bytes : 0] = '\0';
+    }
+    while (bytes > 0 && (words[bytes - 1] == '\n' || words[bytes - 1] == '\r')) {
+        words[--bytes] = '\0';
+    }
+    end = strrchr(words, '\n');
+    if (WIFSIGNALED(node->wait_status)) {
+        snprintf(text, LAUNCHER_NOTE_MAX, "killed by signal %d (%s)%s%s", WTERMSIG(node->wait_status),
+                 strsignal(WTERMSIG(node->wait_status)), bytes > 0 ? ": " : "", end ? end + 1 : words);
+    } else {
+        snprintf(text, LAUNCHER_NOTE_MAX, "ended with code %d%s%s", WEXITSTATUS(node->wait_status),
+                 bytes > 0 ? ": " : "", end ? end + 1 : words);
+    }
+}
+
+void launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
+{
+    int p = topology_dimension(&launcher->topology, a, b);
+
+    if (p >= 0) {
+        shutdown(launcher->nodes[a].port_fds[p], SHUT_RDWR);
+    }
+}
+
+void launcher_kill(struct launcher *launcher, uint32_t node)
+{
+    if (launcher->nodes[node].pid > 0) {
+        kill(launcher->nodes[node].pid, SIGKILL);
+    }
+}
+
+static void close_once(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+void launcher_stop(struct launcher *launcher)
+{
+    if (!launcher->nodes) {
+        return;
+    }
+    for (uint32_t node = 0; node < launcher->topology.nodes; node++) {
+        launcher_kill(launcher, node);
+    }
+    for (uint32_t number = 0; number < launcher->topology.nodes; number++) {
+        struct launcher_node *node = &launcher->nodes[number];
+
+        while (node->pid > 0 && waitpid(node->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+        close_once(&node->output_fd);
+        for (unsigned p = 0; p < TOPOLOGY_PORTS_MAX; p++) {
+            close_once(&node->port_fds[p]);
+        }
+    }
+    for (unsigned i = 0; i < TOPOLOGY_HOST_LINKS_MAX; i++) {
+        close_once(&launcher->host_fds[i]);
+    }
+    free(launcher->nodes);
+    launcher->nodes = NULL;
+}

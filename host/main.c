@@ -1,0 +1,92 @@
+/*
+ * main.c - ecube: boots a mesh of emulated nodes, downloads programs into it, shows what happened.
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/message.h"
+#include "host/verbs.h"
+
+#define ECUBE_VERSION "0.1.0"
+
+struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+};
+
+static const struct verb verbs[] = {
+    {"run", verb_run, "boot a mesh, run a program on every node, end the mesh"},
+    {"up", verb_up, "boot a mesh that stays"},
+    {"load", verb_load, "run a program on a mesh that is up"},
+    {"ps", verb_ps, "show the nodes of a mesh that is up"},
+    {"console", verb_console, "show what programs print on a mesh that is up"},
+    {"cut", verb_cut, "cut a link of a mesh that is up"},
+    {"kill", verb_kill, "kill a node of a mesh that is up"},
+    {"down", verb_down, "end a mesh that is up"},
+};
+
+enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
+
+static const struct verb *find_verb(const char *name)
+{
+    for (unsigned i = 0; i < VERB_COUNT; i++) {
+        if (strcmp(verbs[i].name, name) == 0) {
+            return &verbs[i];
+        }
+    }
+    return NULL;
+}
+
+static int run_verb(const struct verb *verb, int argc, char **argv)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "ecube %s", verb->name);
+    argv[0] = name;
+    return verb->run(argc, argv);
+}
+
+static int print_help(FILE *file)
+{
+    fprintf(file, "Usage: ecube VERB [OPTION...]\n\n"
+                  "A mesh of emulated ARM nodes: boot it, run programs on it, see what happened.\n\n");
+    for (unsigned i = 0; i < VERB_COUNT; i++) {
+        fprintf(file, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
+    }
+    fprintf(file, "\nExample: ecube run --mesh cube:4 hello.elf\n"
+                  "'ecube VERB --help' tells more, 'ecube --version' prints the version.\n"
+                  "\nExit status: the largest of the programs' (0 to 255); 132, 136, 139 undefined instruction,\n"
+                  "division by zero, memory fault; 124 timeout; 3 a dead node or link; 2 bad input.\n");
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    const struct verb *verb;
+    struct message message;
+
+    argp_err_exit_status = STATUS_BAD_INPUT;
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts("ecube " ECUBE_VERSION);
+        return 0;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (strcmp(word, "help") == 0 && argc == 2)) {
+        return print_help(stdout);
+    }
+    if (strcmp(word, "help") == 0 && (verb = find_verb(argv[2])) != NULL) {
+        char help[] = "--help";
+        char *arguments[] = {argv[0], help, NULL};
+
+        return run_verb(verb, 2, arguments);
+    }
+    verb = find_verb(word);
+    if (verb) {
+        return run_verb(verb, argc - 1, argv + 1);
+    }
+    message_set(&message, word[0] ? "unknown verb '%.40s': 'ecube help' lists them" : "name a verb%s: 'ecube help' lists them",
+                strcmp(word, "help") == 0 ? argv[2] : word);
+    return message_print(&message);
+}

@@ -1,0 +1,176 @@
+/*
+ * mesh.h - a running mesh as the host sees it: boot, download, run, failures.
+ *
+ * A state machine on the event loop: packets from nodes, ended processes and timers move it on. What a user should
+ * see leaves as events (JSON objects, drawn up in README.md), what its owner must act on by the two other functions.
+ *
+ *   start ── every node's links complete ──> ready ── mesh_load ──> download ── receipts ──> run ── exits ──> ready
+ *
+ * A dead node or link breaks the mesh for good: the present phase ends within FAILURE_COLLECT_MS, later loads are
+ * refused.
+ *
+ * Units    model time in ns, wall time in us
+ * Context  the thread of the loop
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "host/download.h"
+#include "host/host_link.h"
+#include "host/image.h"
+#include "host/launcher.h"
+#include "host/message.h"
+#include "host/report.h"
+#include "node/host_wire.h"
+
+enum {
+    CONSOLE_LINE_MAX = 1024,
+    INJECTIONS_MAX = 8,
+    BOOT_BOUND_S = 60,
+    DOWNLOAD_BOUND_S = 60,
+    FAILURE_COLLECT_MS = 300,
+    QUERY_WAIT_MS = 500,
+    DEAD_LINKS_MAX = 64
+};
+
+enum mesh_phase { MESH_BOOT, MESH_READY, MESH_DOWNLOAD, MESH_RUN, MESH_PHASES };
+
+struct mesh_port {
+    uint8_t state; /* enum link_state */
+    uint8_t peer_port;
+    uint32_t peer;
+};
+
+struct mesh_node {
+    bool dead;            /* its process has ended */
+    bool links_told, links_complete, links_right;
+    struct mesh_port ports[TOPOLOGY_PORTS_MAX];
+    bool receipted;
+    bool running;         /* told to start, not ended */
+    bool failed;          /* faulted, or exited with another status than 0 */
+    bool state_known;     /* since the last query */
+    uint8_t state[STATE_BYTES];
+    unsigned report_count;
+    char line[CONSOLE_LINE_MAX];
+    unsigned line_bytes;
+};
+
+/* A fault for a test: node `a` dies, or the cable a-b is cut, delay_ms after a phase has begun. */
+struct mesh_injection {
+    bool kill;
+    bool fired;
+    uint32_t a, b;
+    enum mesh_phase phase;
+    unsigned delay_ms;
+};
+
+struct mesh_options {
+    struct topology topology;
+    struct profile profile;
+    struct mesh_injection injections[INJECTIONS_MAX];
+    unsigned injection_count;
+    bool verbose;
+};
+
+/* A program to load. Paths and arguments are copied. */
+struct mesh_job_request {
+    const char *path;
+    const char *const *arguments;
+    unsigned argument_count;
+    enum strategy strategy;
+    int x;
+    unsigned timeout_s;
+};
+
+enum message_state { MESSAGE_OFFERED, MESSAGE_READY, MESSAGE_OPENED, MESSAGE_ACCEPTED };
+
+struct mesh_job {
+    char *path;
+    struct image image;
+    uint8_t *blocks;       /* one private block per node, in rank order */
+    uint32_t block_bytes;
+    struct download_plan plan;
+    enum message_state message_state[TOPOLOGY_NODES_MAX];
+    uint32_t message_match[TOPOLOGY_NODES_MAX];
+    unsigned message_next; /* the one to open, or whose answer is awaited */
+    uint64_t clock_base_ns, clock_ns, clock_end_ns;
+    uint64_t start_us, wall_us;
+    unsigned receipts;
+    unsigned timeout_s;
+    unsigned ended;
+    bool cancelled;        /* do not run it */
+    int status;            /* the worst so far */
+    struct report_table reports;
+};
+
+struct mesh_dead_link {
+    uint32_t node, peer; /* peer ID_HOST: a host link */
+    uint8_t reason;
+};
+
+struct mesh_owner {
+    void *context;
+    void (*emit)(void *context, json_t *event);              /* takes over the reference */
+    void (*booted)(void *context, int status);               /* 0, or STATUS_MESH */
+    void (*ended)(void *context, int status, json_t *result); /* takes over the reference */
+};
+
+struct mesh {
+    uv_loop_t *loop;
+    struct mesh_options options;
+    struct mesh_owner owner;
+    struct target target;
+    struct launcher launcher;
+    struct host_links host;
+    uv_signal_t child_signal;
+    uv_timer_t bound_timer;    /* of the phase, then of what follows its end */
+    uv_timer_t failure_timer;
+    uv_timer_t tick_timer;     /* boot grace, repeated offers, watching for stalls */
+    uv_timer_t query_timer;
+    uv_timer_t injection_timers[INJECTIONS_MAX];
+    bool handles_open;
+
+    enum mesh_phase phase;
+    bool broken;               /* a node or link is gone */
+    struct mesh_node *nodes;
+    struct mesh_dead_link dead_links[DEAD_LINKS_MAX];
+    unsigned dead_link_count, dead_links_told;
+    uint64_t start_us, boot_us;
+    unsigned nodes_right;
+    uint32_t job_number;       /* makes the wants of a job its own */
+    uint64_t model_ns;         /* the latest model time that any node has told */
+    struct mesh_job job;
+    bool job_held;             /* job holds memory */
+    uint64_t activity, activity_seen;
+    unsigned quiet_ticks;
+    uint64_t stall_digest;
+    unsigned stall_count;
+    bool query_open;
+    bool timed_out;
+    void (*query_done)(void *context, struct mesh *mesh);
+    void *query_context;
+};
+
+/* Starts the nodes. */
+int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *options, const struct target *target,
+               const char *rundir, const struct mesh_owner *owner, struct message *message);
+
+/* Downloads a program and starts it; owner.ended tells the end. */
+int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message);
+
+/* Ends the present job: programs are stopped, owner.ended gets the status. */
+void mesh_cancel(struct mesh *mesh, int status);
+
+/* Asks every node for its STATE; done is called when all have answered, or after QUERY_WAIT_MS. */
+void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh), void *context);
+
+/* The object of --json. */
+json_t *mesh_describe(const struct mesh *mesh, int status);
+
+/* Ends the nodes and closes the loop's handles; mesh_free after the loop has run out. */
+void mesh_close(struct mesh *mesh);
+void mesh_free(struct mesh *mesh);

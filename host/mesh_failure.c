@@ -1,0 +1,120 @@
+/*
+ * mesh_failure.c - dead nodes and links.
+ *
+ * A dead node is told at once, by its process. A dead link is told when FAILURE_COLLECT_MS have passed: by then it is
+ * known whether a dead node explains it, and what its other end says.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "host/mesh_internal.h"
+
+static const char *reason_text(uint8_t reason)
+{
+    switch (reason) {
+    case DEAD_CARRIER: return "carrier lost, cut or its device gone";
+    case DEAD_TIMEOUT: return "no acknowledgement through all retries";
+    case DEAD_PROTOCOL: return "too many damaged or impossible frames";
+    case DEAD_VERSION: return "the two ends speak different protocol versions";
+    default: return "unknown reason";
+    }
+}
+
+static const char *phase_text(enum mesh_phase phase)
+{
+    static const char *const texts[MESH_PHASES] = {"boot", "idle", "download", "run"};
+
+    return texts[phase];
+}
+
+static void begin_failure(struct mesh *mesh)
+{
+    mesh->broken = true;
+    if (mesh->handles_open && !uv_is_active((uv_handle_t *)&mesh->failure_timer)) {
+        uv_timer_start(&mesh->failure_timer, mesh_on_failure_timer, FAILURE_COLLECT_MS, 0);
+    }
+}
+
+void mesh_fail(struct mesh *mesh, const char *format, ...)
+{
+    char text[MESSAGE_MAX];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    mesh_emit_trouble(mesh, "%s", text);
+    begin_failure(mesh);
+}
+
+void mesh_node_died(void *context, uint32_t number)
+{
+    struct mesh *mesh = context;
+    char note[LAUNCHER_NOTE_MAX];
+
+    mesh->nodes[number].dead = true;
+    launcher_describe(&mesh->launcher, number, note);
+    if (topology_has_host_link(number)) {
+        for (unsigned i = 0; i < mesh->host.count; i++) {
+            if (mesh->host.peers[i] == number) {
+                router_kill_port(&mesh->host.router, i, DEAD_CARRIER);
+            }
+        }
+    }
+    mesh_fail(mesh, "node %u (rank %u) died during %s: its QEMU was %s", (unsigned)number, (unsigned)number,
+              phase_text(mesh->phase), note);
+}
+
+void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t reason)
+{
+    for (unsigned i = 0; i < mesh->dead_link_count; i++) {
+        const struct mesh_dead_link *link = &mesh->dead_links[i];
+
+        if ((link->node == node && link->peer == peer) || (link->node == peer && link->peer == node)) {
+            return;
+        }
+    }
+    if (mesh->dead_link_count < DEAD_LINKS_MAX) {
+        mesh->dead_links[mesh->dead_link_count++] =
+            (struct mesh_dead_link){.node = node, .peer = peer, .reason = reason};
+    }
+    begin_failure(mesh);
+}
+
+static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
+{
+    const struct topology *topology = &mesh->options.topology;
+    const char *phase = phase_text(mesh->phase);
+
+    if (mesh->nodes[link->node].dead || (link->peer < topology->nodes && mesh->nodes[link->peer].dead)) {
+        return; /* the node's death has been told */
+    }
+    if (link->peer == ID_HOST) {
+        mesh_emit_trouble(mesh, "the host link of node %u (rank %u) died during %s: %s", (unsigned)link->node,
+                          (unsigned)link->node, phase, reason_text(link->reason));
+    } else if (link->peer >= topology->nodes) {
+        mesh_emit_trouble(mesh, "a link of node %u (rank %u) died during %s before its other end was known: %s",
+                          (unsigned)link->node, (unsigned)link->node, phase, reason_text(link->reason));
+    } else {
+        mesh_emit_trouble(mesh, "link %u-%u (dimension %d) died during %s: %s, told by node %u (rank %u)",
+                          (unsigned)(link->node < link->peer ? link->node : link->peer),
+                          (unsigned)(link->node < link->peer ? link->peer : link->node),
+                          topology_dimension(topology, link->node, link->peer), phase, reason_text(link->reason),
+                          (unsigned)link->node, (unsigned)link->node);
+    }
+}
+
+void mesh_on_failure_timer(uv_timer_t *timer)
+{
+    struct mesh *mesh = timer->data;
+
+    while (mesh->dead_links_told < mesh->dead_link_count) {
+        tell_dead_link(mesh, &mesh->dead_links[mesh->dead_links_told++]);
+    }
+    if (mesh->phase == MESH_BOOT) {
+        mesh_enter_phase(mesh, MESH_READY);
+        mesh->owner.booted(mesh->owner.context, STATUS_MESH);
+    } else if (mesh->phase != MESH_READY) {
+        mesh_job_end(mesh, STATUS_MESH);
+    }
+}

@@ -1,0 +1,52 @@
+/*
+ * mesh_internal.h - what the mesh's own files share.
+ */
+#pragma once
+
+#include "host/mesh.h"
+
+/* One packet from a node, its length already checked against the buffer. */
+struct mesh_packet {
+    uint8_t kind;
+    uint32_t node;
+    const uint8_t *body;
+    uint32_t bytes;
+};
+
+/* mesh.c */
+void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase);
+void mesh_emit(struct mesh *mesh, json_t *event);
+void mesh_emit_progress(struct mesh *mesh, const char *phase, unsigned done, unsigned total);
+void mesh_emit_trouble(struct mesh *mesh, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mesh_send(struct mesh *mesh, uint8_t kind, uint32_t node, const void *body, uint32_t bytes);
+
+/* mesh_failure.c: the mesh is broken; the phase ends soon */
+void mesh_fail(struct mesh *mesh, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mesh_node_died(void *context, uint32_t node);
+void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t reason);
+void mesh_on_failure_timer(uv_timer_t *timer);
+
+/* mesh_boot.c */
+void mesh_boot_begin(struct mesh *mesh);
+void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet);
+
+/* mesh_load.c */
+void mesh_load_packet(struct mesh *mesh, const struct mesh_packet *packet);
+void mesh_load_notice(struct mesh *mesh, const struct notice *notice);
+void mesh_load_advance(struct mesh *mesh);
+void mesh_job_free(struct mesh *mesh);
+
+/* mesh_run.c */
+void mesh_run_begin(struct mesh *mesh);
+void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet);
+void mesh_job_end(struct mesh *mesh, int status);
+
+/* mesh_query.c */
+void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet);
+json_t *mesh_describe_nodes(const struct mesh *mesh);
+void mesh_tell_waits(struct mesh *mesh);
+void mesh_watch_tick(struct mesh *mesh);
+
+/* fault.c */
+int fault_status(uint32_t kind);
+void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet);

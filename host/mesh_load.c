@@ -1,0 +1,284 @@
+/*
+ * mesh_load.c - the download: offers, circuits, receipts.
+ *
+ * All roots get their OFFER at once. Circuits are opened one after another, largest subcube first, each issued at the
+ * model time at which the one before is complete: the host of the paper sends one message at a time.
+ */
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "host/mesh_internal.h"
+
+enum { OFFER_RETRY_MS = 20, BLOCK_ALIGN = 8, WANT_MESSAGES = 256 };
+
+static uint32_t want_of(const struct mesh *mesh, unsigned message)
+{
+    return mesh->job_number * WANT_MESSAGES + message;
+}
+
+void mesh_job_free(struct mesh *mesh)
+{
+    struct mesh_job *job = &mesh->job;
+
+    if (mesh->job_held) {
+        free(job->path);
+        image_free(&job->image);
+        free(job->blocks);
+        report_free(&job->reports);
+        mesh->job_held = false;
+    }
+}
+
+static void fill_block(uint8_t *block, uint32_t rank, uint32_t size, const struct mesh_job_request *request)
+{
+    const char *name = strrchr(request->path, '/');
+    uint8_t *text = block + BLOCK_HEADER_BYTES;
+
+    put32(block, rank);
+    put32(block + 4, size);
+    put32(block + 8, request->argument_count + 1);
+    name = name ? name + 1 : request->path;
+    memcpy(text, name, strlen(name) + 1);
+    text += strlen(name) + 1;
+    for (unsigned i = 0; i < request->argument_count; i++) {
+        memcpy(text, request->arguments[i], strlen(request->arguments[i]) + 1);
+        text += strlen(request->arguments[i]) + 1;
+    }
+}
+
+/* The private blocks of all nodes: rank, size, argv with the program's name first. */
+static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
+{
+    struct mesh_job *job = &mesh->job;
+    uint32_t nodes = mesh->options.topology.nodes;
+    size_t bytes = BLOCK_HEADER_BYTES + strlen(request->path) + 1;
+
+    for (unsigned i = 0; i < request->argument_count; i++) {
+        bytes += strlen(request->arguments[i]) + 1;
+    }
+    bytes = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
+    if (bytes * nodes > target_memory.blocks_bytes) {
+        return message_set(message, "the arguments are too long: %zu bytes, a mesh of %u nodes has room for %u", bytes,
+                           (unsigned)nodes, target_memory.blocks_bytes / (unsigned)nodes);
+    }
+    job->block_bytes = (uint32_t)bytes;
+    job->blocks = calloc(nodes, bytes);
+    if (!job->blocks) {
+        return message_set(message, "out of memory");
+    }
+    for (uint32_t rank = 0; rank < nodes; rank++) {
+        fill_block(job->blocks + rank * bytes, rank, nodes, request);
+    }
+    return 0;
+}
+
+static int make_job(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
+{
+    struct mesh_job *job = &mesh->job;
+    const struct profile *profile = &mesh->options.profile;
+    struct download_costs costs = {.tau_ns = profile->element_ns};
+
+    *job = (struct mesh_job){.timeout_s = request->timeout_s};
+    mesh->job_held = true;
+    job->path = strdup(request->path);
+    if (image_read(&job->image, request->path, message) != 0 || make_blocks(mesh, request, message) != 0) {
+        return -1;
+    }
+    costs.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns;
+    costs.beta_host_ns = (uint64_t)profile->xi_ns * profile->sigma_permille / 1000 +
+                         (uint64_t)profile->tau_ns * profile->sigma_permille / 1000;
+    costs.hop_ns = (uint64_t)profile->tau_ns + profile->element_ns;
+    costs.common_bytes = job->image.bytes;
+    costs.block_bytes = job->block_bytes;
+    return download_make_plan(&job->plan, request->strategy, request->x, mesh->options.topology.dims, &costs, message);
+}
+
+static void send_offer(struct mesh *mesh, unsigned index)
+{
+    const struct mesh_job *job = &mesh->job;
+    uint8_t body[OFFER_BYTES] = {0};
+
+    put32(body, want_of(mesh, index));
+    put32(body + 4, job->image.entry);
+    put32(body + 8, job->image.base);
+    put32(body + 12, job->image.bytes);
+    put32(body + 16, job->block_bytes);
+    body[20] = (uint8_t)job->plan.messages[index].dims;
+    put32(body + 24, job->image.bss_end);
+    mesh_send(mesh, PACKET_OFFER, job->plan.messages[index].root, body, sizeof body);
+}
+
+static void on_download_bound(uv_timer_t *timer)
+{
+    struct mesh *mesh = timer->data;
+
+    mesh_fail(mesh, "download did not end within %d s: %u of %u receipts", DOWNLOAD_BOUND_S, mesh->job.receipts,
+              (unsigned)mesh->options.topology.nodes);
+}
+
+int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
+{
+    if (mesh->broken) {
+        return message_set(message, "the mesh is broken, a node or link is dead: end it with 'ecube down'");
+    }
+    if (mesh->phase != MESH_READY) {
+        return message_set(message, "the mesh is busy: another program is running");
+    }
+    mesh_job_free(mesh);
+    if (make_job(mesh, request, message) != 0) {
+        mesh_job_free(mesh);
+        return -1;
+    }
+    for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
+        mesh->nodes[node].receipted = false;
+    }
+    mesh->job_number++;
+    mesh->job.start_us = uv_hrtime() / 1000;
+    mesh->job.clock_base_ns = mesh->model_ns;
+    mesh->job.clock_ns = mesh->model_ns;
+    mesh_enter_phase(mesh, MESH_DOWNLOAD);
+    uv_timer_start(&mesh->bound_timer, on_download_bound, DOWNLOAD_BOUND_S * 1000, 0);
+    mesh_emit_progress(mesh, "download", 0, mesh->options.topology.nodes);
+    for (unsigned i = 0; i < mesh->job.plan.count; i++) {
+        send_offer(mesh, i);
+    }
+    host_links_pump(&mesh->host);
+    return 0;
+}
+
+/* Opens the circuit to the next root, when it is ready and the one before has been accepted. */
+void mesh_load_advance(struct mesh *mesh)
+{
+    struct mesh_job *job = &mesh->job;
+    unsigned index = job->message_next;
+    const struct download_message *next = &job->plan.messages[index];
+    struct circuit_source source;
+    int status;
+
+    if (mesh->phase != MESH_DOWNLOAD || mesh->broken || index >= job->plan.count ||
+        job->message_state[index] != MESSAGE_READY) {
+        return;
+    }
+    source = (struct circuit_source){
+        .dst = next->root,
+        .match = job->message_match[index],
+        .flags = OPEN_IMAGE,
+        .issue_ns = job->clock_ns,
+        .data = {job->blocks + (size_t)next->root * job->block_bytes, job->image.data},
+        .bytes = {job->block_bytes << next->dims, job->image.bytes},
+        .token = want_of(mesh, index),
+    };
+    status = router_open(&mesh->host.router, &source);
+    if (status == E_OK) {
+        job->message_state[index] = MESSAGE_OPENED;
+    } else if (status != E_FULL && status != E_BUSY) {
+        mesh_fail(mesh, "download to node %u (rank %u) failed: %s", (unsigned)next->root, (unsigned)next->root,
+                  status_text(status));
+    }
+}
+
+void mesh_load_notice(struct mesh *mesh, const struct notice *notice)
+{
+    struct mesh_job *job = &mesh->job;
+    unsigned index = notice->token - want_of(mesh, 0);
+
+    if (mesh->phase != MESH_DOWNLOAD || index != job->message_next || index >= job->plan.count) {
+        return;
+    }
+    if (notice->kind == NOTICE_ACCEPTED) {
+        job->message_state[index] = MESSAGE_ACCEPTED;
+        job->clock_ns = notice->done_ns;
+        job->message_next++;
+    } else if (notice->kind == NOTICE_REFUSED && !mesh->broken) {
+        mesh_fail(mesh, "node %u (rank %u) refused the download: %s", (unsigned)job->plan.messages[index].root,
+                  (unsigned)job->plan.messages[index].root, status_text(notice->status));
+    }
+}
+
+static void digest_of(const struct mesh_job *job, uint32_t rank, uint8_t digest[DIGEST_BYTES])
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+
+    EVP_DigestInit_ex(context, EVP_sha256(), NULL);
+    EVP_DigestUpdate(context, job->blocks + (size_t)rank * job->block_bytes, job->block_bytes);
+    EVP_DigestUpdate(context, job->image.data, job->image.bytes);
+    EVP_DigestFinal_ex(context, digest, NULL);
+    EVP_MD_CTX_free(context);
+}
+
+static void take_receipt(struct mesh *mesh, const struct mesh_packet *packet)
+{
+    struct mesh_job *job = &mesh->job;
+    struct mesh_node *node = &mesh->nodes[packet->node];
+    int status = (int)get32(packet->body);
+    uint64_t model_ns = get64(packet->body + 8);
+    uint8_t digest[DIGEST_BYTES];
+
+    if (mesh->broken || node->receipted) {
+        return;
+    }
+    if (status != E_OK) {
+        mesh_fail(mesh, "download to node %u (rank %u) failed: %s", (unsigned)packet->node, (unsigned)packet->node,
+                  status_text(status));
+        return;
+    }
+    digest_of(job, packet->node, digest);
+    if (memcmp(digest, packet->body + 16, DIGEST_BYTES) != 0) {
+        mesh_fail(mesh, "download to node %u (rank %u) failed: the node holds other bytes than were sent",
+                  (unsigned)packet->node, (unsigned)packet->node);
+        return;
+    }
+    node->receipted = true;
+    job->receipts++;
+    job->clock_end_ns = model_ns > job->clock_end_ns ? model_ns : job->clock_end_ns;
+    mesh->model_ns = model_ns > mesh->model_ns ? model_ns : mesh->model_ns;
+    mesh_emit_progress(mesh, "download", job->receipts, mesh->options.topology.nodes);
+    if (job->receipts == mesh->options.topology.nodes) {
+        job->wall_us = uv_hrtime() / 1000 - job->start_us;
+        mesh_run_begin(mesh);
+    }
+}
+
+static void on_offer_retry(uv_timer_t *timer)
+{
+    struct mesh *mesh = timer->data;
+
+    for (unsigned i = mesh->job.message_next; i < mesh->job.plan.count; i++) {
+        if (mesh->job.message_state[i] == MESSAGE_OFFERED) {
+            send_offer(mesh, i);
+        }
+    }
+    host_links_pump(&mesh->host);
+}
+
+void mesh_load_packet(struct mesh *mesh, const struct mesh_packet *packet)
+{
+    struct mesh_job *job = &mesh->job;
+    unsigned index;
+
+    if (mesh->phase != MESH_DOWNLOAD || packet->bytes < 4) {
+        return;
+    }
+    if (packet->kind == PACKET_RECEIPT) {
+        if (packet->bytes >= RECEIPT_BYTES) {
+            take_receipt(mesh, packet);
+        }
+        return;
+    }
+    index = get32(packet->body) - want_of(mesh, 0);
+    if (index >= job->plan.count || job->message_state[index] != MESSAGE_OFFERED ||
+        packet->node != job->plan.messages[index].root) {
+        return;
+    }
+    if (packet->kind == PACKET_READY && packet->bytes >= 12) {
+        job->message_match[index] = get32(packet->body + 4);
+        job->message_state[index] = MESSAGE_READY;
+    } else if (packet->kind == PACKET_LATER) {
+        uv_timer_start(&mesh->tick_timer, on_offer_retry, OFFER_RETRY_MS, 0);
+    } else if (packet->kind == PACKET_GONE && !mesh->broken) {
+        mesh_fail(mesh, "node %u (rank %u) refused the download: it runs a program", (unsigned)packet->node,
+                  (unsigned)packet->node);
+    }
+}

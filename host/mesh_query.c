@@ -1,0 +1,243 @@
+/*
+ * mesh_query.c - what the nodes are doing: STATE replies, who waits for whom, programs that block each other.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/mesh_internal.h"
+#include "include/ecube/abi.h"
+
+enum {
+    WAITS_TOLD_MAX = 16,
+    QUIET_TICKS = 5,      /* seconds without a word from any program before the nodes are asked */
+    STALL_SAME_MAX = 2    /* unchanged answers, all waiting, that count as blocked for ever */
+};
+
+struct node_state {
+    uint8_t program, wait;
+    int32_t peer, tag, status;
+    uint32_t operation, step;
+    uint64_t model_ns;
+};
+
+static struct node_state state_of(const struct mesh_node *node)
+{
+    const uint8_t *body = node->state;
+
+    return (struct node_state){.program = body[0],
+                               .wait = body[1],
+                               .peer = (int32_t)get32(body + 4),
+                               .tag = (int32_t)get32(body + 8),
+                               .status = (int32_t)get32(body + 12),
+                               .operation = get32(body + 16),
+                               .step = get32(body + 20),
+                               .model_ns = get64(body + 24)};
+}
+
+static void finish_query(struct mesh *mesh)
+{
+    void (*done)(void *context, struct mesh *mesh) = mesh->query_done;
+
+    if (mesh->query_open) {
+        mesh->query_open = false;
+        uv_timer_stop(&mesh->query_timer);
+        done(mesh->query_context, mesh);
+    }
+}
+
+static void on_query_bound(uv_timer_t *timer)
+{
+    finish_query(timer->data);
+}
+
+void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh), void *context)
+{
+    finish_query(mesh); /* one that was under way ends with what it has */
+    mesh->query_open = true;
+    mesh->query_done = done;
+    mesh->query_context = context;
+    uv_timer_start(&mesh->query_timer, on_query_bound, QUERY_WAIT_MS, 0);
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        mesh->nodes[rank].state_known = false;
+        if (!mesh->nodes[rank].dead) {
+            mesh_send(mesh, PACKET_QUERY, rank, NULL, 0);
+        }
+    }
+    host_links_pump(&mesh->host);
+}
+
+void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet)
+{
+    struct mesh_node *node = &mesh->nodes[packet->node];
+    bool all = true;
+
+    if (packet->bytes < STATE_BYTES) {
+        return;
+    }
+    memcpy(node->state, packet->body, STATE_BYTES);
+    node->state_known = true;
+    uint64_t model_ns = state_of(node).model_ns;
+    mesh->model_ns = model_ns > mesh->model_ns ? model_ns : mesh->model_ns;
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        all &= mesh->nodes[rank].state_known || mesh->nodes[rank].dead;
+    }
+    if (all) {
+        finish_query(mesh);
+    }
+}
+
+static const char *operation_text(uint32_t operation)
+{
+    static const char *const names[] = {"barrier", "broadcast", "scatter", "gather", "complete exchange"};
+
+    return operation < sizeof names / sizeof names[0] ? names[operation] : "collective";
+}
+
+static void describe_peer(const struct node_state *state, char *text, size_t room)
+{
+    char tag[24] = "";
+
+    if (state->tag != ECUBE_ANY) {
+        snprintf(tag, sizeof tag, ", tag %d", state->tag);
+    }
+    if (state->peer == ECUBE_ANY) {
+        snprintf(text, room, "any rank%s", tag);
+    } else {
+        snprintf(text, room, "rank %d%s", state->peer, tag);
+    }
+}
+
+/* What a node does, in words. */
+static void describe_wait(const struct mesh_node *node, char *text, size_t room)
+{
+    struct node_state state = state_of(node);
+    char peer[60];
+
+    if (node->dead || !node->state_known) {
+        snprintf(text, room, node->dead ? "is dead" : "does not answer");
+        return;
+    }
+    describe_peer(&state, peer, sizeof peer);
+    switch (state.wait) {
+    case WAIT_SEND:
+        snprintf(text, room, "waits to send to %s", peer);
+        break;
+    case WAIT_RECEIVE:
+        snprintf(text, room, "waits to receive from %s", peer);
+        break;
+    case WAIT_COLLECTIVE:
+        snprintf(text, room, "waits in %s, step %u, for %s", operation_text(state.operation), state.step, peer);
+        break;
+    case WAIT_CONSOLE:
+        snprintf(text, room, "waits for its console text to leave");
+        break;
+    default:
+        snprintf(text, room, "computes");
+        break;
+    }
+}
+
+void mesh_tell_waits(struct mesh *mesh)
+{
+    unsigned count = 0;
+    char text[160];
+
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        const struct mesh_node *node = &mesh->nodes[rank];
+
+        if (node->running && count++ < WAITS_TOLD_MAX) {
+            describe_wait(node, text, sizeof text);
+            mesh_emit_trouble(mesh, "node %u (rank %u) %s", (unsigned)rank, (unsigned)rank, text);
+        }
+    }
+    if (count > WAITS_TOLD_MAX) {
+        mesh_emit_trouble(mesh, "and %u more nodes that still run", count - WAITS_TOLD_MAX);
+    }
+}
+
+json_t *mesh_describe_nodes(const struct mesh *mesh)
+{
+    static const char *const programs[] = {"empty", "loading", "loaded", "running", "exited", "faulted"};
+    json_t *list = json_array();
+    char text[160];
+
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        const struct mesh_node *node = &mesh->nodes[rank];
+        struct node_state state = state_of(node);
+        const char *program = node->dead             ? "dead"
+                              : !node->state_known   ? "silent"
+                              : state.program > PROGRAM_FAULTED ? "unknown"
+                                                                : programs[state.program];
+        json_t *counters = json_array();
+
+        describe_wait(node, text, sizeof text);
+        for (unsigned i = 0; i < STATE_COUNTERS; i++) {
+            json_array_append_new(counters, json_integer(get32(node->state + 32 + 4 * i)));
+        }
+        json_array_append_new(
+            list, json_pack("{s:i, s:s, s:s, s:f, s:i, s:o}", "node", (int)rank, "program", program, "doing",
+                            state.program == PROGRAM_RUNNING && node->state_known ? text : "-", "model_us",
+                            (double)state.model_ns / 1e3, "status", state.status, "counters", counters));
+    }
+    return list;
+}
+
+/* True when every program that runs waits for another; *digest tells whether anything has moved. */
+static bool all_wait(const struct mesh *mesh, uint64_t *digest)
+{
+    uint64_t hash = 14695981039346656037U;
+
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        const struct mesh_node *node = &mesh->nodes[rank];
+        struct node_state state = state_of(node);
+
+        if (!node->running) {
+            continue;
+        }
+        if (!node->state_known || state.program != PROGRAM_RUNNING || state.wait == WAIT_NOTHING ||
+            state.wait == WAIT_CONSOLE) {
+            return false;
+        }
+        for (unsigned i = 0; i < 32; i++) { /* FNV-1a over the state without its counters */
+            hash = (hash ^ node->state[i]) * 1099511628211U;
+        }
+    }
+    *digest = hash;
+    return true;
+}
+
+static void after_watch(void *context, struct mesh *mesh)
+{
+    uint64_t digest;
+
+    (void)context;
+    if (mesh->phase != MESH_RUN || mesh->timed_out || mesh->broken) {
+        return;
+    }
+    if (!all_wait(mesh, &digest)) {
+        mesh->stall_count = 0;
+        return;
+    }
+    mesh->stall_count = digest == mesh->stall_digest ? mesh->stall_count + 1 : 0;
+    mesh->stall_digest = digest;
+    if (mesh->stall_count >= STALL_SAME_MAX) {
+        mesh_emit_trouble(mesh, "the programs that still run wait for ever: %u of %u have ended", mesh->job.ended,
+                          (unsigned)mesh->options.topology.nodes);
+        mesh_tell_waits(mesh);
+        mesh_job_end(mesh, mesh->job.status ? mesh->job.status : STATUS_TIMEOUT);
+    }
+}
+
+void mesh_watch_tick(struct mesh *mesh)
+{
+    if (mesh->activity != mesh->activity_seen) {
+        mesh->activity_seen = mesh->activity;
+        mesh->quiet_ticks = 0;
+        mesh->stall_count = 0;
+        return;
+    }
+    mesh->quiet_ticks++;
+    if ((mesh->quiet_ticks >= QUIET_TICKS || mesh->job.status != 0) && !mesh->query_open && !mesh->timed_out) {
+        mesh_query(mesh, after_watch, NULL);
+    }
+}

@@ -1,0 +1,212 @@
+/*
+ * mesh_run.c - programs at work: start, console lines, reports, exits, the end of a job.
+ */
+#include <string.h>
+
+#include "host/mesh_internal.h"
+
+enum { TICK_MS = 1000 };
+
+/* Text for a JSON string: bytes that are no UTF-8 become question marks. */
+static json_t *text_of(const char *text, size_t bytes)
+{
+    char copy[CONSOLE_LINE_MAX];
+    json_t *string = json_stringn(text, bytes);
+
+    if (string) {
+        return string;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        copy[i] = (signed char)text[i] < 0 ? '?' : text[i];
+    }
+    return json_stringn(copy, bytes);
+}
+
+static void flush_line(struct mesh *mesh, uint32_t rank)
+{
+    struct mesh_node *node = &mesh->nodes[rank];
+
+    mesh_emit(mesh, json_pack("{s:s, s:i, s:o}", "event", "console", "rank", (int)rank, "text",
+                              text_of(node->line, node->line_bytes)));
+    node->line_bytes = 0;
+}
+
+static void take_console(struct mesh *mesh, const struct mesh_packet *packet)
+{
+    struct mesh_node *node = &mesh->nodes[packet->node];
+
+    for (uint32_t i = 0; i < packet->bytes; i++) {
+        if (packet->body[i] == '\n') {
+            flush_line(mesh, packet->node);
+            continue;
+        }
+        if (node->line_bytes == CONSOLE_LINE_MAX) {
+            flush_line(mesh, packet->node);
+        }
+        node->line[node->line_bytes++] = (char)packet->body[i];
+    }
+}
+
+json_t *mesh_describe(const struct mesh *mesh, int status)
+{
+    const struct mesh_job *job = &mesh->job;
+    const struct download_plan *plan = &job->plan;
+    uint64_t model_ns = job->clock_end_ns > job->clock_base_ns ? job->clock_end_ns - job->clock_base_ns : 0;
+    json_t *download = json_pack("{s:s, s:i, s:I, s:f, s:f, s:f, s:i}", "strategy",
+                                 download_strategy_name(plan->strategy), "x", (int)plan->x, "bytes",
+                                 (json_int_t)plan->bytes, "model_us", (double)model_ns / 1e3, "predicted_us",
+                                 (double)plan->predicted_ns / 1e3, "wall_ms", (double)job->wall_us / 1e3, "receipts",
+                                 (int)job->receipts);
+
+    return json_pack("{s:s, s:i, s:f, s:o, s:i, s:o}", "mesh", mesh->options.topology.name, "nodes",
+                     (int)mesh->options.topology.nodes, "boot_ms", (double)mesh->boot_us / 1e3, "download", download,
+                     "status", status, "reports", report_to_json(&job->reports));
+}
+
+/* Programs that still run are stopped, so that the mesh takes the next one. */
+void mesh_job_end(struct mesh *mesh, int status)
+{
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        struct mesh_node *node = &mesh->nodes[rank];
+
+        if (node->line_bytes > 0) {
+            flush_line(mesh, rank);
+        }
+        if (node->running && !mesh->broken) {
+            mesh_send(mesh, PACKET_STOP, rank, NULL, 0);
+        }
+        node->running = false;
+    }
+    mesh_enter_phase(mesh, MESH_READY);
+    mesh->owner.ended(mesh->owner.context, status, mesh_describe(mesh, status));
+}
+
+void mesh_cancel(struct mesh *mesh, int status)
+{
+    if (mesh->phase == MESH_RUN) {
+        mesh_job_end(mesh, status);
+        host_links_pump(&mesh->host);
+    } else if (mesh->phase == MESH_DOWNLOAD) {
+        mesh->job.cancelled = true; /* its circuits hold the job's memory: it ends when the download does */
+        mesh->job.status = status;
+    }
+}
+
+static void tick(uv_timer_t *timer)
+{
+    mesh_watch_tick(timer->data);
+}
+
+static void after_timeout(void *context, struct mesh *mesh)
+{
+    (void)context;
+    if (mesh->phase == MESH_RUN) {
+        mesh_emit_trouble(mesh, "the run did not end within %u s: %u of %u programs have ended (--timeout sets it)",
+                          mesh->job.timeout_s, mesh->job.ended, (unsigned)mesh->options.topology.nodes);
+        mesh_tell_waits(mesh);
+        mesh_job_end(mesh, STATUS_TIMEOUT);
+    }
+}
+
+static void on_run_bound(uv_timer_t *timer)
+{
+    struct mesh *mesh = timer->data;
+
+    mesh->timed_out = true;
+    mesh_query(mesh, after_timeout, NULL);
+}
+
+void mesh_run_begin(struct mesh *mesh)
+{
+    uint32_t nodes = mesh->options.topology.nodes;
+
+    if (mesh->job.cancelled) {
+        mesh_job_end(mesh, mesh->job.status);
+        return;
+    }
+    mesh_enter_phase(mesh, MESH_RUN);
+    mesh->activity = mesh->activity_seen = 0;
+    mesh->stall_count = mesh->quiet_ticks = 0;
+    mesh->timed_out = false;
+    for (uint32_t rank = 0; rank < nodes; rank++) {
+        struct mesh_node *node = &mesh->nodes[rank];
+
+        node->running = true;
+        node->failed = false;
+        node->report_count = 0;
+        node->line_bytes = 0;
+        mesh_send(mesh, PACKET_START, rank, NULL, 0);
+    }
+    mesh_emit_progress(mesh, "run", 0, nodes);
+    uv_timer_start(&mesh->bound_timer, on_run_bound, (uint64_t)mesh->job.timeout_s * 1000, 0);
+    uv_timer_start(&mesh->tick_timer, tick, TICK_MS, TICK_MS);
+    host_links_pump(&mesh->host);
+}
+
+static void node_ended(struct mesh *mesh, uint32_t rank, int status)
+{
+    struct mesh_node *node = &mesh->nodes[rank];
+    struct mesh_job *job = &mesh->job;
+
+    if (node->line_bytes > 0) {
+        flush_line(mesh, rank);
+    }
+    node->running = false;
+    node->failed = status != 0;
+    job->status = status > job->status ? status : job->status;
+    job->ended++;
+    mesh_emit_progress(mesh, "run", job->ended, mesh->options.topology.nodes);
+    if (job->ended == mesh->options.topology.nodes && !mesh->broken) {
+        mesh_job_end(mesh, job->status);
+    }
+}
+
+static void take_report(struct mesh *mesh, const struct mesh_packet *packet)
+{
+    struct mesh_node *node = &mesh->nodes[packet->node];
+    unsigned before = mesh->job.reports.count;
+
+    if (!report_add(&mesh->job.reports, node->report_count, packet->body, packet->bytes)) {
+        return;
+    }
+    node->report_count++;
+    if (mesh->job.reports.count > before) {
+        mesh_emit(mesh, json_pack("{s:s, s:s, s:I}", "event", "report", "name", mesh->job.reports.reports[before].name,
+                                  "bytes", (json_int_t)mesh->job.reports.reports[before].bytes));
+    }
+}
+
+void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
+{
+    if (packet->kind == PACKET_FAULT && packet->bytes >= FAULT_BYTES && get32(packet->body) >= FAULT_KERNEL) {
+        mesh_tell_fault(mesh, packet);
+        mesh_fail(mesh, "node %u (rank %u) is out of order: its kernel stopped", (unsigned)packet->node,
+                  (unsigned)packet->node);
+        return;
+    }
+    if (mesh->phase != MESH_RUN || !mesh->nodes[packet->node].running) {
+        return;
+    }
+    mesh->activity++;
+    switch (packet->kind) {
+    case PACKET_CONSOLE:
+        take_console(mesh, packet);
+        break;
+    case PACKET_REPORT:
+        take_report(mesh, packet);
+        break;
+    case PACKET_EXIT:
+        if (packet->bytes >= 4) {
+            node_ended(mesh, packet->node, (int)(get32(packet->body) & 0xff));
+        }
+        break;
+    case PACKET_FAULT:
+        if (packet->bytes >= FAULT_BYTES) {
+            mesh_tell_fault(mesh, packet);
+            node_ended(mesh, packet->node, fault_status(get32(packet->body)));
+        }
+        break;
+    default:
+        break;
+    }
+}

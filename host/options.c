@@ -1,0 +1,213 @@
+#include "host/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_PROFILE = 256, KEY_SIGMA, KEY_KERNEL, KEY_QEMU, KEY_STRATEGY, KEY_X, KEY_TIMEOUT, KEY_JSON, KEY_NAME };
+
+enum { TIMEOUT_DEFAULT_S = 600, TIMEOUT_MAX_S = 7 * 24 * 3600, SIGMA_MAX = 60 };
+
+struct named_profile {
+    const char *name;
+    struct profile profile;
+};
+
+/* iPSC/860: 65 + 0.425 k + 10 i us for k bytes over i hops (CENG 90-20, section 3.2), split as clock.h shows. */
+static const struct named_profile profiles[] = {
+    {"ipsc860", {.xi_ns = 65425, .tau_ns = 9575, .element_ns = 425}},
+    {"unit", {.xi_ns = 1000, .tau_ns = 1000, .element_ns = 1000}},
+};
+
+static const struct argp_option mesh_option_list[] = {
+    {"mesh", 'm', "NETWORK", 0, "the network: cube:D, D from 0 to 7 (default cube:4)", 0},
+    {"profile", KEY_PROFILE, "NAME", 0, "machine whose times are modelled: ipsc860 (default), unit", 0},
+    {"sigma", KEY_SIGMA, "FACTOR", 0, "start-up of host messages against the nodes' (default 1.5)", 0},
+    {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
+    {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
+    {0},
+};
+
+static error_t parse_mesh(int key, char *text, struct argp_state *state)
+{
+    struct mesh_arguments *arguments = state->input;
+    char *end;
+
+    switch (key) {
+    case 'm': arguments->mesh = text; break;
+    case KEY_PROFILE: arguments->profile = text; break;
+    case KEY_KERNEL: arguments->kernel = text; break;
+    case KEY_QEMU: arguments->qemu = text; break;
+    case KEY_SIGMA:
+        arguments->sigma = strtod(text, &end);
+        if (*end != '\0' || end == text || !(arguments->sigma >= 0 && arguments->sigma <= SIGMA_MAX)) {
+            argp_error(state, "--sigma %s: use a number from 0 to %d, for example 1.5", text, SIGMA_MAX);
+        }
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+const struct argp options_mesh_argp = {mesh_option_list, parse_mesh, NULL, NULL, NULL, NULL, NULL};
+
+static const struct argp_option load_option_list[] = {
+    {"strategy", KEY_STRATEGY, "NAME", 0,
+     "download by decremental (default), scatter, sequential or sequential-scatter", 0},
+    {"x", KEY_X, "N", 0, "dimension of the smallest subcube (default: the best)", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "end a run that takes longer (default 600)", 0},
+    {"json", KEY_JSON, "FILE", 0, "write the results to FILE as one JSON object", 0},
+    {"verbose", 'v', NULL, 0, "show registers of faults", 0},
+    {0},
+};
+
+static long parse_count(const char *text, long low, long high, struct argp_state *state, const char *name)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+
+    if (*end != '\0' || end == text || value < low || value > high) {
+        argp_error(state, "%s %s: use a number from %ld to %ld", name, text, low, high);
+    }
+    return value;
+}
+
+static error_t parse_load(int key, char *text, struct argp_state *state)
+{
+    struct load_arguments *arguments = state->input;
+
+    switch (key) {
+    case KEY_STRATEGY: arguments->strategy = text; break;
+    case KEY_X: arguments->x = (int)parse_count(text, 0, TOPOLOGY_DIMS_MAX, state, "--x"); break;
+    case KEY_TIMEOUT:
+        arguments->timeout_s = (unsigned)parse_count(text, 1, TIMEOUT_MAX_S, state, "--timeout");
+        break;
+    case KEY_JSON: arguments->json = text; break;
+    case 'v': arguments->verbose = true; break;
+    case ARGP_KEY_ARG: /* the first word is the program, all that follow are its own */
+        arguments->program = text;
+        arguments->arguments = (const char *const *)&state->argv[state->next];
+        arguments->argument_count = (unsigned)(state->argc - state->next);
+        state->next = state->argc;
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+const struct argp options_load_argp = {load_option_list, parse_load, NULL, NULL, NULL, NULL, NULL};
+
+static const struct argp_option name_option_list[] = {
+    {"name", KEY_NAME, "NAME", 0, "which mesh, when several are up", 0},
+    {0},
+};
+
+static error_t parse_name(int key, char *text, struct argp_state *state)
+{
+    struct name_arguments *arguments = state->input;
+
+    if (key != KEY_NAME) {
+        return ARGP_ERR_UNKNOWN;
+    }
+    arguments->name = text;
+    return 0;
+}
+
+const struct argp options_name_argp = {name_option_list, parse_name, NULL, NULL, NULL, NULL, NULL};
+
+struct mesh_arguments options_mesh_defaults(void)
+{
+    return (struct mesh_arguments){.mesh = "cube:4", .profile = "ipsc860", .sigma = 1.5};
+}
+
+struct load_arguments options_load_defaults(void)
+{
+    return (struct load_arguments){.strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_s = TIMEOUT_DEFAULT_S};
+}
+
+static int find_profile(const struct mesh_arguments *arguments, struct profile *profile, struct message *message)
+{
+    for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
+        if (strcmp(arguments->profile, profiles[i].name) == 0) {
+            *profile = profiles[i].profile;
+            profile->sigma_permille = (uint16_t)(arguments->sigma * 1000 + 0.5);
+            return 0;
+        }
+    }
+    return message_set(message, "unknown profile '%.40s': use ipsc860 or unit", arguments->profile);
+}
+
+int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options, struct target *target,
+                      struct message *message)
+{
+    *options = (struct mesh_options){0};
+    if (topology_parse(&options->topology, arguments->mesh, message) != 0 ||
+        find_profile(arguments, &options->profile, message) != 0) {
+        return -1;
+    }
+    return target_find(target, arguments->kernel, arguments->qemu, message);
+}
+
+int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request, struct message *message)
+{
+    struct image image;
+
+    if (!arguments->program) {
+        return message_set(message, "name the program to run, an ELF file made by ecube-cc");
+    }
+    *request = (struct mesh_job_request){.path = arguments->program,
+                                         .arguments = arguments->arguments,
+                                         .argument_count = arguments->argument_count,
+                                         .x = arguments->x,
+                                         .timeout_s = arguments->timeout_s};
+    if (download_parse_strategy(arguments->strategy, &request->strategy, message) != 0 ||
+        image_read(&image, arguments->program, message) != 0) {
+        return -1;
+    }
+    image_free(&image);
+    return 0;
+}
+
+static int parse_phase(const char *text, struct mesh_injection *injection, struct message *message)
+{
+    static const struct {
+        const char *name;
+        enum mesh_phase phase;
+    } phases[] = {{"boot", MESH_BOOT}, {"download", MESH_DOWNLOAD}, {"run", MESH_RUN}};
+    size_t length = strcspn(text, "+");
+
+    for (unsigned i = 0; i < sizeof phases / sizeof phases[0]; i++) {
+        if (strlen(phases[i].name) == length && strncmp(text, phases[i].name, length) == 0) {
+            injection->phase = phases[i].phase;
+            injection->delay_ms = text[length] ? (unsigned)strtoul(text + length + 1, NULL, 10) : 0;
+            return 0;
+        }
+    }
+    return message_set(message, "'%.40s': a fault happens at boot, download or run, for example 0-1@run+100", text);
+}
+
+int options_add_injection(struct mesh_options *options, const char *text, bool kill, struct message *message)
+{
+    struct mesh_injection *injection = &options->injections[options->injection_count];
+    const char *at = strchr(text, '@');
+    char what[24];
+    uint32_t ends[2] = {0, 0};
+
+    if (!at || options->injection_count == INJECTIONS_MAX) {
+        return message_set(message, "'%.40s': say when, as %s@run, at most %d times", text, kill ? "3" : "0-1",
+                           INJECTIONS_MAX);
+    }
+    snprintf(what, sizeof what, "%.*s", (int)(at - text), text);
+    *injection = (struct mesh_injection){.kill = kill};
+    if (parse_phase(at + 1, injection, message) != 0) {
+        return -1;
+    }
+    if (kill ? topology_parse_node(&options->topology, what, &ends[0], message) != 0
+             : topology_parse_cable(&options->topology, what, ends, message) != 0) {
+        return -1;
+    }
+    injection->a = ends[0];
+    injection->b = ends[1];
+    options->injection_count++;
+    return 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * options.h - command-line options that several verbs share, as argp children.
+ *
+ * A verb lists the children that it takes in its struct argp and hands each its struct in ARGP_KEY_INIT.
+ */
+#pragma once
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "host/mesh.h"
+
+/* --mesh, --profile, --sigma, --kernel, --qemu */
+struct mesh_arguments {
+    const char *mesh;
+    const char *profile;
+    double sigma;
+    const char *kernel;
+    const char *qemu;
+};
+
+/* --strategy, --x, --timeout, --json, --verbose, and PROGRAM ARGUMENT... */
+struct load_arguments {
+    const char *strategy;
+    int x;
+    unsigned timeout_s;
+    const char *json;
+    bool verbose;
+    const char *program;
+    const char *const *arguments;
+    unsigned argument_count;
+};
+
+/* --name */
+struct name_arguments {
+    const char *name;
+};
+
+extern const struct argp options_mesh_argp;
+extern const struct argp options_load_argp;
+extern const struct argp options_name_argp;
+
+/* Defaults of the structs above. */
+struct mesh_arguments options_mesh_defaults(void);
+struct load_arguments options_load_defaults(void);
+
+/* Turns the words into a mesh to start, and finds kernel and QEMU. */
+int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options, struct target *target,
+                      struct message *message);
+
+/* Turns the words into a job, and reads the program once so that a bad one is told before anything starts. */
+int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request,
+                     struct message *message);
+
+/* Takes "A-B@PHASE[+MS]" or "N@PHASE[+MS]"; the topology must be known. */
+int options_add_injection(struct mesh_options *options, const char *text, bool kill, struct message *message);

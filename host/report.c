@@ -1,0 +1,124 @@
+#include "host/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "router/frame_wire.h"
+
+enum { REPORT_BYTES = ECUBE_NAME_MAX + 7 * 8, REPORTS_MAX = 4096 };
+
+_Static_assert(sizeof(struct ecube_abi_report) == REPORT_BYTES, "a report has no padding");
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool make_room(struct report_table *table, unsigned count)
+{
+    unsigned room = table->room ? table->room * 2 : 16;
+    struct report *reports;
+
+    if (count <= table->room) {
+        return true;
+    }
+    reports = realloc(table->reports, room * sizeof *reports);
+    if (!reports) {
+        return false;
+    }
+    table->reports = reports;
+    table->room = room;
+    return true;
+}
+
+static void read_name(struct report *report, const uint8_t *body)
+{
+    memcpy(report->name, body, ECUBE_NAME_MAX);
+    report->name[ECUBE_NAME_MAX - 1] = '\0';
+    for (char *p = report->name; *p; p++) {
+        if (*p < ' ' || *p > '~') {
+            *p = '?';
+        }
+    }
+}
+
+bool report_add(struct report_table *table, unsigned k, const uint8_t *body, uint32_t bytes)
+{
+    const uint8_t *numbers = body + ECUBE_NAME_MAX;
+    struct report *report;
+
+    if (bytes < REPORT_BYTES || k > table->count || k >= REPORTS_MAX || !make_room(table, k + 1)) {
+        return false;
+    }
+    report = &table->reports[k];
+    if (k == table->count) {
+        table->count++;
+        *report = (struct report){.bytes = get64(numbers)};
+        read_name(report, body);
+    }
+    report->steps = larger(report->steps, get64(numbers + 8));
+    report->model_ns = larger(report->model_ns, get64(numbers + 16));
+    report->predicted_ns = larger(report->predicted_ns, get64(numbers + 24));
+    report->bound_ns = larger(report->bound_ns, get64(numbers + 32));
+    report->wall_ns = larger(report->wall_ns, get64(numbers + 40));
+    report->wrong += get64(numbers + 48);
+    return true;
+}
+
+void report_free(struct report_table *table)
+{
+    free(table->reports);
+    *table = (struct report_table){0};
+}
+
+json_t *report_to_json(const struct report_table *table)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < table->count; i++) {
+        const struct report *r = &table->reports[i];
+
+        json_array_append_new(
+            list, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "name", r->name, "bytes", (json_int_t)r->bytes,
+                            "steps", (json_int_t)r->steps, "model_us", (double)r->model_ns / 1e3, "predicted_us",
+                            (double)r->predicted_ns / 1e3, "bound_us", (double)r->bound_ns / 1e3, "wall_us",
+                            (double)r->wall_ns / 1e3, "wrong", (json_int_t)r->wrong));
+    }
+    return list;
+}
+
+static double number(const json_t *report, const char *key)
+{
+    return json_number_value(json_object_get(report, key));
+}
+
+static void print_line(FILE *file, const json_t *report)
+{
+    double model_us = number(report, "model_us"), bound_us = number(report, "bound_us");
+    char eta[16] = "-";
+
+    if (bound_us > 0) {
+        snprintf(eta, sizeof eta, "%.3f", model_us / bound_us);
+    }
+    fprintf(file, "%14.0f %6.0f %14.3f %14.3f %14.3f %7s %11.3f %6.0f\n", number(report, "bytes"),
+            number(report, "steps"), model_us, number(report, "predicted_us"), bound_us, eta,
+            number(report, "wall_us") / 1e3, number(report, "wrong"));
+}
+
+void report_print(FILE *file, const json_t *reports)
+{
+    const char *name = NULL;
+    size_t i;
+    json_t *report;
+
+    json_array_foreach(reports, i, report) {
+        const char *present = json_string_value(json_object_get(report, "name"));
+
+        if (!name || strcmp(name, present) != 0) {
+            name = present;
+            fprintf(file, "\n%s\n%14s %6s %14s %14s %14s %7s %11s %6s\n", name, "bytes per pair", "steps", "model us",
+                    "closed form us", "bound us", "eta", "wall ms", "wrong");
+        }
+        print_line(file, report);
+    }
+}

@@ -1,0 +1,34 @@
+/*
+ * report.h - what programs report about their measurements, merged over the nodes.
+ *
+ * The k-th report of every node belongs to one line: times, steps and bound are the worst of the nodes, wrong bytes
+ * are added up.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "include/ecube/abi.h"
+
+struct report {
+    char name[ECUBE_NAME_MAX];
+    uint64_t bytes, steps, model_ns, predicted_ns, bound_ns, wall_ns, wrong;
+};
+
+struct report_table {
+    struct report *reports;
+    unsigned count, room;
+};
+
+/* Adds the k-th report of a node, as the packet body holds it; false: malformed or out of memory. */
+bool report_add(struct report_table *table, unsigned k, const uint8_t *body, uint32_t bytes);
+void report_free(struct report_table *table);
+
+/* The list of the JSON output. */
+json_t *report_to_json(const struct report_table *table);
+
+/* Prints a list made by report_to_json as a table. */
+void report_print(FILE *file, const json_t *reports);

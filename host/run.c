@@ -1,0 +1,209 @@
+/*
+ * run.c - ecube run: boot, download, run, end; nothing is left behind.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/mesh.h"
+#include "host/options.h"
+#include "host/output.h"
+#include "host/rundir.h"
+#include "host/verbs.h"
+#include "host/view.h"
+
+enum { KEY_CUT = 512, KEY_KILL };
+
+struct run {
+    struct mesh_arguments mesh_arguments;
+    struct load_arguments load_arguments;
+    const char *cuts[INJECTIONS_MAX];
+    const char *kills[INJECTIONS_MAX];
+    unsigned cut_count, kill_count;
+
+    uv_loop_t loop;
+    uv_signal_t signals[3];
+    struct mesh mesh;
+    struct mesh_job_request request;
+    struct view view;
+    int status;
+    json_t *result;
+};
+
+static const struct argp_option option_list[] = {
+    {"cut", KEY_CUT, "A-B@PHASE", 0, "cut a link at boot, download or run (@run+MS: so much later), to see what happens",
+     0},
+    {"kill", KEY_KILL, "N@PHASE", 0, "kill a node likewise", 0},
+    {0},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct run *run = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &run->mesh_arguments;
+        state->child_inputs[1] = &run->load_arguments;
+        break;
+    case KEY_CUT:
+        if (run->cut_count == INJECTIONS_MAX) {
+            argp_error(state, "--cut: at most %d times", INJECTIONS_MAX);
+        }
+        run->cuts[run->cut_count++] = text;
+        break;
+    case KEY_KILL:
+        if (run->kill_count == INJECTIONS_MAX) {
+            argp_error(state, "--kill: at most %d times", INJECTIONS_MAX);
+        }
+        run->kills[run->kill_count++] = text;
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp_child children[] = {
+    {&options_mesh_argp, 0, NULL, 1}, {&options_load_argp, 0, NULL, 2}, {0}};
+
+static const struct argp parser = {
+    option_list, parse, "PROGRAM [ARGUMENT...]",
+    "Boots a mesh, downloads PROGRAM into every node, runs it and ends the mesh. Every line that a program prints "
+    "is shown behind its rank; what programs report is shown as a table."
+    "\vExample: ecube run --mesh cube:3 --json result.json hello.elf 10 20",
+    children, NULL, NULL};
+
+static void on_emit(void *context, json_t *event)
+{
+    struct run *run = context;
+
+    view_event(&run->view, event);
+    json_decref(event);
+}
+
+static void on_booted(void *context, int status)
+{
+    struct run *run = context;
+    struct message message;
+
+    if (status == 0 && mesh_load(&run->mesh, &run->request, &message) == 0) {
+        return;
+    }
+    run->status = status ? status : message_print(&message);
+    uv_stop(&run->loop);
+}
+
+static void on_ended(void *context, int status, json_t *result)
+{
+    struct run *run = context;
+
+    run->status = status;
+    run->result = result;
+    uv_stop(&run->loop);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct run *run = handle->data;
+
+    run->status = 128 + number;
+    uv_stop(&run->loop);
+}
+
+static void watch_signals(struct run *run)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+    for (unsigned i = 0; i < 3; i++) {
+        uv_signal_init(&run->loop, &run->signals[i]);
+        run->signals[i].data = run;
+        uv_signal_start(&run->signals[i], on_signal, numbers[i]);
+    }
+}
+
+static int prepare(struct run *run, struct mesh_options *options, struct target *target, struct output *output,
+                   struct message *message)
+{
+    struct download_plan plan;
+    struct download_costs costs = {0};
+
+    if (options_make_mesh(&run->mesh_arguments, options, target, message) != 0 ||
+        options_make_job(&run->load_arguments, &run->request, message) != 0 ||
+        download_make_plan(&plan, run->request.strategy, run->request.x, options->topology.dims, &costs, message) != 0) {
+        return -1;
+    }
+    options->verbose = run->load_arguments.verbose;
+    for (unsigned i = 0; i < run->cut_count; i++) {
+        if (options_add_injection(options, run->cuts[i], false, message) != 0) {
+            return -1;
+        }
+    }
+    for (unsigned i = 0; i < run->kill_count; i++) {
+        if (options_add_injection(options, run->kills[i], true, message) != 0) {
+            return -1;
+        }
+    }
+    return output_open(output, run->load_arguments.json, message);
+}
+
+/* Boots and runs; everything is closed and removed on return. */
+static int execute(struct run *run, const struct mesh_options *options, const struct target *target,
+                   struct message *message)
+{
+    struct mesh_owner owner = {.context = run, .emit = on_emit, .booted = on_booted, .ended = on_ended};
+    struct rundir rundir;
+    int started;
+
+    if (rundir_create(&rundir, NULL, message) != 0) {
+        return -1;
+    }
+    uv_loop_init(&run->loop);
+    watch_signals(run);
+    view_init(&run->view, options->topology.nodes);
+    started = mesh_start(&run->mesh, &run->loop, options, target, rundir.path, &owner, message);
+    if (started == 0) {
+        uv_run(&run->loop, UV_RUN_DEFAULT);
+    }
+    if (!run->result && started == 0) {
+        run->result = mesh_describe(&run->mesh, run->status);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        uv_close((uv_handle_t *)&run->signals[i], NULL);
+    }
+    mesh_close(&run->mesh);
+    uv_run(&run->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&run->loop);
+    mesh_free(&run->mesh);
+    rundir_remove(&rundir);
+    return started;
+}
+
+int verb_run(int argc, char **argv)
+{
+    static struct run run;
+    struct mesh_options options;
+    struct target target;
+    struct output output;
+    struct message message;
+
+    run.mesh_arguments = options_mesh_defaults();
+    run.load_arguments = options_load_defaults();
+    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &run);
+    if (prepare(&run, &options, &target, &output, &message) != 0) {
+        return message_print(&message);
+    }
+    if (execute(&run, &options, &target, &message) != 0) {
+        output_drop(&output);
+        return message_print(&message);
+    }
+    view_result(&run.view, run.result);
+    if (output_write(&output, run.result, &message) != 0) {
+        run.status = message_print(&message);
+    }
+    json_decref(run.result);
+    return run.status;
+}

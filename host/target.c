@@ -1,0 +1,147 @@
+#include "host/target.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "board/virt/board.h"
+#include "drivers/check.h"
+
+const struct target_memory target_memory = {
+    .kernel_base = BOARD_KERNEL_BASE,
+    .kernel_end = BOARD_KERNEL_BASE + BOARD_KERNEL_BYTES,
+    .blocks_bytes = BOARD_BLOCKS_BYTES,
+    .image_base = BOARD_IMAGE_BASE,
+    .image_end = BOARD_PROGRAM_END,
+};
+
+/* build/ecube finds build/virt/kernel.elf, PREFIX/bin/ecube finds PREFIX/lib/ecube/virt/kernel.elf. */
+static int find_kernel(struct target *target, struct message *message)
+{
+    static const char *const places[] = {"virt/kernel.elf", "../lib/ecube/virt/kernel.elf",
+                                         "../lib/ecube/kernel.elf"};
+    char self[TARGET_PATH_MAX - 40];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    char *slash;
+
+    if (length <= 0) {
+        return message_set(message, "cannot find out where the tool lies: %s", strerror(errno));
+    }
+    self[length] = '\0';
+    slash = strrchr(self, '/');
+    *(slash ? slash : self) = '\0';
+    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(target->kernel, sizeof target->kernel, "%s/%s", self, places[i]);
+        if (access(target->kernel, R_OK) == 0) {
+            return 0;
+        }
+    }
+    return message_set(message, "the kernel image is missing: no %.200s/%s; build it with 'make', or name it with --kernel",
+                       self, places[0]);
+}
+
+static int find_qemu(struct target *target, struct message *message)
+{
+    const char *path = getenv("PATH");
+    const char *name = "qemu-system-arm";
+
+    for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
+        size_t length = strcspn(p, ":");
+
+        snprintf(target->qemu, sizeof target->qemu, "%.*s/%s", (int)(length ? length : 1), length ? p : ".", name);
+        if (access(target->qemu, X_OK) == 0) {
+            return 0;
+        }
+        p += length;
+        p += *p == ':';
+    }
+    return message_set(message, "%s is not in PATH: install Debian's package qemu-system-arm (make packages does)", name);
+}
+
+/* A kernel file that is none would only show as silent nodes. */
+static int check_kernel(const char *path, struct message *message)
+{
+    Elf32_Ehdr header;
+    FILE *file = fopen(path, "rb");
+    size_t bytes;
+
+    if (!file) {
+        return message_set(message, "cannot read the kernel image %.300s: %s", path, strerror(errno));
+    }
+    bytes = fread(&header, 1, sizeof header, file);
+    fclose(file);
+    if (bytes < sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_ARM) {
+        return message_set(message, "%.300s is no kernel image for an ARM node: build it with 'make'", path);
+    }
+    return 0;
+}
+
+int target_find(struct target *target, const char *kernel, const char *qemu, struct message *message)
+{
+    if (kernel) {
+        snprintf(target->kernel, sizeof target->kernel, "%s", kernel);
+    } else if (find_kernel(target, message) != 0) {
+        return -1;
+    }
+    if (check_kernel(target->kernel, message) != 0) {
+        return -1;
+    }
+    if (!qemu) {
+        return find_qemu(target, message);
+    }
+    snprintf(target->qemu, sizeof target->qemu, "%s", qemu);
+    if (access(target->qemu, X_OK) != 0) {
+        return message_set(message, "cannot run %.300s: %s", qemu, strerror(errno));
+    }
+    return 0;
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct target_command *command, const char *format, ...)
+{
+    va_list arguments;
+    unsigned room = (unsigned)sizeof command->text - command->text_bytes;
+    int bytes;
+
+    va_start(arguments, format);
+    bytes = vsnprintf(command->text + command->text_bytes, room, format, arguments);
+    va_end(arguments);
+    CHECK(bytes >= 0 && (unsigned)bytes < room && command->count + 1 < TARGET_ARGUMENTS_MAX);
+    command->arguments[command->count++] = command->text + command->text_bytes;
+    command->arguments[command->count] = NULL;
+    command->text_bytes += (unsigned)bytes + 1;
+}
+
+void target_make_command(struct target_command *command, const struct target *target, const char *rundir, uint32_t node,
+                         const int *fds, unsigned port_count)
+{
+    static const char *const fixed[] = {
+        "-M", "virt", "-cpu", "cortex-a15", "-accel", "tcg,tb-size=16", "-display", "none", "-nodefaults",
+        "-no-user-config", "-global", "virtio-mmio.force-legacy=false"};
+
+    command->count = 0;
+    command->text_bytes = 0;
+    add(command, "%s", target->qemu);
+    for (unsigned i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        add(command, "%s", fixed[i]);
+    }
+    add(command, "-m");
+    add(command, "%u", BOARD_RAM_BYTES >> 20);
+    add(command, "-kernel");
+    add(command, "%s", target->kernel);
+    add(command, "-device");
+    add(command, "virtio-serial-device,max_ports=%u", port_count + 1); /* port 0 is QEMU's console port, not used */
+    for (unsigned p = 0; p < port_count; p++) {
+        add(command, "-chardev");
+        add(command, "socket,id=c%u,fd=%d", p, fds[p]);
+        add(command, "-device");
+        add(command, "virtserialport,chardev=c%u,name=l%u,nr=%u", p, p, p + 1);
+    }
+    add(command, "-gdb");
+    add(command, "unix:%s/n%u.gdb,server=on,wait=off", rundir, (unsigned)node);
+    add(command, "-qmp");
+    add(command, "unix:%s/n%u.qmp,server=on,wait=off", rundir, (unsigned)node);
+}

@@ -1,0 +1,13 @@
+/*
+ * verbs.h - the subcommands; each takes its own argc and argv and returns the exit status.
+ */
+#pragma once
+
+int verb_run(int argc, char **argv);
+int verb_up(int argc, char **argv);
+int verb_load(int argc, char **argv);
+int verb_ps(int argc, char **argv);
+int verb_down(int argc, char **argv);
+int verb_console(int argc, char **argv);
+int verb_cut(int argc, char **argv);
+int verb_kill(int argc, char **argv);

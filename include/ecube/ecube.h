@@ -1,0 +1,134 @@
+/*
+ * ecube.h - what a node program can do: messages, collectives, clocks, reports.
+ *
+ * A program runs once on every node of a hypercube of ecube_size() = 2^ecube_dims() nodes;
+ * ecube_rank() says which one it is. It is ordinary C with the C library: main(argc, argv), printf,
+ * malloc; its output appears on the host with its rank, its return value is its exit status.
+ *
+ * A call that ends in _start returns at once and fills a request; the transfer goes on while the
+ * program computes. The buffers stay the transfer's until ecube_wait or ecube_test has said that it
+ * is complete. The call without _start is the same followed by ecube_wait.
+ *
+ * Every collective is called by all nodes, in the same order, with the same block_bytes and root;
+ * nodes that disagree get ECUBE_E_MISMATCH.
+ *
+ * Example, run by `ecube-cc sum.c -o sum.elf && ecube run --mesh cube:3 sum.elf`:
+ *
+ *   int mine = ecube_rank(), all[128];
+ *   if (ecube_gather(&mine, all, sizeof mine, 0) < 0) return 1;
+ *
+ * Units    sizes in bytes; times in ns, name ends in _ns
+ * Errors   0 or a count on success, else a negative enum ecube_error
+ * Context  node programs; one thread
+ * Source   collectives: Boppana & Raghavendra, CENG 90-20 (1990), sections 2 and 3.2; Ozveren,
+ *          LIDS-P-1721 (1987), section 2.2
+ * Names    complete exchange is MPI's all-to-all, the papers' all-to-all personalized
+ *          communication; scatter is their one-to-all personalized communication
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+#include "error.h"
+#include "predict.h"
+
+/* How a transfer ended. A collective has source and tag ECUBE_ANY. */
+struct ecube_status {
+    int source; /* rank of the sender; of a send, its destination */
+    int tag;
+    uint32_t bytes;   /* moved */
+    uint32_t steps;   /* of the collective's schedule */
+    uint64_t done_ns; /* model time of completion */
+};
+
+/* A transfer under way. Its members are lib/'s; keep it at its place until it is complete. */
+struct ecube_request {
+    int32_t number; /* the kernel's; negative: none */
+    void *scratch;  /* working buffer to free */
+    void *own;      /* where the own block goes from scratch */
+    uint32_t own_offset;
+    uint32_t own_bytes;
+};
+
+/* One line of the run's result table. */
+struct ecube_report {
+    const char *name; /* cut after ECUBE_NAME_MAX - 1 characters */
+    uint64_t bytes;   /* size of the operation, as in "bytes per pair" */
+    uint64_t steps;
+    uint64_t model_ns;     /* measured */
+    uint64_t predicted_ns; /* ecube_predict_ns */
+    uint64_t bound_ns;     /* ecube_bound_ns */
+    uint64_t wall_ns;
+    uint64_t wrong; /* bytes that were not what they should be */
+};
+
+/* The own number, 0 to ecube_size() - 1. */
+int ecube_rank(void);
+/* The number of nodes, 2^ecube_dims(). */
+int ecube_size(void);
+/* The number of dimensions of the cube. */
+int ecube_dims(void);
+/* The machine whose time the model clock shows. */
+const struct ecube_profile *ecube_profile(void);
+
+/*
+ * Messages. A receive takes the oldest message that fits source and tag; either may be ECUBE_ANY.
+ * Messages of one pair with one tag are received in the order of their sends. A blocking send may
+ * wait for its receive to be called; when it returns, data may be changed. status may be NULL.
+ */
+
+/* Sends bytes bytes with a tag of 0 or more. Returns ECUBE_OK. */
+int ecube_send(const void *data, uint32_t bytes, int destination, int tag);
+/* Receives at most bytes bytes. Returns how many came. */
+int ecube_receive(void *data, uint32_t bytes, int source, int tag, struct ecube_status *status);
+/* Begins a send. Returns ECUBE_OK. */
+int ecube_send_start(const void *data, uint32_t bytes, int destination, int tag,
+                     struct ecube_request *request);
+/* Begins a receive. Returns ECUBE_OK. */
+int ecube_receive_start(void *data, uint32_t bytes, int source, int tag,
+                        struct ecube_request *request);
+
+/* Waits until the transfer is complete and ends the request. Returns the bytes moved. */
+int ecube_wait(struct ecube_request *request, struct ecube_status *status);
+/* Returns 1 and ends the request when the transfer is complete, 0 when not yet, or its error. */
+int ecube_test(struct ecube_request *request, struct ecube_status *status);
+/* Waits for all; statuses is NULL or has count entries. Returns ECUBE_OK or the first error. */
+int ecube_wait_all(struct ecube_request *requests, unsigned count, struct ecube_status *statuses);
+
+/* Returns when every node has called it: dims steps. */
+int ecube_barrier(void);
+/* Copies the root's bytes bytes at data to data on every node. */
+int ecube_broadcast(void *data, uint32_t bytes, int root);
+/*
+ * blocks: at the root, ecube_size() of them in rank order, else unused. Each gets its own in block.
+ */
+int ecube_scatter(const void *blocks, void *block, uint32_t block_bytes, int root);
+/* blocks: at the root, room for ecube_size() blocks; it gets every node's block in rank order. */
+int ecube_gather(const void *block, void *blocks, uint32_t block_bytes, int root);
+/*
+ * Complete exchange. send: one block for every node, receive: one block from every node, both in
+ * rank order and apart from each other: receive[i] here is send[rank] of node i.
+ */
+int ecube_exchange(const void *send, void *receive, uint32_t block_bytes);
+
+/* The same, begun; ecube_wait or ecube_test completes them. */
+int ecube_barrier_start(struct ecube_request *request);
+int ecube_broadcast_start(void *data, uint32_t bytes, int root, struct ecube_request *request);
+int ecube_scatter_start(const void *blocks, void *block, uint32_t block_bytes, int root,
+                        struct ecube_request *request);
+int ecube_gather_start(const void *block, void *blocks, uint32_t block_bytes, int root,
+                       struct ecube_request *request);
+int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
+                         struct ecube_request *request);
+
+/* The node's model clock, the profile's machine's: communication and ecube_compute advance it. */
+uint64_t ecube_model_ns(void);
+/* Time since some moment before the program's start, on the machine that emulates the mesh. */
+uint64_t ecube_wall_ns(void);
+/* Adds computing time to the model clock. */
+void ecube_compute(uint64_t ns);
+
+/* Adds a line to the run's result table. */
+int ecube_report(const struct ecube_report *report);

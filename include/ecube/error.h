@@ -1,0 +1,30 @@
+/*
+ * error.h - what a call of ecube.h returns when it fails.
+ *
+ * The numbers travel between nodes and to the host: they are the kernel's, and are never changed.
+ */
+#pragma once
+
+enum ecube_error {
+    ECUBE_OK = 0,
+    ECUBE_E_FULL =
+        -1, /* more than ECUBE_REQUESTS_MAX requests are open, or no memory for a working buffer */
+    ECUBE_E_ARGUMENT = -2,  /* no such rank, root, tag, size or request */
+    ECUBE_E_LINK_DEAD = -3, /* the path needs a link that has been declared dead */
+    ECUBE_E_TRUNCATED =
+        -4, /* the message is longer than the buffer; nothing was written past its end */
+    ECUBE_E_MISMATCH = -5,   /* the nodes disagree on the collective, its size or its root */
+    ECUBE_E_PEER_GONE = -6,  /* the program at the other end has ended */
+    ECUBE_E_BUSY = -7,       /* the node has no room to set up another transfer */
+    ECUBE_E_REFUSED = -8,    /* a circuit was refused */
+    ECUBE_E_FORMAT = -9,     /* bytes from another node made no sense */
+    ECUBE_E_NO_ROOM = -10,   /* not seen by programs: an image does not fit */
+    ECUBE_E_FAULT = -11,     /* a pointer lies outside the program's memory */
+    ECUBE_E_CANCELLED = -12, /* the request ended with its program */
+    ECUBE_E_VERSION = -13,   /* not seen by programs: a link's ends speak different versions */
+    ECUBE_E_TIMEOUT = -14,   /* a bounded wait ran out */
+    ECUBE_E_SYSCALL = -15    /* the kernel knows no such call: another version */
+};
+
+/* One short English phrase for an error code; "unknown status" for anything else. */
+const char *ecube_error_text(int error);

@@ -1,0 +1,21 @@
+/*
+ * call.h - the one way from a node program into the kernel, and what lib/ remembers about the
+ * program's start.
+ *
+ * Errors   whatever the call returns
+ * Context  node programs
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "include/ecube/abi.h"
+
+/* SVC with number in r7 and two arguments; returns r0. */
+int32_t ecube_call(uint32_t number, uintptr_t first, uintptr_t second);
+
+/* What the kernel said about this node at the program's start. */
+const struct ecube_abi_info *ecube_program_info(void);
+
+/* Asks the kernel once; crt0 calls it before anything else. */
+void ecube_program_info_load(void);

@@ -1,0 +1,21 @@
+/*
+ * crt0.S - the first and the last instructions of a node program.
+ *
+ * At entry r0 and r1 are address and size of the private block, sp is the top of the stack, all
+ * else is undefined.
+ */
+    .syntax unified
+    .arch armv7-a
+    .thumb
+
+    .section .text.entry, "ax", %progbits
+    .global _start
+    .type _start, %function
+    .thumb_func
+_start:
+    movs r7, #0             /* the end of the chain of frames */
+    mov lr, r7
+    mov r11, r7
+    bl ecube_program_start
+    udf #0                  /* it does not return */
+    .size _start, . - _start

@@ -1,0 +1,116 @@
+/*
+ * message.c - send, receive, wait and test.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/ecube/ecube.h"
+#include "lib/call.h"
+
+/*
+ * What the kernel said at the start of a transfer: a request number, or an error that leaves no
+ * request.
+ */
+static int request_begin(struct ecube_request *request, int32_t number)
+{
+    *request = (struct ecube_request){.number = number};
+    return number < 0 ? number : ECUBE_OK;
+}
+
+int ecube_send_start(const void *data, uint32_t bytes, int destination, int tag,
+                     struct ecube_request *request)
+{
+    struct ecube_abi_message message = {
+        .data = (uint32_t)(uintptr_t)data, .bytes = bytes, .peer = destination, .tag = tag};
+    return request_begin(request, ecube_call(ECUBE_CALL_SEND, (uintptr_t)&message, 0));
+}
+
+int ecube_receive_start(void *data, uint32_t bytes, int source, int tag,
+                        struct ecube_request *request)
+{
+    struct ecube_abi_message message = {
+        .data = (uint32_t)(uintptr_t)data, .bytes = bytes, .peer = source, .tag = tag};
+    return request_begin(request, ecube_call(ECUBE_CALL_RECEIVE, (uintptr_t)&message, 0));
+}
+
+/*
+ * Ends a complete request: the own block leaves the working buffer, the buffer goes back to the
+ * heap.
+ */
+static int request_end(struct ecube_request *request, const struct ecube_abi_result *result,
+                       struct ecube_status *status)
+{
+    if (result->status >= 0 && request->own) {
+        memcpy(request->own, (char *)request->scratch + request->own_offset, request->own_bytes);
+    }
+    free(request->scratch);
+    *request = (struct ecube_request){.number = ECUBE_E_ARGUMENT};
+    if (status) {
+        *status = (struct ecube_status){
+            .source = result->peer,
+            .tag = result->tag,
+            .bytes = result->bytes,
+            .steps = result->steps,
+            .done_ns = result->done_ns,
+        };
+    }
+    return result->status;
+}
+
+int ecube_wait(struct ecube_request *request, struct ecube_status *status)
+{
+    struct ecube_abi_result result = {0};
+    if (request->number < 0) {
+        return ECUBE_E_ARGUMENT;
+    }
+    int32_t called = ecube_call(ECUBE_CALL_WAIT, (uint32_t)request->number, (uintptr_t)&result);
+    if (called < 0) {
+        result.status = called; /* the kernel does not know the request, so nothing is under way */
+    }
+    int ended = request_end(request, &result, status);
+    return ended < 0 ? ended : (int)result.bytes;
+}
+
+int ecube_test(struct ecube_request *request, struct ecube_status *status)
+{
+    struct ecube_abi_result result = {0};
+    if (request->number < 0) {
+        return ECUBE_E_ARGUMENT;
+    }
+    int32_t called = ecube_call(ECUBE_CALL_TEST, (uint32_t)request->number, (uintptr_t)&result);
+    if (called == 0) {
+        return 0;
+    }
+    if (called < 0) {
+        result.status = called;
+    }
+    int ended = request_end(request, &result, status);
+    return ended < 0 ? ended : 1;
+}
+
+int ecube_wait_all(struct ecube_request *requests, unsigned count, struct ecube_status *statuses)
+{
+    int first_error = ECUBE_OK;
+    for (unsigned i = 0; i < count; i++) {
+        int ended = ecube_wait(&requests[i], statuses ? &statuses[i] : NULL);
+        if (ended < 0 && first_error == ECUBE_OK) {
+            first_error = ended;
+        }
+    }
+    return first_error;
+}
+
+int ecube_send(const void *data, uint32_t bytes, int destination, int tag)
+{
+    struct ecube_request request;
+    int started = ecube_send_start(data, bytes, destination, tag, &request);
+    int ended = started < 0 ? started : ecube_wait(&request, NULL);
+    return ended < 0 ? ended : ECUBE_OK;
+}
+
+int ecube_receive(void *data, uint32_t bytes, int source, int tag, struct ecube_status *status)
+{
+    struct ecube_request request;
+    int started = ecube_receive_start(data, bytes, source, tag, &request);
+    return started < 0 ? started : ecube_wait(&request, status);
+}

@@ -1,0 +1,77 @@
+/*
+ * program.ld.S - a node program: image at the start of its memory, then bss; the heap follows, as
+ * the kernel says.
+ *
+ * Not position-independent: every node gives a program the same addresses. One segment holds all
+ * that is downloaded.
+ */
+#include "board.h"
+
+OUTPUT_FORMAT("elf32-littlearm")
+OUTPUT_ARCH(arm)
+ENTRY(_start)
+
+/* The trap of a division by zero, before the C compiler's library brings its own empty one. */
+EXTERN(__aeabi_idiv0 __aeabi_ldiv0)
+
+MEMORY
+{
+    image (rwx) : ORIGIN = BOARD_IMAGE_BASE, LENGTH = BOARD_PROGRAM_END - BOARD_IMAGE_BASE
+}
+
+PHDRS
+{
+    image PT_LOAD FLAGS(7);
+}
+
+SECTIONS
+{
+    .text :
+    {
+        KEEP(*(.text.entry))
+        *(.text .text.* .gnu.linkonce.t.*)
+    } > image :image
+
+    .rodata : { *(.rodata .rodata.* .gnu.linkonce.r.*) } > image :image
+    .ARM.extab : { *(.ARM.extab .ARM.extab.*) } > image :image
+
+    .ARM.exidx :
+    {
+        __exidx_start = .;
+        *(.ARM.exidx .ARM.exidx.*)
+        __exidx_end = .;
+    } > image :image
+
+    .init_array : ALIGN(8)
+    {
+        program_preinit_start = .;
+        KEEP(*(.preinit_array))
+        program_preinit_end = .;
+        program_init_start = .;
+        KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.*)))
+        KEEP(*(.init_array))
+        program_init_end = .;
+        program_fini_start = .;
+        KEEP(*(SORT_BY_INIT_PRIORITY(.fini_array.*)))
+        KEEP(*(.fini_array))
+        program_fini_end = .;
+    } > image :image
+
+    .data : ALIGN(8)
+    {
+        *(.data .data.* .gnu.linkonce.d.*)
+        . = ALIGN(8);
+    } > image :image
+
+    .bss (NOLOAD) : ALIGN(8)
+    {
+        program_bss_start = .;
+        *(.bss .bss.* .gnu.linkonce.b.* COMMON)
+        . = ALIGN(8);
+        program_bss_end = .;
+    } > image :image
+
+    end = .;
+
+    /DISCARD/ : { *(.note.gnu.build-id) *(.init) *(.fini) }
+}

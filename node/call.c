@@ -1,0 +1,209 @@
+/*
+ * call.c - the system calls of a program.
+ */
+#include <string.h>
+
+#include "drivers/status.h"
+#include "node/state.h"
+
+uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes)
+{
+    uint32_t offset = address - node->config.program_address;
+
+    if (offset >= node->config.program_bytes || bytes > node->config.program_bytes - offset)
+        return NULL;
+    return node->config.program + offset;
+}
+
+/* A structure that a program names; NULL unless it is all the program's, and aligned. */
+static void *structure(const struct node *node, uint32_t address, uint32_t bytes)
+{
+    return address % 4 ? NULL : program_memory(node, address, bytes);
+}
+
+struct request *request_named(struct node *node, uint32_t name)
+{
+    struct request *request = &node->requests[name & 0xff & (ECUBE_REQUESTS_MAX - 1)];
+
+    return (name & 0xff) < ECUBE_REQUESTS_MAX && request->kind != REQUEST_FREE &&
+                   request->state != STATE_DONE && request->generation == (name >> 8 & 0xff)
+               ? request
+               : NULL;
+}
+
+uint32_t request_name(const struct node *node, const struct request *request)
+{
+    /* Bit 16 keeps a name from being 0, which says that a message has no name yet. */
+    return 1u << 16 | (uint32_t)request->generation << 8 | (uint32_t)(request - node->requests);
+}
+
+void request_finish(struct request *request, int status, uint64_t done_ns)
+{
+    request->state = STATE_DONE;
+    request->status = status;
+    request->done_ns = done_ns;
+}
+
+static int call_write(struct node *node, const uint32_t arguments[4], bool *blocked)
+{
+    uint32_t bytes = arguments[1] < ECUBE_WRITE_MAX ? arguments[1] : ECUBE_WRITE_MAX;
+    const uint8_t *text = bytes ? program_memory(node, arguments[0], bytes) : node->config.program;
+
+    if (!text)
+        return E_FAULT;
+    if (bytes && router_send(&node->router, PACKET_CONSOLE, ID_HOST, text, bytes) != E_OK)
+        *blocked = true;
+    return (int)bytes;
+}
+
+static int call_report(struct node *node, const uint32_t arguments[4], bool *blocked)
+{
+    const void *report = structure(node, arguments[0], sizeof(struct ecube_abi_report));
+
+    if (!report)
+        return E_FAULT;
+    *blocked = router_send(&node->router, PACKET_REPORT, ID_HOST, report, sizeof(struct ecube_abi_report)) != E_OK;
+    return E_OK;
+}
+
+static int call_info(struct node *node, const uint32_t arguments[4])
+{
+    const struct router *router = &node->router;
+    struct ecube_abi_info *info = structure(node, arguments[0], sizeof *info);
+
+    if (!info)
+        return E_FAULT;
+    *info = (struct ecube_abi_info){.rank = router->id,
+                                    .size = 1u << router->dims,
+                                    .dims = router->dims,
+                                    .heap_start = (node->load.bss_end + 15u) & ~15u,
+                                    .heap_end = node->config.program_address + node->config.program_bytes,
+                                    .xi_ns = router->profile.xi_ns,
+                                    .tau_ns = router->profile.tau_ns,
+                                    .element_ns = router->profile.element_ns,
+                                    .sigma_permille = router->profile.sigma_permille,
+                                    .all_port = router->profile.all_port};
+    return E_OK;
+}
+
+static int call_clock(struct node *node, uint64_t now_us, const uint32_t arguments[4])
+{
+    struct ecube_abi_clock clock = {node->clock_ns, now_us * 1000};
+    void *at = structure(node, arguments[0], sizeof clock);
+
+    if (!at)
+        return E_FAULT;
+    memcpy(at, &clock, sizeof clock);
+    return E_OK;
+}
+
+/* The result of a request that is done; the request is free again, and the program's clock has waited for it. */
+static int take_result(struct node *node, struct request *request, uint32_t address)
+{
+    struct ecube_abi_result result = {.status = request->status,
+                                      .peer = request->result_peer,
+                                      .tag = request->result_tag,
+                                      .bytes = request->result_bytes,
+                                      .steps = request->result_steps,
+                                      .done_ns = request->done_ns};
+    void *at = structure(node, address, sizeof result);
+
+    if (!at)
+        return E_FAULT;
+    if (request->kind == REQUEST_SEND) {
+        result.peer = request->peer;
+        result.tag = request->tag;
+        result.bytes = request->bytes;
+    }
+    memcpy(at, &result, sizeof result);
+    node->clock_ns = clock_max(node->clock_ns, request->done_ns);
+    request->kind = REQUEST_FREE;
+    return E_OK;
+}
+
+static int call_wait(struct node *node, const uint32_t arguments[4], bool test, bool *blocked)
+{
+    struct request *request = arguments[0] < ECUBE_REQUESTS_MAX ? &node->requests[arguments[0]] : NULL;
+
+    if (!request || request->kind == REQUEST_FREE)
+        return E_ARGUMENT;
+    if (request->state != STATE_DONE) {
+        *blocked = !test;
+        return 0;
+    }
+    int status = take_result(node, request, arguments[1]);
+    return status == E_OK && test ? 1 : status;
+}
+
+static int call_message(struct node *node, const uint32_t arguments[4], bool send)
+{
+    const struct ecube_abi_message *at = structure(node, arguments[0], sizeof *at);
+
+    if (!at)
+        return E_FAULT;
+    struct ecube_abi_message message = *at;
+    return send ? message_send(node, &message) : message_receive(node, &message);
+}
+
+static int call_collective(struct node *node, const uint32_t arguments[4])
+{
+    const struct ecube_abi_collective *at = structure(node, arguments[0], sizeof *at);
+
+    if (!at)
+        return E_FAULT;
+    struct ecube_abi_collective copy = *at;
+    return collective_start(node, &copy);
+}
+
+static int serve(struct node *node, uint64_t now_us, bool *blocked)
+{
+    const uint32_t *arguments = node->call_arguments;
+
+    switch (node->call_number) {
+    case ECUBE_CALL_WRITE: return call_write(node, arguments, blocked);
+    case ECUBE_CALL_INFO: return call_info(node, arguments);
+    case ECUBE_CALL_SEND: return call_message(node, arguments, true);
+    case ECUBE_CALL_RECEIVE: return call_message(node, arguments, false);
+    case ECUBE_CALL_COLLECTIVE: return call_collective(node, arguments);
+    case ECUBE_CALL_WAIT: return call_wait(node, arguments, false, blocked);
+    case ECUBE_CALL_TEST: return call_wait(node, arguments, true, blocked);
+    case ECUBE_CALL_CLOCK: return call_clock(node, now_us, arguments);
+    case ECUBE_CALL_ADVANCE:
+        node->clock_ns += arguments[0] | (uint64_t)arguments[1] << 32;
+        return E_OK;
+    case ECUBE_CALL_REPORT: return call_report(node, arguments, blocked);
+    default: return E_SYSCALL;
+    }
+}
+
+enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number, const uint32_t arguments[4],
+                            int32_t *result)
+{
+    if (number == ECUBE_CALL_EXIT) {
+        program_end(node, PROGRAM_EXITED, (int32_t)arguments[0]);
+        return NODE_END;
+    }
+    node->call_number = number;
+    memcpy(node->call_arguments, arguments, sizeof node->call_arguments);
+    node->call_open = true;
+    enum node_verdict verdict = node_resume(node, now_us, result);
+    if (verdict == NODE_BLOCK || number <= ECUBE_CALL_COLLECTIVE) {
+        node_work(node, now_us);
+        if (verdict == NODE_BLOCK)
+            verdict = node_resume(node, now_us, result);
+    }
+    return verdict;
+}
+
+enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *result)
+{
+    bool blocked = false;
+
+    if (node->program != PROGRAM_RUNNING)
+        return NODE_END;
+    *result = serve(node, now_us, &blocked);
+    if (blocked)
+        return NODE_BLOCK;
+    node->call_open = false;
+    return NODE_RESUME;
+}

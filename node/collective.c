@@ -1,0 +1,348 @@
+/*
+ * collective.c - a collective from entry to completion.
+ *
+ * Entry: in d rounds each node tells its neighbour in dimension 0, 1, ... what its subcube so far agrees on
+ * (operation, size, root) or why it cannot go on. After d rounds every node knows that all have posted their buffers,
+ * which is the READY of every circuit of the schedule at once, or knows the same error. No circuit of a schedule is
+ * opened before, so none ever waits for a node that is still busy elsewhere.
+ *
+ * Steps: the walker says what to send and receive; each circuit waits its turn on every link (rule 4 of the router).
+ * The model time of a step is known when its circuits are accepted, so where a step needs no data of the one before
+ * (complete exchange, barrier), the next one is set up while the bytes still flow.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "node/state.h"
+
+enum { RECEIVES_AHEAD = 3 };
+
+static bool is_active(const struct collective *c)
+{
+    return c->request != ECUBE_REQUESTS_MAX;
+}
+
+static bool send_enter(struct node *node, unsigned round, const struct enter *enter)
+{
+    uint8_t body[16];
+
+    put16(body, enter->epoch);
+    body[2] = enter->operation;
+    body[3] = (uint8_t)round;
+    put32(body + 4, enter->bytes);
+    put32(body + 8, enter->root);
+    put32(body + 12, (uint32_t)enter->status);
+    return router_send(&node->router, PACKET_ENTER, node->router.id ^ 1u << round, body, sizeof body) == E_OK;
+}
+
+static void finish(struct node *node, int status)
+{
+    struct collective *c = &node->collective;
+    struct request *request = &node->requests[c->request];
+
+    request->result_steps = c->steps;
+    request_finish(request, status, c->clock_ns);
+    c->request = ECUBE_REQUESTS_MAX;
+    c->walking = false;
+    c->step_open = false;
+}
+
+void collective_reset(struct node *node)
+{
+    node->collective = (struct collective){.request = ECUBE_REQUESTS_MAX};
+}
+
+/* Starts the oldest collective that waits behind others. */
+static void begin_next(struct node *node)
+{
+    struct collective *c = &node->collective;
+    struct request *oldest = NULL;
+
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        struct request *request = &node->requests[i];
+        if (request->kind == REQUEST_COLLECTIVE && request->state == STATE_QUEUED &&
+            (!oldest || (int32_t)(request->stamp - oldest->stamp) < 0))
+            oldest = request;
+    }
+    if (!oldest)
+        return;
+    oldest->state = STATE_MOVING;
+    c->request = (unsigned)(oldest - node->requests);
+    c->arguments = node->collective_arguments[c->request];
+    c->epoch++;
+    c->round = 0;
+    c->round_sent = false;
+    c->walking = false;
+    c->step_open = false;
+    c->receives_pending = 0;
+    c->sends_pending = 0;
+    c->clock_ns = clock_max(oldest->issue_ns, c->clock_ns);
+    c->status = E_OK;
+    c->steps = walk_steps(c->arguments.operation, node->router.dims);
+    c->mine = (struct enter){.epoch = c->epoch,
+                             .operation = (uint8_t)c->arguments.operation,
+                             .bytes = c->arguments.block_bytes,
+                             .root = c->arguments.root};
+}
+
+int collective_start(struct node *node, const struct ecube_abi_collective *arguments)
+{
+    struct walk walk;
+    struct request *request = NULL;
+    uint32_t dims = node->router.dims;
+
+    if (!walk_possible(arguments->operation, dims, arguments->root, arguments->block_bytes))
+        return E_ARGUMENT;
+    walk_begin(&walk, arguments->operation, dims, node->router.id, arguments->root, arguments->block_bytes);
+    struct walk_span span = walk_span(&walk);
+    if (span.send_bytes > UINT32_MAX || span.receive_bytes > UINT32_MAX ||
+        (span.send_bytes && !program_memory(node, arguments->send, (uint32_t)span.send_bytes)) ||
+        (span.receive_bytes && !program_memory(node, arguments->receive, (uint32_t)span.receive_bytes)))
+        return E_FAULT;
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX && !request; i++)
+        if (node->requests[i].kind == REQUEST_FREE)
+            request = &node->requests[i];
+    if (!request)
+        return E_FULL;
+    *request = (struct request){.kind = REQUEST_COLLECTIVE,
+                                .generation = (uint8_t)(request->generation + 1),
+                                .stamp = node->stamp++,
+                                .issue_ns = node->clock_ns};
+    node->collective_arguments[request - node->requests] = *arguments;
+    if (!is_active(&node->collective))
+        begin_next(node);
+    return (int)(request - node->requests);
+}
+
+/* What two halves agree on: the first error, or a mismatch of what they say. */
+static void merge(struct enter *mine, const struct enter *heard)
+{
+    if (mine->status != E_OK)
+        return;
+    if (heard->status != E_OK)
+        mine->status = heard->status;
+    else if (heard->operation != mine->operation || heard->bytes != mine->bytes || heard->root != mine->root)
+        mine->status = E_MISMATCH;
+}
+
+/* Goes through the entry rounds as far as neighbours have answered. */
+static void pump_entry(struct node *node)
+{
+    struct collective *c = &node->collective;
+
+    while (c->round < node->router.dims) {
+        struct enter *heard = &c->heard[c->round];
+        if (!c->round_sent) {
+            if (!send_enter(node, c->round, &c->mine))
+                return;
+            c->round_sent = true;
+        }
+        if (!heard->here || heard->epoch != c->epoch)
+            return;
+        heard->here = false;
+        merge(&c->mine, heard);
+        c->round++;
+        c->round_sent = false;
+    }
+    if (c->mine.status != E_OK) {
+        finish(node, c->mine.status);
+        return;
+    }
+    walk_begin(&c->walk, c->arguments.operation, node->router.dims, node->router.id, c->arguments.root,
+               c->arguments.block_bytes);
+    c->walking = true;
+}
+
+void collective_packet(struct node *node, const struct notice *notice)
+{
+    const uint8_t *packet = notice->packet;
+    unsigned round = packet[19];
+
+    if (notice->bytes < 16 || round >= node->router.dims ||
+        get32(packet + 4) != (node->router.id ^ 1u << round))
+        return;
+    node->collective.heard[round] = (struct enter){.epoch = get16(packet + 16),
+                                                   .operation = packet[18],
+                                                   .here = true,
+                                                   .bytes = get32(packet + 20),
+                                                   .root = get32(packet + 24),
+                                                   .status = (int32_t)get32(packet + 28)};
+    if (node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED)
+        collective_gone(node);
+}
+
+void collective_gone(struct node *node)
+{
+    struct collective *c = &node->collective;
+
+    for (unsigned round = 0; round < node->router.dims; round++) {
+        struct enter *heard = &c->heard[round];
+        struct enter gone = {.epoch = heard->epoch, .status = E_PEER_GONE};
+        if (heard->here && send_enter(node, round, &gone))
+            heard->here = false;
+    }
+}
+
+/* Starts the present step's send, when the circuit source is free. */
+static void open_send(struct node *node)
+{
+    struct collective *c = &node->collective;
+    const struct walk_step *step = &c->step;
+    bool is_inline = step->send_bytes <= OPEN_INLINE_MAX;
+    struct circuit_source source = {
+        .dst = step->peer,
+        .match = step->step,
+        .flags = (uint8_t)(OPEN_SCHEDULE | (is_inline ? OPEN_INLINE : 0)),
+        .epoch = c->epoch,
+        .issue_ns = c->clock_ns,
+        .bytes = {step->send_bytes},
+        .token = token_make(TOKEN_STEP, c->epoch, step->step & 0xff)};
+
+    source.data[0] = node->config.program + (step->send_bytes ? c->arguments.send + step->send_offset -
+                                                                    node->config.program_address
+                                                              : 0);
+    memcpy(source.turns, step->turns, sizeof source.turns);
+    int status = router_open(&node->router, &source);
+    if (status == E_BUSY)
+        return;
+    c->send_left = false;
+    if (status != E_OK) {
+        c->status = status;
+        c->send_unanswered = false;
+        return;
+    }
+    c->sends_pending++;
+}
+
+/* Accepts the present step's circuit, when it has arrived. */
+static void accept_receive(struct node *node)
+{
+    struct collective *c = &node->collective;
+    const struct walk_step *step = &c->step;
+
+    for (unsigned port = 0; port < node->router.port_count; port++) {
+        const uint8_t *packet = router_open_at(&node->router, port);
+        if (!packet || !(packet[30] & OPEN_SCHEDULE) || get16(packet + 28) != c->epoch ||
+            get32(packet + 4) != step->peer || get32(packet + 20) != step->step)
+            continue;
+        bool is_inline = packet[30] & OPEN_INLINE;
+        struct circuit_sink sink = {.room = step->receive_bytes,
+                                    .ready_ns = c->clock_ns,
+                                    .token = token_make(TOKEN_STEP, c->epoch, step->step & 0xff)};
+        sink.data = node->config.program +
+                    (step->receive_bytes
+                         ? c->arguments.receive + step->receive_offset - node->config.program_address
+                         : 0);
+        if (get32(packet + 16) != step->receive_bytes)
+            c->status = E_MISMATCH;
+        c->step_done_ns = clock_max(c->step_done_ns, router_accept(&node->router, port, &sink));
+        c->receive_left = false;
+        c->receives_pending += !is_inline;
+        return;
+    }
+}
+
+/* Whether the next step may begin while data of this one still flows in. */
+static bool independent(const struct collective *c)
+{
+    return (c->arguments.operation == ECUBE_EXCHANGE && c->receives_pending < RECEIVES_AHEAD) ||
+           c->receives_pending == 0;
+}
+
+/* Ends the present step when its circuits have been answered; false when it must still wait. */
+static bool end_step(struct node *node)
+{
+    struct collective *c = &node->collective;
+
+    if (c->status == E_OK && (c->send_left || c->send_unanswered || c->receive_left))
+        return false;
+    c->clock_ns = c->step_done_ns;
+    c->step_open = false;
+    (void)node;
+    return true;
+}
+
+static void pump_steps(struct node *node)
+{
+    struct collective *c = &node->collective;
+
+    for (;;) {
+        if (!c->step_open) {
+            if (c->status != E_OK) {
+                finish(node, c->status);
+                return;
+            }
+            if (!independent(c))
+                return;
+            if (!walk_next(&c->walk, &c->step)) {
+                if (c->receives_pending == 0 && c->sends_pending == 0)
+                    finish(node, E_OK);
+                return;
+            }
+            c->step_open = true;
+            c->send_left = c->send_unanswered = c->step.sends;
+            c->receive_left = c->step.receives;
+            c->step_done_ns = c->clock_ns;
+        }
+        if (c->send_left)
+            open_send(node);
+        if (c->receive_left)
+            accept_receive(node);
+        if (!end_step(node))
+            return;
+    }
+}
+
+void collective_notice(struct node *node, const struct notice *notice)
+{
+    struct collective *c = &node->collective;
+
+    if (!is_active(c) || (notice->token >> 8 & 0xff) != (c->epoch & 0xff))
+        return;
+    switch (notice->kind) {
+    case NOTICE_ACCEPTED:
+        c->step_done_ns = clock_max(c->step_done_ns, notice->done_ns);
+        c->send_unanswered = false;
+        break;
+    case NOTICE_REFUSED:
+        c->sends_pending--;
+        if (notice->status == E_REFUSED) {
+            c->send_left = true;
+        } else {
+            c->status = notice->status;
+            c->send_unanswered = false;
+        }
+        break;
+    case NOTICE_SENT:
+        c->sends_pending--;
+        if (notice->status != E_OK)
+            c->status = notice->status;
+        break;
+    default:
+        c->receives_pending--;
+        if (notice->status != E_OK)
+            c->status = notice->status;
+        break;
+    }
+}
+
+void collective_pump(struct node *node)
+{
+    struct collective *c = &node->collective;
+
+    for (;;) {
+        if (!is_active(c))
+            begin_next(node);
+        if (!is_active(c))
+            return;
+        unsigned request = c->request;
+        if (!c->walking)
+            pump_entry(node);
+        if (c->walking)
+            pump_steps(node);
+        if (c->request == request && is_active(c))
+            return;
+    }
+}

@@ -1,0 +1,288 @@
+/*
+ * load.c - a download: take the data of a subcube, keep the own part, scatter the rest.
+ *
+ * The message to the root of a subcube of dimension t holds the private blocks of its 2^t nodes in rank order, then
+ * the common part. It is received so that the common part lies where it belongs and the blocks end there:
+ *
+ *     ... | block 0 | block 1 | ... | block 2^t - 1 | common part ...
+ *                                                   ^ image_address
+ *
+ * For s = t-1 ... 0 the node then sends to its neighbour in dimension s the blocks 2^s ... 2^(s+1)-1 and the common
+ * part, straight from where they lie. Its own block is the first. Last, it hashes what it holds and sends a receipt.
+ *
+ * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube nodes, section III
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "node/state.h"
+
+static uint32_t blocks_bytes(const struct load *load, unsigned dims)
+{
+    return load->block_bytes << dims;
+}
+
+static uint8_t *image(const struct node *node)
+{
+    return node->config.program + (node->config.image_address - node->config.program_address);
+}
+
+static void receipt_due(struct node *node, int status)
+{
+    node->load.status = status;
+    node->load.state = LOAD_RECEIPT;
+    if (status != E_OK)
+        node->program = PROGRAM_NONE;
+}
+
+/* Whether the offered parts fit where they must go. */
+static bool has_room(const struct node *node, const struct load *load, uint32_t base)
+{
+    const struct node_config *config = &node->config;
+    uint32_t end = config->program_address + config->program_bytes;
+
+    return base == config->image_address && load->dims <= node->router.dims && load->common_bytes > 0 &&
+           load->common_bytes <= end - config->image_address && load->bss_end >= base + load->common_bytes &&
+           load->bss_end <= end && load->entry >= base && load->entry < base + load->common_bytes &&
+           load->block_bytes >= BLOCK_HEADER_BYTES && load->block_bytes <= 1u << 20 &&
+           (uint64_t)load->block_bytes << load->dims <= config->image_address - config->blocks_address &&
+           (node->router.id & ((1u << load->dims) - 1)) == 0;
+}
+
+static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match)
+{
+    uint8_t body[12] = {0};
+
+    put32(body, want);
+    put32(body + 4, match);
+    router_send(&node->router, kind, dst, body, kind == PACKET_READY ? 12 : 4);
+}
+
+void load_offer(struct node *node, const struct notice *notice)
+{
+    struct load *load = &node->load;
+    const uint8_t *body = notice->packet + PACKET_HEADER_BYTES;
+    uint32_t from = get32(notice->packet + 4), want = get32(body);
+
+    if (notice->bytes < OFFER_BYTES || router_slots_free(&node->router) < REPLY_SLOTS)
+        return; /* asked again */
+    if (load->state == LOAD_RECEIVING && load->from == from && load->want == want) {
+        answer(node, PACKET_READY, from, want, want);
+        return;
+    }
+    if (node->program == PROGRAM_RUNNING || (load->state != LOAD_IDLE && load->from == from)) {
+        answer(node, node->program == PROGRAM_RUNNING ? PACKET_GONE : PACKET_LATER, from, want, 0);
+        return;
+    }
+    if (load->state != LOAD_IDLE || !router_quiet(&node->router)) {
+        answer(node, PACKET_LATER, from, want, 0);
+        return;
+    }
+    *load = (struct load){.from = from,
+                          .want = want,
+                          .entry = get32(body + 4),
+                          .common_bytes = get32(body + 12),
+                          .block_bytes = get32(body + 16),
+                          .dims = body[20],
+                          .bss_end = get32(body + 24)};
+    if (!has_room(node, load, get32(body + 8))) {
+        answer(node, PACKET_GONE, from, want, 0);
+        receipt_due(node, E_NO_ROOM);
+        return;
+    }
+    message_reset(node);
+    collective_reset(node);
+    router_reset_clocks(&node->router);
+    node->program = PROGRAM_LOADING;
+    node->clock_ns = 0;
+    load->state = LOAD_RECEIVING;
+    answer(node, PACKET_READY, from, want, want);
+}
+
+void load_open(struct node *node, unsigned port, const uint8_t *packet)
+{
+    struct load *load = &node->load;
+    uint32_t blocks = blocks_bytes(load, load->dims);
+
+    if (load->state != LOAD_RECEIVING || get32(packet + 20) != load->want || get32(packet + 4) != load->from ||
+        packet[30] & OPEN_INLINE || get32(packet + 16) != blocks + load->common_bytes) {
+        router_refuse(&node->router, port, E_BUSY);
+        return;
+    }
+    struct circuit_sink sink = {.data = image(node) - blocks,
+                                .room = blocks + load->common_bytes,
+                                .token = token_make(TOKEN_IMAGE, load->want, 0)};
+    load->clock_ns = router_accept(&node->router, port, &sink);
+}
+
+static uint32_t child_rank(const struct node *node)
+{
+    return node->router.id | 1u << (node->load.next - 1);
+}
+
+static void send_offer(struct node *node)
+{
+    struct load *load = &node->load;
+    uint8_t body[OFFER_BYTES] = {0};
+
+    put32(body, load->want);
+    put32(body + 4, load->entry);
+    put32(body + 8, node->config.image_address);
+    put32(body + 12, load->common_bytes);
+    put32(body + 16, load->block_bytes);
+    body[20] = (uint8_t)(load->next - 1);
+    put32(body + 24, load->bss_end);
+    if (router_send(&node->router, PACKET_OFFER, child_rank(node), body, sizeof body) != E_OK)
+        return;
+    load->child = CHILD_ASKED;
+    load->again_us = node->router.now_us + ASK_AGAIN_US;
+}
+
+static void open_child(struct node *node)
+{
+    struct load *load = &node->load;
+    unsigned s = load->next - 1u;
+    uint32_t half = blocks_bytes(load, s);
+    struct circuit_source source = {.dst = child_rank(node),
+                                    .match = load->child_match,
+                                    .flags = OPEN_IMAGE,
+                                    .issue_ns = load->clock_ns,
+                                    .data = {image(node) - blocks_bytes(load, load->dims) + half, image(node)},
+                                    .bytes = {half, load->common_bytes},
+                                    .token = token_make(TOKEN_IMAGE, load->want, 1)};
+    int status = router_open(&node->router, &source);
+
+    if (status == E_OK) {
+        load->child = CHILD_OPENING;
+        load->sends_pending++;
+    } else if (status != E_BUSY) {
+        receipt_due(node, status);
+    }
+}
+
+void load_packet(struct node *node, const struct notice *notice)
+{
+    struct load *load = &node->load;
+    const uint8_t *packet = notice->packet;
+
+    if (load->state != LOAD_SENDING || load->child != CHILD_ASKED || notice->bytes < 4 ||
+        get32(packet + 16) != load->want || get32(packet + 4) != child_rank(node))
+        return;
+    if (packet[0] == PACKET_READY && notice->bytes >= 8) {
+        load->child_match = get32(packet + 20);
+        load->child = CHILD_READY;
+    } else if (packet[0] == PACKET_LATER) {
+        load->child = CHILD_ASK;
+        load->again_us = node->router.now_us + LATER_US;
+    } else if (packet[0] == PACKET_GONE) {
+        load->next--; /* the host hears from the child itself why it took nothing */
+        load->child = CHILD_ASK;
+    }
+}
+
+void load_notice(struct node *node, const struct notice *notice)
+{
+    struct load *load = &node->load;
+
+    if ((notice->token >> 8 & 0xffff) != (load->want & 0xff))
+        return;
+    switch (notice->kind) {
+    case NOTICE_RECEIVED:
+        if (notice->status != E_OK) {
+            receipt_due(node, notice->status);
+            break;
+        }
+        load->state = LOAD_SENDING;
+        load->next = load->dims;
+        load->child = CHILD_ASK;
+        load->again_us = 0;
+        break;
+    case NOTICE_ACCEPTED:
+        load->clock_ns = notice->done_ns;
+        load->next--;
+        load->child = CHILD_ASK;
+        load->again_us = 0;
+        break;
+    case NOTICE_REFUSED:
+        load->sends_pending--;
+        if (notice->status != E_REFUSED && notice->status != E_BUSY) {
+            receipt_due(node, notice->status);
+            break;
+        }
+        load->child = CHILD_ASK;
+        load->again_us = node->router.now_us + LATER_US;
+        break;
+    default:
+        load->sends_pending--;
+        break;
+    }
+}
+
+/* Hashes a slice: own block, then the common part, as one string. */
+static void hash_slice(struct node *node)
+{
+    struct load *load = &node->load;
+    uint32_t total = load->block_bytes + load->common_bytes;
+    bool in_block = load->hashed < load->block_bytes;
+    const uint8_t *from = in_block ? image(node) - blocks_bytes(load, load->dims) + load->hashed
+                                   : image(node) + (load->hashed - load->block_bytes);
+    uint32_t left = (in_block ? load->block_bytes : total) - load->hashed;
+    uint32_t bytes = left < HASH_SLICE_BYTES ? left : HASH_SLICE_BYTES;
+
+    sha256_add(&load->sha, from, bytes);
+    load->hashed += bytes;
+    if (load->hashed == total) {
+        sha256_end(&load->sha, load->digest);
+        node->program = PROGRAM_LOADED;
+        receipt_due(node, E_OK);
+    }
+}
+
+static void send_receipt(struct node *node)
+{
+    struct load *load = &node->load;
+    uint8_t body[RECEIPT_BYTES] = {0};
+
+    put32(body, (uint32_t)load->status);
+    put32(body + 4, load->block_bytes + load->common_bytes);
+    put64(body + 8, load->clock_ns);
+    memcpy(body + 16, load->digest, DIGEST_BYTES);
+    if (router_send(&node->router, PACKET_RECEIPT, ID_HOST, body, sizeof body) == E_OK)
+        load->state = LOAD_IDLE;
+}
+
+bool load_pump(struct node *node, uint64_t now_us)
+{
+    struct load *load = &node->load;
+
+    if (load->state == LOAD_SENDING) {
+        if (load->next == 0) {
+            if (load->sends_pending)
+                return false;
+            sha256_begin(&load->sha);
+            load->hashed = 0;
+            load->state = LOAD_HASHING;
+        } else if (now_us >= load->again_us && (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
+            send_offer(node);
+        } else if (load->child == CHILD_READY) {
+            open_child(node);
+        }
+    }
+    if (load->state == LOAD_HASHING)
+        hash_slice(node);
+    if (load->state == LOAD_RECEIPT)
+        send_receipt(node);
+    return load->state == LOAD_HASHING;
+}
+
+uint64_t load_deadline(const struct node *node)
+{
+    const struct load *load = &node->load;
+
+    if (load->state == LOAD_SENDING && load->next &&
+        (load->child == CHILD_ASK || load->child == CHILD_ASKED) && load->again_us > node->router.now_us)
+        return load->again_us;
+    return UINT64_MAX;
+}

@@ -1,0 +1,481 @@
+/*
+ * message.c - messages between programs: announcement, matching, and the circuits that carry them.
+ *
+ *   short  sender  OPEN + message ------------------> receiver: a posted receive, or a pool buffer   (eager)
+ *                  <------------------------ ACCEPT
+ *   long   sender  WANT ----------------------------> receiver: matches it, or stores it (QUEUED)
+ *                  <------------------------- READY   when a receive is posted for it
+ *                  OPEN, data ---------------------->
+ *
+ * A receive takes the oldest message that fits it, a message the oldest receive. Messages from one node to another do
+ * not overtake each other: the next one is announced when the receiver has answered for the one before.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "node/state.h"
+
+static bool takes_messages(const struct node *node)
+{
+    return node->program == PROGRAM_LOADED || node->program == PROGRAM_RUNNING;
+}
+
+void message_reset(struct node *node)
+{
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++)
+        node->requests[i].kind = REQUEST_FREE;
+    node->want_count = 0;
+    node->pool_used = 0;
+}
+
+static struct request *new_request(struct node *node, enum request_kind kind)
+{
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        struct request *request = &node->requests[i];
+        if (request->kind != REQUEST_FREE)
+            continue;
+        uint8_t generation = (uint8_t)(request->generation + 1);
+        *request = (struct request){.kind = kind,
+                                    .generation = generation,
+                                    .stamp = node->stamp++,
+                                    .issue_ns = node->clock_ns};
+        return request;
+    }
+    return NULL;
+}
+
+static int new_message(struct node *node, const struct ecube_abi_message *message, enum request_kind kind,
+                       struct request **made)
+{
+    bool any = kind == REQUEST_RECEIVE;
+    uint32_t size = 1u << node->router.dims;
+    uint8_t *data = message->bytes ? program_memory(node, message->data, message->bytes) : NULL;
+
+    if (message->bytes && !data)
+        return E_FAULT;
+    if (!(any && message->peer == ECUBE_ANY) && (message->peer < 0 || (uint32_t)message->peer >= size))
+        return E_ARGUMENT;
+    if (message->tag < 0 && !(any && message->tag == ECUBE_ANY))
+        return E_ARGUMENT;
+    struct request *request = new_request(node, kind);
+    if (!request)
+        return E_FULL;
+    request->peer = message->peer;
+    request->tag = message->tag;
+    request->data = data ? data : node->config.program;
+    request->bytes = message->bytes;
+    *made = request;
+    return (int)(request - node->requests);
+}
+
+static bool fits(const struct request *request, uint32_t src, uint32_t tag)
+{
+    return request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED &&
+           (request->peer == ECUBE_ANY || (uint32_t)request->peer == src) &&
+           (request->tag == ECUBE_ANY || (uint32_t)request->tag == tag);
+}
+
+/* The oldest posted receive for a message; NULL when there is none. */
+static struct request *find_receive(struct node *node, uint32_t src, uint32_t tag)
+{
+    struct request *oldest = NULL;
+
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        struct request *request = &node->requests[i];
+        if (fits(request, src, tag) && (!oldest || (int32_t)(request->stamp - oldest->stamp) < 0))
+            oldest = request;
+    }
+    return oldest;
+}
+
+static void settle_receive(struct request *request, uint32_t src, uint32_t tag, uint32_t bytes)
+{
+    request->result_peer = (int32_t)src;
+    request->result_tag = (int32_t)tag;
+    request->result_bytes = bytes;
+}
+
+static void finish_receive(struct request *request, uint64_t done_ns)
+{
+    bool fit = request->result_bytes <= request->bytes;
+
+    if (!fit)
+        request->result_bytes = request->bytes;
+    request_finish(request, fit ? E_OK : E_TRUNCATED, done_ns);
+}
+
+static void remove_want(struct node *node, unsigned index)
+{
+    node->want_count--;
+    memmove(&node->wants[index], &node->wants[index + 1],
+            (node->want_count - index) * sizeof node->wants[0]);
+}
+
+static bool answer_want(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match,
+                        uint32_t room)
+{
+    uint8_t body[12];
+
+    put32(body, want);
+    put32(body + 4, match);
+    put32(body + 8, room);
+    return router_send(&node->router, kind, dst, body, kind == PACKET_READY ? 12 : 4) == E_OK;
+}
+
+/* Joins a receive and a stored message; false when it cannot be done now. */
+static bool join(struct node *node, struct request *request, unsigned index)
+{
+    struct want want = node->wants[index];
+    uint32_t copied = want.bytes < request->bytes ? want.bytes : request->bytes;
+
+    if (want.pool < POOL_MAX) {
+        memcpy(request->data, node->pool[want.pool], copied);
+        node->pool_used &= ~(1u << want.pool);
+        settle_receive(request, want.src, want.tag, want.bytes);
+        finish_receive(request, want.done_ns);
+    } else if (want.src == node->router.id) {
+        struct request *send = request_named(node, want.id);
+        if (send) {
+            memmove(request->data, send->data, copied);
+            settle_receive(request, want.src, want.tag, want.bytes);
+            finish_receive(request, clock_max(request->issue_ns, send->issue_ns));
+            request_finish(send, E_OK, send->issue_ns);
+        }
+    } else {
+        if (!answer_want(node, PACKET_READY, want.src, want.id, request_name(node, request), request->bytes))
+            return false;
+        settle_receive(request, want.src, want.tag, want.bytes);
+        request->match = want.id;
+        request->state = STATE_MOVING;
+    }
+    remove_want(node, index);
+    return true;
+}
+
+/* Looks for a stored message for a posted receive. */
+static void match_receive(struct node *node, struct request *request)
+{
+    for (unsigned i = 0; i < node->want_count; i++) {
+        if (fits(request, node->wants[i].src, node->wants[i].tag)) {
+            join(node, request, i);
+            return;
+        }
+    }
+}
+
+/* Stores a message behind the others, and joins it with its receive if one is posted. */
+static bool store_want(struct node *node, const struct want *want)
+{
+    if (node->want_count == WANTS_MAX)
+        return false;
+    node->wants[node->want_count++] = *want;
+    struct request *request = find_receive(node, want->src, want->tag);
+    if (request)
+        match_receive(node, request);
+    return true;
+}
+
+int message_send(struct node *node, const struct ecube_abi_message *message)
+{
+    struct request *request;
+    int number = new_message(node, message, REQUEST_SEND, &request);
+
+    if (number < 0)
+        return number;
+    if ((uint32_t)request->peer == node->router.id) {
+        struct want self = {.src = node->router.id,
+                            .id = request_name(node, request),
+                            .tag = (uint32_t)request->tag,
+                            .bytes = request->bytes,
+                            .pool = POOL_MAX};
+        request->state = STATE_STORED;
+        if (!store_want(node, &self)) {
+            request->kind = REQUEST_FREE;
+            return E_FULL;
+        }
+    }
+    return number;
+}
+
+int message_receive(struct node *node, const struct ecube_abi_message *message)
+{
+    struct request *request;
+    int number = new_message(node, message, REQUEST_RECEIVE, &request);
+
+    if (number >= 0)
+        match_receive(node, request);
+    return number;
+}
+
+static void take_want(struct node *node, const uint8_t *packet)
+{
+    struct want want = {.src = get32(packet + 4),
+                        .id = get32(packet + 16),
+                        .tag = get32(packet + 20),
+                        .bytes = get32(packet + 24),
+                        .pool = POOL_MAX};
+
+    if (router_slots_free(&node->router) < REPLY_SLOTS) {
+        node->dropped_requests++; /* the sender asks again */
+        return;
+    }
+    if (!takes_messages(node)) {
+        answer_want(node, PACKET_GONE, want.src, want.id, 0, 0);
+        return;
+    }
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        /* An announcement that was repeated while its answer was under way has been answered. */
+        const struct request *request = &node->requests[i];
+        if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING && request->match == want.id &&
+            (uint32_t)request->result_peer == want.src)
+            return;
+    }
+    for (unsigned i = 0; i < node->want_count; i++) {
+        if (node->wants[i].src == want.src && node->wants[i].id == want.id) {
+            answer_want(node, PACKET_QUEUED, want.src, want.id, 0, 0);
+            return;
+        }
+    }
+    unsigned before = node->want_count;
+    if (!store_want(node, &want))
+        answer_want(node, PACKET_LATER, want.src, want.id, 0, 0);
+    else if (node->want_count > before)
+        answer_want(node, PACKET_QUEUED, want.src, want.id, 0, 0);
+}
+
+/* An answer to an announcement of this node. */
+static void take_answer(struct node *node, const uint8_t *packet)
+{
+    struct request *request = request_named(node, get32(packet + 16));
+    uint32_t peer = get32(packet + 4);
+
+    if (packet[0] == PACKET_READY && (!request || request->kind != REQUEST_SEND)) {
+        answer_want(node, PACKET_GONE, peer, get32(packet + 20), 0, 0);
+        return;
+    }
+    if (packet[0] == PACKET_GONE && request && request->kind == REQUEST_RECEIVE &&
+        request->state == STATE_MOVING && !request->accepted && (uint32_t)request->result_peer == peer) {
+        request->state = STATE_QUEUED; /* it answered an announcement that is no more */
+        match_receive(node, request);
+        return;
+    }
+    if (!request || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer ||
+        (request->state != STATE_ASKED && request->state != STATE_STORED))
+        return;
+    switch (packet[0]) {
+    case PACKET_QUEUED:
+        request->state = STATE_STORED;
+        break;
+    case PACKET_LATER:
+        request->state = STATE_QUEUED;
+        request->again_us = node->router.now_us + LATER_US;
+        break;
+    case PACKET_READY:
+        request->state = STATE_READY;
+        request->match = get32(packet + 20);
+        break;
+    default:
+        request_finish(request, E_PEER_GONE, request->issue_ns);
+        break;
+    }
+}
+
+void message_packet(struct node *node, const struct notice *notice)
+{
+    uint32_t wanted = notice->packet[0] == PACKET_WANT || notice->packet[0] == PACKET_READY ? 12 : 4;
+
+    if (notice->bytes < wanted)
+        return;
+    if (notice->packet[0] == PACKET_WANT)
+        take_want(node, notice->packet);
+    else
+        take_answer(node, notice->packet);
+}
+
+/* A short message that came without a READY. */
+static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
+{
+    uint32_t src = get32(packet + 4), bytes = get32(packet + 16), tag = get32(packet + 24);
+    struct request *request = find_receive(node, src, tag);
+    struct circuit_sink sink = {0};
+    unsigned pool = 0;
+
+    if (!takes_messages(node)) {
+        router_refuse(&node->router, port, E_PEER_GONE);
+        return;
+    }
+    if (request) {
+        sink.data = request->data;
+        sink.room = request->bytes;
+        settle_receive(request, src, tag, bytes);
+        finish_receive(request, router_accept(&node->router, port, &sink));
+        return;
+    }
+    while (pool < POOL_MAX && node->pool_used >> pool & 1)
+        pool++;
+    if (pool == POOL_MAX || node->want_count == WANTS_MAX) {
+        router_refuse(&node->router, port, E_FULL);
+        return;
+    }
+    node->pool_used |= 1u << pool;
+    sink.data = node->pool[pool];
+    sink.room = POOL_BYTES;
+    struct want want = {.src = src, .tag = tag, .bytes = bytes, .pool = (uint8_t)pool};
+    want.done_ns = router_accept(&node->router, port, &sink);
+    store_want(node, &want);
+}
+
+void message_open(struct node *node, unsigned port, const uint8_t *packet)
+{
+    if (packet[30] & OPEN_EAGER) {
+        if (packet[30] & OPEN_INLINE)
+            take_eager(node, port, packet);
+        else
+            router_refuse(&node->router, port, E_FORMAT);
+        return;
+    }
+    struct request *request = request_named(node, get32(packet + 20));
+    if (!request || request->kind != REQUEST_RECEIVE || request->state != STATE_MOVING || request->accepted ||
+        (uint32_t)request->result_peer != get32(packet + 4)) {
+        router_refuse(&node->router, port, E_PEER_GONE);
+        return;
+    }
+    struct circuit_sink sink = {
+        .data = request->data,
+        .room = request->bytes,
+        .ready_ns = request->issue_ns,
+        .token = token_make(TOKEN_REQUEST, request->generation, (unsigned)(request - node->requests))};
+    request->accepted = true;
+    request->result_bytes = get32(packet + 16);
+    request->done_ns = router_accept(&node->router, port, &sink);
+    if (packet[30] & OPEN_INLINE)
+        finish_receive(request, request->done_ns);
+}
+
+static void refused(struct node *node, struct request *request, int status)
+{
+    if (status == E_FULL) {
+        request->announce = true;
+        request->state = STATE_QUEUED;
+    } else if (status == E_REFUSED) {
+        request->state = request->match ? STATE_READY : STATE_QUEUED;
+        request->again_us = node->router.now_us + LATER_US;
+    } else {
+        request_finish(request, status, request->issue_ns);
+    }
+}
+
+void message_notice(struct node *node, const struct notice *notice)
+{
+    struct request *request = request_named(node, notice->token);
+
+    if (!request)
+        return; /* the program that asked for it is gone */
+    switch (notice->kind) {
+    case NOTICE_ACCEPTED:
+        request->accepted = true;
+        request->state = STATE_MOVING;
+        request->done_ns = notice->done_ns;
+        break;
+    case NOTICE_REFUSED:
+        refused(node, request, notice->status);
+        return;
+    case NOTICE_SENT:
+        request->sent = true;
+        request->status = notice->status;
+        break;
+    default:
+        if (notice->status == E_OK || notice->status == E_TRUNCATED)
+            finish_receive(request, request->done_ns);
+        else
+            request_finish(request, notice->status, request->done_ns);
+        return;
+    }
+    if (request->accepted && request->sent)
+        request_finish(request, request->status, request->done_ns);
+}
+
+/* Whether an earlier message to the same node has not been answered for. */
+static bool must_wait(const struct node *node, const struct request *send)
+{
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        const struct request *other = &node->requests[i];
+        bool unanswered = other->state == STATE_QUEUED || other->state == STATE_ASKED ||
+                          (other->state == STATE_OPENING && !other->match);
+        if (other->kind == REQUEST_SEND && other->peer == send->peer && unanswered &&
+            (int32_t)(other->stamp - send->stamp) < 0)
+            return true;
+    }
+    return false;
+}
+
+static void announce(struct node *node, struct request *request)
+{
+    uint8_t body[12];
+
+    if (router_slots_free(&node->router) < REPLY_SLOTS)
+        return;
+    put32(body, request_name(node, request));
+    put32(body + 4, (uint32_t)request->tag);
+    put32(body + 8, request->bytes);
+    if (router_send(&node->router, PACKET_WANT, (uint32_t)request->peer, body, sizeof body) != E_OK)
+        return;
+    request->state = STATE_ASKED;
+    request->again_us = node->router.now_us + ASK_AGAIN_US;
+}
+
+static void open_circuit(struct node *node, struct request *request, uint8_t flags)
+{
+    bool is_inline = request->bytes <= OPEN_INLINE_MAX;
+    struct circuit_source source = {
+        .dst = (uint32_t)request->peer,
+        .match = request->match,
+        .tag = (uint32_t)request->tag,
+        .flags = (uint8_t)(flags | (is_inline ? OPEN_INLINE : 0)),
+        .issue_ns = request->issue_ns,
+        .data = {request->data},
+        .bytes = {request->bytes},
+        .token = token_make(TOKEN_REQUEST, request->generation, (unsigned)(request - node->requests))};
+    int status = router_open(&node->router, &source);
+
+    if (status == E_OK)
+        request->state = STATE_OPENING;
+    else if (status != E_BUSY)
+        request_finish(request, status, request->issue_ns);
+}
+
+void message_pump(struct node *node, uint64_t now_us)
+{
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        struct request *request = &node->requests[i];
+        if (request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED && node->want_count)
+            match_receive(node, request);
+        if (request->kind != REQUEST_SEND || request->state > STATE_READY || now_us < request->again_us)
+            continue;
+        if (request->state == STATE_QUEUED && !must_wait(node, request)) {
+            if (request->bytes <= OPEN_INLINE_MAX && !request->announce)
+                open_circuit(node, request, OPEN_EAGER);
+            else
+                announce(node, request);
+        } else if (request->state == STATE_ASKED) {
+            announce(node, request);
+        } else if (request->state == STATE_READY) {
+            open_circuit(node, request, 0);
+        }
+    }
+}
+
+uint64_t message_deadline(const struct node *node)
+{
+    uint64_t deadline = UINT64_MAX;
+
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        const struct request *request = &node->requests[i];
+        if (request->kind == REQUEST_SEND && request->state <= STATE_READY && request->state != STATE_STORED &&
+            request->again_us > node->router.now_us && request->again_us < deadline)
+            deadline = request->again_us;
+    }
+    return deadline;
+}

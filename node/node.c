@@ -1,0 +1,214 @@
+#include "node/node.h"
+
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "node/state.h"
+
+enum { ROUNDS_MAX = 8 }; /* of notices and pumps in one step */
+
+size_t node_bytes(void)
+{
+    return sizeof(struct node);
+}
+
+size_t node_memory_bytes(unsigned link_count)
+{
+    return router_memory_bytes(link_count) + (size_t)POOL_MAX * POOL_BYTES;
+}
+
+void node_init(struct node *node, const struct node_config *config)
+{
+    memset(node, 0, sizeof *node);
+    node->config = *config;
+    struct router_config router = {.id = ID_UNKNOWN,
+                                   .links = config->links,
+                                   .link_count = config->link_count,
+                                   .payload_checked = config->payload_checked,
+                                   .memory = config->memory};
+    router_init(&node->router, &router);
+    node->pool = (void *)((uint8_t *)config->memory + router_memory_bytes(config->link_count));
+    node->collective.request = ECUBE_REQUESTS_MAX;
+}
+
+uint32_t node_id(const struct node *node)
+{
+    return node->router.id;
+}
+
+static bool collective_over(const struct node *node)
+{
+    return node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED;
+}
+
+void program_end(struct node *node, enum program_state state, int32_t status)
+{
+    node->program = (uint8_t)state;
+    node->exit_status = status;
+    node->exit_owed = state == PROGRAM_EXITED;
+    node->call_open = false;
+    message_reset(node);
+    node->collective.request = ECUBE_REQUESTS_MAX;
+    node->collective.walking = false;
+    for (unsigned p = 0; p < node->router.port_count; p++)
+        if (router_open_at(&node->router, p))
+            router_refuse(&node->router, p, E_PEER_GONE);
+}
+
+static void take_packet(struct node *node, const struct notice *notice)
+{
+    switch (notice->packet[0]) {
+    case PACKET_READY:
+    case PACKET_LATER:
+    case PACKET_GONE:
+        load_packet(node, notice);
+        message_packet(node, notice);
+        break;
+    case PACKET_WANT:
+    case PACKET_QUEUED:
+        message_packet(node, notice);
+        break;
+    case PACKET_ENTER:
+        collective_packet(node, notice);
+        break;
+    case PACKET_OFFER:
+        load_offer(node, notice);
+        break;
+    case PACKET_START:
+        node->start_due = node->program == PROGRAM_LOADED;
+        if (node->start_due && notice->bytes >= 8)
+            node->clock_ns = get64(notice->packet + PACKET_HEADER_BYTES);
+        break;
+    case PACKET_STOP:
+        if (node->program == PROGRAM_RUNNING)
+            program_end(node, PROGRAM_EXITED, E_CANCELLED);
+        break;
+    case PACKET_QUERY:
+        report_state(node);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Offers a circuit that is held at a port to whom it is for; it may stay held until its time has come. */
+static void take_open(struct node *node, unsigned port)
+{
+    const uint8_t *packet = router_open_at(&node->router, port);
+
+    if (!packet)
+        return;
+    if (packet[30] & OPEN_SCHEDULE) {
+        if (collective_over(node) || node->program < PROGRAM_LOADED)
+            router_refuse(&node->router, port, E_PEER_GONE);
+    } else if (packet[30] & OPEN_IMAGE) {
+        load_open(node, port, packet);
+    } else {
+        message_open(node, port, packet);
+    }
+}
+
+static void take_notice(struct node *node, const struct notice *notice, uint64_t now_us)
+{
+    switch (notice->kind) {
+    case NOTICE_PACKET:
+        take_packet(node, notice);
+        break;
+    case NOTICE_OPEN:
+        take_open(node, notice->port);
+        break;
+    case NOTICE_ACCEPTED:
+    case NOTICE_REFUSED:
+    case NOTICE_SENT:
+    case NOTICE_RECEIVED:
+        if (notice->token >> 24 == TOKEN_REQUEST)
+            message_notice(node, notice);
+        else if (notice->token >> 24 == TOKEN_STEP)
+            collective_notice(node, notice);
+        else
+            load_notice(node, notice);
+        break;
+    default:
+        report_notice(node, notice, now_us);
+        break;
+    }
+}
+
+bool node_work(struct node *node, uint64_t now_us)
+{
+    bool more = false;
+
+    for (unsigned round = 0; round < ROUNDS_MAX; round++) {
+        struct notice notice;
+        while (router_notice(&node->router, &notice))
+            take_notice(node, &notice, now_us);
+        collective_pump(node);
+        message_pump(node, now_us);
+        more = load_pump(node, now_us);
+        report_pump(node, now_us);
+        router_move(&node->router, now_us);
+        if (node->router.notice_count == 0)
+            return more;
+    }
+    return true;
+}
+
+bool node_step(struct node *node, uint64_t now_us)
+{
+    bool more = router_take(&node->router, now_us);
+
+    return node_work(node, now_us) || more;
+}
+
+uint64_t node_deadline(const struct node *node)
+{
+    uint64_t deadline = router_deadline(&node->router);
+    uint64_t others[] = {message_deadline(node), load_deadline(node), report_deadline(node)};
+
+    for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i] < deadline)
+            deadline = others[i];
+    return deadline;
+}
+
+bool node_take_start(struct node *node, struct node_start *start)
+{
+    const struct load *load = &node->load;
+
+    if (!node->start_due)
+        return false;
+    node->start_due = false;
+    node->program = PROGRAM_RUNNING;
+    *start = (struct node_start){
+        .entry = load->entry,
+        .stack_top = node->config.blocks_address,
+        .block = node->config.image_address - (load->block_bytes << load->dims),
+        .block_bytes = load->block_bytes};
+    return true;
+}
+
+bool node_program_runs(const struct node *node)
+{
+    return node->program == PROGRAM_RUNNING;
+}
+
+void node_fault(struct node *node, uint64_t now_us, const struct fault *fault)
+{
+    uint8_t body[PACKET_BODY_MAX] = {0};
+    uint32_t text_bytes = fault->text ? (uint32_t)strlen(fault->text) : 0;
+
+    if (text_bytes > PACKET_BODY_MAX - FAULT_BYTES)
+        text_bytes = PACKET_BODY_MAX - FAULT_BYTES;
+    put32(body, fault->kind);
+    put32(body + 4, fault->address);
+    put32(body + 8, fault->status_register);
+    for (unsigned i = 0; i < 16; i++)
+        put32(body + 12 + 4 * i, fault->registers[i]);
+    put32(body + 76, fault->cpsr);
+    put32(body + 80, fault->line);
+    memcpy(body + FAULT_BYTES, fault->text ? fault->text : "", text_bytes);
+    program_end(node, PROGRAM_FAULTED, 0);
+    router_send(&node->router, PACKET_FAULT, ID_HOST, body, FAULT_BYTES + text_bytes);
+    node_work(node, now_us);
+}

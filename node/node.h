@@ -1,0 +1,83 @@
+/*
+ * node.h - one node of the mesh: links, router, messages, collectives, download and the program's state.
+ *
+ * An event-driven state machine. Every entry is a bounded step that takes the present time; none waits, reads a
+ * clock or allocates. The target feeds one node from interrupts and system calls; tests and simulator feed many.
+ *
+ * Units    time in us since any start (wall) and in ns (model)
+ * Context  kernel, interrupts masked; never called from within itself
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/ecube/abi.h"
+
+struct node;
+struct link;
+
+struct node_config {
+    struct link **links;       /* port p of the node is links[p] */
+    unsigned link_count;
+    uint8_t *program;          /* where the kernel reaches the byte at address program_address */
+    uint32_t program_address;  /* start of the memory a program may use: stack, blocks, image, heap */
+    uint32_t program_bytes;
+    uint32_t blocks_address;   /* private blocks end at image_address and start no lower than this */
+    uint32_t image_address;
+    void *memory;              /* working memory for queues and pools, node_memory_bytes(link_count) bytes, 8-aligned */
+    bool payload_checked;      /* data payloads carry a CRC: needed where a link can damage bytes */
+};
+
+struct fault {
+    uint32_t kind; /* enum fault_kind */
+    uint32_t address;
+    uint32_t status_register;
+    uint32_t registers[16]; /* r0..r12, sp, lr, pc */
+    uint32_t cpsr;
+    uint32_t line;          /* a failed CHECK: its line and file */
+    const char *text;
+};
+
+enum node_verdict {
+    NODE_RESUME, /* the call is complete: *result is its value */
+    NODE_BLOCK,  /* call node_step when something happens, then node_resume to ask again */
+    NODE_END     /* the program is over */
+};
+
+struct node_start {
+    uint32_t entry;
+    uint32_t stack_top;   /* 8-aligned */
+    uint32_t block;       /* address and size of the private block: r0 and r1 at entry */
+    uint32_t block_bytes;
+};
+
+size_t node_bytes(void);
+size_t node_memory_bytes(unsigned link_count);
+void node_init(struct node *node, const struct node_config *config);
+
+/* Takes what the links have and the timers owe, up to a bounded amount; true when more is waiting. */
+bool node_step(struct node *node, uint64_t now_us);
+
+/* When node_step wants to be called next though nothing arrives; UINT64_MAX: never. */
+uint64_t node_deadline(const struct node *node);
+
+/* True once when a loaded program has been told to start; fills *start. */
+bool node_take_start(struct node *node, struct node_start *start);
+
+/* True while the program may run; false after exit, fault or STOP. */
+bool node_program_runs(const struct node *node);
+
+/* A system call: number, four arguments. NODE_RESUME sets *result. */
+enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number, const uint32_t arguments[4],
+                            int32_t *result);
+
+/* Asks again for the call that NODE_BLOCK left open. */
+enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *result);
+
+/* The program (or, with FAULT_KERNEL, the kernel) has faulted: reports it to the host; the program is over. */
+void node_fault(struct node *node, uint64_t now_us, const struct fault *fault);
+
+/* The node's own number, ID_UNKNOWN until a link has told. */
+uint32_t node_id(const struct node *node);

@@ -1,0 +1,155 @@
+/*
+ * report.c - what a node tells the host of itself: its links, dead links, the end of its program, its state.
+ */
+#include <string.h>
+
+#include "drivers/status.h"
+#include "node/state.h"
+
+void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
+{
+    switch (notice->kind) {
+    case NOTICE_IDENTITY:
+        node->identity_us = now_us;
+        break;
+    case NOTICE_UP:
+        if (node->links_told)
+            node->links_owed = true;
+        break;
+    case NOTICE_DEAD:
+        node->dead_owed |= 1u << notice->port;
+        node->dead_reason[notice->port] = (uint8_t)notice->status;
+        break;
+    default:
+        break;
+    }
+}
+
+static bool links_complete(const struct node *node)
+{
+    for (unsigned p = 0; p < node->router.port_count; p++) {
+        uint32_t peer;
+        uint8_t peer_port;
+        if (router_port_state(&node->router, p, &peer, &peer_port) != LINK_UP || peer == ID_UNKNOWN)
+            return false;
+    }
+    return true;
+}
+
+static bool send_links(struct node *node)
+{
+    uint8_t body[LINKS_HEADER_BYTES + PORTS_MAX * LINKS_PORT_BYTES] = {0};
+
+    body[0] = (uint8_t)node->router.port_count;
+    body[1] = links_complete(node);
+    for (unsigned p = 0; p < node->router.port_count; p++) {
+        uint8_t *entry = body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
+        uint32_t peer;
+        entry[0] = router_port_state(&node->router, p, &peer, &entry[1]);
+        put32(entry + 4, peer);
+    }
+    return router_send(&node->router, PACKET_LINKS, ID_HOST, body,
+                       LINKS_HEADER_BYTES + node->router.port_count * LINKS_PORT_BYTES) == E_OK;
+}
+
+static void pump_links(struct node *node, uint64_t now_us)
+{
+    if (node->router.id == ID_UNKNOWN)
+        return;
+    bool due = links_complete(node) || now_us - node->identity_us >= LINKS_REPORT_US;
+    if ((due && !node->links_told) || node->links_owed) {
+        if (!send_links(node))
+            return;
+        node->links_told = true;
+        node->links_owed = false;
+    }
+}
+
+static void pump_dead(struct node *node)
+{
+    for (unsigned p = 0; p < node->router.port_count && node->dead_owed; p++) {
+        uint8_t body[LINK_DEAD_BYTES] = {(uint8_t)p, node->dead_reason[p]};
+        if (!(node->dead_owed >> p & 1) || node->router.id == ID_UNKNOWN)
+            continue;
+        put32(body + 4, node->router.ports[p].channel.peer.id);
+        if (router_send(&node->router, PACKET_LINK_DEAD, ID_HOST, body, sizeof body) != E_OK)
+            return;
+        node->dead_owed &= ~(1u << p);
+    }
+}
+
+void report_pump(struct node *node, uint64_t now_us)
+{
+    pump_links(node, now_us);
+    pump_dead(node);
+    if (node->exit_owed) {
+        uint8_t body[4];
+        put32(body, (uint32_t)node->exit_status);
+        node->exit_owed = router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body) != E_OK;
+    }
+}
+
+uint64_t report_deadline(const struct node *node)
+{
+    if (node->router.id == ID_UNKNOWN || node->links_told)
+        return UINT64_MAX;
+    return node->identity_us + LINKS_REPORT_US;
+}
+
+/* What the program's open system call waits for. */
+static uint8_t waits_for(const struct node *node, const struct request **request)
+{
+    *request = NULL;
+    if (!node->call_open)
+        return WAIT_NOTHING;
+    if (node->call_number != ECUBE_CALL_WAIT)
+        return WAIT_CONSOLE;
+    *request = &node->requests[node->call_arguments[0]];
+    switch ((*request)->kind) {
+    case REQUEST_SEND: return WAIT_SEND;
+    case REQUEST_RECEIVE: return WAIT_RECEIVE;
+    case REQUEST_COLLECTIVE: return WAIT_COLLECTIVE;
+    default: return WAIT_NOTHING;
+    }
+}
+
+static void put_counters(const struct node *node, uint8_t *at)
+{
+    uint32_t counters[STATE_COUNTERS] = {0};
+
+    for (unsigned p = 0; p < node->router.port_count; p++) {
+        const struct channel_counters *c = &node->router.ports[p].channel.counters;
+        counters[0] += c->frames_sent;
+        counters[1] += c->frames_received;
+        counters[2] += c->retransmissions;
+        counters[3] += c->damaged;
+        counters[4] += c->gaps;
+        counters[5] += c->naks;
+    }
+    counters[6] = node->router.packets_forwarded;
+    counters[7] = node->router.circuits_forwarded;
+    counters[8] = node->router.packets_dropped;
+    counters[9] = node->router.circuits_refused;
+    counters[10] = node->dropped_requests;
+    counters[11] = node->collective.epoch;
+    for (unsigned i = 0; i < STATE_COUNTERS; i++)
+        put32(at + 4 * i, counters[i]);
+}
+
+void report_state(struct node *node)
+{
+    const struct request *request;
+    uint8_t body[STATE_BYTES] = {node->program};
+
+    body[1] = waits_for(node, &request);
+    if (request) {
+        put32(body + 4, (uint32_t)request->peer);
+        put32(body + 8, (uint32_t)request->tag);
+    }
+    put32(body + 12, (uint32_t)node->exit_status);
+    put32(body + 16, node->collective.arguments.operation);
+    put32(body + 20, node->collective.walking ? node->collective.step.step : 0);
+    put64(body + 24, node->clock_ns);
+    put_counters(node, body + 32);
+    router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
+}

@@ -1,0 +1,183 @@
+/*
+ * state.h - everything a node knows, and what the files of this room share; not for other rooms.
+ *
+ * node.c steps and hands out notices; message.c sends and receives between programs; collective.c walks schedules;
+ * load.c takes a download and passes it on; call.c serves system calls; report.c talks to the host.
+ */
+#pragma once
+
+#include "collectives/walker.h"
+#include "node/host_wire.h"
+#include "node/node.h"
+#include "node/sha256.h"
+#include "router/router.h"
+
+enum {
+    WANTS_MAX = 64,             /* announced or pooled messages without a matching receive */
+    POOL_MAX = 16,              /* short messages kept for a later receive */
+    POOL_BYTES = OPEN_INLINE_MAX,
+    ASK_AGAIN_US = 300 * 1000,  /* an announcement without an answer is repeated */
+    LATER_US = 2 * 1000,        /* after a full queue or a busy hop */
+    LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
+    HASH_SLICE_BYTES = 32 * 1024,
+    REPLY_SLOTS = 6             /* slots kept for answers: requests are not taken with fewer */
+};
+
+enum request_kind { REQUEST_FREE, REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE };
+
+enum request_state {
+    STATE_QUEUED,  /* send: not announced yet; receive: posted; collective: behind another */
+    STATE_ASKED,   /* send: announced, no answer yet */
+    STATE_STORED,  /* send: the receiver has stored the announcement */
+    STATE_READY,   /* send: the receiver is ready */
+    STATE_OPENING, /* send: its circuit is being set up */
+    STATE_MOVING,  /* bytes are under way; a receive has been matched; a collective is in its steps */
+    STATE_DONE
+};
+
+struct request {
+    uint8_t kind;        /* enum request_kind */
+    uint8_t state;       /* enum request_state */
+    uint8_t generation;  /* tells this use of the entry from earlier ones */
+    bool announce;       /* send: do not try the receiver's pool again */
+    bool accepted, sent;
+    int32_t peer, tag;   /* as the program gave them */
+    int32_t status;
+    uint8_t *data;
+    uint32_t bytes;
+    uint32_t match;      /* send: the receiver's name for it */
+    uint32_t stamp;
+    uint64_t issue_ns, done_ns, again_us;
+    int32_t result_peer, result_tag;
+    uint32_t result_bytes, result_steps;
+};
+
+/* A message that no receive has asked for yet. */
+struct want {
+    uint32_t src, id, tag, bytes;
+    uint64_t done_ns;  /* pooled: when it was here */
+    uint8_t pool;      /* pool buffer, or POOL_MAX: announced only */
+};
+
+struct enter {
+    uint16_t epoch;
+    uint8_t operation;
+    bool here;
+    uint32_t bytes, root;
+    int32_t status;
+};
+
+struct collective {
+    unsigned request;        /* ECUBE_REQUESTS_MAX: none is active */
+    uint16_t epoch;          /* of the active, or last, collective */
+    struct ecube_abi_collective arguments;
+    struct enter mine;       /* what my subcube agrees on so far */
+    unsigned round;          /* entry rounds done */
+    bool round_sent;
+    bool walking;
+    struct enter heard[TURNS_MAX]; /* from the neighbour in each dimension */
+    struct walk walk;
+    struct walk_step step;
+    bool step_open, send_left, send_unanswered, receive_left;
+    unsigned receives_pending, sends_pending;
+    uint64_t clock_ns, step_done_ns;
+    int32_t status;
+    uint32_t steps;
+};
+
+enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RECEIPT };
+enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
+
+struct load {
+    uint8_t state;       /* enum load_state */
+    uint8_t child;       /* enum child_state of the node that is served now */
+    uint8_t dims;        /* subcube that came to this node */
+    uint8_t next;        /* children at dimensions below this are still to be served */
+    uint32_t from, want;
+    uint32_t entry, common_bytes, block_bytes, bss_end;
+    uint32_t child_match;
+    unsigned sends_pending;
+    uint64_t clock_ns, again_us;
+    uint32_t hashed;
+    int32_t status;
+    struct sha256 sha;
+    uint8_t digest[DIGEST_BYTES];
+};
+
+struct node {
+    struct router router;
+    struct node_config config;
+    uint8_t (*pool)[POOL_BYTES];
+    uint32_t pool_used;      /* bit n: buffer n */
+    struct request requests[ECUBE_REQUESTS_MAX];
+    struct want wants[WANTS_MAX]; /* in order of arrival */
+    unsigned want_count;
+    uint32_t stamp;
+    struct collective collective;
+    struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
+    struct load load;
+
+    uint8_t program;         /* enum program_state */
+    bool start_due, exit_owed, links_owed, links_told;
+    int32_t exit_status;
+    uint64_t clock_ns;       /* the program's model clock */
+    uint64_t identity_us;
+    uint32_t dead_owed;      /* bit p: the host has not been told that link p is dead */
+    uint8_t dead_reason[PORTS_MAX];
+
+    bool call_open;          /* a system call waits */
+    uint32_t call_number;
+    uint32_t call_arguments[4];
+    uint32_t dropped_requests;
+};
+
+enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
+
+static inline uint32_t token_make(enum token_kind kind, unsigned generation, unsigned index)
+{
+    return (uint32_t)kind << 24 | (generation & 0xff) << 8 | index;
+}
+
+/* The request that a name (index and generation) stands for; NULL when that use is over. */
+struct request *request_named(struct node *node, uint32_t name);
+uint32_t request_name(const struct node *node, const struct request *request);
+void request_finish(struct request *request, int status, uint64_t done_ns);
+
+/* The kernel's pointer to program memory; NULL when [address, address + bytes) is not all the program's. */
+uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes);
+
+void message_reset(struct node *node);
+int message_send(struct node *node, const struct ecube_abi_message *message);
+int message_receive(struct node *node, const struct ecube_abi_message *message);
+void message_packet(struct node *node, const struct notice *notice);
+void message_open(struct node *node, unsigned port, const uint8_t *packet);
+void message_notice(struct node *node, const struct notice *notice);
+void message_pump(struct node *node, uint64_t now_us);
+uint64_t message_deadline(const struct node *node);
+
+void collective_reset(struct node *node);
+int collective_start(struct node *node, const struct ecube_abi_collective *arguments);
+void collective_packet(struct node *node, const struct notice *notice);
+void collective_notice(struct node *node, const struct notice *notice);
+void collective_pump(struct node *node);
+/* Answers those who wait for a program that has ended. */
+void collective_gone(struct node *node);
+
+void load_offer(struct node *node, const struct notice *notice);
+void load_packet(struct node *node, const struct notice *notice);
+void load_open(struct node *node, unsigned port, const uint8_t *packet);
+void load_notice(struct node *node, const struct notice *notice);
+/* True when it has more to do at once. */
+bool load_pump(struct node *node, uint64_t now_us);
+uint64_t load_deadline(const struct node *node);
+
+void report_notice(struct node *node, const struct notice *notice, uint64_t now_us);
+void report_state(struct node *node);
+void report_pump(struct node *node, uint64_t now_us);
+uint64_t report_deadline(const struct node *node);
+
+/* Takes notices and moves what can move; true when more is waiting. */
+bool node_work(struct node *node, uint64_t now_us);
+
+/* Ends the program: its requests are dropped, those who wait for it are told. */
+void program_end(struct node *node, enum program_state state, int32_t status);

@@ -1,0 +1,235 @@
+#include "router/channel.h"
+
+#include <stddef.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "router/crc.h"
+#include "router/frame.h"
+
+static struct segment *segment_at(const struct channel *channel, uint16_t index)
+{
+    return &channel->segments[index & (SEGMENTS_MAX - 1)];
+}
+
+void channel_init(struct channel *channel, struct link *link, struct segment *segments, struct piece *pieces,
+                  bool checked)
+{
+    *channel = (struct channel){
+        .link = link, .segments = segments, .pieces = pieces, .checked = checked, .hello_due = true};
+    channel->peer.id = ID_UNKNOWN;
+}
+
+void channel_kill(struct channel *channel, uint8_t reason)
+{
+    if (channel->state == LINK_DEAD)
+        return;
+    channel->state = LINK_DEAD;
+    channel->dead_reason = reason;
+}
+
+bool channel_room(const struct channel *channel, unsigned segments)
+{
+    return channel->state == LINK_UP &&
+           (uint16_t)(channel->end - channel->first) + segments <= SEGMENTS_MAX;
+}
+
+uint32_t channel_data_credit(const struct channel *channel)
+{
+    int32_t left = (int32_t)(channel->data_limit - channel->data_sent);
+
+    return left > 0 ? (uint32_t)left : 0;
+}
+
+bool channel_control_credit(const struct channel *channel)
+{
+    return (int16_t)(channel->control_limit - channel->control_sent) > 0;
+}
+
+/* The header of a frame that goes out now; what it acknowledges need not be told again. */
+static void write_header(struct channel *channel, uint8_t *bytes, struct frame frame)
+{
+    frame.ack = channel->seq_expected;
+    frame.control_credit = channel->control_consumed;
+    frame.data_credit = channel->data_consumed;
+    frame_pack(bytes, &frame);
+    channel->seq_told = channel->seq_expected;
+    channel->control_told = channel->control_consumed;
+    channel->data_told = channel->data_consumed;
+    channel->data_acknowledged = channel->data_received;
+    channel->ack_us = 0;
+    channel->ack_now = false;
+}
+
+void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags, uint32_t payload,
+                   const struct segment *segments, unsigned count)
+{
+    CHECK(count > 0 && channel_room(channel, count));
+    if (channel->first == channel->end) {
+        channel->progress_us = now_us;
+        channel->retry_us = now_us + RETRY_US;
+    }
+    struct frame frame = {.type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
+    write_header(channel, (uint8_t *)(uintptr_t)segments[0].data, frame);
+    for (unsigned i = 0; i < count; i++) {
+        struct segment *segment = segment_at(channel, channel->end++);
+        *segment = segments[i];
+        segment->seq = channel->seq_next;
+        segment->last = i + 1 == count;
+    }
+    channel->seq_next++;
+    channel->counters.frames_sent++;
+    if (type == FRAME_DATA)
+        channel->data_sent += payload;
+}
+
+/* True when no frame is half handed to the link. */
+static bool between_frames(const struct channel *channel)
+{
+    return channel->next == channel->first || segment_at(channel, (uint16_t)(channel->next - 1))->last;
+}
+
+static int hand_over(struct channel *channel, const void *data, uint32_t bytes)
+{
+    int status = channel->link->ops->send(channel->link, data, bytes);
+
+    if (status == E_OK) {
+        channel->handed++;
+        channel->kick_due = true;
+    }
+    return status;
+}
+
+/* Sends an unnumbered frame; false when its memory or the link has no room, or a frame is half handed. */
+static bool send_raw(struct channel *channel, uint8_t type, const struct hello *hello)
+{
+    unsigned index = channel->raw_next;
+    uint8_t *bytes = channel->raw[index];
+    uint32_t length = hello ? HELLO_BYTES : 0;
+    uint32_t total = FRAME_HEADER_BYTES + length + (hello ? FRAME_CHECK_BYTES : 0);
+    uint32_t done = channel->link->ops->sent(channel->link);
+
+    if (!between_frames(channel) || (int32_t)(done - channel->raw_handed[index]) < 0)
+        return false;
+    struct frame frame = {.type = type, .flags = hello ? FLAG_CHECKED : 0, .length = length};
+    write_header(channel, bytes, frame);
+    if (hello) {
+        hello_pack(bytes + FRAME_HEADER_BYTES, hello);
+        put32(bytes + FRAME_HEADER_BYTES + length, crc32_add(0, bytes + FRAME_HEADER_BYTES, length));
+    }
+    if (hand_over(channel, bytes, total) != E_OK) {
+        channel->ack_now = true;
+        return false;
+    }
+    channel->raw_handed[index] = channel->handed;
+    channel->raw_next = (uint8_t)((index + 1) % RAW_FRAMES);
+    return true;
+}
+
+/* Begins to send everything not acknowledged again, when no frame is half handed. */
+static void resend(struct channel *channel, uint64_t now_us)
+{
+    if (!channel->resend_due || !between_frames(channel))
+        return;
+    channel->resend_due = false;
+    channel->retry_us = now_us + RETRY_US;
+    if (channel->first == channel->next)
+        return;
+    channel->next = channel->first;
+    channel->resent = true;
+    channel->counters.retransmissions++;
+}
+
+/* Watches the carrier and the acknowledgements; false when the link is dead. */
+static bool watch(struct channel *channel, uint64_t now_us)
+{
+    if (channel->state == LINK_DEAD)
+        return false;
+    if (channel->link->ops->carrier(channel->link) == CARRIER_LOST) {
+        channel_kill(channel, DEAD_CARRIER);
+        return false;
+    }
+    if (channel->first == channel->end)
+        return true;
+    if (now_us - channel->progress_us >= DEAD_AFTER_US) {
+        channel_kill(channel, DEAD_TIMEOUT);
+        return false;
+    }
+    if (channel->checked && now_us >= channel->retry_us)
+        channel->resend_due = true;
+    return true;
+}
+
+void channel_flush(struct channel *channel, uint64_t now_us, const struct hello *hello)
+{
+    if (!watch(channel, now_us) || channel->link->ops->carrier(channel->link) == CARRIER_UNKNOWN)
+        return;
+    bool greeting = channel->state == LINK_SILENT || channel->state == LINK_HEARD;
+    if (channel->hello_due || (greeting && now_us - channel->hello_us >= HELLO_RETRY_US)) {
+        if (send_raw(channel, FRAME_HELLO, hello)) {
+            channel->hello_due = false;
+            channel->hello_us = now_us;
+        }
+    }
+    resend(channel, now_us);
+    while (channel->next != channel->end) {
+        struct segment *segment = segment_at(channel, channel->next);
+        if (hand_over(channel, segment->data, segment->bytes) != E_OK)
+            break;
+        segment->handed = channel->handed;
+        channel->next++;
+    }
+    if (channel->nak_due) {
+        if (send_raw(channel, FRAME_NAK, NULL)) {
+            channel->nak_due = false;
+            channel->counters.naks++;
+        }
+    } else if (channel->ack_now || (channel->ack_us && now_us >= channel->ack_us)) {
+        send_raw(channel, FRAME_ACK, NULL);
+    }
+    if (channel->kick_due) {
+        channel->kick_due = false;
+        channel->link->ops->kick(channel->link);
+    }
+}
+
+bool channel_take_done(struct channel *channel, struct segment *segment)
+{
+    if (channel->first == channel->end)
+        return false;
+    const struct segment *oldest = segment_at(channel, channel->first);
+    if (channel->state != LINK_DEAD) {
+        if ((int16_t)(oldest->seq - channel->seq_acknowledged) >= 0 || channel->first == channel->next)
+            return false;
+        /* One copy that the neighbour has is one the device has read; with two, ask the device. */
+        if (channel->resent &&
+            (int32_t)(channel->link->ops->sent(channel->link) - oldest->handed) < 0)
+            return false;
+    }
+    *segment = *oldest;
+    if (channel->first == channel->next)
+        channel->next++;
+    channel->first++;
+    return true;
+}
+
+uint64_t channel_deadline(const struct channel *channel)
+{
+    uint64_t deadline = UINT64_MAX;
+
+    if (channel->state == LINK_DEAD || channel->state == LINK_CROSSED ||
+        channel->link->ops->carrier(channel->link) != CARRIER_UP)
+        return deadline;
+    if (channel->state == LINK_SILENT || channel->state == LINK_HEARD)
+        deadline = channel->hello_us + HELLO_RETRY_US;
+    if (channel->ack_us && channel->ack_us < deadline)
+        deadline = channel->ack_us;
+    if (channel->first != channel->end) {
+        uint64_t wake = channel->progress_us + DEAD_AFTER_US;
+        if (channel->checked && channel->retry_us < wake)
+            wake = channel->retry_us;
+        if (wake < deadline)
+            deadline = wake;
+    }
+    return deadline;
+}

@@ -1,0 +1,175 @@
+/*
+ * channel.h - frames in order and undamaged over one link: numbering, retransmission, credits, HELLO.
+ *
+ * Nothing is copied: a segment waits in the ring by reference until the neighbour has acknowledged it, and received
+ * data stays in the link's buffers as pieces until it has been passed on. Go-back-N: everything not acknowledged is
+ * sent again, in order, on a NAK or a timeout; on a link that cannot lose bytes neither ever happens.
+ *
+ * Damaged input is counted and skipped up to the next good header. A link is dead when its carrier is lost, when
+ * DEAD_AFTER_US pass without an acknowledgement that is owed, or when a checked header says impossible things.
+ *
+ * Units    bytes, us
+ * Errors   E_FULL: the ring has no room for the frame
+ * Source   go-back-N: Tanenbaum & Wetherall, Computer Networks 5th ed., 3.4.2
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "drivers/link.h"
+#include "router/frame_wire.h"
+
+enum {
+    SEGMENTS_MAX = 128,       /* a power of two */
+    PIECES_MAX = 128,         /* a power of two */
+    FRAME_SEGMENTS_MAX = 24,
+    DATA_WINDOW = 96 * 1024,  /* bytes of data that may lie unread here; they fit LINK_BUFFERS_MAX buffers, joined */
+    CONTROL_WINDOW = 12,      /* routed packets that may lie here */
+    RAW_FRAMES = 4,           /* unnumbered frames (HELLO, ACK, NAK) that may be under way */
+    HEADERS_MAX = 8,          /* data frames of this node's own that may be under way: a power of two */
+    RETRY_US = 400 * 1000,
+    ACK_DELAY_US = 40 * 1000,
+    HELLO_RETRY_US = 250 * 1000,
+    DEAD_AFTER_US = 15 * 1000 * 1000
+};
+
+enum segment_owner {
+    OWNER_NONE,    /* memory that needs no release */
+    OWNER_BUFFER,  /* a receive buffer of port `port` */
+    OWNER_SLOT,    /* a packet slot of this node */
+    OWNER_REPLY,   /* the reply memory of port `port` */
+    OWNER_HEADER,  /* the oldest of channel.headers */
+    OWNER_SOURCE   /* OPEN or program memory of the circuit source `number` */
+};
+
+struct segment {
+    const uint8_t *data;
+    uint32_t bytes;
+    uint16_t seq;
+    uint16_t number;       /* buffer, slot or source */
+    uint8_t owner;         /* enum segment_owner */
+    uint8_t port;
+    uint8_t credit;        /* enum credit */
+    bool last;             /* of its frame */
+    uint32_t handed;       /* the channel's count of handed segments after this one */
+    uint32_t credit_bytes; /* payload that is consumed when it is released */
+};
+
+enum credit { CREDIT_NONE, CREDIT_DATA, CREDIT_CONTROL };
+
+/* Received data that has not been passed on: a run of bytes in one buffer. */
+struct piece {
+    uint8_t *data;
+    uint32_t bytes;
+    uint16_t buffer;
+    uint8_t flags; /* FLAG_LAST, FLAG_ABORT: after these bytes */
+    bool split;    /* bytes just before data are still being sent */
+};
+
+struct channel_counters {
+    uint32_t frames_sent, frames_received, retransmissions, damaged, gaps, naks;
+};
+
+struct channel {
+    struct link *link;
+    bool checked;             /* payloads carry a CRC */
+    uint8_t state;            /* enum link_state */
+    uint8_t dead_reason;      /* enum dead_reason */
+    bool hello_due, hello_new;
+    struct hello peer;
+    uint64_t hello_us;        /* when the last HELLO went out */
+
+    /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run freely */
+    struct segment *segments;
+    uint16_t first, next, end;
+    uint16_t seq_next;        /* of the next new frame */
+    uint16_t seq_acknowledged;
+    bool resent;              /* a second copy of something has gone: ask the link before memory is given back */
+    bool resend_due;
+    uint32_t handed;          /* segments given to the link, raw ones included */
+    uint64_t progress_us;     /* when an acknowledgement last moved, or the first unacknowledged frame went */
+    uint64_t retry_us;
+    uint32_t data_sent, data_limit;
+    uint16_t control_sent, control_limit;
+    uint8_t raw[RAW_FRAMES][FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
+    uint32_t raw_handed[RAW_FRAMES]; /* value of `handed` after it */
+    uint8_t raw_next;
+    uint8_t headers[HEADERS_MAX][FRAME_HEADER_BYTES + 1 + FRAME_CHECK_BYTES];
+    uint8_t header_next, headers_used;
+    bool kick_due;
+
+    /* receiving */
+    struct link_chunk chunk;  /* what is left of the present chunk */
+    bool chunk_held;
+    uint8_t refs[LINK_BUFFERS_MAX];
+    uint16_t seq_expected, seq_told;
+    bool hunting;             /* looking for the next good header */
+    bool nak_sent, nak_due;   /* one NAK per gap */
+    uint32_t payload_left;    /* of the DATA frame under way */
+    bool payload_skip;
+    uint8_t payload_flags;
+    uint8_t crc_left;         /* bytes of the payload's CRC still to come */
+    uint32_t crc, crc_received;
+    struct piece *pieces;
+    uint16_t piece_first, piece_commit, piece_end; /* [commit, end): not yet checked */
+    uint32_t data_received, data_acknowledged, data_consumed, data_told;
+    uint8_t *chunk_end;       /* end of the memory that the present chunk may fill */
+    uint32_t tail_room;       /* bytes free behind the newest piece, in its buffer */
+    uint16_t control_received, control_consumed, control_told;
+    uint64_t ack_us;          /* when an acknowledgement must go at the latest; 0: none is owed */
+    bool ack_now;
+
+    struct channel_counters counters;
+};
+
+enum arrival_kind { ARRIVAL_NONE, ARRIVAL_PACKET, ARRIVAL_PROGRESS };
+
+/* A packet that arrived: its bytes stay until channel_release(buffer). */
+struct arrival {
+    uint8_t *packet;
+    uint32_t bytes;
+    uint16_t buffer;
+};
+
+void channel_init(struct channel *channel, struct link *link, struct segment *segments, struct piece *pieces,
+                  bool checked);
+
+/* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link is empty. */
+enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival);
+
+/* Adds a hold on a receive buffer. */
+void channel_hold(struct channel *channel, uint16_t buffer);
+
+/* Drops one hold on a receive buffer, and counts what it carried as consumed. */
+void channel_release(struct channel *channel, uint16_t buffer, enum credit credit, uint32_t bytes);
+
+/* True when a frame of so many segments can be queued now. */
+bool channel_room(const struct channel *channel, unsigned segments);
+
+/* Data bytes, and whether a routed packet, may go now by the neighbour's credits. */
+uint32_t channel_data_credit(const struct channel *channel);
+bool channel_control_credit(const struct channel *channel);
+
+/*
+ * Queues one frame. The first segment begins with FRAME_HEADER_BYTES that are written here; `payload` is the length
+ * of the rest. The caller has asked channel_room.
+ */
+void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags, uint32_t payload,
+                   const struct segment *segments, unsigned count);
+
+/* Hands queued segments, and the acknowledgements and HELLOs that are due, to the link. */
+void channel_flush(struct channel *channel, uint64_t now_us, const struct hello *hello);
+
+/* Takes the oldest segment that is done with; false when there is none. */
+bool channel_take_done(struct channel *channel, struct segment *segment);
+
+/* Wall time at which channel_flush wants to run; UINT64_MAX: never. */
+uint64_t channel_deadline(const struct channel *channel);
+
+/* Declares the link dead. */
+void channel_kill(struct channel *channel, uint8_t reason);
+
+/* The oldest checked piece of data, NULL when there is none; and taking it off. */
+struct piece *channel_piece(struct channel *channel);
+void channel_drop_piece(struct channel *channel);

@@ -1,0 +1,450 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "router/channel.h"
+#include "router/crc.h"
+#include "router/frame.h"
+#include "router/packet_wire.h"
+
+enum {
+    JOIN_MAX = 1024,            /* data this short is copied behind the piece before it, so buffers stay full */
+    WINDOW_MAX = 1024 * 1024,   /* no neighbour is believed to have more */
+    BUFFER_NONE = 0xffff,
+    UNTOLD_FRAMES_MAX = 4       /* numbered frames that may go unacknowledged without a delay */
+};
+
+static void drop_ref(struct channel *channel, uint16_t buffer)
+{
+    if (buffer == BUFFER_NONE)
+        return;
+    CHECK(channel->refs[buffer] > 0);
+    if (--channel->refs[buffer] == 0)
+        channel->link->ops->release(channel->link, buffer);
+}
+
+void channel_hold(struct channel *channel, uint16_t buffer)
+{
+    channel->refs[buffer]++;
+}
+
+void channel_release(struct channel *channel, uint16_t buffer, enum credit credit, uint32_t bytes)
+{
+    drop_ref(channel, buffer);
+    if (credit == CREDIT_CONTROL) {
+        channel->control_consumed++;
+        if ((uint16_t)(channel->control_consumed - channel->control_told) >= CONTROL_WINDOW / 2)
+            channel->ack_now = true;
+    } else if (credit == CREDIT_DATA) {
+        channel->data_consumed += bytes;
+        if (channel->data_consumed - channel->data_told >= DATA_WINDOW / 4 ||
+            channel->data_consumed == channel->data_received)
+            channel->ack_now = true;
+    }
+}
+
+static void drop_chunk(struct channel *channel)
+{
+    channel->chunk_held = false;
+    drop_ref(channel, channel->chunk.buffer);
+}
+
+/* Consumes bytes of the present chunk, and lets go of it when it is used up. */
+static void advance(struct channel *channel, uint32_t bytes)
+{
+    channel->chunk.data += bytes;
+    channel->chunk.bytes -= bytes;
+    if (channel->chunk.bytes == 0)
+        drop_chunk(channel);
+}
+
+static bool next_chunk(struct channel *channel, struct link_chunk *chunk)
+{
+    if (!channel->link->ops->receive(channel->link, chunk))
+        return false;
+    CHECK(chunk->buffer < LINK_BUFFERS_MAX && chunk->bytes <= LINK_CHUNK_MAX);
+    channel->refs[chunk->buffer] = 1;
+    channel->chunk_end = chunk->data + LINK_CHUNK_MAX;
+    return true;
+}
+
+/* Makes at least `bytes` contiguous in the present chunk; false when they have not arrived yet. */
+static bool gather(struct channel *channel, uint32_t bytes)
+{
+    while (channel->chunk.bytes < bytes) {
+        struct link_chunk chunk;
+        uint32_t kept = channel->chunk.bytes;
+
+        CHECK(kept <= LINK_HEADROOM);
+        if (!next_chunk(channel, &chunk))
+            return false;
+        chunk.data -= kept;
+        chunk.bytes += kept;
+        memcpy(chunk.data, channel->chunk.data, kept);
+        drop_ref(channel, channel->chunk.buffer);
+        channel->chunk = chunk;
+    }
+    return true;
+}
+
+static void owe_nak(struct channel *channel)
+{
+    if (!channel->nak_sent)
+        channel->nak_due = true;
+    channel->nak_sent = true;
+}
+
+static void owe_ack(struct channel *channel, uint64_t now_us)
+{
+    if (channel->ack_us == 0)
+        channel->ack_us = now_us + ACK_DELAY_US;
+    if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
+        channel->data_received - channel->data_acknowledged >= DATA_WINDOW / 4)
+        channel->ack_now = true;
+}
+
+static void accept_frame(struct channel *channel, uint64_t now_us)
+{
+    channel->seq_expected++;
+    channel->nak_sent = false;
+    channel->nak_due = false;
+    channel->counters.frames_received++;
+    owe_ack(channel, now_us);
+}
+
+/* What every good header carries: acknowledgement and credits. Impossible ones are ignored and counted. */
+static void take_credits(struct channel *channel, const struct frame *frame, uint64_t now_us)
+{
+    uint16_t moved = (uint16_t)(frame->ack - channel->seq_acknowledged);
+    uint16_t outstanding = (uint16_t)(channel->seq_next - channel->seq_acknowledged);
+
+    if (moved <= outstanding) {
+        if (moved) {
+            channel->progress_us = now_us;
+            channel->retry_us = now_us + RETRY_US;
+        }
+        channel->seq_acknowledged = frame->ack;
+    }
+    uint32_t data_limit = frame->data_credit + channel->peer.data_window;
+    if ((int32_t)(data_limit - channel->data_limit) > 0 &&
+        (int32_t)(frame->data_credit - channel->data_sent) <= 0)
+        channel->data_limit = data_limit;
+    uint16_t control_limit = (uint16_t)(frame->control_credit + channel->peer.control_window);
+    if ((int16_t)(control_limit - channel->control_limit) > 0 &&
+        (int16_t)(frame->control_credit - channel->control_sent) <= 0)
+        channel->control_limit = control_limit;
+}
+
+static void take_hello(struct channel *channel, const uint8_t *payload)
+{
+    struct hello hello;
+
+    hello_unpack(payload, &hello);
+    if (hello.version != PROTOCOL_VERSION) {
+        channel_kill(channel, DEAD_VERSION);
+        return;
+    }
+    if (hello.data_window > WINDOW_MAX || hello.control_window > CONTROL_WINDOW * 64) {
+        channel_kill(channel, DEAD_PROTOCOL);
+        return;
+    }
+    if (channel->state == LINK_SILENT) {
+        channel->state = LINK_HEARD;
+        channel->data_limit = hello.data_window;
+        channel->control_limit = hello.control_window;
+    } else {
+        /* The windows are settled by the first HELLO: credits already count on them. */
+        hello.data_window = channel->peer.data_window;
+        hello.control_window = channel->peer.control_window;
+    }
+    if (!hello.heard || channel->state == LINK_HEARD)
+        channel->hello_due = true;
+    channel->peer = hello;
+    channel->hello_new = true;
+    if (hello.heard && channel->state == LINK_HEARD)
+        channel->state = LINK_UP;
+}
+
+static void take_unnumbered(struct channel *channel, const struct frame *frame, const uint8_t *payload)
+{
+    if (frame->type == FRAME_HELLO)
+        take_hello(channel, payload);
+    else if (frame->type == FRAME_NAK)
+        channel->resend_due = true;
+}
+
+/* Says whether a numbered frame is the next one; if not, what is owed to the sender. */
+static bool in_order(struct channel *channel, const struct frame *frame)
+{
+    if (frame->seq == channel->seq_expected)
+        return true;
+    if ((int16_t)(frame->seq - channel->seq_expected) < 0) {
+        channel->ack_now = true;
+    } else {
+        channel->counters.gaps++;
+        owe_nak(channel);
+    }
+    return false;
+}
+
+static bool payload_good(const struct frame *frame, const uint8_t *payload)
+{
+    return !(frame->flags & FLAG_CHECKED) ||
+           get32(payload + frame->length) == crc32_add(0, payload, frame->length);
+}
+
+static bool take_packet(struct channel *channel, const struct frame *frame, uint64_t now_us,
+                        struct arrival *arrival)
+{
+    uint8_t *packet = channel->chunk.data + FRAME_HEADER_BYTES;
+
+    if (!in_order(channel, frame))
+        return false;
+    if (packet[0] >= PACKET_ROUTED) {
+        if ((uint16_t)(channel->control_received - channel->control_consumed) >= CONTROL_WINDOW) {
+            channel_kill(channel, DEAD_PROTOCOL);
+            return false;
+        }
+        channel->control_received++;
+    }
+    accept_frame(channel, now_us);
+    channel->refs[channel->chunk.buffer]++;
+    *arrival = (struct arrival){packet, frame->length, channel->chunk.buffer};
+    return true;
+}
+
+static void begin_data(struct channel *channel, const struct frame *frame)
+{
+    channel->payload_flags = frame->flags;
+    channel->payload_left = frame->length;
+    channel->payload_skip = !in_order(channel, frame);
+    channel->crc = 0;
+    channel->crc_received = 0;
+    channel->crc_left = frame->flags & FLAG_CHECKED ? FRAME_CHECK_BYTES : 0;
+    if (!channel->payload_skip &&
+        channel->data_received + frame->length - channel->data_consumed > DATA_WINDOW)
+        channel_kill(channel, DEAD_PROTOCOL);
+}
+
+/* The control frames' total length that must be contiguous; 0: the header is impossible. */
+static uint32_t control_bytes(const struct channel *channel, const struct frame *frame)
+{
+    uint32_t check = frame->flags & FLAG_CHECKED ? FRAME_CHECK_BYTES : 0;
+
+    switch (frame->type) {
+    case FRAME_HELLO:
+        return frame->length == HELLO_BYTES && check ? FRAME_HEADER_BYTES + HELLO_BYTES + check : 0;
+    case FRAME_ACK:
+    case FRAME_NAK:
+        return frame->length == 0 && !check ? FRAME_HEADER_BYTES : 0;
+    case FRAME_PACKET:
+        if (frame->length < PACKET_HEADER_BYTES || frame->length > FRAME_CONTROL_MAX ||
+            (channel->checked && !check))
+            return 0;
+        return FRAME_HEADER_BYTES + frame->length + check;
+    default:
+        return 0;
+    }
+}
+
+static bool data_possible(const struct channel *channel, const struct frame *frame)
+{
+    return frame->type == FRAME_DATA && frame->length > 0 && frame->length <= FRAME_DATA_MAX &&
+           (!channel->checked || frame->flags & FLAG_CHECKED);
+}
+
+/* Skips to the next place where a header may begin. */
+static void hunt(struct channel *channel)
+{
+    uint32_t skip = 1;
+
+    if (!channel->hunting)
+        channel->counters.damaged++;
+    channel->hunting = true;
+    owe_nak(channel);
+    while (skip < channel->chunk.bytes && channel->chunk.data[skip] != (FRAME_SYNC & 0xff))
+        skip++;
+    advance(channel, skip);
+}
+
+static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us, struct arrival *arrival)
+{
+    struct frame frame;
+
+    if (!gather(channel, FRAME_HEADER_BYTES))
+        return ARRIVAL_NONE;
+    if (!frame_unpack(channel->chunk.data, &frame)) {
+        hunt(channel);
+        return ARRIVAL_PROGRESS;
+    }
+    if (data_possible(channel, &frame)) {
+        channel->hunting = false;
+        take_credits(channel, &frame, now_us);
+        begin_data(channel, &frame);
+        advance(channel, FRAME_HEADER_BYTES);
+        return ARRIVAL_PROGRESS;
+    }
+    uint32_t bytes = control_bytes(channel, &frame);
+    if (bytes == 0) {
+        hunt(channel);
+        return ARRIVAL_PROGRESS;
+    }
+    if (!gather(channel, bytes))
+        return ARRIVAL_NONE;
+    enum arrival_kind kind = ARRIVAL_PROGRESS;
+    channel->hunting = false;
+    take_credits(channel, &frame, now_us);
+    if (!payload_good(&frame, channel->chunk.data + FRAME_HEADER_BYTES)) {
+        channel->counters.damaged++;
+        owe_nak(channel);
+    } else if (frame.type != FRAME_PACKET) {
+        take_unnumbered(channel, &frame, channel->chunk.data + FRAME_HEADER_BYTES);
+    } else if (take_packet(channel, &frame, now_us, arrival)) {
+        kind = ARRIVAL_PACKET;
+    }
+    advance(channel, bytes);
+    return kind;
+}
+
+static struct piece *piece_at(const struct channel *channel, uint16_t index)
+{
+    return &channel->pieces[index & (PIECES_MAX - 1)];
+}
+
+/* Adds a few bytes to the newest piece, when its buffer has room behind it; so buffers and pieces stay few. */
+static bool join_piece(struct channel *channel, uint32_t bytes)
+{
+    struct piece *last = piece_at(channel, (uint16_t)(channel->piece_end - 1));
+    uint16_t oldest = channel->payload_flags & FLAG_CHECKED ? channel->piece_commit : channel->piece_first;
+
+    if (channel->piece_end == oldest || last->flags & FLAG_LAST || last->buffer == BUFFER_NONE ||
+        bytes > JOIN_MAX)
+        return false;
+    if (last->buffer != channel->chunk.buffer) {
+        if (bytes > channel->tail_room)
+            return false;
+        channel->tail_room -= bytes;
+    }
+    memmove(last->data + last->bytes, channel->chunk.data, bytes);
+    last->bytes += bytes;
+    return true;
+}
+
+/* Keeps bytes of the present chunk as a piece; false when there are too many pieces. */
+static bool keep_piece(struct channel *channel, uint32_t bytes)
+{
+    if (bytes > 0 && join_piece(channel, bytes))
+        return true;
+    if ((uint16_t)(channel->piece_end - channel->piece_first) == PIECES_MAX)
+        return false;
+    struct piece *piece = piece_at(channel, channel->piece_end++);
+    *piece = (struct piece){channel->chunk.data, bytes, BUFFER_NONE, 0, false};
+    channel->tail_room = 0;
+    if (bytes) {
+        piece->buffer = channel->chunk.buffer;
+        channel->refs[piece->buffer]++;
+        if (bytes == channel->chunk.bytes)
+            channel->tail_room = (uint32_t)(channel->chunk_end - (piece->data + bytes));
+    }
+    return true;
+}
+
+/* Throws away the pieces of a frame that turned out bad. */
+static void roll_back(struct channel *channel)
+{
+    while (channel->piece_end != channel->piece_commit) {
+        struct piece *piece = piece_at(channel, --channel->piece_end);
+        channel->data_received -= piece->bytes;
+        drop_ref(channel, piece->buffer);
+    }
+    channel->tail_room = 0;
+}
+
+/* No room for another piece: a checked frame is sent again later, any other cannot be. */
+static void lose_payload(struct channel *channel)
+{
+    if (!(channel->payload_flags & FLAG_CHECKED))
+        channel_kill(channel, DEAD_PROTOCOL);
+    roll_back(channel);
+    channel->payload_skip = true;
+    owe_nak(channel);
+}
+
+static void end_data(struct channel *channel, uint64_t now_us)
+{
+    if (channel->payload_skip)
+        return;
+    if (channel->payload_flags & FLAG_CHECKED && channel->crc != channel->crc_received) {
+        channel->counters.damaged++;
+        roll_back(channel);
+        owe_nak(channel);
+        return;
+    }
+    if (channel->payload_flags & FLAG_LAST) {
+        struct piece *last = piece_at(channel, (uint16_t)(channel->piece_end - 1));
+        last->flags = channel->payload_flags & (FLAG_LAST | FLAG_ABORT);
+        channel->ack_now = true;
+    }
+    channel->piece_commit = channel->piece_end;
+    accept_frame(channel, now_us);
+}
+
+static void take_payload(struct channel *channel, uint64_t now_us)
+{
+    if (channel->payload_left) {
+        uint32_t bytes = channel->payload_left;
+        if (bytes > channel->chunk.bytes)
+            bytes = channel->chunk.bytes;
+        if (!channel->payload_skip && !keep_piece(channel, bytes))
+            lose_payload(channel);
+        if (!channel->payload_skip) {
+            channel->data_received += bytes;
+            if (channel->payload_flags & FLAG_CHECKED)
+                channel->crc = crc32_add(channel->crc, channel->chunk.data, bytes);
+            else
+                channel->piece_commit = channel->piece_end;
+        }
+        channel->payload_left -= bytes;
+        advance(channel, bytes);
+    } else {
+        unsigned shift = 8u * (unsigned)(FRAME_CHECK_BYTES - channel->crc_left--);
+        channel->crc_received |= (uint32_t)channel->chunk.data[0] << shift;
+        advance(channel, 1);
+    }
+    if (channel->payload_left == 0 && channel->crc_left == 0)
+        end_data(channel, now_us);
+}
+
+enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival)
+{
+    if (channel->state == LINK_DEAD) {
+        if (channel->chunk_held)
+            drop_chunk(channel);
+        while (next_chunk(channel, &channel->chunk))
+            drop_ref(channel, channel->chunk.buffer);
+        return ARRIVAL_NONE;
+    }
+    if (!channel->chunk_held) {
+        if (!next_chunk(channel, &channel->chunk))
+            return ARRIVAL_NONE;
+        channel->chunk_held = true;
+    }
+    if (channel->payload_left == 0 && channel->crc_left == 0)
+        return take_frame(channel, now_us, arrival);
+    take_payload(channel, now_us);
+    return ARRIVAL_PROGRESS;
+}
+
+struct piece *channel_piece(struct channel *channel)
+{
+    if (channel->piece_first == channel->piece_commit)
+        return NULL;
+    return piece_at(channel, channel->piece_first);
+}
+
+void channel_drop_piece(struct channel *channel)
+{
+    CHECK(channel->piece_first != channel->piece_commit);
+    channel->piece_first++;
+}

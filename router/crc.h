@@ -1,0 +1,14 @@
+/*
+ * crc.h - CRC-32 (reflected 0x04c11db7, as in IEEE 802.3) of frame headers and payloads.
+ *
+ * Worked example: the nine bytes "123456789" give 0xcbf43926.
+ *
+ * Context  any; pure
+ * Source   IEEE 802.3-2018, 3.2.9 (frame check sequence)
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* The CRC of bytes that continue those which gave `crc`; start with 0. */
+uint32_t crc32_add(uint32_t crc, const void *data, uint32_t bytes);

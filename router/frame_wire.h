@@ -1,0 +1,128 @@
+/*
+ * frame_wire.h - the frame: what two neighbours exchange on a link.
+ *
+ *   byte 0      2     3      4         8     10    12       14       16        20      24
+ *        +------+-----+------+---------+-----+-----+--------+--------+---------+-------+---------
+ *        | sync | type| flags| length  | seq | ack | control| spare  | data    | check | payload
+ *        |      |     |      |         |     |     | credit |        | credit  |       | length B
+ *        +------+-----+------+---------+-----+-----+--------+--------+---------+-------+---------
+ *
+ * All numbers are little-endian. `check` is the CRC-32 of bytes 0 to 19. With FLAG_CHECKED four bytes follow the
+ * payload, its CRC-32, not counted in length. seq numbers PACKET and DATA frames only, both from one space, so one
+ * go-back-N covers the link. ack is the next seq expected. The credits are running totals of what has been consumed:
+ * control frames, and data payload bytes; the sender may be ahead of them by the window that HELLO announced.
+ *
+ * HELLO payload (36 bytes):
+ *
+ *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u8 | 9 dims u8 | 10 heard u8 | 11 all_port u8
+ *   12 data window u32 | 16 control window u16 | 18 sigma permille u16 | 20 xi ns u32 | 24 tau ns u32
+ *   28 element ns u32 | 32 peer id u32
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+    FRAME_SYNC = 0xec1b,
+    FRAME_HEADER_BYTES = 24,
+    FRAME_CHECK_BYTES = 4,
+    FRAME_CONTROL_MAX = 1104,  /* payload of a PACKET, HELLO or ACK frame */
+    FRAME_DATA_MAX = 65536,    /* payload of a DATA frame */
+    HELLO_BYTES = 36,
+    PROTOCOL_VERSION = 1,
+    ID_UNKNOWN = 0xfffffffe,
+    ID_HOST = 0xffffffff
+};
+
+enum frame_type {
+    FRAME_PACKET = 1, /* control channel: one packet (packet_wire.h) */
+    FRAME_DATA = 2,   /* data channel: bytes of the oldest open circuit on this link */
+    FRAME_HELLO = 3,  /* not numbered: who is there */
+    FRAME_ACK = 4,    /* not numbered: only the header's ack and credits */
+    FRAME_NAK = 5     /* not numbered: as ACK, and: send again from ack */
+};
+
+enum frame_flag {
+    FLAG_CHECKED = 1, /* a CRC-32 of the payload follows it */
+    FLAG_LAST = 2,    /* DATA: closes the circuit after this payload */
+    FLAG_ABORT = 4    /* DATA with LAST: the circuit was cut short, its bytes are not to be trusted */
+};
+
+enum role { ROLE_NODE = 0, ROLE_HOST = 1 };
+enum network { NETWORK_NONE = 0, NETWORK_CUBE = 1 };
+
+enum link_state {
+    LINK_SILENT = 0,    /* nothing heard */
+    LINK_HEARD = 1,     /* we hear them, they do not hear us yet: a one-way cable when it stays */
+    LINK_UP = 2,
+    LINK_CROSSED = 3,   /* the other end is not the node or port that belongs here */
+    LINK_DEAD = 4
+};
+
+enum dead_reason {
+    DEAD_CARRIER = 1,   /* the cable was cut or the neighbour's device went away */
+    DEAD_TIMEOUT = 2,   /* no acknowledgement through all retries */
+    DEAD_PROTOCOL = 3,  /* more damaged or impossible frames than a cable explains */
+    DEAD_VERSION = 4
+};
+
+struct frame {
+    uint8_t type;
+    uint8_t flags;
+    uint32_t length;
+    uint16_t seq;
+    uint16_t ack;
+    uint16_t control_credit;
+    uint32_t data_credit;
+};
+
+struct hello {
+    uint16_t version;
+    uint8_t role;
+    uint8_t port;
+    uint32_t id;      /* of the sender; ID_UNKNOWN until a link tells */
+    uint8_t network;  /* enum network; NETWORK_NONE until a link tells */
+    uint8_t dims;
+    uint8_t heard;    /* 1: the sender has heard this link's other end */
+    uint8_t all_port;
+    uint32_t data_window;
+    uint16_t control_window;
+    uint16_t sigma_permille;
+    uint32_t xi_ns;
+    uint32_t tau_ns;
+    uint32_t element_ns;
+    uint32_t peer_id; /* whom the sender expects here; ID_UNKNOWN if it does not know */
+};
+
+static inline void put16(uint8_t *p, uint32_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+}
+
+static inline void put32(uint8_t *p, uint32_t v)
+{
+    put16(p, v & 0xffff);
+    put16(p + 2, v >> 16);
+}
+
+static inline void put64(uint8_t *p, uint64_t v)
+{
+    put32(p, (uint32_t)v);
+    put32(p + 4, (uint32_t)(v >> 32));
+}
+
+static inline uint16_t get16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t get32(const uint8_t *p)
+{
+    return get16(p) | (uint32_t)get16(p + 2) << 16;
+}
+
+static inline uint64_t get64(const uint8_t *p)
+{
+    return get32(p) | (uint64_t)get32(p + 4) << 32;
+}

@@ -1,0 +1,77 @@
+/*
+ * identity.c - who am I: ids spread from the host through HELLOs.
+ *
+ * The host tells each node with a host link its number and the network. A node that knows its number says so in its
+ * HELLOs, and a neighbour at port p of node x is node x xor 2^p, if its cable ends at the same port.
+ */
+#include "router/internal.h"
+
+static void learn(struct router *router, const struct hello *hello, uint32_t id)
+{
+    if (hello->network != NETWORK_CUBE || hello->dims > TURNS_MAX || id >> hello->dims != 0)
+        return;
+    router->id = id;
+    router->network = hello->network;
+    router->dims = hello->dims;
+    router->profile = (struct profile){.xi_ns = hello->xi_ns,
+                                       .tau_ns = hello->tau_ns,
+                                       .element_ns = hello->element_ns,
+                                       .sigma_permille = hello->sigma_permille,
+                                       .all_port = hello->all_port};
+    for (unsigned p = 0; p < router->port_count; p++)
+        router->ports[p].channel.hello_due = true;
+    router_tell(router, &(struct notice){.kind = NOTICE_IDENTITY});
+}
+
+/* What the other end's number makes of ours; ID_UNKNOWN when the cable is not where it belongs. */
+static uint32_t implied_id(unsigned port, const struct hello *hello)
+{
+    if (hello->role == ROLE_HOST)
+        return hello->peer_id;
+    if (hello->port != port || port >= hello->dims)
+        return ID_UNKNOWN;
+    return hello->id ^ 1u << port;
+}
+
+void identity_take(struct router *router, unsigned port)
+{
+    struct channel *channel = &router->ports[port].channel;
+    const struct hello *hello = &channel->peer;
+
+    if (!channel->hello_new || channel->state == LINK_DEAD)
+        return;
+    channel->hello_new = false;
+    if (router->role == ROLE_HOST) {
+        if (hello->id != ID_UNKNOWN && hello->id != router->peers[port])
+            channel->state = LINK_CROSSED;
+        return;
+    }
+    if (hello->role == ROLE_NODE && hello->id == ID_UNKNOWN)
+        return;
+    uint32_t id = implied_id(port, hello);
+    if (router->id == ID_UNKNOWN && id != ID_UNKNOWN)
+        learn(router, hello, id);
+    else if (id != router->id)
+        channel->state = LINK_CROSSED;
+}
+
+void identity_hello(const struct router *router, unsigned port, struct hello *hello)
+{
+    const struct channel *channel = &router->ports[port].channel;
+
+    *hello = (struct hello){.version = PROTOCOL_VERSION,
+                            .role = router->role,
+                            .port = (uint8_t)port,
+                            .id = router->id,
+                            .network = router->network,
+                            .dims = router->dims,
+                            .heard = channel->state != LINK_SILENT,
+                            .all_port = router->profile.all_port,
+                            .data_window = DATA_WINDOW,
+                            .control_window = CONTROL_WINDOW,
+                            .sigma_permille = router->profile.sigma_permille,
+                            .xi_ns = router->profile.xi_ns,
+                            .tau_ns = router->profile.tau_ns,
+                            .element_ns = router->profile.element_ns,
+                            .peer_id = router->peers ? router->peers[port] : ID_UNKNOWN};
+}

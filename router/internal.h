@@ -1,0 +1,46 @@
+/*
+ * internal.h - what the files of the router share; not for its users.
+ *
+ * router.c takes arrivals and notices, packet.c moves routed packets, circuit.c sets circuits up,
+ * stream.c moves their bytes, identity.c reads HELLOs.
+ */
+#pragma once
+
+#include "router/router.h"
+
+/* Port of the next hop to dst, PORT_LOCAL, or PORT_NONE when there is no way. */
+unsigned router_next_hop(const struct router *router, uint32_t dst);
+
+bool router_notice_room(const struct router *router);
+void router_tell(struct router *router, const struct notice *notice);
+
+/* Finishes a packet that starts FRAME_HEADER_BYTES after `frame`, and queues it as one segment. */
+void router_queue_packet(struct router *router, unsigned port, uint8_t *frame, uint32_t packet_bytes,
+                         struct segment owner);
+
+void identity_take(struct router *router, unsigned port);
+void identity_hello(const struct router *router, unsigned port, struct hello *hello);
+
+void packet_take(struct router *router, unsigned port, const struct arrival *arrival);
+void packet_pump(struct router *router);
+
+/* False when the packet breaks the protocol. */
+bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival);
+void circuit_pump(struct router *router);
+/* The circuit being set up over a port is answered: E_OK with its model time of completion, or why not. */
+void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns);
+void circuit_port_dead(struct router *router, unsigned port);
+
+/* Moves bytes: from in-ports and sources to out-ports and sinks. */
+void stream_pump(struct router *router);
+/* Queues the OPEN of a source on its link. */
+void stream_source_open(struct router *router, unsigned number);
+/* A segment of a source has been acknowledged. */
+void stream_source_done(struct router *router, unsigned number);
+/* Tells of a source that has nothing more under way. */
+void stream_source_check(struct router *router, unsigned number);
+void stream_port_dead(struct router *router, unsigned port);
+
+/* Start-up and per-hop time of this router's own messages: the host's are sigma times a node's. */
+uint64_t router_xi(const struct router *router);
+uint32_t router_tau(const struct router *router);

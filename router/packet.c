@@ -1,0 +1,217 @@
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "router/crc.h"
+#include "router/internal.h"
+#include "router/route.h"
+
+static bool alive(const struct router *router, unsigned port)
+{
+    uint8_t state = port < router->port_count ? router->ports[port].channel.state : LINK_DEAD;
+
+    return state != LINK_DEAD && state != LINK_CROSSED;
+}
+
+/* The port whose neighbour is `peer`; PORT_NONE when there is none. */
+static unsigned port_to(const struct router *router, uint32_t peer)
+{
+    for (unsigned p = 0; p < router->port_count; p++) {
+        const struct channel *channel = &router->ports[p].channel;
+        uint32_t there = router->role == ROLE_HOST ? router->peers[p] : channel->peer.id;
+        if (channel->state != LINK_SILENT && there == peer)
+            return p;
+    }
+    return PORT_NONE;
+}
+
+/* Towards the host: to the root of this node's number, over the first live link that leads there. */
+static unsigned hop_to_host(const struct router *router)
+{
+    if (router->id >= ID_UNKNOWN)
+        return PORT_NONE;
+    uint32_t differ = router->id ^ route_root(router->id);
+    if (differ == 0)
+        return port_to(router, ID_HOST);
+    for (uint32_t left = differ; left; left &= left - 1)
+        if (alive(router, (unsigned)__builtin_ctz(left)))
+            return (unsigned)__builtin_ctz(left);
+    return (unsigned)__builtin_ctz(differ);
+}
+
+unsigned router_next_hop(const struct router *router, uint32_t dst)
+{
+    if (dst == router->id)
+        return PORT_LOCAL;
+    if (router->role == ROLE_HOST)
+        return dst < ID_UNKNOWN ? port_to(router, route_root(dst)) : PORT_NONE;
+    if (dst == ID_HOST)
+        return hop_to_host(router);
+    if (router->id >= ID_UNKNOWN || dst >> router->dims != 0)
+        return PORT_NONE;
+    return route_cube(router->id, dst);
+}
+
+void router_queue_packet(struct router *router, unsigned port, uint8_t *frame, uint32_t packet_bytes,
+                         struct segment owner)
+{
+    uint8_t *packet = frame + FRAME_HEADER_BYTES;
+    uint32_t total = FRAME_HEADER_BYTES + packet_bytes;
+
+    if (router->payload_checked) {
+        put32(packet + packet_bytes, crc32_add(0, packet, packet_bytes));
+        total += FRAME_CHECK_BYTES;
+    }
+    owner.data = frame;
+    owner.bytes = total;
+    channel_queue(&router->ports[port].channel, router->now_us, FRAME_PACKET,
+                  router->payload_checked ? FLAG_CHECKED : 0, packet_bytes, &owner, 1);
+}
+
+/* Sends a packet on, by reference: the frame header goes where the old one was. */
+static void forward(struct router *router, unsigned in, unsigned out, const struct arrival *arrival)
+{
+    struct segment owner = {.owner = OWNER_BUFFER,
+                            .port = (uint8_t)in,
+                            .number = arrival->buffer,
+                            .credit = CREDIT_CONTROL};
+
+    arrival->packet[12]++;
+    router_queue_packet(router, out, arrival->packet - FRAME_HEADER_BYTES, arrival->bytes, owner);
+    router->ports[out].channel.control_sent++;
+    router->packets_forwarded++;
+}
+
+void packet_take(struct router *router, unsigned port, const struct arrival *arrival)
+{
+    struct port *in = &router->ports[port];
+    const uint8_t *packet = arrival->packet;
+    unsigned out = router_next_hop(router, get32(packet + 8));
+
+    if (get16(packet + 2) != arrival->bytes - PACKET_HEADER_BYTES || out == PORT_NONE || out == port ||
+        packet[12] >= 2 * TURNS_MAX) {
+        router->packets_dropped++;
+        channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
+    } else if (out == PORT_LOCAL) {
+        router_tell(router, &(struct notice){.kind = NOTICE_PACKET,
+                                             .port = port,
+                                             .bytes = arrival->bytes - PACKET_HEADER_BYTES,
+                                             .packet = packet,
+                                             .buffer = arrival->buffer});
+    } else {
+        CHECK(in->routed_count < CONTROL_WINDOW);
+        in->routed[(in->routed_first + in->routed_count++) % CONTROL_WINDOW] = *arrival;
+    }
+}
+
+static bool can_send(const struct router *router, unsigned port)
+{
+    const struct channel *channel = &router->ports[port].channel;
+
+    return channel_room(channel, 1) && channel_control_credit(channel);
+}
+
+static void pump_routed(struct router *router, unsigned port)
+{
+    struct port *in = &router->ports[port];
+
+    while (in->routed_count) {
+        const struct arrival *arrival = &in->routed[in->routed_first];
+        unsigned out = router_next_hop(router, get32(arrival->packet + 8));
+
+        if (!alive(router, out)) {
+            router->packets_dropped++;
+            channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
+        } else if (can_send(router, out)) {
+            forward(router, port, out, arrival);
+        } else {
+            return;
+        }
+        in->routed_first = (uint8_t)((in->routed_first + 1) % CONTROL_WINDOW);
+        in->routed_count--;
+    }
+}
+
+/* Puts a packet of this node's own on its channel, or throws it away when the way is dead; false: not now. */
+static bool send_slot(struct router *router, unsigned number, unsigned out)
+{
+    struct slot *slot = &router->slots[number];
+
+    if (!alive(router, out)) {
+        router->packets_dropped++;
+        slot->state = SLOT_FREE;
+        return true;
+    }
+    if (!can_send(router, out))
+        return false;
+    slot->state = SLOT_SENT;
+    router_queue_packet(router, out, slot->bytes, slot->packet_bytes,
+                        (struct segment){.owner = OWNER_SLOT, .number = (uint16_t)number});
+    router->ports[out].channel.control_sent++;
+    return true;
+}
+
+static unsigned slot_out(const struct router *router, unsigned number)
+{
+    return router_next_hop(router, get32(router->slots[number].bytes + FRAME_HEADER_BYTES + 8));
+}
+
+/* This node's own packets, oldest first, so that those to one node arrive in the order they were sent in. */
+static void pump_slots(struct router *router)
+{
+    uint32_t blocked = 0; /* ports that have refused one */
+
+    for (;;) {
+        unsigned oldest = SLOTS_MAX + LARGE_SLOTS_MAX;
+        for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
+            const struct slot *slot = &router->slots[i];
+            if (slot->state == SLOT_QUEUED && !(blocked >> slot_out(router, i) & 1) &&
+                (oldest == SLOTS_MAX + LARGE_SLOTS_MAX ||
+                 (int32_t)(slot->stamp - router->slots[oldest].stamp) < 0))
+                oldest = i;
+        }
+        if (oldest == SLOTS_MAX + LARGE_SLOTS_MAX)
+            return;
+        unsigned out = slot_out(router, oldest);
+        if (!send_slot(router, oldest, out))
+            blocked |= 1u << out;
+    }
+}
+
+void packet_pump(struct router *router)
+{
+    for (unsigned port = 0; port < router->port_count; port++)
+        pump_routed(router, port);
+    pump_slots(router);
+}
+
+int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes)
+{
+    CHECK(bytes <= PACKET_BODY_MAX && kind >= PACKET_ROUTED);
+    for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
+        struct slot *slot = &router->slots[i];
+        if (slot->state != SLOT_FREE || slot->body_max < bytes)
+            continue;
+        uint8_t *packet = slot->bytes + FRAME_HEADER_BYTES;
+        memset(packet, 0, PACKET_HEADER_BYTES);
+        packet[0] = kind;
+        put16(packet + 2, bytes);
+        put32(packet + 4, router->id);
+        put32(packet + 8, dst);
+        memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
+        slot->packet_bytes = (uint16_t)(PACKET_HEADER_BYTES + bytes);
+        slot->state = SLOT_QUEUED;
+        slot->stamp = router->stamp++;
+        return E_OK;
+    }
+    return E_FULL;
+}
+
+unsigned router_slots_free(const struct router *router)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < SLOTS_MAX; i++)
+        count += router->slots[i].state == SLOT_FREE;
+    return count;
+}

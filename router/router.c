@@ -1,0 +1,316 @@
+#include "router/router.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "router/internal.h"
+
+enum {
+    ARRIVALS_PER_STEP = 64, /* taken from one link in one step */
+    NOTICES_SPARE = 8       /* notices that one arrival and the pumps after it may need */
+};
+
+static uint32_t align(uint32_t bytes)
+{
+    return (bytes + 7u) & ~7u;
+}
+
+uint32_t router_memory_bytes(unsigned link_count)
+{
+    uint32_t packet = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + FRAME_CHECK_BYTES;
+
+    return align(link_count * (uint32_t)sizeof(struct port)) +
+           link_count * (align(SEGMENTS_MAX * sizeof(struct segment)) + align(PIECES_MAX * sizeof(struct piece))) +
+           SLOTS_MAX * align(packet + SLOT_BODY_MAX) + LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX);
+}
+
+static void *take_memory(uint8_t **memory, uint32_t bytes)
+{
+    void *taken = *memory;
+
+    *memory += align(bytes);
+    return taken;
+}
+
+void router_init(struct router *router, const struct router_config *config)
+{
+    uint8_t *memory = config->memory;
+    uint32_t packet = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + FRAME_CHECK_BYTES;
+
+    CHECK(config->link_count <= PORTS_MAX);
+    *router = (struct router){.id = config->id,
+                              .role = config->id == ID_HOST ? ROLE_HOST : ROLE_NODE,
+                              .network = config->network,
+                              .dims = config->dims,
+                              .profile = config->profile,
+                              .peers = config->peers,
+                              .payload_checked = config->payload_checked,
+                              .port_count = config->link_count,
+                              .source_opening = SOURCES_MAX};
+    router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));
+    memset(router->ports, 0, config->link_count * sizeof(struct port));
+    for (unsigned p = 0; p < config->link_count; p++) {
+        struct segment *segments = take_memory(&memory, SEGMENTS_MAX * sizeof(struct segment));
+        struct piece *pieces = take_memory(&memory, PIECES_MAX * sizeof(struct piece));
+        channel_init(&router->ports[p].channel, config->links[p], segments, pieces, config->payload_checked);
+        router->ports[p].setup_holder = PORT_NONE;
+    }
+    for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
+        struct slot *slot = &router->slots[i];
+        slot->body_max = i < SLOTS_MAX ? SLOT_BODY_MAX : PACKET_BODY_MAX;
+        slot->bytes = take_memory(&memory, packet + slot->body_max);
+    }
+}
+
+uint64_t router_xi(const struct router *router)
+{
+    uint64_t xi = router->profile.xi_ns;
+
+    return router->role == ROLE_HOST ? xi * router->profile.sigma_permille / 1000 : xi;
+}
+
+uint32_t router_tau(const struct router *router)
+{
+    uint64_t tau = router->profile.tau_ns;
+
+    return (uint32_t)(router->role == ROLE_HOST ? tau * router->profile.sigma_permille / 1000 : tau);
+}
+
+bool router_notice_room(const struct router *router)
+{
+    return router->notice_count < NOTICES_MAX;
+}
+
+void router_tell(struct router *router, const struct notice *notice)
+{
+    CHECK(router_notice_room(router));
+    router->notices[(router->notice_first + router->notice_count++) % NOTICES_MAX] = *notice;
+}
+
+bool router_notice(struct router *router, struct notice *notice)
+{
+    if (router->held) {
+        channel_release(&router->ports[router->held_port].channel, router->held_buffer, CREDIT_CONTROL, 0);
+        router->held = false;
+    }
+    if (router->notice_count == 0)
+        return false;
+    *notice = router->notices[router->notice_first];
+    router->notice_first = (uint8_t)((router->notice_first + 1) % NOTICES_MAX);
+    router->notice_count--;
+    if (notice->kind == NOTICE_PACKET) {
+        router->held = true;
+        router->held_port = (uint8_t)notice->port;
+        router->held_buffer = notice->buffer;
+    }
+    return true;
+}
+
+static void take_arrival(struct router *router, unsigned port, const struct arrival *arrival)
+{
+    struct channel *channel = &router->ports[port].channel;
+
+    if (channel->state != LINK_UP)
+        channel_release(channel, arrival->buffer,
+                        arrival->packet[0] >= PACKET_ROUTED ? CREDIT_CONTROL : CREDIT_NONE, 0);
+    else if (arrival->packet[0] >= PACKET_ROUTED)
+        packet_take(router, port, arrival);
+    else if (!circuit_take(router, port, arrival)) {
+        channel_release(channel, arrival->buffer, CREDIT_NONE, 0);
+        channel_kill(channel, DEAD_PROTOCOL);
+    }
+}
+
+/* Takes what a link has, up to a bound; true when there may be more. */
+static bool take_link(struct router *router, unsigned port)
+{
+    struct arrival arrival;
+
+    for (unsigned i = 0; i < ARRIVALS_PER_STEP; i++) {
+        if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
+            return true;
+        enum arrival_kind kind = channel_receive(&router->ports[port].channel, router->now_us, &arrival);
+        if (kind == ARRIVAL_NONE)
+            return false;
+        if (kind == ARRIVAL_PACKET)
+            take_arrival(router, port, &arrival);
+        identity_take(router, port);
+    }
+    return true;
+}
+
+/* Tells of links that came up or died. */
+static void watch_link(struct router *router, unsigned port)
+{
+    struct port *p = &router->ports[port];
+    uint8_t state = p->channel.state;
+
+    if (state == LINK_UP && !p->told_up && router_notice_room(router)) {
+        p->told_up = true;
+        router_tell(router, &(struct notice){.kind = NOTICE_UP, .port = port});
+    }
+    if (state == LINK_DEAD && !p->told_dead && router->notice_count + NOTICES_SPARE <= NOTICES_MAX) {
+        p->told_dead = true;
+        circuit_port_dead(router, port);
+        stream_port_dead(router, port);
+        router_tell(router, &(struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason});
+    }
+}
+
+static void release_done(struct router *router, unsigned port)
+{
+    struct channel *channel = &router->ports[port].channel;
+    struct segment segment;
+
+    while (channel_take_done(channel, &segment)) {
+        switch (segment.owner) {
+        case OWNER_BUFFER:
+            channel_release(&router->ports[segment.port].channel, segment.number, segment.credit,
+                            segment.credit_bytes);
+            break;
+        case OWNER_SLOT:
+            router->slots[segment.number].state = SLOT_FREE;
+            break;
+        case OWNER_REPLY:
+            router->ports[segment.port].reply_busy = false;
+            break;
+        case OWNER_HEADER:
+            channel->headers_used--;
+            break;
+        case OWNER_SOURCE:
+            stream_source_done(router, segment.number);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+bool router_take(struct router *router, uint64_t now_us)
+{
+    bool more = false;
+
+    router->now_us = now_us;
+    for (unsigned p = 0; p < router->port_count; p++) {
+        more |= take_link(router, p);
+        release_done(router, p);
+        watch_link(router, p);
+    }
+    return more;
+}
+
+void router_move(struct router *router, uint64_t now_us)
+{
+    router->now_us = now_us;
+    circuit_pump(router);
+    packet_pump(router);
+    stream_pump(router);
+    for (unsigned p = 0; p < router->port_count; p++) {
+        struct hello hello;
+        identity_hello(router, p, &hello);
+        channel_flush(&router->ports[p].channel, now_us, &hello);
+        watch_link(router, p);
+    }
+}
+
+bool router_step(struct router *router, uint64_t now_us)
+{
+    bool more = router_take(router, now_us);
+
+    router_move(router, now_us);
+    return more || router->notice_count > 0;
+}
+
+uint64_t router_deadline(const struct router *router)
+{
+    uint64_t deadline = UINT64_MAX;
+
+    for (unsigned p = 0; p < router->port_count; p++) {
+        uint64_t wake = channel_deadline(&router->ports[p].channel);
+        if (wake < deadline)
+            deadline = wake;
+    }
+    return deadline;
+}
+
+int router_open(struct router *router, const struct circuit_source *circuit)
+{
+    unsigned out = router_next_hop(router, circuit->dst);
+    struct source *source = NULL;
+
+    if (router->source_opening != SOURCES_MAX)
+        return E_BUSY;
+    if (out >= router->port_count)
+        return E_LINK_DEAD;
+    for (unsigned i = 0; i < SOURCES_MAX && !source; i++)
+        if (router->sources[i].state == CIRCUIT_FREE)
+            source = &router->sources[i];
+    if (!source)
+        return E_BUSY;
+    *source = (struct source){.circuit = *circuit,
+                              .state = CIRCUIT_WAITING,
+                              .out = (uint8_t)out,
+                              .length = circuit->bytes[0] + circuit->bytes[1],
+                              .stamp = router->stamp++};
+    CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= OPEN_INLINE_MAX);
+    router->source_opening = (uint8_t)(source - router->sources);
+    uint8_t *packet = source->open + FRAME_HEADER_BYTES;
+    uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
+    packet[0] = PACKET_OPEN;
+    put16(packet + 2, OPEN_BYTES - PACKET_HEADER_BYTES + inlined);
+    put32(packet + 4, router->id);
+    put32(packet + 8, circuit->dst);
+    put32(packet + 16, source->length);
+    put32(packet + 20, circuit->match);
+    put32(packet + 24, circuit->tag);
+    put16(packet + 28, circuit->epoch);
+    packet[30] = circuit->flags;
+    put64(packet + 32, circuit->issue_ns + router_xi(router));
+    put64(packet + 40, router->send_free_ns);
+    for (unsigned i = 0; i < TURNS_MAX; i++)
+        put16(packet + 48 + 2 * i, circuit->turns[i]);
+    return E_OK;
+}
+
+uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer, uint8_t *peer_port)
+{
+    const struct channel *channel = &router->ports[port].channel;
+
+    *peer = channel->peer.role == ROLE_HOST && channel->state != LINK_SILENT ? ID_HOST : channel->peer.id;
+    *peer_port = channel->peer.port;
+    return channel->state;
+}
+
+bool router_quiet(const struct router *router)
+{
+    for (unsigned i = 0; i < SOURCES_MAX; i++)
+        if (router->sources[i].state != CIRCUIT_FREE)
+            return false;
+    for (unsigned p = 0; p < router->port_count; p++) {
+        const struct port *in = &router->ports[p];
+        for (unsigned i = 0; i < in->circuit_count; i++) {
+            const struct circuit *circuit = &in->circuits[(in->circuit_first + i) % CIRCUITS_MAX];
+            if (circuit->out == PORT_LOCAL && circuit->state == CIRCUIT_FLOWING)
+                return false;
+        }
+    }
+    return true;
+}
+
+void router_reset_clocks(struct router *router)
+{
+    router->send_free_ns = 0;
+    router->receive_free_ns = 0;
+    for (unsigned p = 0; p < router->port_count; p++) {
+        router->ports[p].free_ns = 0;
+        router->ports[p].turn_epoch = 0;
+        router->ports[p].turn_count = 0;
+    }
+}
+
+void router_kill_port(struct router *router, unsigned port, int reason)
+{
+    channel_kill(&router->ports[port].channel, (uint8_t)reason);
+}

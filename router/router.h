@@ -1,0 +1,238 @@
+/*
+ * router.h - packets and circuits between the links of one node (or of the host).
+ *
+ * A router owns one channel (channel.h) per link. It forwards packets and circuits that are for others, and tells its
+ * owner of the rest through notices, which the owner takes one by one after each step. The four rules that keep it
+ * free of deadlock, and why, stand in README.md.
+ *
+ * Units    bytes; wall time in us, model time in ns
+ * Errors   E_FULL no slot for a packet; E_BUSY another circuit of this source is being set up; E_LINK_DEAD no way
+ * Source   circuits and their time: Boppana & Raghavendra, CENG 90-20 (1990), section 2
+ *          e-cube routes: Dally & Seitz 1987, IEEE Trans. Computers C-36(5):547-553
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "router/channel.h"
+#include "router/clock.h"
+#include "router/frame_wire.h"
+#include "router/packet_wire.h"
+
+enum {
+    PORTS_MAX = 18,
+    PORT_LOCAL = 31,      /* this node itself, as the source or destination of a circuit */
+    PORT_NONE = 30,
+    CIRCUITS_MAX = 4,     /* circuits that may share one directed link, one being set up and the others draining */
+    SOURCES_MAX = 8,      /* circuits that this node sends at once */
+    SLOTS_MAX = 24,
+    SLOT_BODY_MAX = 112,
+    LARGE_SLOTS_MAX = 2,
+    REPLY_BODY = 8,
+    NOTICES_MAX = 32
+};
+
+enum notice_kind {
+    NOTICE_PACKET,    /* a packet for this node: packet, port; valid until the next notice is taken */
+    NOTICE_OPEN,      /* a circuit has arrived at this node: answer with router_accept or router_refuse, now or later */
+    NOTICE_ACCEPTED,  /* the circuit `token` of this node stands: done_ns; an inline one has been delivered */
+    NOTICE_REFUSED,   /* the circuit `token` of this node was refused: status; nothing of it remains */
+    NOTICE_SENT,      /* all bytes of circuit `token` are with the neighbour: the memory is the owner's again */
+    NOTICE_RECEIVED,  /* all bytes of the accepted circuit `token` are in the sink: status, bytes */
+    NOTICE_UP,        /* the link at port is up */
+    NOTICE_DEAD,      /* the link at port is dead or crossed: status is the enum dead_reason */
+    NOTICE_IDENTITY   /* this node has learned its id and network */
+};
+
+struct notice {
+    enum notice_kind kind;
+    unsigned port;
+    uint32_t token;
+    int status;
+    uint32_t bytes;
+    uint64_t done_ns;
+    const uint8_t *packet;
+    uint16_t buffer;
+};
+
+/* A circuit to be sent: the message is data[0] then data[1]. */
+struct circuit_source {
+    uint32_t dst;
+    uint32_t match;
+    uint32_t tag;
+    uint8_t flags;   /* enum open_flag; OPEN_INLINE only up to OPEN_INLINE_MAX bytes, all in data[0] */
+    uint16_t epoch;  /* with OPEN_SCHEDULE */
+    uint16_t turns[TURNS_MAX];
+    uint64_t issue_ns; /* model time at which the source issues it */
+    const uint8_t *data[2];
+    uint32_t bytes[2];
+    uint32_t token;
+};
+
+/* Where an arriving circuit goes. */
+struct circuit_sink {
+    uint8_t *data;
+    uint32_t room;     /* a longer message is taken off the link, and reported as E_TRUNCATED */
+    uint32_t token;
+    uint64_t ready_ns; /* model time at which the receiver was ready */
+};
+
+/* One circuit as its in-port sees it. */
+struct circuit {
+    uint8_t out;      /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
+    uint8_t state;    /* enum circuit_state */
+    uint8_t flags;    /* enum open_flag */
+    uint8_t aborted;
+    uint32_t length;
+    uint32_t moved;   /* bytes passed on so far */
+    struct circuit_sink sink;
+};
+
+enum circuit_state {
+    CIRCUIT_FREE,
+    CIRCUIT_WAITING, /* its OPEN is held here: busy link, turn, or the receiver is not ready */
+    CIRCUIT_OPENED,  /* its OPEN went on; no answer yet */
+    CIRCUIT_FLOWING, /* accepted: its bytes flow */
+    CIRCUIT_CLOSED   /* a source: all handed over, not all acknowledged */
+};
+
+/* A port: the channel, and both directions' circuits. */
+struct port {
+    struct channel channel;
+
+    /* inwards: circuits in the order of their OPENs, bytes follow in the same order */
+    struct circuit circuits[CIRCUITS_MAX];
+    uint8_t circuit_first, circuit_count;
+    struct arrival open;      /* the OPEN that is held, packet NULL: none */
+    uint32_t open_stamp;
+    bool open_told;           /* NOTICE_OPEN has been given */
+    uint8_t reply_kind;       /* PACKET_ACCEPT or PACKET_REFUSE owed upstream; 0: none */
+    int32_t reply_status;
+    uint64_t reply_done_ns;
+
+    uint8_t reply[FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + REPLY_BODY + FRAME_CHECK_BYTES];
+    bool reply_busy;          /* the last reply has not been acknowledged */
+    struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
+    uint8_t routed_first, routed_count;
+    bool told_up, told_dead;
+
+    /* outwards */
+    uint8_t setup_holder;     /* in-port of the circuit being set up over this link; PORT_NONE: free */
+    bool setup_schedule;
+    uint8_t order[CIRCUITS_MAX]; /* in-ports of the circuits whose bytes go out here, oldest first */
+    uint8_t order_count;
+    uint32_t draining[CIRCUITS_MAX]; /* data positions of closed circuits that the neighbour still holds */
+    uint8_t draining_count;
+    uint16_t turn_epoch, turn_count;
+    uint64_t free_ns;         /* model time at which the link is free */
+};
+
+enum slot_state { SLOT_FREE, SLOT_QUEUED, SLOT_SENT };
+
+/* A packet that starts here: frame header, packet, check. The last LARGE_SLOTS_MAX slots hold the longest packet. */
+struct slot {
+    uint8_t *bytes;
+    uint16_t body_max;
+    uint16_t packet_bytes;
+    uint8_t state;   /* enum slot_state */
+    uint32_t stamp;  /* order of sending */
+};
+
+struct source {
+    struct circuit_source circuit;
+    uint8_t state;      /* enum circuit_state */
+    uint8_t out;
+    bool refused;
+    uint32_t length, moved;
+    uint32_t unacknowledged; /* segments under way */
+    uint32_t stamp;
+    uint8_t open[FRAME_HEADER_BYTES + OPEN_BYTES + FRAME_CHECK_BYTES];
+};
+
+struct router_config {
+    uint32_t id;           /* ID_UNKNOWN on a node, ID_HOST on the host */
+    struct link **links;
+    unsigned link_count;
+    bool payload_checked;
+    void *memory;          /* router_memory_bytes(link_count), 8-aligned */
+    /* the host only: */
+    uint8_t network, dims;
+    struct profile profile;
+    const uint32_t *peers; /* the node that belongs at each link */
+};
+
+struct router {
+    uint32_t id;
+    uint8_t role, network, dims;
+    bool payload_checked;
+    unsigned port_count;
+    struct port *ports;
+    struct profile profile;
+    uint64_t now_us;
+
+    struct source sources[SOURCES_MAX];
+    uint8_t source_opening;  /* the source without an answer; SOURCES_MAX: none */
+    uint64_t send_free_ns, receive_free_ns;
+
+    struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];
+    const uint32_t *peers;   /* host: the node that belongs at each link */
+    uint32_t stamp;
+
+    struct notice notices[NOTICES_MAX];
+    uint8_t notice_first, notice_count;
+    bool held;               /* the packet of the last notice is still to be released */
+    uint8_t held_port;
+    uint16_t held_buffer;
+
+    uint32_t packets_forwarded, circuits_forwarded, packets_dropped, circuits_refused;
+};
+
+uint32_t router_memory_bytes(unsigned link_count);
+void router_init(struct router *router, const struct router_config *config);
+
+/* Takes what the links hold, up to a bound; true when more is waiting. */
+bool router_take(struct router *router, uint64_t now_us);
+
+/* Moves what can move, and hands it to the links. */
+void router_move(struct router *router, uint64_t now_us);
+
+/* Both; true when more, or a notice, is waiting. */
+bool router_step(struct router *router, uint64_t now_us);
+
+/* Takes the oldest notice; false when there is none. */
+bool router_notice(struct router *router, struct notice *notice);
+
+/* Wall time at which router_step wants to run next; UINT64_MAX: only when something arrives. */
+uint64_t router_deadline(const struct router *router);
+
+/* Sends a packet to dst; the body is copied. E_FULL: no slot now. */
+int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes);
+
+/* How many more small packets router_send takes now. */
+unsigned router_slots_free(const struct router *router);
+
+/* Starts a circuit from this node. At most one may be without an answer. */
+int router_open(struct router *router, const struct circuit_source *source);
+
+/* The OPEN packet held at port that waits for this node's answer; NULL when there is none. */
+const uint8_t *router_open_at(const struct router *router, unsigned port);
+
+/* Accepts the circuit held at port; returns its model time of completion. Inline data is copied at once, and no
+ * NOTICE_RECEIVED follows. */
+uint64_t router_accept(struct router *router, unsigned port, const struct circuit_sink *sink);
+
+/* Refuses the circuit held at port. */
+void router_refuse(struct router *router, unsigned port, int reason);
+
+/* The state of a port (enum link_state of host_wire.h) and the id and port number of its other end. */
+uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer, uint8_t *peer_port);
+
+/* True when no circuit begins or ends here: none reads or writes the owner's memory. */
+bool router_quiet(const struct router *router);
+
+/* Sets the model times of this node's ports and links, and the turns on its links, back to the start. */
+void router_reset_clocks(struct router *router);
+
+/* The host: declares a link dead because its owner knows (the node's process has ended). */
+void router_kill_port(struct router *router, unsigned port, int reason);

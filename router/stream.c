@@ -1,0 +1,428 @@
+/*
+ * stream.c - the bytes of circuits, by reference: from an in-port's pieces, or a source's memory, to the link.
+ *
+ * What has arrived by now goes on as one frame, cut where it happens to end: frames are an affair of one hop. The new
+ * header is written into the memory in front of the first piece, where a consumed header or the link's headroom is.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "router/crc.h"
+#include "router/internal.h"
+
+enum {
+    CREDIT_USEFUL = 8192, /* a frame is not cut shorter than this for want of credit */
+    FILLER_BYTES = 1      /* payload of a frame that only says ABORT */
+};
+
+/* A frame that is being put together. */
+struct parcel {
+    struct segment segments[FRAME_SEGMENTS_MAX];
+    unsigned count;
+    uint32_t bytes, limit;
+    uint8_t flags;
+    uint32_t crc;
+};
+
+static struct circuit *oldest(struct port *port)
+{
+    return port->circuit_count ? &port->circuits[port->circuit_first] : NULL;
+}
+
+static void pop_circuit(struct port *port)
+{
+    port->circuit_first = (uint8_t)((port->circuit_first + 1) % CIRCUITS_MAX);
+    port->circuit_count--;
+}
+
+static void pop_order(struct port *out)
+{
+    out->order_count--;
+    memmove(out->order, out->order + 1, out->order_count);
+}
+
+/* Takes memory for a header that cannot be written in place; NULL when all are under way. */
+static uint8_t *take_header(struct channel *channel)
+{
+    if (channel->headers_used == HEADERS_MAX)
+        return NULL;
+    uint8_t *header = channel->headers[channel->header_next];
+    channel->header_next = (uint8_t)((channel->header_next + 1) % HEADERS_MAX);
+    channel->headers_used++;
+    return header;
+}
+
+static void parcel_begin(struct parcel *parcel, const struct channel *channel, uint8_t *header)
+{
+    uint32_t credit = channel_data_credit(channel);
+
+    parcel->count = 0;
+    parcel->bytes = 0;
+    parcel->flags = 0;
+    parcel->crc = 0;
+    parcel->limit = credit < FRAME_DATA_MAX ? credit : FRAME_DATA_MAX;
+    if (header)
+        parcel->segments[parcel->count++] =
+            (struct segment){.data = header, .bytes = FRAME_HEADER_BYTES, .owner = OWNER_HEADER};
+}
+
+static void parcel_add(struct parcel *parcel, const struct segment *segment, bool checked)
+{
+    parcel->segments[parcel->count++] = *segment;
+    parcel->bytes += segment->bytes;
+    if (checked)
+        parcel->crc = crc32_add(parcel->crc, segment->data, segment->bytes);
+}
+
+static void parcel_send(struct router *router, unsigned port, struct parcel *parcel, uint8_t *header)
+{
+    struct channel *channel = &router->ports[port].channel;
+
+    if (router->payload_checked) {
+        uint8_t *check = header + FRAME_HEADER_BYTES + FILLER_BYTES;
+        put32(check, parcel->crc);
+        parcel->flags |= FLAG_CHECKED;
+        parcel->segments[parcel->count++] =
+            (struct segment){.data = check, .bytes = FRAME_CHECK_BYTES, .owner = OWNER_NONE};
+    }
+    if (!header) {
+        parcel->segments[0].data -= FRAME_HEADER_BYTES;
+        parcel->segments[0].bytes += FRAME_HEADER_BYTES;
+    }
+    channel_queue(channel, router->now_us, FRAME_DATA, parcel->flags, parcel->bytes, parcel->segments,
+                  parcel->count);
+}
+
+/* The circuit at the head of a link's order has had its last byte sent. */
+static void close_order(struct port *out)
+{
+    pop_order(out);
+    out->draining[out->draining_count++] = out->channel.data_sent;
+}
+
+/* Adds pieces of the oldest circuit of `in` to a parcel, as far as they are there and fit. */
+static void collect(struct port *in, unsigned in_port, struct circuit *circuit, struct parcel *parcel,
+                    unsigned segments_max, bool checked)
+{
+    struct piece *piece;
+
+    while (parcel->count < segments_max && parcel->bytes < parcel->limit && !(parcel->flags & FLAG_LAST) &&
+           (piece = channel_piece(&in->channel)) != NULL) {
+        uint32_t bytes = parcel->limit - parcel->bytes;
+        struct segment segment = {.data = piece->data,
+                                  .owner = OWNER_BUFFER,
+                                  .port = (uint8_t)in_port,
+                                  .number = piece->buffer,
+                                  .credit = CREDIT_DATA};
+        if (bytes < piece->bytes) {
+            channel_hold(&in->channel, piece->buffer);
+            piece->data += bytes;
+            piece->bytes -= bytes;
+            piece->split = true;
+        } else {
+            bytes = piece->bytes;
+            parcel->flags = piece->flags;
+            channel_drop_piece(&in->channel);
+        }
+        segment.bytes = bytes;
+        segment.credit_bytes = bytes;
+        parcel_add(parcel, &segment, checked);
+        circuit->moved += bytes;
+    }
+}
+
+/* Whether what a circuit has moved is what its OPEN announced; a peer that breaks this is not to be trusted. */
+static bool keeps_word(struct port *in, const struct circuit *circuit, uint8_t flags)
+{
+    if (circuit->moved <= circuit->length &&
+        (!(flags & FLAG_LAST) || flags & FLAG_ABORT || circuit->moved == circuit->length))
+        return true;
+    channel_kill(&in->channel, DEAD_PROTOCOL);
+    return false;
+}
+
+/* Tells the next hop that the rest of a circuit will not come. */
+static bool send_abort(struct router *router, unsigned out_port, struct port *in)
+{
+    struct port *out = &router->ports[out_port];
+    struct parcel parcel;
+
+    if (!channel_room(&out->channel, 3) || channel_data_credit(&out->channel) < FILLER_BYTES)
+        return false;
+    uint8_t *header = take_header(&out->channel);
+    if (!header)
+        return false;
+    parcel_begin(&parcel, &out->channel, header);
+    header[FRAME_HEADER_BYTES] = 0;
+    struct segment filler = {.data = header + FRAME_HEADER_BYTES, .bytes = FILLER_BYTES};
+    parcel_add(&parcel, &filler, router->payload_checked);
+    parcel.flags = FLAG_LAST | FLAG_ABORT;
+    parcel_send(router, out_port, &parcel, header);
+    pop_circuit(in);
+    close_order(out);
+    return true;
+}
+
+/* Sends what in-port `in_port` has for out-port `out_port`; false when nothing could go. */
+static bool send_from_port(struct router *router, unsigned out_port, unsigned in_port)
+{
+    struct port *out = &router->ports[out_port], *in = &router->ports[in_port];
+    struct circuit *circuit = oldest(in);
+    bool checked = router->payload_checked;
+    struct parcel parcel;
+
+    if (!circuit || circuit->out != out_port || circuit->state != CIRCUIT_FLOWING)
+        return false;
+    const struct piece *piece = channel_piece(&in->channel);
+    if (!piece)
+        return in->channel.state == LINK_DEAD && send_abort(router, out_port, in);
+    uint32_t credit = channel_data_credit(&out->channel);
+    if (!channel_room(&out->channel, FRAME_SEGMENTS_MAX) || credit == 0 ||
+        (credit < CREDIT_USEFUL && credit < piece->bytes))
+        return false;
+    uint8_t *header = NULL;
+    if (checked || piece->split) {
+        header = take_header(&out->channel);
+        if (!header)
+            return false;
+    }
+    parcel_begin(&parcel, &out->channel, header);
+    collect(in, in_port, circuit, &parcel, FRAME_SEGMENTS_MAX - 1, checked);
+    if (!keeps_word(in, circuit, parcel.flags))
+        parcel.flags = FLAG_LAST | FLAG_ABORT;
+    parcel_send(router, out_port, &parcel, header);
+    if (parcel.flags & FLAG_LAST) {
+        pop_circuit(in);
+        close_order(out);
+    }
+    return true;
+}
+
+static struct source *flowing_source(struct router *router, unsigned out_port)
+{
+    struct source *best = NULL;
+
+    for (unsigned i = 0; i < SOURCES_MAX; i++) {
+        struct source *source = &router->sources[i];
+        if (source->state == CIRCUIT_FLOWING && source->out == out_port &&
+            (!best || (int32_t)(source->stamp - best->stamp) < 0))
+            best = source;
+    }
+    return best;
+}
+
+static bool send_from_source(struct router *router, unsigned out_port)
+{
+    struct port *out = &router->ports[out_port];
+    struct source *source = flowing_source(router, out_port);
+    struct parcel parcel;
+
+    if (!source || !channel_room(&out->channel, 4))
+        return false;
+    uint32_t left = source->length - source->moved, credit = channel_data_credit(&out->channel);
+    if (credit == 0 || (credit < CREDIT_USEFUL && credit < left))
+        return false;
+    uint8_t *header = take_header(&out->channel);
+    if (!header)
+        return false;
+    parcel_begin(&parcel, &out->channel, header);
+    while (parcel.bytes < parcel.limit && source->moved < source->length) {
+        bool second = source->moved >= source->circuit.bytes[0];
+        uint32_t at = second ? source->moved - source->circuit.bytes[0] : source->moved;
+        uint32_t bytes = source->circuit.bytes[second] - at;
+        if (bytes > parcel.limit - parcel.bytes)
+            bytes = parcel.limit - parcel.bytes;
+        struct segment segment = {.data = source->circuit.data[second] + at,
+                                  .bytes = bytes,
+                                  .owner = OWNER_SOURCE,
+                                  .number = (uint16_t)(source - router->sources)};
+        parcel_add(&parcel, &segment, router->payload_checked);
+        source->unacknowledged++;
+        source->moved += bytes;
+    }
+    if (source->moved == source->length)
+        parcel.flags = FLAG_LAST;
+    parcel_send(router, out_port, &parcel, header);
+    if (parcel.flags) {
+        source->state = CIRCUIT_CLOSED;
+        close_order(out);
+    }
+    return true;
+}
+
+static void pump_out(struct router *router, unsigned port)
+{
+    struct port *out = &router->ports[port];
+    uint32_t consumed = out->channel.data_limit - out->channel.peer.data_window;
+
+    while (out->draining_count && (int32_t)(consumed - out->draining[0]) >= 0) {
+        out->draining_count--;
+        memmove(out->draining, out->draining + 1, out->draining_count * sizeof out->draining[0]);
+    }
+    while (out->order_count) {
+        unsigned in = out->order[0];
+        if (!(in == PORT_LOCAL ? send_from_source(router, port) : send_from_port(router, port, in)))
+            break;
+    }
+}
+
+static void tell_received(struct router *router, unsigned port, const struct circuit *circuit, uint8_t flags)
+{
+    struct notice notice = {.kind = NOTICE_RECEIVED,
+                            .port = port,
+                            .token = circuit->sink.token,
+                            .bytes = circuit->length,
+                            .status = E_OK};
+
+    if (flags & FLAG_ABORT)
+        notice.status = E_LINK_DEAD;
+    else if (circuit->length > circuit->sink.room)
+        notice.status = E_TRUNCATED;
+    router_tell(router, &notice);
+}
+
+/* Copies a piece into the sink of a circuit that ends here, as far as there is room. */
+static void sink_piece(struct circuit *circuit, const struct piece *piece)
+{
+    const struct circuit_sink *sink = &circuit->sink;
+
+    if (circuit->moved < sink->room) {
+        uint32_t room = sink->room - circuit->moved;
+        memcpy(sink->data + circuit->moved, piece->data, piece->bytes < room ? piece->bytes : room);
+    }
+    circuit->moved += piece->bytes;
+}
+
+/* Takes the bytes of circuits that end here, or lead nowhere, off an in-port. */
+static void pump_local(struct router *router, unsigned port)
+{
+    struct port *in = &router->ports[port];
+    struct circuit *circuit;
+
+    while ((circuit = oldest(in)) != NULL && circuit->state == CIRCUIT_FLOWING &&
+           (circuit->out == PORT_LOCAL || circuit->out == PORT_NONE) && router_notice_room(router)) {
+        const struct piece *piece = channel_piece(&in->channel);
+        bool local = circuit->out == PORT_LOCAL;
+        if (!piece) {
+            if (in->channel.state != LINK_DEAD)
+                return;
+            if (local)
+                tell_received(router, port, circuit, FLAG_ABORT);
+            pop_circuit(in);
+            continue;
+        }
+        if (circuit->moved + piece->bytes > circuit->length && !(piece->flags & FLAG_ABORT)) {
+            channel_kill(&in->channel, DEAD_PROTOCOL);
+        } else if (local) {
+            sink_piece(circuit, piece);
+        } else {
+            circuit->moved += piece->bytes;
+        }
+        uint8_t flags = piece->flags;
+        struct piece done = *piece;
+        channel_drop_piece(&in->channel);
+        channel_release(&in->channel, done.buffer, CREDIT_DATA, done.bytes);
+        if (flags & FLAG_LAST) {
+            if (!keeps_word(in, circuit, flags))
+                flags |= FLAG_ABORT;
+            if (local)
+                tell_received(router, port, circuit, flags);
+            pop_circuit(in);
+        }
+    }
+}
+
+/* Data for which no circuit stands breaks the protocol. */
+static void check_stray(struct port *in)
+{
+    const struct circuit *circuit = oldest(in);
+
+    if (in->channel.state != LINK_DEAD && channel_piece(&in->channel) &&
+        (!circuit || circuit->state != CIRCUIT_FLOWING))
+        channel_kill(&in->channel, DEAD_PROTOCOL);
+}
+
+void stream_pump(struct router *router)
+{
+    for (unsigned p = 0; p < router->port_count; p++) {
+        check_stray(&router->ports[p]);
+        pump_local(router, p);
+    }
+    for (unsigned p = 0; p < router->port_count; p++)
+        pump_out(router, p);
+    for (unsigned i = 0; i < SOURCES_MAX; i++)
+        stream_source_check(router, i);
+}
+
+void stream_source_open(struct router *router, unsigned number)
+{
+    struct source *source = &router->sources[number];
+    struct segment segments[3] = {{.data = source->open,
+                                   .bytes = FRAME_HEADER_BYTES + OPEN_BYTES,
+                                   .owner = OWNER_SOURCE,
+                                   .number = (uint16_t)number}};
+    uint8_t *check = source->open + FRAME_HEADER_BYTES + OPEN_BYTES;
+    uint32_t crc = router->payload_checked ? crc32_add(0, source->open + FRAME_HEADER_BYTES, OPEN_BYTES) : 0;
+    unsigned count = 1;
+    uint32_t inlined = source->circuit.flags & OPEN_INLINE ? source->length : 0;
+
+    if (inlined) {
+        segments[count] = segments[0];
+        segments[count].data = source->circuit.data[0];
+        segments[count++].bytes = inlined;
+        crc = router->payload_checked ? crc32_add(crc, source->circuit.data[0], inlined) : 0;
+    }
+    if (router->payload_checked) {
+        put32(check, crc);
+        segments[count] = segments[0];
+        segments[count].data = check;
+        segments[count++].bytes = FRAME_CHECK_BYTES;
+    }
+    source->unacknowledged += count;
+    channel_queue(&router->ports[source->out].channel, router->now_us, FRAME_PACKET,
+                  router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + inlined, segments, count);
+}
+
+void stream_source_done(struct router *router, unsigned number)
+{
+    CHECK(router->sources[number].unacknowledged > 0);
+    router->sources[number].unacknowledged--;
+}
+
+void stream_source_check(struct router *router, unsigned number)
+{
+    struct source *source = &router->sources[number];
+
+    if (source->state != CIRCUIT_CLOSED || source->unacknowledged)
+        return;
+    if (!source->refused) {
+        if (!router_notice_room(router))
+            return;
+        router_tell(router, &(struct notice){.kind = NOTICE_SENT,
+                                             .token = source->circuit.token,
+                                             .status = source->moved == source->length ||
+                                                               source->circuit.flags & OPEN_INLINE
+                                                           ? E_OK
+                                                           : E_LINK_DEAD});
+    }
+    source->state = CIRCUIT_FREE;
+}
+
+void stream_port_dead(struct router *router, unsigned port)
+{
+    for (unsigned p = 0; p < router->port_count; p++) {
+        struct port *in = &router->ports[p];
+        for (unsigned i = 0; i < in->circuit_count; i++) {
+            struct circuit *circuit = &in->circuits[(in->circuit_first + i) % CIRCUITS_MAX];
+            if (circuit->out == port && circuit->state == CIRCUIT_FLOWING)
+                circuit->out = PORT_NONE;
+        }
+    }
+    for (unsigned i = 0; i < SOURCES_MAX; i++)
+        if (router->sources[i].state == CIRCUIT_FLOWING && router->sources[i].out == port)
+            router->sources[i].state = CIRCUIT_CLOSED;
+    router->ports[port].order_count = 0;
+    router->ports[port].draining_count = 0;
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# check-format.sh [--fix] - names the sources that clang-format would change; does nothing where it is not installed.
+set -eu
+cd "$(dirname "$0")/.."
+if ! command -v clang-format >/dev/null; then
+    echo "format: not checked, clang-format is not installed"
+    exit 0
+fi
+sources=$(find drivers router collectives node boot include lib host examples tests bench -name '*.[ch]' | sort)
+if [ "${1-}" = --fix ]; then
+    # shellcheck disable=SC2086
+    clang-format -i $sources
+    exit 0
+fi
+status=0
+for source in $sources; do
+    clang-format "$source" | cmp -s - "$source" || { echo "$source: not in the project's layout (make format)"; status=1; }
+done
+[ "$status" -ne 0 ] || echo "format: in order"
+exit "$status"

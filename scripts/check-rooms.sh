@@ -1,0 +1,89 @@
+#!/bin/sh
+# check-rooms.sh BUILD - the rules of layout that a machine can check; names every place that breaks one.
+#
+# Rooms include only rooms below them; router, collectives and node have no mutable state at file scope and no #if;
+# files stay under 500 lines and functions under 70; every source is listed in the Makefile.
+set -eu
+build=$1
+cd "$(dirname "$0")/.."
+
+sources=$(find board linker drivers router collectives node boot include lib host examples tests bench \
+    -name '*.[chS]' | sort)
+
+# shellcheck disable=SC2086 -- the list is meant to split
+broken=$(
+    awk '
+    BEGIN {
+        # room: what it may include, as path prefixes
+        may["board"] = "-"
+        may["linker"] = "board/"
+        may["drivers"] = "drivers/"
+        may["router"] = "drivers/ router/"
+        may["collectives"] = "drivers/ router/ collectives/ include/ecube/"
+        may["node"] = "drivers/ router/ collectives/ node/ include/ecube/abi.h"
+        may["boot"] = "drivers/ router/ collectives/ node/ boot/ board/ include/ecube/abi.h"
+        may["include"] = "include/ecube/"
+        may["lib"] = "include/ecube/ lib/"
+        may["host"] = "host/ drivers/ router/ node/host_wire.h include/ecube/ collectives/row.h"
+        may["examples"] = "include/ecube/ examples/"
+        may["tests"] = may["bench"] = ""
+        freestanding = " <stdbool.h> <stddef.h> <stdint.h> <string.h> "
+    }
+
+    function complain(text) { printf "%s:%d: %s\n", FILENAME, FNR, text }
+
+    function allowed(room, header,    count, list, i) {
+        if (may[room] == "") return 1
+        count = split(may[room], list, " ")
+        for (i = 1; i <= count; i++) if (index(header, list[i]) == 1) return 1
+        return 0
+    }
+
+    FNR == 1 {
+        split(FILENAME, part, "/")
+        room = part[1]
+        pure = (room == "router" || room == "collectives" || room == "node") && FILENAME !~ /^collectives\/gen\//
+        body = 0
+    }
+    /^#include "/ {
+        split($0, quoted, "\"")
+        header = quoted[2]
+        if (header == "board.h") header = "board/board.h"
+        # public headers are installed: they find each other by bare name
+        if (room == "include" && header !~ /\//) header = "include/ecube/" header
+        if (header !~ /\//) complain("include from the root: \"" header "\"")
+        else if (!allowed(room, header)) complain(room "/ may not include " header)
+    }
+    /^#include </ {
+        if (pure && index(freestanding, " " $2 " ") == 0) complain(room "/ may not include " $2)
+        if (room == "board") complain("board/ may not include " $2)
+    }
+    pure && /^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)/ { complain("#if in " room "/") }
+    /TODO|FIXME|XXX/ { complain("a limit belongs in the README") }
+    /[ \t]+$/ { complain("space at the end of the line") }
+    FNR == 501 { complain("more than 500 lines") }
+    FILENAME ~ /\.c$/ && /^[{]/ { body = FNR }
+    FILENAME ~ /\.c$/ && /^[}]/ && body {
+        if (FNR - body - 1 > 70) complain("function of " (FNR - body - 1) " lines, at most 70")
+        body = 0
+    }
+    ' $sources
+
+    # A file-scope variable that can change shows up in an object as data, bss or common.
+    for object in "$build"/virt/router/*.o "$build"/virt/collectives/*.o "$build"/virt/node/*.o; do
+        arm-none-eabi-nm "$object" |
+            awk -v object="$object" '$(NF - 1) ~ /^[bBdDcCgGsS]$/ { print object ": mutable state: " $NF }'
+    done
+
+    for source in $sources; do
+        case $source in
+        *.h | linker/*) ;;
+        *) grep -q "$source" Makefile || echo "$source: not listed in the Makefile" ;;
+        esac
+    done
+)
+if [ -n "$broken" ]; then
+    echo "$broken"
+    exit 1
+fi
+echo "rooms, state and sizes: in order"

@@ -1,0 +1,39 @@
+/*
+ * memory_link.h - a maker of links inside one process: two ends, byte streams cut at random, faults from a seed.
+ *
+ * A segment is read only when the other end takes it, so memory that is given back too early shows as damage.
+ */
+#pragma once
+
+#include "drivers/link.h"
+
+enum { MEMORY_SEGMENTS = 128 };
+
+struct memory_fault {
+    uint32_t flip_per_million; /* of chunks: one bit changes */
+    uint32_t drop_per_million; /* of chunks: some bytes vanish */
+};
+
+struct memory_end {
+    struct link link;
+    struct memory_end *peer;
+    struct memory_segment {
+        const uint8_t *data;
+        uint32_t bytes;
+    } segments[MEMORY_SEGMENTS]; /* on the way to the peer */
+    uint32_t first, end;         /* indices run freely */
+    uint32_t offset;             /* of the first segment that has been read */
+    bool carrier_lost;
+    uint64_t *seed;
+    const struct memory_fault *fault;
+    uint8_t (*buffers)[LINK_HEADROOM + LINK_CHUNK_MAX];
+    bool taken[LINK_BUFFERS_MAX];
+    uint64_t bytes_moved;
+};
+
+void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed, const struct memory_fault *fault);
+void memory_link_cut(struct memory_end *end);
+void memory_link_free(struct memory_end *a, struct memory_end *b);
+
+/* The next number of the sequence that a seed begins (xorshift64*). */
+uint32_t memory_random(uint64_t *seed);

@@ -1,0 +1,105 @@
+# Bad input: one clear line, a status that is not 0, nothing left behind.
+. tests/system/testing.sh
+
+arguments=$programs/arguments.elf
+bare="arm-none-eabi-gcc -mthumb -march=armv7-a -nostdlib -ffreestanding -Wl,--no-warn-rwx-segments"
+
+refused() {
+    tool_fails 2 "$1" run --mesh cube:1 "$2"
+}
+
+another_machine() { refused 'true.*(machine|32-bit)' /bin/true; }
+
+truncated_header() {
+    head -c 40 "$arguments" >short.elf
+    refused 'short\.elf.*(truncated|not an ELF)' short.elf
+}
+
+truncated_segment() {
+    head -c 2000 "$arguments" >short.elf
+    refused 'short\.elf.*truncated' short.elf
+}
+
+too_large() {
+    echo 'char big[60000000]; int _start(void) { return big[5]; }' >big.c
+    $bare -Wl,-Ttext=0x40b00000 big.c -o big.elf || fail "cannot make the program"
+    refused 'big\.elf.*(large|outside)' big.elf
+}
+
+overlaps_kernel() {
+    echo 'int _start(void) { return 0; }' >low.c
+    $bare -Wl,-Ttext=0x40200000 low.c -o low.elf || fail "cannot make the program"
+    refused 'low\.elf.*overlaps the kernel' low.elf
+}
+
+object_file() {
+    echo 'int main(void) { return 0; }' >part.c
+    "$build/ecube-cc" -c part.c -o part.o || fail "cannot make the object"
+    refused 'part\.o.*not a linked executable' part.o
+}
+
+no_such_file() { refused 'no-such\.elf.*No such file' no-such.elf; }
+directory() { refused 'not a file' .; }
+
+empty_file() {
+    : >empty.elf
+    refused 'empty\.elf' empty.elf
+}
+
+text_file() {
+    echo 'not a program' >text.elf
+    refused 'text\.elf.*not an ELF' text.elf
+}
+
+no_program() { tool_fails 2 'name the program' run --mesh cube:1; }
+
+unknown_network() {
+    tool_fails 2 "unknown network 'ring:5'" run --mesh ring:5 "$arguments"
+    tool_fails 2 'cube.*0 to 7' run --mesh cube:8 "$arguments"
+    tool_fails 2 'cube.*0 to 7' run --mesh cube:-1 "$arguments"
+    tool_fails 2 'cube' run --mesh cube: "$arguments"
+    tool_fails 2 'cube' run --mesh 'cube:4x' "$arguments"
+}
+
+unknown_words() {
+    tool_fails 2 "unknown verb 'fly'" fly
+    tool_fails 2 'profile' run --profile cray "$arguments"
+    tool_fails 2 'strategy' run --strategy luck "$arguments"
+    tool_fails 2 'link' run --mesh cube:2 --cut 0-3@run "$arguments"
+    tool_fails 2 'node' run --mesh cube:2 --kill 9@run "$arguments"
+}
+
+qemu_missing() {
+    mkdir bin
+    PATH=$PWD/bin /usr/bin/timeout 60 "$ecube" run --mesh cube:1 "$arguments" >out 2>err
+    status=$?
+    [ "$status" -eq 2 ] || fail "status $status"
+    words | grep -q 'qemu-system-arm.*package' || fail "$(words)"
+}
+
+qemu_fails() {
+    tool_fails any 'node 0 .rank 0. died during boot.*code 1|node 0 .rank 0. died' \
+        run --mesh cube:0 --qemu /bin/false "$arguments"
+}
+
+kernel_missing() { tool_fails 2 'kernel image' run --mesh cube:0 --kernel /nowhere "$arguments"; }
+json_unwritable() { tool_fails 2 'JSON' run --mesh cube:0 --json /nowhere/x.json "$arguments"; }
+
+check "an ELF of another machine is refused by name" another_machine
+check "an ELF that ends within its header is refused as truncated" truncated_header
+check "an ELF that ends within a segment is refused as truncated" truncated_segment
+check "an ELF larger than the memory of programs is refused" too_large
+check "an ELF that overlaps the kernel is refused" overlaps_kernel
+check "an object file is refused as not linked" object_file
+check "a program that does not exist is refused" no_such_file
+check "a directory is refused" directory
+check "an empty file is refused" empty_file
+check "a text file is refused as not an ELF" text_file
+check "a run without a program says so" no_program
+check "an unknown network is refused with an example" unknown_network
+check "unknown verbs, profiles, strategies, links and nodes are named" unknown_words
+check "a missing QEMU is named with its package" qemu_missing
+check "a QEMU that fails at once is told as a dead node" qemu_fails
+check "a missing kernel image is named" kernel_missing
+check "a JSON file that cannot be written is named before anything starts" json_unwritable
+cases_done

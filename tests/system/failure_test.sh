@@ -1,0 +1,101 @@
+# Nodes that die and links that are cut, at every stage; the tool itself killed; nothing stays behind.
+. tests/system/testing.sh
+
+node_dies() {
+    tool run --mesh cube:3 --kill "5@$1" "$examples/complete_exchange.elf" 65536 65536 65536 65536 65536 65536
+    [ "$status" -eq 3 ] || { words; fail "status $status"; }
+    words | grep -Eq 'node 5 \(rank 5\) died during' || { words; fail "no line about node 5"; }
+    [ "$(words | wc -l)" -le 3 ] || { words; fail "too many lines"; }
+}
+
+link_cut() {
+    tool run --mesh cube:3 --cut "4-5@$1" "$examples/complete_exchange.elf" 65536 65536 65536 65536 65536 65536
+    [ "$status" -eq 3 ] || { words; fail "status $status"; }
+    words | grep -Eq '(link|missing|one-way).*4-5|node [45]' || { words; fail "no line about the link"; }
+}
+
+# Starts a mesh that exchanges for long, in the background; its pid in $runner.
+start_long_run() {
+    "$ecube" run --mesh cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
+    runner=$!
+    wait_until 60 eval '[ "$(process_count qemu-system)" -eq 8 ]' || fail "the mesh does not start"
+}
+
+killed_hard() {
+    start_long_run
+    kill -9 $runner
+    wait $runner 2>/dev/null
+    wait_until 20 no_processes || fail "processes outlive the tool"
+    wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the tool"
+}
+
+ended_by_signal() {
+    start_long_run
+    kill "-$1" $runner
+    wait $runner
+    code=$?
+    [ "$code" -eq "$2" ] || fail "status $code"
+    no_processes || fail "processes outlive the tool"
+    [ -z "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "files outlive the tool"
+}
+
+qemu_killed_from_outside() {
+    "$ecube" run --mesh cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
+    runner=$!
+    wait_until 60 grep -q 'run: 0 of 8' err || fail "the program does not start"
+    kill -9 "$(processes qemu-system | sed -n '4s/ .*//p')"
+    wait $runner
+    code=$?
+    [ "$code" -eq 3 ] || { words; fail "status $code"; }
+    words | grep -Eq 'node [0-7] \(rank [0-7]\) died during run.*Killed' || { words; fail "no line about the node"; }
+}
+
+stays_and_goes() {
+    tool_succeeds up --name staying --mesh cube:2
+    tool_succeeds load --name staying "$programs/arguments.elf" first
+    grep -qF '[3] node 3 of 4: [first]' out || { cat out; fail "first load"; }
+    tool_succeeds load --name staying "$programs/messages.elf"
+    tool_succeeds ps --name staying
+    tool load --name staying "$programs/misbehave.elf" null 1
+    [ "$status" -eq 139 ] || fail "status $status after a crash"
+    tool_succeeds load --name staying "$programs/arguments.elf" again
+    tool_succeeds down --name staying
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+one_name_once() {
+    tool_succeeds up --name twice --mesh cube:0
+    tool_fails 2 'twice.*up' up --name twice --mesh cube:0
+    tool_succeeds down --name twice
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+nothing_up() {
+    tool_fails 2 'mesh' down
+    tool_fails 2 'mesh' load "$programs/arguments.elf"
+    tool_fails 2 'mesh' ps
+}
+
+private_directory() {
+    tool_succeeds up --name private --mesh cube:0
+    mode=$(stat -c %a "$XDG_RUNTIME_DIR"/ecube-*-private)
+    [ "$mode" = 700 ] || fail "mode $mode"
+    ls "$XDG_RUNTIME_DIR"/ecube-*-private | grep -q qmp || fail "no QMP socket"
+    ls "$XDG_RUNTIME_DIR"/ecube-*-private | grep -q gdb || fail "no GDB socket"
+    tool_succeeds down --name private
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+for phase in boot download run run+200; do
+    check "a node killed at $phase is named and ends the run" node_dies $phase
+    check "a link cut at $phase is named and ends the run" link_cut $phase
+done
+check "a QEMU killed from outside is told as a dead node" qemu_killed_from_outside
+check "kill -9 of the tool leaves no process and no file" killed_hard
+check "SIGTERM ends the tool and its mesh with 143" ended_by_signal TERM 143
+check "SIGINT ends the tool and its mesh with 130" ended_by_signal INT 130
+check "a mesh that stays takes one program after another, also after a crash" stays_and_goes
+check "a name can be up once" one_name_once
+check "verbs for a mesh that is not up say so" nothing_up
+check "the run's directory is private and holds QMP and GDB sockets" private_directory
+cases_done

@@ -1,0 +1,57 @@
+# Programs that go wrong: one line naming node, rank and reason, a status that is not 0, a bounded time.
+. tests/system/testing.sh
+
+misbehave=$programs/misbehave.elf
+
+faults() {
+    tool_fails "$1" "node 2 \(rank 2\).*$2" run --mesh cube:2 "$misbehave" "$3" 2 7
+}
+
+never_returns() {
+    may_time_out=1
+    tool run --mesh cube:2 --timeout 3 "$misbehave" "$1" 2
+    [ "$status" -eq 124 ] || fail "status $status"
+    words | grep -Eq "$2" || { words; fail "no line like '$2'"; }
+}
+
+disagrees() {
+    tool run --mesh cube:2 "$misbehave" disagree 2
+    [ "$status" -ne 0 ] || { cat out err; fail "status 0"; }
+    grep -q 'disagree' out || words | grep -Eq 'disagree|mismatch' || { cat out; words; fail "nobody says why"; }
+}
+
+absent() {
+    tool run --mesh cube:2 --timeout 30 "$misbehave" absent 2
+    [ "$status" -ne 0 ] || fail "status 0"
+    [ "$status" -ne 124 ] || fail "the others wait for a node that has ended"
+}
+
+crash_beside_traffic() {
+    for crasher in 0 3; do
+        tool run --mesh cube:2 "$programs/traffic.elf" 200 $crasher
+        [ "$status" -eq 139 ] || { words; fail "status $status"; }
+        [ "$(grep -c ' 200 rounds, 0 wrong' out)" -eq 2 ] || { cat out; words; fail "traffic was disturbed"; }
+        words | grep -Eq "node $crasher .*null" || fail "no line about the crash"
+    done
+}
+
+function_and_line() {
+    tool run --mesh cube:1 "$misbehave" null 1
+    words | grep -Eq 'dereference_null.*misbehave\.c:[0-9]+' || { words; fail "neither function nor line"; }
+}
+
+check "a null pointer is told with node, rank and address" faults 139 'null pointer' null
+check "a division by zero is told" faults 136 'division by zero' divide
+check "a write to the kernel's memory is told and stopped" faults 139 'kernel memory' kernel
+check "a write to a device is told and stopped" faults 139 'data abort' device
+check "a jump into nowhere is told" faults 139 'jump|null' jump
+check "a stack that overflows is told as that" faults 139 'stack overflow' overflow
+check "an exit with a status is told" faults 7 '7' exit
+check "an abort ends the run with a status" faults any '' abort
+check "a program that never returns is ended by --timeout" never_returns spin 'did not end within 3 s'
+check "a program that waits for ever is named" never_returns wait 'node 2|did not end|wait'
+check "nodes that disagree on a collective are told" disagrees
+check "a node that ends without its collective does not hang the others" absent
+check "a crash does not disturb circuits that pass through its node" crash_beside_traffic
+check "a fault names function and source line" function_and_line
+cases_done

@@ -1,0 +1,94 @@
+/*
+ * collectives.c - collectives [BYTES]: every collective from and to every root, every byte checked, and reported.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ecube.h>
+
+static uint8_t pattern(uint32_t from, uint32_t to, uint32_t index)
+{
+    return (uint8_t)(from * 131 + to * 17 + index * 7 + 3);
+}
+
+static uint32_t bytes;
+static uint8_t *blocks, *answer, *block;
+
+static void fill(uint8_t *memory, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < bytes; i++) {
+        memory[i] = pattern(from, to, i);
+    }
+}
+
+static uint32_t differences(const uint8_t *memory, uint32_t from, uint32_t to)
+{
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < bytes; i++) {
+        wrong += memory[i] != pattern(from, to, i);
+    }
+    return wrong;
+}
+
+/* Runs one collective with this root; returns wrong bytes, or all of them when it failed. */
+static uint32_t run(uint32_t operation, uint32_t root)
+{
+    const uint32_t rank = (uint32_t)ecube_rank(), size = (uint32_t)ecube_size();
+    uint32_t wrong = 0;
+    int status = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        fill(blocks + i * bytes, rank, i);
+    }
+    memset(answer, 0xee, (size_t)size * bytes);
+    fill(block, rank, root);
+    switch (operation) {
+    case ECUBE_BROADCAST:
+        fill(block, rank, 0);
+        status = ecube_broadcast(block, bytes, (int)root);
+        wrong = differences(block, root, 0);
+        break;
+    case ECUBE_SCATTER:
+        status = ecube_scatter(blocks, block, bytes, (int)root);
+        wrong = differences(block, root, rank);
+        break;
+    case ECUBE_GATHER:
+        status = ecube_gather(block, answer, bytes, (int)root);
+        for (uint32_t i = 0; rank == root && i < size; i++) {
+            wrong += differences(answer + i * bytes, i, root);
+        }
+        break;
+    case ECUBE_EXCHANGE:
+        status = ecube_exchange(blocks, answer, bytes);
+        for (uint32_t i = 0; i < size; i++) {
+            wrong += differences(answer + i * bytes, i, rank);
+        }
+        break;
+    default: status = ecube_barrier(); break;
+    }
+    if (status < 0) {
+        printf("operation %u, root %u: %s\n", (unsigned)operation, (unsigned)root, ecube_error_text(status));
+        return bytes * size;
+    }
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    const uint32_t size = (uint32_t)ecube_size();
+    uint32_t wrong = 0;
+    bytes = argc > 1 ? (uint32_t)atoi(argv[1]) : 100;
+    blocks = malloc((size_t)size * bytes + 1);
+    answer = malloc((size_t)size * bytes + 1);
+    block = malloc(bytes + 1);
+    for (uint32_t operation = ECUBE_BARRIER; operation <= ECUBE_EXCHANGE; operation++) {
+        for (uint32_t root = 0; root < size; root++) {
+            wrong += run(operation, root);
+        }
+    }
+    if (wrong) {
+        printf("%u wrong bytes\n", (unsigned)wrong);
+    }
+    return wrong ? 1 : 0;
+}

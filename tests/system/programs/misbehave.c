@@ -1,0 +1,103 @@
+/*
+ * misbehave.c - misbehave WHAT RANK [VALUE]: node RANK does WHAT, the others end at once with status 0.
+ *
+ * Those that need company (disagree, absent) take all nodes into a collective.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ecube.h>
+
+enum { KERNEL_ADDRESS = 0x40100000, DEVICE_ADDRESS = 0x08000000, BLOCK_BYTES = 64 };
+
+static uint8_t blocks[2][128 * BLOCK_BYTES];
+volatile int zero;
+volatile uint32_t *volatile pointer;
+
+__attribute__((noinline)) static int dereference_null(void)
+{
+    pointer = NULL;
+    return (int)*pointer;
+}
+
+__attribute__((noinline)) static int write_memory(uintptr_t address)
+{
+    pointer = (uint32_t *)address;
+    *pointer = 0xdeadbeef;
+    return 0;
+}
+
+__attribute__((noinline)) static int jump_nowhere(void)
+{
+    int (*volatile nowhere)(void) = (int (*)(void))(uintptr_t)0x3000;
+    return nowhere();
+}
+
+__attribute__((noinline)) static int recurse(volatile uint8_t *above, int depth)
+{
+    volatile uint8_t frame[4096];
+    memset((void *)frame, above ? above[0] + 1 : 0, sizeof frame);
+    return depth ? recurse(frame, depth - 1) + frame[17] : 0;
+}
+
+static int disagree(int wanted)
+{
+    uint32_t bytes = ecube_rank() == wanted ? BLOCK_BYTES / 2 : BLOCK_BYTES;
+    int status = ecube_exchange(blocks[0], blocks[1], bytes);
+    if (status < 0) {
+        printf("exchange: %s\n", ecube_error_text(status));
+        return 9;
+    }
+    return 0;
+}
+
+static int never_return(void)
+{
+    while (zero == 0) {
+        zero = 0;
+    }
+    return zero;
+}
+
+static int wait_for_ever(void)
+{
+    char byte;
+    return ecube_receive(&byte, 1, ecube_rank(), 77, NULL);
+}
+
+static int alone(const char *what, int value)
+{
+    if (strcmp(what, "null") == 0) return dereference_null();
+    if (strcmp(what, "divide") == 0) return value / zero;
+    if (strcmp(what, "kernel") == 0) return write_memory(KERNEL_ADDRESS);
+    if (strcmp(what, "device") == 0) return write_memory(DEVICE_ADDRESS);
+    if (strcmp(what, "jump") == 0) return jump_nowhere();
+    if (strcmp(what, "overflow") == 0) return recurse(NULL, 1000000);
+    if (strcmp(what, "spin") == 0) return never_return();
+    if (strcmp(what, "wait") == 0) return wait_for_ever();
+    if (strcmp(what, "abort") == 0) abort();
+    if (strcmp(what, "exit") == 0) exit(value);
+    printf("unknown: %s\n", what);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        puts("usage: misbehave WHAT RANK [VALUE]");
+        return 2;
+    }
+    int rank = atoi(argv[2]);
+    if (strcmp(argv[1], "disagree") == 0) {
+        return disagree(rank);
+    }
+    if (strcmp(argv[1], "absent") == 0 && ecube_rank() != rank) {
+        return ecube_barrier() < 0 ? 9 : 0;
+    }
+    if (ecube_rank() != rank || strcmp(argv[1], "absent") == 0) {
+        return 0;
+    }
+    return alone(argv[1], argc > 3 ? atoi(argv[3]) : 1);
+}

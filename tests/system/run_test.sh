@@ -1,0 +1,192 @@
+# What a user does: runs examples and own programs on every size of cube, and reads the numbers.
+. tests/system/testing.sh
+
+# number FILE KEY... - a value of a JSON file.
+number() {
+    "$json_get" "$@" || fail "no $* in the JSON file"
+}
+
+equal() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b < 0.0005 && b - a < 0.0005) }' || fail "$3: $1 is not $2"
+}
+
+every_example_runs() {
+    for example in "$examples"/*.elf; do
+        [ "$(basename "$example")" = complete_exchange.elf ] && set -- 16 1000 || set --
+        tool_succeeds run --mesh "cube:$dims" "$example" "$@"
+    done
+}
+
+every_collective_is_right() {
+    for bytes in 1 100 1024 1025 5000; do
+        tool_succeeds run --mesh "cube:$dims" "$programs/collectives.elf" $bytes
+    done
+}
+
+messages_are_right() {
+    tool_succeeds run --mesh "cube:$dims" "$programs/messages.elf" 300000
+}
+
+arguments_arrive() {
+    tool_succeeds run --mesh cube:3 "$programs/arguments.elf" one '' 'two words' --mesh
+    for rank in 0 1 2 3 4 5 6 7; do
+        grep -qF "[$rank] node $rank of 8: [one] [] [two words] [--mesh]" out || { cat out; fail "node $rank"; }
+    done
+    [ "$(grep -c 'node' out)" -eq 8 ] || fail "more lines than nodes"
+}
+
+own_program() {
+    cat >squares.c <<'END'
+#include <stdio.h>
+#include <math.h>
+#include <ecube.h>
+int main(void)
+{
+    int mine = ecube_rank() * ecube_rank(), all[128];
+    if (ecube_gather(&mine, all, sizeof mine, 0) < 0) return 1;
+    for (int i = 0; ecube_rank() == 0 && i < ecube_size(); i++) printf("%d %.3f\n", all[i], sqrt(all[i]));
+    return 0;
+}
+END
+    "$build/ecube-cc" squares.c -o squares.elf || fail "ecube-cc fails"
+    tool_succeeds run --mesh cube:3 squares.elf
+    grep -qF '[0] 49 7.000' out || { cat out; fail "wrong output"; }
+}
+
+worst_status() {
+    tool run --mesh cube:2 "$programs/misbehave.elf" exit 2 7
+    [ "$status" -eq 7 ] || { words; fail "status $status"; }
+}
+
+# exact PROFILE DIMS BYTES... - measured = predicted = the paper's sum, and nothing is wrong.
+exact() {
+    profile=$1 d=$2
+    shift 2
+    tool_succeeds run --profile "$profile" --mesh "cube:$d" --json result.json "$examples/complete_exchange.elf" "$@"
+    index=0
+    for k in "$@"; do
+        closed=$(awk -v d="$d" -v k="$k" -v profile="$profile" 'BEGIN {
+            n = 2 ^ d; hops = d * n / 2
+            print profile == "unit" ? (n - 1) * k + 2 * hops : (n - 1) * (65 + 0.425 * k) + 10 * hops
+        }')
+        equal "$(number result.json reports $index model_us)" "$closed" "measured, $profile cube:$d k=$k"
+        equal "$(number result.json reports $index predicted_us)" "$closed" "predicted, $profile cube:$d k=$k"
+        equal "$(number result.json reports $index wrong)" 0 "wrong bytes"
+        equal "$(number result.json reports $index bytes)" "$k" "bytes"
+        equal "$(number result.json reports $index steps)" $(((1 << d) - 1)) "steps"
+        index=$((index + 1))
+    done
+}
+
+exact_at_all_sizes() { exact "$1" "$2" 16 100 1000 10000 65536; }
+
+exact_under_load() {
+    for i in 1 2 3 4; do
+        while :; do :; done &
+        busy="${busy-} $!"
+    done
+    exact ipsc860 4 16 100 1000
+    # shellcheck disable=SC2086
+    kill $busy
+}
+
+exact_every_time() {
+    for i in 1 2 3 4 5 6 7 8; do exact ipsc860 3 100; done
+}
+
+json_fields() {
+    tool_succeeds run --mesh cube:4 --json result.json "$examples/complete_exchange.elf" 100
+    [ "$(number result.json mesh)" = cube:4 ] || fail mesh
+    equal "$(number result.json nodes)" 16 nodes
+    equal "$(number result.json status)" 0 status
+    [ "$(number result.json download strategy)" = decremental ] || fail strategy
+    equal "$(number result.json download receipts)" 16 receipts
+    equal "$(number result.json reports length)" 1 reports
+    for field in boot_ms 'download x' 'download bytes' 'download model_us' 'download predicted_us' 'download wall_ms' \
+        'reports 0 name' 'reports 0 bound_us' 'reports 0 wall_us'; do
+        # shellcheck disable=SC2086
+        number result.json $field >/dev/null
+    done
+    equal "$(number result.json reports 0 bound_us)" "$(awk 'BEGIN { print 15 * 100 * 0.425 }')" bound
+}
+
+download_as_predicted() {
+    for strategy in decremental sequential scatter sequential-scatter; do
+        tool_succeeds run --mesh cube:4 --strategy $strategy --json result.json "$programs/arguments.elf"
+        equal "$(number result.json download receipts)" 16 "$strategy: receipts"
+        [ "$(number result.json download strategy)" = $strategy ] || fail strategy
+    done
+}
+
+two_at_once() {
+    "$ecube" run --mesh cube:2 "$programs/collectives.elf" 2000 >first.out 2>&1 &
+    first=$!
+    tool_succeeds run --mesh cube:2 "$programs/messages.elf"
+    wait $first || { cat first.out; fail "the first mesh fails beside a second"; }
+}
+
+from_elsewhere() {
+    mkdir -p deep/er
+    cd deep/er || exit 1
+    tool_succeeds run --mesh cube:1 "$programs/arguments.elf" x
+    "$build/ecube-cc" "$source_tree/examples/hello/hello.c" -o hello.elf || fail "ecube-cc fails"
+    tool_succeeds run --mesh cube:1 hello.elf
+}
+
+through_a_link() {
+    ln -s "$ecube" shortcut
+    ecube=$PWD/shortcut
+    tool_succeeds run --mesh cube:0 "$programs/arguments.elf" x
+}
+
+installed() {
+    sh "$source_tree/scripts/install.sh" "$build" "$PWD/prefix" >/dev/null || fail "install fails"
+    ecube=$PWD/prefix/bin/ecube
+    prefix/bin/ecube-cc "$source_tree/examples/hello/hello.c" -o hello.elf || fail "ecube-cc fails"
+    tool_succeeds run --mesh cube:1 hello.elf
+    sh "$source_tree/scripts/install.sh" --remove "$PWD/prefix"
+    [ -z "$(find prefix -type f)" ] || fail "left: $(find prefix -type f)"
+}
+
+long_output() {
+    cat >talk.c <<'END'
+#include <stdio.h>
+#include <ecube.h>
+int main(void)
+{
+    for (int i = 0; i < 500; i++) printf("line %d of node %d, which is long enough to matter\n", i, ecube_rank());
+    return 0;
+}
+END
+    "$build/ecube-cc" talk.c -o talk.elf || fail "ecube-cc fails"
+    tool_succeeds run --mesh cube:3 talk.elf
+    [ "$(grep -c 'which is long enough to matter$' out)" -eq 4000 ] || fail "$(wc -l <out) lines"
+    for rank in 0 5 7; do
+        grep -F "[$rank]" out | awk '{ print $3 }' | awk '$1 != NR - 1 { exit 1 }' || fail "order of node $rank"
+    done
+}
+
+for dims in 0 1 2 3 4; do
+    check "every example runs on cube:$dims" every_example_runs
+    check "every collective is right from every root on cube:$dims" every_collective_is_right
+    check "messages, tags and their errors are right on cube:$dims" messages_are_right
+done
+check "a program gets its arguments as they were typed" arguments_arrive
+check "a user's own program compiles with ecube-cc and runs" own_program
+check "the exit status is that of the worst node" worst_status
+for dims in 1 2 3 4 5 6; do
+    check "AAP on cube:$dims takes the closed form to the tick, iPSC/860" exact_at_all_sizes ipsc860 $dims
+done
+for dims in 1 2 3 4 5 6; do
+    check "AAP on cube:$dims takes the closed form to the tick, unit profile" exact_at_all_sizes unit $dims
+done
+check "AAP takes the closed form on a machine under load" exact_under_load
+check "AAP takes the closed form every time" exact_every_time
+check "--json writes every field" json_fields
+check "every download strategy reaches every node" download_as_predicted
+check "two meshes run at once" two_at_once
+check "the tool and ecube-cc work from another directory" from_elsewhere
+check "the tool works through a symbolic link" through_a_link
+check "an installed copy works, and uninstall removes it" installed
+check "no line of a talkative program is lost or out of order" long_output
+cases_done

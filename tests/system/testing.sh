@@ -1,0 +1,148 @@
+# testing.sh - sourced by the system tests: runs true sentences, bounds every wait, finds what is left behind.
+#
+#   check "a sentence that is true" function_that_shows_it
+#
+# The function runs in a subshell in a scratch directory of its own; it fails with `fail "reason"` or any non-zero
+# status. Afterwards no process that it started may live and no file may lie in the directories that the tool uses.
+set -u
+
+case $1 in
+/*) build=$1 ;;
+*) build=$PWD/$1 ;;
+esac
+source_tree=$PWD
+ecube=$build/ecube
+programs=$build/tests/programs
+examples=$build/examples
+json_get=$build/tests/json_get
+limit_seconds=120
+
+# Short, because sockets lie below it and their paths are bounded.
+scratch=$(mktemp -d /tmp/ecube-test.XXXXXX)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+case_number=0
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+# wait_until SECONDS COMMAND... - polls until the command succeeds; fails after the bound.
+wait_until() {
+    tries=$(($1 * 20))
+    shift
+    while ! "$@"; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return 1
+        sleep 0.05
+    done
+}
+
+# Processes of this case (its mark is in their environment) whose name begins with $1, as "pid name" lines.
+processes() {
+    for directory in /proc/[0-9]*; do
+        read -r name <"$directory/comm" || continue
+        case $name in
+        "$1"*) ;;
+        *) continue ;;
+        esac
+        if tr '\0' '\n' <"$directory/environ" | grep -q "^ECUBE_TEST_MARK=$mark\$"; then
+            echo "${directory#/proc/} $name"
+        fi
+    done 2>/dev/null
+}
+
+process_count() {
+    processes "$1" | grep -c .
+}
+
+no_processes() {
+    [ "$(process_count qemu-system)" -eq 0 ] && [ "$(process_count ecube)" -eq 0 ]
+}
+
+# check SENTENCE FUNCTION [ARGUMENT...] - one TAP line.
+check() {
+    sentence=$1
+    shift
+    case_number=$((case_number + 1))
+    case_directory=$scratch/$case_number
+    mkdir -p "$case_directory/work" "$case_directory/tmp"
+    mkdir -m 700 "$case_directory/run"
+    mark=$$.$case_number
+    case_start=$(date +%s)
+    (
+        export ECUBE_TEST_MARK="$mark" TMPDIR="$case_directory/tmp" XDG_RUNTIME_DIR="$case_directory/run"
+        cd "$case_directory/work" || exit 1
+        "$@"
+    ) >"$case_directory/log" 2>&1 </dev/null
+    case_status=$?
+    if ! no_processes; then
+        case_status=1
+        echo "left running: $(processes qemu-system) $(processes ecube)" >>"$case_directory/log"
+        processes qemu-system >"$case_directory/left"
+        processes ecube >>"$case_directory/left"
+        while read -r pid name; do kill -9 "$pid"; done <"$case_directory/left"
+    fi
+    left=$(find "$case_directory/tmp" "$case_directory/run" -mindepth 1 | head -n 5)
+    if [ -n "$left" ]; then
+        case_status=1
+        echo "left lying: $left" >>"$case_directory/log"
+    fi
+    if [ "$case_status" -eq 0 ]; then
+        echo "ok $case_number - $sentence ($(($(date +%s) - case_start)) s)"
+    else
+        echo "not ok $case_number - $sentence"
+        tail -n 40 "$case_directory/log" | sed 's/^/#   /'
+    fi
+    rm -rf "$case_directory"
+}
+
+# tool ARGUMENT... - runs ecube bounded in time; leaves its output in `out` and `err` and its exit code in $status.
+tool() {
+    timeout -k 5 "$limit_seconds" "$ecube" "$@" >out 2>err
+    status=$?
+    [ "$status" -lt 124 ] || [ "$status" -gt 125 ] || [ -n "${may_time_out-}" ] || {
+        tail -n 5 out err
+        fail "hung: ecube $*"
+    }
+}
+
+# What the tool said on stderr, without progress.
+words() {
+    grep -Ev '^ecube: (boot|download|run): [0-9]+ of [0-9]+ ' err
+}
+
+# tool_succeeds ARGUMENT... - status 0, or the case fails and shows both outputs.
+tool_succeeds() {
+    tool "$@"
+    [ "$status" -eq 0 ] || {
+        tail -n 20 out err
+        fail "status $status from ecube $*"
+    }
+}
+
+# tool_fails STATUS PATTERN ARGUMENT... - this status (or `any` but 0), and one line on stderr that matches PATTERN.
+tool_fails() {
+    wanted=$1 pattern=$2
+    shift 2
+    tool "$@"
+    [ "$status" -ne 0 ] || fail "status 0 from ecube $*"
+    [ "$wanted" = any ] || [ "$status" -eq "$wanted" ] || {
+        words
+        fail "status $status, not $wanted, from ecube $*"
+    }
+    words | grep -Eq -- "$pattern" || {
+        words
+        fail "no line like '$pattern' from ecube $*"
+    }
+    [ "$(words | wc -l)" -eq 1 ] || {
+        words
+        fail "more than one line from ecube $*"
+    }
+}
+
+# cases_done - the TAP plan, at the end.
+cases_done() {
+    echo "1..$case_number"
+}

@@ -1,0 +1,36 @@
+/*
+ * start.c - a test image from reset to exit: MMU on as the kernel has it, the tests, the exit code.
+ *
+ * A fault ends the image, with its kind and address on the output.
+ */
+#include "boot/platform.h"
+#include "boot/trap.h"
+#include "drivers/semihosting.h"
+#include "tests/target/testing.h"
+
+enum { EXIT_FAULT = 3 };
+
+int main(void)
+{
+    (void)platform_init(); /* no links: only the memory map matters */
+    semihosting_exit((uint32_t)testing_main());
+}
+
+void trap_call(struct trap_frame *frame)
+{
+    (void)frame;
+    semihosting_exit(EXIT_FAULT);
+}
+
+void trap_interrupt(struct trap_frame *frame)
+{
+    (void)frame;
+    semihosting_exit(EXIT_FAULT);
+}
+
+void trap_fault(const struct trap_frame *frame, uint32_t kind)
+{
+    testing_note_number("fault of kind ", kind);
+    testing_note_number("at address ", frame->registers[15]);
+    semihosting_exit(EXIT_FAULT);
+}

@@ -1,0 +1,91 @@
+/* Frame headers and HELLO payloads: what is packed comes back, what is damaged is refused. */
+#include "tests/unit/testing.h"
+
+#include <string.h>
+
+#include "router/frame.h"
+
+static const struct frame example = {
+    .type = FRAME_DATA,
+    .flags = FLAG_CHECKED | FLAG_LAST,
+    .length = 65536,
+    .seq = 0xfffe,
+    .ack = 0x1234,
+    .control_credit = 0x8001,
+    .data_credit = 0xdeadbeef,
+};
+
+static void a_packed_header_comes_back(void **state)
+{
+    (void)state;
+    uint8_t bytes[FRAME_HEADER_BYTES];
+    struct frame frame;
+    frame_pack(bytes, &example);
+    assert_true(frame_unpack(bytes, &frame));
+    assert_int_equal(frame.type, example.type);
+    assert_int_equal(frame.flags, example.flags);
+    assert_int_equal(frame.length, example.length);
+    assert_int_equal(frame.seq, example.seq);
+    assert_int_equal(frame.ack, example.ack);
+    assert_int_equal(frame.control_credit, example.control_credit);
+    assert_int_equal(frame.data_credit, example.data_credit);
+}
+
+static void a_header_with_any_one_bit_flipped_is_refused(void **state)
+{
+    (void)state;
+    uint8_t bytes[FRAME_HEADER_BYTES];
+    struct frame frame;
+    frame_pack(bytes, &example);
+    for (unsigned bit = 0; bit < 8 * FRAME_HEADER_BYTES; bit++) {
+        bytes[bit / 8] = (uint8_t)(bytes[bit / 8] ^ 1u << bit % 8);
+        assert_false(frame_unpack(bytes, &frame));
+        bytes[bit / 8] = (uint8_t)(bytes[bit / 8] ^ 1u << bit % 8);
+    }
+    assert_true(frame_unpack(bytes, &frame));
+}
+
+static void a_packed_hello_comes_back(void **state)
+{
+    (void)state;
+    struct hello hello, back;
+    memset(&hello, 0, sizeof hello);
+    memset(&back, 0, sizeof back);
+    hello.version = PROTOCOL_VERSION;
+    hello.role = ROLE_HOST;
+    hello.port = 7;
+    hello.id = 0x01020304;
+    hello.network = NETWORK_CUBE;
+    hello.dims = 6;
+    hello.heard = 1;
+    hello.all_port = 1;
+    hello.data_window = 262144;
+    hello.control_window = 24;
+    hello.sigma_permille = 1500;
+    hello.xi_ns = 65425;
+    hello.tau_ns = 9575;
+    hello.element_ns = 425;
+    hello.peer_id = ID_UNKNOWN;
+    uint8_t bytes[HELLO_BYTES];
+    hello_pack(bytes, &hello);
+    hello_unpack(bytes, &back);
+    assert_int_equal(back.version, hello.version);
+    assert_int_equal(back.role, hello.role);
+    assert_int_equal(back.port, hello.port);
+    assert_int_equal(back.id, hello.id);
+    assert_int_equal(back.network, hello.network);
+    assert_int_equal(back.dims, hello.dims);
+    assert_int_equal(back.heard, hello.heard);
+    assert_int_equal(back.all_port, hello.all_port);
+    assert_int_equal(back.data_window, hello.data_window);
+    assert_int_equal(back.control_window, hello.control_window);
+    assert_int_equal(back.sigma_permille, hello.sigma_permille);
+    assert_int_equal(back.xi_ns, hello.xi_ns);
+    assert_int_equal(back.tau_ns, hello.tau_ns);
+    assert_int_equal(back.element_ns, hello.element_ns);
+    assert_int_equal(back.peer_id, hello.peer_id);
+}
+
+TEST_MAIN(cmocka_unit_test(a_packed_header_comes_back),
+          cmocka_unit_test(a_header_with_any_one_bit_flipped_is_refused),
+          cmocka_unit_test(a_packed_hello_comes_back))
