@@ -171,6 +171,9 @@ void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh
 /* The object of --json. */
 json_t *mesh_describe(const struct mesh *mesh, int status);
 
+/* The nodes as the last query found them: what ps shows. */
+json_t *mesh_describe_nodes(const struct mesh *mesh);
+
 /* Ends the nodes and closes the loop's handles; mesh_free after the loop has run out. */
 void mesh_close(struct mesh *mesh);
 void mesh_free(struct mesh *mesh);

@@ -54,27 +54,40 @@ static bool node_is_right(const struct mesh *mesh, uint32_t node)
     return true;
 }
 
-/* One line per cable that is not as it should be. */
+/* One line per cable that is not as it should be. Of a node that tells nothing only the other ends are heard. */
 static void tell_cable(struct mesh *mesh, uint32_t node, unsigned port, unsigned *count)
 {
     uint32_t peer = node ^ UINT32_C(1) << port;
     char here_text[80], there_text[80];
     const char *here = port_fault(mesh, node, port, here_text, sizeof here_text);
     const char *there = port_fault(mesh, peer, port, there_text, sizeof there_text);
+    bool here_told = mesh->nodes[node].links_told, there_told = mesh->nodes[peer].links_told;
     uint8_t a = mesh->nodes[node].ports[port].state, b = mesh->nodes[peer].ports[port].state;
     const char *kind = "missing";
 
-    if ((!here && !there) || (*count)++ >= DIFFERENCES_MAX) {
+    if (!(here && here_told) && !(there && there_told)) {
         return;
     }
-    if (a == LINK_CROSSED || b == LINK_CROSSED || a == LINK_UP || b == LINK_UP) {
-        kind = a == LINK_SILENT || b == LINK_SILENT ? "one-way" : "crossed";
-    } else if (a == LINK_HEARD || b == LINK_HEARD) {
+    if ((*count)++ >= DIFFERENCES_MAX) {
+        return;
+    }
+    if (a == LINK_CROSSED || b == LINK_CROSSED || (a == LINK_UP && here) || (b == LINK_UP && there)) {
+        kind = "crossed";
+    } else if (a == LINK_HEARD || b == LINK_HEARD || a == LINK_UP || b == LINK_UP) {
         kind = "one-way";
     }
     mesh_emit_trouble(mesh, "%s: link %u-%u (dimension %u): node %u %s, node %u %s", kind, (unsigned)node,
                       (unsigned)peer, port, (unsigned)node, here ? here : "sees it up", (unsigned)peer,
                       there ? there : "sees it up");
+}
+
+/* A node is silent when it does not run, or when its way to the host is not there. */
+static void tell_silent_node(struct mesh *mesh, uint32_t node, unsigned *count)
+{
+    if (!mesh->nodes[node].links_told && (*count)++ < DIFFERENCES_MAX) {
+        mesh_emit_trouble(mesh, "missing: node %u (rank %u) tells nothing: it does not run, or has no way to the host",
+                          (unsigned)node, (unsigned)node);
+    }
 }
 
 static void tell_differences(struct mesh *mesh)
@@ -89,7 +102,8 @@ static void tell_differences(struct mesh *mesh)
                 tell_cable(mesh, node, p, &count);
             }
         }
-        if (topology_has_host_link(node)) {
+        tell_silent_node(mesh, node, &count);
+        if (topology_has_host_link(node) && mesh->nodes[node].links_told) {
             const char *fault = port_fault(mesh, node, topology->dims, text, sizeof text);
 
             if (fault && count++ < DIFFERENCES_MAX) {

@@ -43,7 +43,6 @@ void mesh_job_end(struct mesh *mesh, int status);
 
 /* mesh_query.c */
 void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet);
-json_t *mesh_describe_nodes(const struct mesh *mesh);
 void mesh_tell_waits(struct mesh *mesh);
 void mesh_watch_tick(struct mesh *mesh);
 

@@ -37,7 +37,7 @@ static double number_of(const json_t *event, const char *key)
     return json_number_value(json_object_get(event, key));
 }
 
-static void clear_line(struct view *view)
+void view_clear(struct view *view)
 {
     if (view->line_open) {
         fputs("\r\033[K", stderr);
@@ -68,7 +68,7 @@ static void show_progress(struct view *view, const json_t *event)
     if (view->terminal) {
         unsigned cells = total ? done * BAR_CELLS / total : 0;
 
-        clear_line(view);
+        view_clear(view);
         fprintf(stderr, "%-8s [%.*s%*s] %u of %u %s", phase, (int)cells, "########################################",
                 (int)(BAR_CELLS - cells), "", done, total, unit_of(phase));
         view->line_open = true;
@@ -87,17 +87,17 @@ void view_event(struct view *view, const json_t *event)
     } else if (strcmp(kind, "console") == 0) {
         const json_t *text = json_object_get(event, "text");
 
-        clear_line(view);
+        view_clear(view);
         fprintf(stdout, "[%*d] ", (int)view->rank_width, (int)number_of(event, "rank"));
         fwrite(json_string_value(text), 1, json_string_length(text), stdout);
         fputc('\n', stdout);
         fflush(stdout);
     } else if (strcmp(kind, "trouble") == 0) {
-        clear_line(view);
+        view_clear(view);
         fflush(stdout);
         fprintf(stderr, "ecube: %s\n", string_of(event, "text"));
     } else if (strcmp(kind, "report") == 0 && view->terminal) {
-        clear_line(view);
+        view_clear(view);
         fprintf(stderr, "run      %s: %.0f bytes measured", string_of(event, "name"), number_of(event, "bytes"));
         fflush(stderr);
         view->line_open = true;
@@ -110,7 +110,7 @@ void view_result(struct view *view, const json_t *result)
     unsigned nodes = (unsigned)number_of(result, "nodes");
     unsigned receipts = (unsigned)number_of(download, "receipts");
 
-    clear_line(view);
+    view_clear(view);
     report_print(stdout, json_object_get(result, "reports"));
     if (number_of(result, "boot_ms") > 0) {
         printf("\nboot      %s, %u nodes, %.1f ms\n", string_of(result, "mesh"), nodes, number_of(result, "boot_ms"));

@@ -22,5 +22,8 @@ void view_init(struct view *view, unsigned nodes);
 /* Shows one event of the mesh. */
 void view_event(struct view *view, const json_t *event);
 
+/* Takes an open progress line off the screen. */
+void view_clear(struct view *view);
+
 /* Shows the closing table, the boot line and the download line. */
 void view_result(struct view *view, const json_t *result);

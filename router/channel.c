@@ -160,17 +160,32 @@ static bool watch(struct channel *channel, uint64_t now_us)
     return true;
 }
 
+uint8_t channel_heard(const struct channel *channel)
+{
+    if (channel->state == LINK_SILENT)
+        return HEARD_NOTHING;
+    return channel->state == LINK_HEARD || channel->peer.id == ID_UNKNOWN ? HEARD_PART : HEARD_ALL;
+}
+
+/* Says HELLO when it would say something new, was asked, or has not got all it needs from the other end. */
+static void greet(struct channel *channel, uint64_t now_us, const struct hello *hello)
+{
+    bool news = hello->id != channel->told_id || hello->heard != channel->told_heard;
+    bool wanting = hello->heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US;
+
+    if (!(channel->hello_due || news || wanting) || !send_raw(channel, FRAME_HELLO, hello))
+        return;
+    channel->hello_due = false;
+    channel->hello_us = now_us;
+    channel->told_id = hello->id;
+    channel->told_heard = hello->heard;
+}
+
 void channel_flush(struct channel *channel, uint64_t now_us, const struct hello *hello)
 {
     if (!watch(channel, now_us) || channel->link->ops->carrier(channel->link) == CARRIER_UNKNOWN)
         return;
-    bool greeting = channel->state == LINK_SILENT || channel->state == LINK_HEARD;
-    if (channel->hello_due || (greeting && now_us - channel->hello_us >= HELLO_RETRY_US)) {
-        if (send_raw(channel, FRAME_HELLO, hello)) {
-            channel->hello_due = false;
-            channel->hello_us = now_us;
-        }
-    }
+    greet(channel, now_us, hello);
     resend(channel, now_us);
     while (channel->next != channel->end) {
         struct segment *segment = segment_at(channel, channel->next);
@@ -220,7 +235,7 @@ uint64_t channel_deadline(const struct channel *channel)
     if (channel->state == LINK_DEAD || channel->state == LINK_CROSSED ||
         channel->link->ops->carrier(channel->link) != CARRIER_UP)
         return deadline;
-    if (channel->state == LINK_SILENT || channel->state == LINK_HEARD)
+    if (channel_heard(channel) != HEARD_ALL)
         deadline = channel->hello_us + HELLO_RETRY_US;
     if (channel->ack_us && channel->ack_us < deadline)
         deadline = channel->ack_us;

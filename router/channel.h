@@ -78,7 +78,9 @@ struct channel {
     uint8_t dead_reason;      /* enum dead_reason */
     bool hello_due, hello_new;
     struct hello peer;
-    uint64_t hello_us;        /* when the last HELLO went out */
+    uint64_t hello_us;        /* when the last HELLO went out, and what it said */
+    uint32_t told_id;
+    uint8_t told_heard;
 
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run freely */
     struct segment *segments;
@@ -163,6 +165,9 @@ void channel_flush(struct channel *channel, uint64_t now_us, const struct hello 
 
 /* Takes the oldest segment that is done with; false when there is none. */
 bool channel_take_done(struct channel *channel, struct segment *segment);
+
+/* How much of the other end is known: nothing, part, or all (it hears us and has a number). */
+uint8_t channel_heard(const struct channel *channel);
 
 /* Wall time at which channel_flush wants to run; UINT64_MAX: never. */
 uint64_t channel_deadline(const struct channel *channel);

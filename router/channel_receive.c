@@ -136,7 +136,7 @@ static void take_credits(struct channel *channel, const struct frame *frame, uin
         channel->control_limit = control_limit;
 }
 
-static void take_hello(struct channel *channel, const uint8_t *payload)
+static void take_hello(struct channel *channel, uint64_t now_us, const uint8_t *payload)
 {
     struct hello hello;
 
@@ -158,18 +158,19 @@ static void take_hello(struct channel *channel, const uint8_t *payload)
         hello.data_window = channel->peer.data_window;
         hello.control_window = channel->peer.control_window;
     }
-    if (!hello.heard || channel->state == LINK_HEARD)
-        channel->hello_due = true;
+    if (hello.heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US / 2)
+        channel->hello_due = true; /* it asks again: what we said was lost */
     channel->peer = hello;
     channel->hello_new = true;
-    if (hello.heard && channel->state == LINK_HEARD)
+    if (hello.heard != HEARD_NOTHING && channel->state == LINK_HEARD)
         channel->state = LINK_UP;
 }
 
-static void take_unnumbered(struct channel *channel, const struct frame *frame, const uint8_t *payload)
+static void take_unnumbered(struct channel *channel, uint64_t now_us, const struct frame *frame,
+                            const uint8_t *payload)
 {
     if (frame->type == FRAME_HELLO)
-        take_hello(channel, payload);
+        take_hello(channel, now_us, payload);
     else if (frame->type == FRAME_NAK)
         channel->resend_due = true;
 }
@@ -177,6 +178,10 @@ static void take_unnumbered(struct channel *channel, const struct frame *frame, 
 /* Says whether a numbered frame is the next one; if not, what is owed to the sender. */
 static bool in_order(struct channel *channel, const struct frame *frame)
 {
+    if (channel->state == LINK_SILENT)
+        return false; /* its HELLO was lost; it sends this again */
+    if (channel->state == LINK_HEARD)
+        channel->state = LINK_UP; /* who sends numbered frames has heard us */
     if (frame->seq == channel->seq_expected)
         return true;
     if ((int16_t)(frame->seq - channel->seq_expected) < 0) {
@@ -299,7 +304,7 @@ static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us, st
         channel->counters.damaged++;
         owe_nak(channel);
     } else if (frame.type != FRAME_PACKET) {
-        take_unnumbered(channel, &frame, channel->chunk.data + FRAME_HEADER_BYTES);
+        take_unnumbered(channel, now_us, &frame, channel->chunk.data + FRAME_HEADER_BYTES);
     } else if (take_packet(channel, &frame, now_us, arrival)) {
         kind = ARRIVAL_PACKET;
     }

@@ -48,6 +48,7 @@ enum frame_flag {
     FLAG_ABORT = 4    /* DATA with LAST: the circuit was cut short, its bytes are not to be trusted */
 };
 
+enum hello_heard { HEARD_NOTHING = 0, HEARD_PART = 1, HEARD_ALL = 2 };
 enum role { ROLE_NODE = 0, ROLE_HOST = 1 };
 enum network { NETWORK_NONE = 0, NETWORK_CUBE = 1 };
 
@@ -83,7 +84,7 @@ struct hello {
     uint32_t id;      /* of the sender; ID_UNKNOWN until a link tells */
     uint8_t network;  /* enum network; NETWORK_NONE until a link tells */
     uint8_t dims;
-    uint8_t heard;    /* 1: the sender has heard this link's other end */
+    uint8_t heard;    /* enum hello_heard: what the sender has of this link's other end */
     uint8_t all_port;
     uint32_t data_window;
     uint16_t control_window;

@@ -65,7 +65,7 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .id = router->id,
                             .network = router->network,
                             .dims = router->dims,
-                            .heard = channel->state != LINK_SILENT,
+                            .heard = channel_heard(channel),
                             .all_port = router->profile.all_port,
                             .data_window = DATA_WINDOW,
                             .control_window = CONTROL_WINDOW,

@@ -32,7 +32,7 @@ arguments_arrive() {
     for rank in 0 1 2 3 4 5 6 7; do
         grep -qF "[$rank] node $rank of 8: [one] [] [two words] [--mesh]" out || { cat out; fail "node $rank"; }
     done
-    [ "$(grep -c 'node' out)" -eq 8 ] || fail "more lines than nodes"
+    [ "$(grep -c "^\[" out)" -eq 8 ] || fail "more lines than nodes"
 }
 
 own_program() {
@@ -67,7 +67,7 @@ exact() {
     for k in "$@"; do
         closed=$(awk -v d="$d" -v k="$k" -v profile="$profile" 'BEGIN {
             n = 2 ^ d; hops = d * n / 2
-            print profile == "unit" ? (n - 1) * k + 2 * hops : (n - 1) * (65 + 0.425 * k) + 10 * hops
+            printf "%.3f", profile == "unit" ? (n - 1) * k + 2 * hops : (n - 1) * (65 + 0.425 * k) + 10 * hops
         }')
         equal "$(number result.json reports $index model_us)" "$closed" "measured, $profile cube:$d k=$k"
         equal "$(number result.json reports $index predicted_us)" "$closed" "predicted, $profile cube:$d k=$k"

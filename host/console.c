@@ -1,0 +1,57 @@
+/*
+ * console.c - ecube console: shows what programs print on a mesh that is up, until the mesh ends or Ctrl-C.
+ */
+#include <string.h>
+
+#include "host/client.h"
+#include "host/options.h"
+#include "host/verbs.h"
+#include "host/view.h"
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    (void)text;
+    if (key != ARGP_KEY_INIT) {
+        return ARGP_ERR_UNKNOWN;
+    }
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
+
+static const struct argp parser = {NULL, parse, "",
+                                   "Shows what programs print on a mesh that is up, each line behind its rank, until "
+                                   "the mesh ends."
+                                   "\vExample: ecube console --name lab",
+                                   children, NULL, NULL};
+
+static void on_event(void *context, const json_t *event)
+{
+    struct view *view = context;
+
+    if (strcmp(json_string_value(json_object_get(event, "event")), "nodes") == 0) {
+        view_init(view, (unsigned)json_integer_value(json_object_get(event, "nodes")));
+    } else {
+        view_event(view, event);
+    }
+}
+
+int verb_console(int argc, char **argv)
+{
+    struct name_arguments arguments = {0};
+    struct view view;
+    struct message message;
+    json_t *answer;
+    int fd;
+
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    fd = client_connect(arguments.name, &message);
+    if (fd < 0) {
+        return message_print(&message);
+    }
+    view_init(&view, 1);
+    answer = client_ask(fd, json_pack("{s:s}", "verb", "console"), on_event, &view, &message);
+    json_decref(answer); /* there is none: the mesh has ended */
+    return 0;
+}

@@ -1,0 +1,45 @@
+/*
+ * down.c - ecube down: ends a mesh that is up, and returns when nothing of it is left.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "host/client.h"
+#include "host/options.h"
+#include "host/verbs.h"
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    (void)text;
+    if (key != ARGP_KEY_INIT) {
+        return ARGP_ERR_UNKNOWN;
+    }
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
+
+static const struct argp parser = {
+    NULL, parse, "", "Ends a mesh that is up.\vExample: ecube down --name lab", children, NULL, NULL};
+
+int verb_down(int argc, char **argv)
+{
+    struct name_arguments arguments = {0};
+    struct message message;
+    json_t *answer;
+    char byte;
+    int fd;
+
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    fd = client_connect(arguments.name, &message);
+    if (fd < 0) {
+        return message_print(&message);
+    }
+    answer = client_ask(fd, json_pack("{s:s}", "verb", "down"), NULL, NULL, &message);
+    json_decref(answer);
+    while (read(fd, &byte, 1) > 0) { /* until the process that holds the mesh has ended */
+    }
+    close(fd);
+    return 0;
+}

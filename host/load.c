@@ -1,0 +1,96 @@
+/*
+ * load.c - ecube load: downloads a program into a mesh that is up and runs it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/client.h"
+#include "host/options.h"
+#include "host/output.h"
+#include "host/verbs.h"
+#include "host/view.h"
+
+struct load {
+    struct load_arguments load_arguments;
+    struct name_arguments name_arguments;
+    struct view view;
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct load *load = state->input;
+
+    (void)text;
+    if (key != ARGP_KEY_INIT) {
+        return ARGP_ERR_UNKNOWN;
+    }
+    state->child_inputs[0] = &load->load_arguments;
+    state->child_inputs[1] = &load->name_arguments;
+    return 0;
+}
+
+static const struct argp_child children[] = {
+    {&options_load_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
+
+static const struct argp parser = {
+    NULL, parse, "PROGRAM [ARGUMENT...]",
+    "Downloads PROGRAM into every node of a mesh that is up, runs it and shows what it prints and reports."
+    "\vExample: ecube load hello.elf 10 20",
+    children, NULL, NULL};
+
+static void on_event(void *context, const json_t *event)
+{
+    struct load *load = context;
+    const char *kind = json_string_value(json_object_get(event, "event"));
+
+    if (strcmp(kind, "nodes") == 0) {
+        view_init(&load->view, (unsigned)json_integer_value(json_object_get(event, "nodes")));
+    } else {
+        view_event(&load->view, event);
+    }
+}
+
+/* The daemon reads the file itself, so it gets the whole path. */
+static json_t *make_request(const struct load_arguments *arguments, const struct mesh_job_request *job)
+{
+    json_t *list = json_array();
+    char *path = realpath(job->path, NULL);
+    json_t *request;
+
+    for (unsigned i = 0; i < job->argument_count; i++) {
+        json_array_append_new(list, json_string(job->arguments[i]));
+    }
+    request = json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:b}", "verb", "load", "path", path ? path : job->path,
+                        "arguments", list, "strategy", arguments->strategy, "x", job->x, "timeout_s",
+                        (int)job->timeout_s, "verbose", arguments->verbose);
+    free(path);
+    return request;
+}
+
+int verb_load(int argc, char **argv)
+{
+    struct load load = {.load_arguments = options_load_defaults()};
+    struct mesh_job_request job;
+    struct output output;
+    struct message message;
+    json_t *answer;
+    int status;
+
+    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &load);
+    if (options_make_job(&load.load_arguments, &job, &message) != 0 ||
+        output_open(&output, load.load_arguments.json, &message) != 0) {
+        return message_print(&message);
+    }
+    view_init(&load.view, 1);
+    status = client_run(load.name_arguments.name, make_request(&load.load_arguments, &job), on_event, &load, &answer);
+    if (!answer) {
+        output_drop(&output);
+        return status;
+    }
+    view_result(&load.view, json_object_get(answer, "result"));
+    if (output_write(&output, json_object_get(answer, "result"), &message) != 0) {
+        status = message_print(&message);
+    }
+    json_decref(answer);
+    return status;
+}

@@ -1,0 +1,92 @@
+/*
+ * ps.c - ecube ps: the nodes of a mesh that is up: program, what it waits for, model time, traffic.
+ */
+#include <stdio.h>
+
+#include "host/client.h"
+#include "host/options.h"
+#include "host/output.h"
+#include "host/verbs.h"
+
+enum { KEY_JSON = 600 };
+
+/* Positions in the list of counters that a node's STATE carries. */
+enum { COUNTER_FRAMES_SENT = 0, COUNTER_FRAMES_RECEIVED = 1, COUNTER_RESENT = 2, COUNTER_FORWARDED = 7 };
+
+struct ps {
+    struct name_arguments name_arguments;
+    const char *json;
+};
+
+static const struct argp_option option_list[] = {
+    {"json", KEY_JSON, "FILE", 0, "write everything, all counters too, to FILE", 0}, {0}};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct ps *ps = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &ps->name_arguments; break;
+    case KEY_JSON: ps->json = text; break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
+
+static const struct argp parser = {option_list, parse, "",
+                                   "Shows the nodes of a mesh that is up: their program, what it waits for, model "
+                                   "time, frames sent, received and sent again, circuits forwarded."
+                                   "\vExample: ecube ps --name lab",
+                                   children, NULL, NULL};
+
+static long long counter(const json_t *node, size_t index)
+{
+    return json_integer_value(json_array_get(json_object_get(node, "counters"), index));
+}
+
+static void print_nodes(const json_t *answer)
+{
+    size_t i;
+    json_t *node;
+
+    printf("%s, %s\n", json_string_value(json_object_get(answer, "mesh")),
+           json_is_true(json_object_get(answer, "broken")) ? "broken: a node or link is dead" : "whole");
+    printf("%4s %-8s %14s %8s %8s %6s %6s  %s\n", "node", "program", "model us", "sent", "received", "resent", "relay",
+           "doing");
+    json_array_foreach(json_object_get(answer, "nodes"), i, node) {
+        printf("%4lld %-8s %14.3f %8lld %8lld %6lld %6lld  %s\n", json_integer_value(json_object_get(node, "node")),
+               json_string_value(json_object_get(node, "program")),
+               json_number_value(json_object_get(node, "model_us")), counter(node, COUNTER_FRAMES_SENT),
+               counter(node, COUNTER_FRAMES_RECEIVED), counter(node, COUNTER_RESENT),
+               counter(node, COUNTER_FORWARDED), json_string_value(json_object_get(node, "doing")));
+    }
+}
+
+int verb_ps(int argc, char **argv)
+{
+    struct ps ps = {0};
+    struct output output;
+    struct message message;
+    json_t *answer;
+    int status;
+
+    argp_parse(&parser, argc, argv, 0, NULL, &ps);
+    if (output_open(&output, ps.json, &message) != 0) {
+        return message_print(&message);
+    }
+    status = client_run(ps.name_arguments.name, json_pack("{s:s}", "verb", "ps"), NULL, NULL, &answer);
+    if (!answer) {
+        output_drop(&output);
+        return status;
+    }
+    print_nodes(answer);
+    json_object_del(answer, "event");
+    json_object_del(answer, "status");
+    if (output_write(&output, answer, &message) != 0) {
+        status = message_print(&message);
+    }
+    json_decref(answer);
+    return status;
+}
