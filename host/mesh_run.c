@@ -119,11 +119,13 @@ static void on_run_bound(uv_timer_t *timer)
 void mesh_run_begin(struct mesh *mesh)
 {
     uint32_t nodes = mesh->options.topology.nodes;
+    uint8_t clock[8]; /* every program starts at the time when the last node had its data */
 
     if (mesh->job.cancelled) {
         mesh_job_end(mesh, mesh->job.status);
         return;
     }
+    put64(clock, mesh->model_ns);
     mesh_enter_phase(mesh, MESH_RUN);
     mesh->activity = mesh->activity_seen = 0;
     mesh->stall_count = mesh->quiet_ticks = 0;
@@ -135,7 +137,7 @@ void mesh_run_begin(struct mesh *mesh)
         node->failed = false;
         node->report_count = 0;
         node->line_bytes = 0;
-        mesh_send(mesh, PACKET_START, rank, NULL, 0);
+        mesh_send(mesh, PACKET_START, rank, clock, sizeof clock);
     }
     mesh_emit_progress(mesh, "run", 0, nodes);
     uv_timer_start(&mesh->bound_timer, on_run_bound, (uint64_t)mesh->job.timeout_s * 1000, 0);

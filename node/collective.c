@@ -133,7 +133,7 @@ static void pump_entry(struct node *node)
     struct collective *c = &node->collective;
 
     while (c->round < node->router.dims) {
-        struct enter *heard = &c->heard[c->round];
+        struct enter *heard = &c->heard[c->epoch & 1][c->round];
         if (!c->round_sent) {
             if (!send_enter(node, c->round, &c->mine))
                 return;
@@ -163,12 +163,14 @@ void collective_packet(struct node *node, const struct notice *notice)
     if (notice->bytes < 16 || round >= node->router.dims ||
         get32(packet + 4) != (node->router.id ^ 1u << round))
         return;
-    node->collective.heard[round] = (struct enter){.epoch = get16(packet + 16),
-                                                   .operation = packet[18],
-                                                   .here = true,
-                                                   .bytes = get32(packet + 20),
-                                                   .root = get32(packet + 24),
-                                                   .status = (int32_t)get32(packet + 28)};
+    uint16_t epoch = get16(packet + 16);
+    /* A neighbour may be one collective ahead before this one's answer has been read: two places. */
+    node->collective.heard[epoch & 1][round] = (struct enter){.epoch = epoch,
+                                                              .operation = packet[18],
+                                                              .here = true,
+                                                              .bytes = get32(packet + 20),
+                                                              .root = get32(packet + 24),
+                                                              .status = (int32_t)get32(packet + 28)};
     if (node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED)
         collective_gone(node);
 }
@@ -177,8 +179,9 @@ void collective_gone(struct node *node)
 {
     struct collective *c = &node->collective;
 
-    for (unsigned round = 0; round < node->router.dims; round++) {
-        struct enter *heard = &c->heard[round];
+    for (unsigned i = 0; i < 2 * node->router.dims; i++) {
+        unsigned round = i / 2;
+        struct enter *heard = &c->heard[i % 2][round];
         struct enter gone = {.epoch = heard->epoch, .status = E_PEER_GONE};
         if (heard->here && send_enter(node, round, &gone))
             heard->here = false;

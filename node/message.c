@@ -177,6 +177,38 @@ static bool store_want(struct node *node, const struct want *want)
     return true;
 }
 
+static unsigned free_pool(const struct node *node)
+{
+    unsigned pool = 0;
+
+    while (pool < POOL_MAX && node->pool_used >> pool & 1)
+        pool++;
+    return pool;
+}
+
+/* A message of a node to itself: a short one is pooled, so that even a blocking send returns; false: no room. */
+static bool send_to_self(struct node *node, struct request *request)
+{
+    struct want want = {.src = node->router.id,
+                        .id = request_name(node, request),
+                        .tag = (uint32_t)request->tag,
+                        .bytes = request->bytes,
+                        .done_ns = request->issue_ns,
+                        .pool = POOL_MAX};
+    unsigned pool = free_pool(node);
+
+    request->state = STATE_STORED;
+    if (node->want_count == WANTS_MAX)
+        return false;
+    if (pool < POOL_MAX && request->bytes <= POOL_BYTES) {
+        memcpy(node->pool[pool], request->data, request->bytes);
+        node->pool_used |= 1u << pool;
+        want.pool = (uint8_t)pool;
+        request_finish(request, E_OK, request->issue_ns);
+    }
+    return store_want(node, &want);
+}
+
 int message_send(struct node *node, const struct ecube_abi_message *message)
 {
     struct request *request;
@@ -184,17 +216,9 @@ int message_send(struct node *node, const struct ecube_abi_message *message)
 
     if (number < 0)
         return number;
-    if ((uint32_t)request->peer == node->router.id) {
-        struct want self = {.src = node->router.id,
-                            .id = request_name(node, request),
-                            .tag = (uint32_t)request->tag,
-                            .bytes = request->bytes,
-                            .pool = POOL_MAX};
-        request->state = STATE_STORED;
-        if (!store_want(node, &self)) {
-            request->kind = REQUEST_FREE;
-            return E_FULL;
-        }
+    if ((uint32_t)request->peer == node->router.id && !send_to_self(node, request)) {
+        request->kind = REQUEST_FREE;
+        return E_FULL;
     }
     return number;
 }
@@ -300,7 +324,7 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
     uint32_t src = get32(packet + 4), bytes = get32(packet + 16), tag = get32(packet + 24);
     struct request *request = find_receive(node, src, tag);
     struct circuit_sink sink = {0};
-    unsigned pool = 0;
+    unsigned pool = free_pool(node);
 
     if (!takes_messages(node)) {
         router_refuse(&node->router, port, E_PEER_GONE);
@@ -313,8 +337,6 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
         finish_receive(request, router_accept(&node->router, port, &sink));
         return;
     }
-    while (pool < POOL_MAX && node->pool_used >> pool & 1)
-        pool++;
     if (pool == POOL_MAX || node->want_count == WANTS_MAX) {
         router_refuse(&node->router, port, E_FULL);
         return;
@@ -347,10 +369,11 @@ void message_open(struct node *node, unsigned port, const uint8_t *packet)
         .room = request->bytes,
         .ready_ns = request->issue_ns,
         .token = token_make(TOKEN_REQUEST, request->generation, (unsigned)(request - node->requests))};
+    bool is_inline = packet[30] & OPEN_INLINE;
     request->accepted = true;
     request->result_bytes = get32(packet + 16);
-    request->done_ns = router_accept(&node->router, port, &sink);
-    if (packet[30] & OPEN_INLINE)
+    request->done_ns = router_accept(&node->router, port, &sink); /* the packet is gone after this */
+    if (is_inline)
         finish_receive(request, request->done_ns);
 }
 

@@ -75,7 +75,7 @@ struct collective {
     unsigned round;          /* entry rounds done */
     bool round_sent;
     bool walking;
-    struct enter heard[TURNS_MAX]; /* from the neighbour in each dimension */
+    struct enter heard[2][TURNS_MAX]; /* from the neighbour in each dimension; by epoch, even and odd */
     struct walk walk;
     struct walk_step step;
     bool step_open, send_left, send_unanswered, receive_left;

@@ -31,8 +31,11 @@ static unsigned hop_to_host(const struct router *router)
     if (router->id >= ID_UNKNOWN)
         return PORT_NONE;
     uint32_t differ = router->id ^ route_root(router->id);
-    if (differ == 0)
-        return port_to(router, ID_HOST);
+    if (differ == 0) {
+        unsigned known = port_to(router, ID_HOST);
+        /* The host may not have said HELLO yet: its link is the one after the cube's. */
+        return known != PORT_NONE || router->dims >= router->port_count ? known : router->dims;
+    }
     for (uint32_t left = differ; left; left &= left - 1)
         if (alive(router, (unsigned)__builtin_ctz(left)))
             return (unsigned)__builtin_ctz(left);

@@ -1,0 +1,262 @@
+/*
+ * message_test.c - messages between programs: matching, order, sizes, errors; random traffic from seeds.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "tests/mesh/mesh.h"
+#include "tests/unit/testing.h"
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+static struct mesh *started(unsigned dims, uint64_t seed, struct memory_fault fault)
+{
+    struct mesh *mesh = mesh_make(dims, 4 << 20, seed, fault, ipsc860);
+
+    assert_true(mesh_start(mesh));
+    return mesh;
+}
+
+static int32_t send(struct mesh *mesh, unsigned from, int32_t to, int32_t tag, uint32_t at, uint32_t bytes)
+{
+    return mesh_message(mesh, from, ECUBE_CALL_SEND, to, tag, at, bytes);
+}
+
+static int32_t receive(struct mesh *mesh, unsigned at_rank, int32_t from, int32_t tag, uint32_t at, uint32_t bytes)
+{
+    return mesh_message(mesh, at_rank, ECUBE_CALL_RECEIVE, from, tag, at, bytes);
+}
+
+static void fill(struct mesh *mesh, unsigned rank, uint32_t at, uint32_t bytes, uint32_t salt)
+{
+    uint8_t *p = mesh_at(mesh, rank, at);
+
+    for (uint32_t i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(salt * 37 + i * 11 + (i >> 8));
+}
+
+static void check(struct mesh *mesh, unsigned rank, uint32_t at, uint32_t bytes, uint32_t salt)
+{
+    const uint8_t *p = mesh_at(mesh, rank, at);
+
+    for (uint32_t i = 0; i < bytes; i++)
+        assert_int_equal(p[i], (uint8_t)(salt * 37 + i * 11 + (i >> 8)));
+}
+
+static void a_message_of_any_size_arrives_after_the_formulas_time(void **state)
+{
+    static const uint32_t sizes[] = {0, 1, 8, 1023, 1024, 1025, 4096, 100000, 1000000};
+
+    (void)state;
+    struct mesh *mesh = started(4, 1, no_fault);
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        uint64_t before = mesh_clock(mesh, 15) > mesh_clock(mesh, 0) ? mesh_clock(mesh, 15) : mesh_clock(mesh, 0);
+        mesh->nodes[0].node->clock_ns = before;
+        mesh->nodes[15].node->clock_ns = before;
+        fill(mesh, 0, MESH_DATA, sizes[i], i);
+        int32_t s = send(mesh, 0, 15, 5, MESH_DATA, sizes[i]);
+        int32_t r = receive(mesh, 15, 0, 5, MESH_DATA, sizes[i]);
+        struct ecube_abi_result got = mesh_wait(mesh, 15, r);
+        assert_int_equal(mesh_wait(mesh, 0, s).status, E_OK);
+        assert_int_equal(got.status, E_OK);
+        assert_int_equal(got.bytes, sizes[i]);
+        assert_int_equal(got.peer, 0);
+        check(mesh, 15, MESH_DATA, sizes[i], i);
+        assert_int_equal(mesh_clock(mesh, 15) - before,
+                         65425 + 4 * 9575 + (uint64_t)(4 + sizes[i] - 1) * 425);
+        assert_int_equal(mesh_clock(mesh, 0), mesh_clock(mesh, 15));
+    }
+    mesh_free(mesh);
+}
+
+static void messages_between_two_nodes_do_not_overtake(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct mesh *mesh = started(2, seed, no_fault);
+        int32_t sends[24], receives[24];
+        for (unsigned i = 0; i < 24; i++) {
+            uint32_t bytes = i % 3 ? 100 + i : 5000 + i;
+            fill(mesh, 0, MESH_DATA + i * 8192, bytes, i);
+            sends[i] = send(mesh, 0, 3, 1, MESH_DATA + i * 8192, bytes);
+        }
+        for (unsigned round = 0; round < 50; round++)
+            mesh_round(mesh);
+        for (unsigned i = 0; i < 24; i++)
+            receives[i] = receive(mesh, 3, i % 2 ? 0 : ECUBE_ANY, i % 5 ? 1 : ECUBE_ANY, MESH_DATA + i * 8192, 8192);
+        for (unsigned i = 0; i < 24; i++) {
+            uint32_t bytes = i % 3 ? 100 + i : 5000 + i;
+            struct ecube_abi_result got = mesh_wait(mesh, 3, receives[i]);
+            assert_int_equal(got.status, E_OK);
+            assert_int_equal(got.bytes, bytes);
+            check(mesh, 3, MESH_DATA + i * 8192, bytes, i);
+        }
+        for (unsigned i = 0; i < 24; i++)
+            assert_int_equal(mesh_wait(mesh, 0, sends[i]).status, E_OK);
+        mesh_free(mesh);
+    }
+}
+
+static void a_message_longer_than_its_buffer_is_cut_and_said_to_be(void **state)
+{
+    static const uint32_t sizes[] = {100, 5000};
+
+    (void)state;
+    struct mesh *mesh = started(1, 3, no_fault);
+    for (unsigned i = 0; i < 2; i++) {
+        fill(mesh, 0, MESH_DATA, sizes[i], 9);
+        memset(mesh_at(mesh, 1, MESH_DATA), 0xee, 8192);
+        int32_t s = send(mesh, 0, 1, 0, MESH_DATA, sizes[i]);
+        int32_t r = receive(mesh, 1, 0, 0, MESH_DATA, 60);
+        struct ecube_abi_result got = mesh_wait(mesh, 1, r);
+        assert_int_equal(got.status, E_TRUNCATED);
+        assert_int_equal(got.bytes, 60);
+        assert_int_equal(mesh_wait(mesh, 0, s).status, E_OK);
+        check(mesh, 1, MESH_DATA, 60, 9);
+        assert_int_equal(((uint8_t *)mesh_at(mesh, 1, MESH_DATA))[60], 0xee);
+    }
+    mesh_free(mesh);
+}
+
+static void a_node_can_send_to_itself(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(1, 4, no_fault);
+    fill(mesh, 1, MESH_DATA, 3000, 2);
+    int32_t s = send(mesh, 1, 1, 7, MESH_DATA, 3000);
+    int32_t r = receive(mesh, 1, ECUBE_ANY, 7, MESH_DATA + 4096, 3000);
+    assert_int_equal(mesh_wait(mesh, 1, r).status, E_OK);
+    assert_int_equal(mesh_wait(mesh, 1, s).status, E_OK);
+    check(mesh, 1, MESH_DATA + 4096, 3000, 2);
+    mesh_free(mesh);
+}
+
+static void impossible_requests_are_refused(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(1, 5, no_fault);
+    struct ecube_abi_collective bad_root = {.operation = ECUBE_BROADCAST, .root = 2, .block_bytes = 4, .send = MESH_DATA};
+    struct ecube_abi_collective outside = {.operation = ECUBE_EXCHANGE, .block_bytes = 4, .send = 16, .receive = MESH_DATA};
+    struct ecube_abi_collective unknown = {.operation = 99};
+    assert_int_equal(send(mesh, 0, 2, 0, MESH_DATA, 4), E_ARGUMENT);
+    assert_int_equal(send(mesh, 0, -1, 0, MESH_DATA, 4), E_ARGUMENT);
+    assert_int_equal(send(mesh, 0, 1, -1, MESH_DATA, 4), E_ARGUMENT);
+    assert_int_equal(send(mesh, 0, 1, 0, 0, 4), E_FAULT);
+    assert_int_equal(send(mesh, 0, 1, 0, MESH_DATA, 0xfffffff0), E_FAULT);
+    assert_int_equal(mesh_collective(mesh, 0, &bad_root), E_ARGUMENT);
+    assert_int_equal(mesh_collective(mesh, 0, &outside), E_FAULT);
+    assert_int_equal(mesh_collective(mesh, 0, &unknown), E_ARGUMENT);
+    assert_int_equal(mesh_wait(mesh, 0, 63).status, E_ARGUMENT);
+    assert_int_equal(mesh_wait(mesh, 0, 6400).status, E_ARGUMENT);
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++)
+        assert_int_equal(receive(mesh, 0, 1, (int32_t)i, MESH_DATA, 4), i);
+    assert_int_equal(receive(mesh, 0, 1, 1000, MESH_DATA, 4), E_FULL);
+    mesh_free(mesh);
+}
+
+/* Every node sends to every other, more than pools and queues hold, before anyone receives. */
+static void a_flood_of_unexpected_messages_loses_nothing(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(4, 6, no_fault);
+    int32_t sends[16][3];
+    for (unsigned rank = 1; rank < 16; rank++) {
+        for (unsigned i = 0; i < 3; i++) {
+            fill(mesh, rank, MESH_DATA + i * 4096, 500 + 1000 * i, rank * 3 + i);
+            sends[rank][i] = send(mesh, rank, 0, (int32_t)i, MESH_DATA + i * 4096, 500 + 1000 * i);
+        }
+    }
+    for (unsigned round = 0; round < 2000; round++)
+        mesh_round(mesh);
+    for (unsigned rank = 15; rank >= 1; rank--) {
+        for (unsigned i = 0; i < 3; i++) {
+            int32_t r = receive(mesh, 0, (int32_t)rank, (int32_t)i, MESH_DATA, 4096);
+            struct ecube_abi_result got = mesh_wait(mesh, 0, r);
+            assert_int_equal(got.status, E_OK);
+            assert_int_equal(got.bytes, 500 + 1000 * i);
+            check(mesh, 0, MESH_DATA, 500 + 1000 * i, rank * 3 + i);
+        }
+    }
+    for (unsigned rank = 1; rank < 16; rank++)
+        for (unsigned i = 0; i < 3; i++)
+            assert_int_equal(mesh_wait(mesh, rank, sends[rank][i]).status, E_OK);
+    mesh_free(mesh);
+}
+
+/* Each node sends `count` messages of random size to random nodes, in rounds; all are checked. */
+static void random_traffic(unsigned dims, uint64_t seed, struct memory_fault fault)
+{
+    enum { COUNT = 10, ROOM = 20000 };
+    struct mesh *mesh = started(dims, seed, fault);
+    struct plan {
+        unsigned from, to;
+        uint32_t bytes;
+        int32_t send, receive;
+    } plans[32 * COUNT];
+    unsigned used[32] = {0}, total = 0;
+
+    for (unsigned rank = 0; rank < mesh->count; rank++) {
+        for (unsigned i = 0; i < COUNT; i++) {
+            struct plan *plan = &plans[total];
+            plan->from = rank;
+            plan->to = memory_random(&mesh->seed) % mesh->count;
+            plan->bytes = memory_random(&mesh->seed) % (i % 2 ? 600 : ROOM);
+            if (used[plan->to] >= 40)
+                continue;
+            used[plan->to]++;
+            total++;
+        }
+    }
+    for (unsigned i = 0; i < total; i++) {
+        struct plan *plan = &plans[i];
+        uint32_t at = MESH_DATA + i % 60 * ROOM;
+        fill(mesh, plan->from, at, plan->bytes, i);
+        plan->send = send(mesh, plan->from, (int32_t)plan->to, (int32_t)i, at, plan->bytes);
+        assert_true(plan->send >= 0);
+        if (memory_random(&mesh->seed) % 2)
+            mesh_round(mesh);
+    }
+    unsigned slot[32] = {0};
+    for (unsigned i = 0; i < total; i++) {
+        struct plan *plan = &plans[total - 1 - i];
+        uint32_t at = MESH_DATA + (60 + slot[plan->to]++) * ROOM;
+        plan->receive = receive(mesh, plan->to, (int32_t)plan->from, (int32_t)(total - 1 - i), at, ROOM);
+        assert_true(plan->receive >= 0);
+    }
+    memset(slot, 0, sizeof slot);
+    for (unsigned i = 0; i < total; i++) {
+        struct plan *plan = &plans[total - 1 - i];
+        struct ecube_abi_result got = mesh_wait(mesh, plan->to, plan->receive);
+        assert_int_equal(got.status, E_OK);
+        assert_int_equal(got.bytes, plan->bytes);
+        check(mesh, plan->to, MESH_DATA + (60 + slot[plan->to]++) * ROOM, plan->bytes, total - 1 - i);
+        assert_int_equal(mesh_wait(mesh, plan->from, plan->send).status, E_OK);
+    }
+    mesh_free(mesh);
+}
+
+static void random_traffic_arrives_whole_for_many_seeds(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        random_traffic(3 + (unsigned)(seed % 3), seed, no_fault);
+}
+
+static void random_traffic_survives_damage_and_loss(void **state)
+{
+    struct memory_fault fault = {.flip_per_million = 10000, .drop_per_million = 10000};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++)
+        random_traffic(3, seed, fault);
+}
+
+TEST_MAIN(cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time),
+          cmocka_unit_test(messages_between_two_nodes_do_not_overtake),
+          cmocka_unit_test(a_message_longer_than_its_buffer_is_cut_and_said_to_be),
+          cmocka_unit_test(a_node_can_send_to_itself), cmocka_unit_test(impossible_requests_are_refused),
+          cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
+          cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
+          cmocka_unit_test(random_traffic_survives_damage_and_loss))
