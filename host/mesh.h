@@ -51,7 +51,7 @@ struct mesh_node {
     struct mesh_port ports[TOPOLOGY_PORTS_MAX];
     bool receipted;
     bool running;         /* told to start, not ended */
-    bool failed;          /* faulted, or exited with another status than 0 */
+    int exit_untold;      /* status other than 0 that the user has not been told of */
     bool state_known;     /* since the last query */
     uint8_t state[STATE_BYTES];
     unsigned report_count;
@@ -104,6 +104,7 @@ struct mesh_job {
     unsigned ended;
     bool cancelled;        /* do not run it */
     int status;            /* the worst so far */
+    unsigned exits_told;
     struct report_table reports;
 };
 

@@ -40,6 +40,7 @@ void mesh_job_free(struct mesh *mesh);
 void mesh_run_begin(struct mesh *mesh);
 void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet);
 void mesh_job_end(struct mesh *mesh, int status);
+void mesh_tell_exits(struct mesh *mesh);
 
 /* mesh_query.c */
 void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet);

@@ -126,7 +126,7 @@ static void describe_wait(const struct mesh_node *node, char *text, size_t room)
         snprintf(text, room, "waits to receive from %s", peer);
         break;
     case WAIT_COLLECTIVE:
-        snprintf(text, room, "waits in %s, step %u, for %s", operation_text(state.operation), state.step, peer);
+        snprintf(text, room, "waits in %s, step %u", operation_text(state.operation), state.step);
         break;
     case WAIT_CONSOLE:
         snprintf(text, room, "waits for its console text to leave");
@@ -230,6 +230,7 @@ static void after_watch(void *context, struct mesh *mesh)
 
 void mesh_watch_tick(struct mesh *mesh)
 {
+    mesh_tell_exits(mesh);
     if (mesh->activity != mesh->activity_seen) {
         mesh->activity_seen = mesh->activity;
         mesh->quiet_ticks = 0;

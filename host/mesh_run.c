@@ -5,7 +5,7 @@
 
 #include "host/mesh_internal.h"
 
-enum { TICK_MS = 1000 };
+enum { TICK_MS = 1000, EXITS_TOLD_MAX = 4 };
 
 /* Text for a JSON string: bytes that are no UTF-8 become question marks. */
 static json_t *text_of(const char *text, size_t bytes)
@@ -63,6 +63,27 @@ json_t *mesh_describe(const struct mesh *mesh, int status)
                      "status", status, "reports", report_to_json(&job->reports));
 }
 
+/* Told up to a second late, and not in a broken mesh: there the dead node or link is the reason. */
+void mesh_tell_exits(struct mesh *mesh)
+{
+    unsigned more = 0;
+
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes && !mesh->broken; rank++) {
+        int status = mesh->nodes[rank].exit_untold;
+
+        mesh->nodes[rank].exit_untold = 0;
+        if (status != 0 && mesh->job.exits_told++ < EXITS_TOLD_MAX) {
+            mesh_emit_trouble(mesh, "node %u (rank %u): the program exited with status %d", (unsigned)rank,
+                              (unsigned)rank, status);
+        } else if (status != 0) {
+            more++;
+        }
+    }
+    if (more > 0) {
+        mesh_emit_trouble(mesh, "and %u more programs exited with a status other than 0", more);
+    }
+}
+
 /* Programs that still run are stopped, so that the mesh takes the next one. */
 void mesh_job_end(struct mesh *mesh, int status)
 {
@@ -77,6 +98,7 @@ void mesh_job_end(struct mesh *mesh, int status)
         }
         node->running = false;
     }
+    mesh_tell_exits(mesh);
     mesh_enter_phase(mesh, MESH_READY);
     mesh->owner.ended(mesh->owner.context, status, mesh_describe(mesh, status));
 }
@@ -134,7 +156,7 @@ void mesh_run_begin(struct mesh *mesh)
         struct mesh_node *node = &mesh->nodes[rank];
 
         node->running = true;
-        node->failed = false;
+        node->exit_untold = 0;
         node->report_count = 0;
         node->line_bytes = 0;
         mesh_send(mesh, PACKET_START, rank, clock, sizeof clock);
@@ -154,7 +176,6 @@ static void node_ended(struct mesh *mesh, uint32_t rank, int status)
         flush_line(mesh, rank);
     }
     node->running = false;
-    node->failed = status != 0;
     job->status = status > job->status ? status : job->status;
     job->ended++;
     mesh_emit_progress(mesh, "run", job->ended, mesh->options.topology.nodes);
@@ -199,7 +220,8 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
         break;
     case PACKET_EXIT:
         if (packet->bytes >= 4) {
-            node_ended(mesh, packet->node, (int)(get32(packet->body) & 0xff));
+            mesh->nodes[packet->node].exit_untold = (int)(get32(packet->body) & 0xff);
+            node_ended(mesh, packet->node, mesh->nodes[packet->node].exit_untold);
         }
         break;
     case PACKET_FAULT:

@@ -175,6 +175,18 @@ void collective_packet(struct node *node, const struct notice *notice)
         collective_gone(node);
 }
 
+void collective_end(struct node *node)
+{
+    struct collective *c = &node->collective;
+
+    /* Its steps go on without the program: the others need them. */
+    if (is_active(c) && !c->walking) {
+        node->requests[c->request].kind = REQUEST_FREE;
+        c->request = ECUBE_REQUESTS_MAX;
+    }
+    collective_gone(node);
+}
+
 void collective_gone(struct node *node)
 {
     struct collective *c = &node->collective;

@@ -25,7 +25,8 @@ static bool takes_messages(const struct node *node)
 void message_reset(struct node *node)
 {
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++)
-        node->requests[i].kind = REQUEST_FREE;
+        if (i != node->collective.request)
+            node->requests[i].kind = REQUEST_FREE;
     node->want_count = 0;
     node->pool_used = 0;
 }

@@ -42,6 +42,23 @@ static bool collective_over(const struct node *node)
     return node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED;
 }
 
+/* Offers a circuit that is held at a port to whom it is for; it may stay held until its time has come. */
+static void take_open(struct node *node, unsigned port)
+{
+    const uint8_t *packet = router_open_at(&node->router, port);
+
+    if (!packet)
+        return;
+    if (packet[30] & OPEN_SCHEDULE) {
+        if ((collective_over(node) && !node->collective.walking) || node->program < PROGRAM_LOADED)
+            router_refuse(&node->router, port, E_PEER_GONE);
+    } else if (packet[30] & OPEN_IMAGE) {
+        load_open(node, port, packet);
+    } else {
+        message_open(node, port, packet);
+    }
+}
+
 void program_end(struct node *node, enum program_state state, int32_t status)
 {
     node->program = (uint8_t)state;
@@ -49,11 +66,9 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     node->exit_owed = state == PROGRAM_EXITED;
     node->call_open = false;
     message_reset(node);
-    node->collective.request = ECUBE_REQUESTS_MAX;
-    node->collective.walking = false;
+    collective_end(node);
     for (unsigned p = 0; p < node->router.port_count; p++)
-        if (router_open_at(&node->router, p))
-            router_refuse(&node->router, p, E_PEER_GONE);
+        take_open(node, p);
 }
 
 static void take_packet(struct node *node, const struct notice *notice)
@@ -89,23 +104,6 @@ static void take_packet(struct node *node, const struct notice *notice)
         break;
     default:
         break;
-    }
-}
-
-/* Offers a circuit that is held at a port to whom it is for; it may stay held until its time has come. */
-static void take_open(struct node *node, unsigned port)
-{
-    const uint8_t *packet = router_open_at(&node->router, port);
-
-    if (!packet)
-        return;
-    if (packet[30] & OPEN_SCHEDULE) {
-        if (collective_over(node) || node->program < PROGRAM_LOADED)
-            router_refuse(&node->router, port, E_PEER_GONE);
-    } else if (packet[30] & OPEN_IMAGE) {
-        load_open(node, port, packet);
-    } else {
-        message_open(node, port, packet);
     }
 }
 

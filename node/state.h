@@ -160,7 +160,9 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
 void collective_packet(struct node *node, const struct notice *notice);
 void collective_notice(struct node *node, const struct notice *notice);
 void collective_pump(struct node *node);
-/* Answers those who wait for a program that has ended. */
+/* The program has ended: steps under way go on, what has not begun is dropped, and those who wait are told. */
+void collective_end(struct node *node);
+/* Answers those who enter a collective with a program that has ended. */
 void collective_gone(struct node *node);
 
 void load_offer(struct node *node, const struct notice *notice);

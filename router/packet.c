@@ -25,7 +25,10 @@ static unsigned port_to(const struct router *router, uint32_t peer)
     return PORT_NONE;
 }
 
-/* Towards the host: to the root of this node's number, over the first live link that leads there. */
+/*
+ * Towards the host: to the root of this node's number, over the first live link that leads there. When none does, over
+ * the next higher dimension, whose node does not send it back: it too corrects the lowest dimension first.
+ */
 static unsigned hop_to_host(const struct router *router)
 {
     if (router->id >= ID_UNKNOWN)
@@ -39,7 +42,10 @@ static unsigned hop_to_host(const struct router *router)
     for (uint32_t left = differ; left; left &= left - 1)
         if (alive(router, (unsigned)__builtin_ctz(left)))
             return (unsigned)__builtin_ctz(left);
-    return (unsigned)__builtin_ctz(differ);
+    for (unsigned p = (unsigned)__builtin_ctz(differ) + 1; p < router->dims; p++)
+        if (alive(router, p))
+            return p;
+    return PORT_NONE;
 }
 
 unsigned router_next_hop(const struct router *router, uint32_t dst)

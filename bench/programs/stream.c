@@ -30,7 +30,9 @@ int main(int argc, char **argv)
     }
     for (uint32_t i = 0; i < count + FLIGHT; i++) {
         struct ecube_request *request = &requests[i % FLIGHT];
-        if (i >= FLIGHT && ecube_wait(request, NULL) != (int)bytes) {
+        int status = i >= FLIGHT ? ecube_wait(request, NULL) : 0;
+        if (i >= FLIGHT && status != (int)bytes) {
+            printf("message %u: %s\n", (unsigned)(i - FLIGHT), status < 0 ? ecube_error_text(status) : "wrong length");
             return 1;
         }
         if (i == 2 * FLIGHT - 1) {
@@ -38,9 +40,10 @@ int main(int argc, char **argv)
         }
         if (i < count) {
             uint8_t *buffer = buffers[i % FLIGHT];
-            int status = ecube_rank() == 0 ? ecube_send_start(buffer, bytes, last, 1, request)
+            status = ecube_rank() == 0 ? ecube_send_start(buffer, bytes, last, 1, request)
                                            : ecube_receive_start(buffer, bytes, 0, 1, request);
             if (status < 0) {
+                printf("message %u: %s\n", (unsigned)i, ecube_error_text(status));
                 return 1;
             }
         }

@@ -1,0 +1,239 @@
+/*
+ * failure_test.c - what goes wrong stays where it is: named errors, no hang, no damage to others.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "tests/mesh/mesh.h"
+#include "tests/unit/testing.h"
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+static struct mesh *started(unsigned dims, uint64_t seed)
+{
+    struct mesh *mesh = mesh_make(dims, 4 << 20, seed, no_fault, ipsc860);
+
+    assert_true(mesh_start(mesh));
+    return mesh;
+}
+
+static struct ecube_abi_collective exchange_of(unsigned count, uint32_t bytes)
+{
+    return (struct ecube_abi_collective){.operation = ECUBE_EXCHANGE,
+                                         .block_bytes = bytes,
+                                         .send = MESH_DATA,
+                                         .receive = MESH_DATA + count * bytes};
+}
+
+static void nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on(void **state)
+{
+    (void)state;
+    for (unsigned odd = 0; odd < 8; odd++) {
+        struct mesh *mesh = started(3, 1 + odd);
+        struct ecube_abi_collective good = exchange_of(8, 100), bad = exchange_of(8, 104);
+        int32_t requests[8];
+        for (unsigned rank = 0; rank < 8; rank++)
+            requests[rank] = mesh_collective(mesh, rank, rank == odd ? &bad : &good);
+        for (unsigned rank = 0; rank < 8; rank++)
+            assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_MISMATCH);
+        for (unsigned rank = 0; rank < 8; rank++)
+            requests[rank] = mesh_collective(mesh, rank, &good);
+        for (unsigned rank = 0; rank < 8; rank++)
+            assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_OK);
+        mesh_free(mesh);
+    }
+}
+
+static void end_program(struct mesh *mesh, unsigned rank)
+{
+    uint32_t arguments[4] = {3};
+    int32_t result;
+
+    assert_int_equal(node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_EXIT, arguments, &result), NODE_END);
+}
+
+static void a_program_that_has_ended_fails_the_collectives_of_the_others(void **state)
+{
+    (void)state;
+    for (unsigned early = 0; early < 2; early++) {
+        struct mesh *mesh = started(3, 5 + early);
+        struct ecube_abi_collective good = exchange_of(8, 100);
+        int32_t requests[8];
+        if (early)
+            end_program(mesh, 6);
+        for (unsigned rank = 0; rank < 8; rank++)
+            if (rank != 6)
+                requests[rank] = mesh_collective(mesh, rank, &good);
+        for (unsigned round = 0; round < 100; round++)
+            mesh_round(mesh);
+        if (!early)
+            end_program(mesh, 6);
+        for (unsigned rank = 0; rank < 8; rank++)
+            if (rank != 6)
+                assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_PEER_GONE);
+        mesh_free(mesh);
+    }
+}
+
+static void a_message_to_a_program_that_has_ended_fails(void **state)
+{
+    static const uint32_t sizes[] = {10, 5000};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct mesh *mesh = started(2, 7 + i);
+        end_program(mesh, 3);
+        int32_t s = mesh_message(mesh, 0, ECUBE_CALL_SEND, 3, 1, MESH_DATA, sizes[i]);
+        assert_int_equal(mesh_wait(mesh, 0, s).status, E_PEER_GONE);
+        mesh_free(mesh);
+    }
+}
+
+static void a_program_that_has_ended_does_not_disturb_what_passes_its_node(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(3, 11);
+    uint8_t *sent = mesh_at(mesh, 0, MESH_DATA), *got = mesh_at(mesh, 7, MESH_DATA);
+    for (unsigned i = 0; i < 300000; i++)
+        sent[i] = (uint8_t)(i * 13 + (i >> 9));
+    int32_t r = mesh_message(mesh, 7, ECUBE_CALL_RECEIVE, 0, 1, MESH_DATA, 300000);
+    int32_t s = mesh_message(mesh, 0, ECUBE_CALL_SEND, 7, 1, MESH_DATA, 300000);
+    for (unsigned round = 0; round < 25; round++)
+        mesh_round(mesh);
+    struct fault fault = {.kind = FAULT_DATA, .address = 4};
+    node_fault(mesh->nodes[1].node, mesh->now_us, &fault); /* 0 -> 1 -> 3 -> 7 */
+    end_program(mesh, 3);
+    assert_int_equal(mesh_wait(mesh, 7, r).status, E_OK);
+    assert_int_equal(mesh_wait(mesh, 0, s).status, E_OK);
+    assert_memory_equal(sent, got, 300000);
+    mesh_settle(mesh);
+    assert_int_equal(mesh_count_events(mesh, PACKET_FAULT), 1);
+    assert_int_equal(mesh_count_events(mesh, PACKET_EXIT), 1);
+    mesh_free(mesh);
+}
+
+/* A collective may begin on some nodes while others still exchange messages whose way it needs. */
+static void messages_before_a_collective_do_not_deadlock_with_it(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct mesh *mesh = started(4, seed);
+        struct ecube_abi_collective good = exchange_of(16, 3000);
+        int32_t requests[16], receive[16], sends[16];
+        for (unsigned rank = 0; rank < 16; rank += 2) /* even nodes are early */
+            requests[rank] = mesh_collective(mesh, rank, &good);
+        for (unsigned rank = 1; rank < 16; rank += 2) {
+            receive[rank] = mesh_message(mesh, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, 9, MESH_DATA + (2 << 20), 100000);
+            for (unsigned round = 0; round < memory_random(&mesh->seed) % 30; round++)
+                mesh_round(mesh);
+        }
+        for (unsigned rank = 1; rank < 16; rank += 2)
+            sends[rank] = mesh_message(mesh, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ 14), 9, MESH_DATA + (3 << 20), 100000);
+        for (unsigned rank = 1; rank < 16; rank += 2) {
+            requests[rank] = -1;
+            if (rank % 4 == 1) /* some enter with their messages still under way */
+                requests[rank] = mesh_collective(mesh, rank, &good);
+        }
+        for (unsigned rank = 1; rank < 16; rank += 2) {
+            assert_int_equal(mesh_wait(mesh, rank, receive[rank]).status, E_OK);
+            assert_int_equal(mesh_wait(mesh, rank, sends[rank]).status, E_OK);
+            if (requests[rank] < 0)
+                requests[rank] = mesh_collective(mesh, rank, &good);
+        }
+        for (unsigned rank = 0; rank < 16; rank++)
+            assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_OK);
+        mesh_free(mesh);
+    }
+}
+
+/* Messages in both directions of every link while the steps of a collective take and release the links. */
+static void messages_during_a_collective_do_not_deadlock_with_it(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct mesh *mesh = started(4, 100 + seed);
+        struct ecube_abi_collective good = exchange_of(16, 3000);
+        int32_t requests[16], receives[16][4], sends[16][4];
+        for (unsigned rank = 0; rank < 16; rank++) {
+            for (unsigned i = 0; i < 4; i++)
+                receives[rank][i] = mesh_message(mesh, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, (int32_t)i,
+                                                 MESH_DATA + (2 << 20) + i * 65536, 65536);
+            requests[rank] = mesh_collective(mesh, rank, &good);
+            for (unsigned i = 0; i < 4; i++)
+                sends[rank][i] = mesh_message(mesh, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ (15u - i * 3)), (int32_t)i,
+                                              MESH_DATA + (3 << 20), i % 2 ? 900 : 60000);
+            if (memory_random(&mesh->seed) % 2)
+                mesh_round(mesh);
+        }
+        for (unsigned rank = 0; rank < 16; rank++) {
+            assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_OK);
+            for (unsigned i = 0; i < 4; i++) {
+                assert_int_equal(mesh_wait(mesh, rank, receives[rank][i]).status, E_OK);
+                assert_int_equal(mesh_wait(mesh, rank, sends[rank][i]).status, E_OK);
+            }
+        }
+        mesh_free(mesh);
+    }
+}
+
+/* A link is cut at a random moment of an exchange; every node ends with data or a named error, or waits for one
+ * that has an error, and the host hears of both ends. */
+static void a_cut_link_is_reported_by_both_ends(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct mesh *mesh = started(3, 1000 + seed);
+        struct ecube_abi_collective good = exchange_of(8, 30000);
+        unsigned at = memory_random(&mesh->seed) % 8, port = memory_random(&mesh->seed) % 3, failed = 0;
+        for (unsigned rank = 0; rank < 8; rank++)
+            mesh_collective(mesh, rank, &good);
+        for (unsigned round = 0; round < memory_random(&mesh->seed) % 60; round++)
+            mesh_round(mesh);
+        memory_link_cut(&mesh->nodes[at].ends[port]);
+        for (unsigned round = 0; round < 3000; round++)
+            mesh_round(mesh);
+        for (unsigned i = 0; i < mesh->event_count; i++) {
+            const struct mesh_event *event = &mesh->events[i];
+            failed += event->kind == PACKET_LINK_DEAD && event->body[0] == port && event->body[1] == DEAD_CARRIER &&
+                      (event->src == at || event->src == (at ^ 1u << port));
+        }
+        assert_int_equal(failed, 2);
+        mesh_free(mesh);
+    }
+}
+
+static void arbitrary_bytes_on_a_link_never_break_a_node(void **state)
+{
+    enum { BYTES = 20000 };
+    uint8_t *junk = malloc(BYTES);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct mesh *mesh = mesh_make(1, 4096, seed, no_fault, ipsc860);
+        for (unsigned round = 0; round < seed % 40; round++)
+            mesh_round(mesh);
+        for (unsigned i = 0; i < BYTES; i++)
+            junk[i] = (uint8_t)memory_random(&mesh->seed);
+        struct link *link = &mesh->nodes[0].ends[0].link; /* what node 0 sends, node 1 hears */
+        for (unsigned i = 0; i + 700 < BYTES; i += 700) {
+            link->ops->send(link, junk + i, 1 + memory_random(&mesh->seed) % 700);
+            mesh_round(mesh);
+        }
+        for (unsigned round = 0; round < 200; round++)
+            mesh_round(mesh);
+        assert_true(mesh->nodes[1].node->router.ports[0].channel.counters.damaged > 0);
+        mesh_free(mesh);
+    }
+    free(junk);
+}
+
+TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on),
+          cmocka_unit_test(a_program_that_has_ended_fails_the_collectives_of_the_others),
+          cmocka_unit_test(a_message_to_a_program_that_has_ended_fails),
+          cmocka_unit_test(a_program_that_has_ended_does_not_disturb_what_passes_its_node),
+          cmocka_unit_test(messages_before_a_collective_do_not_deadlock_with_it),
+          cmocka_unit_test(messages_during_a_collective_do_not_deadlock_with_it),
+          cmocka_unit_test(a_cut_link_is_reported_by_both_ends),
+          cmocka_unit_test(arbitrary_bytes_on_a_link_never_break_a_node))
