@@ -18,25 +18,38 @@ BENCHES ?=
 
 # Sources, by room -------------------------------------------------------------------------------------------------
 
-# (while the tree grows the lists are globs; they become lists when it settles)
 DRIVERS := drivers/status.c
-DRIVERS_TARGET := $(filter-out $(DRIVERS),$(wildcard drivers/*.c))
+DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c drivers/virtio_queue.c \
+	drivers/virtio_serial.c
 DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c
-ROUTER := $(wildcard router/*.c)
-COLLECTIVES := $(wildcard collectives/*.c)
-GENERATOR := $(wildcard collectives/gen/*.c)
+ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.c router/frame.c \
+	router/identity.c router/packet.c router/router.c router/stream.c
+COLLECTIVES := collectives/schedule.c collectives/walker.c
+GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/schedule_gen.c
 PROVER := collectives/gen/build.c collectives/gen/prove.c
-NODE := $(wildcard node/*.c)
-BOOT := $(wildcard boot/*.S boot/*.c)
-LIBRARY := $(filter-out lib/crt0.%,$(wildcard lib/*.c lib/*.S))
-TOOL := $(wildcard host/*.c)
-EXAMPLES := $(wildcard examples/*/*.c)
-UNIT_TESTS := $(wildcard tests/unit/*.c)
-TARGET_TESTS := tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c tests/unit/clock_test.c tests/unit/crc_test.c tests/unit/frame_test.c
-TARGET_GLUE := $(wildcard tests/target/*.c tests/target/*.S)
-MESH_TESTS := $(wildcard tests/mesh/*_test.c)
-MESH_SUPPORT := $(filter-out $(MESH_TESTS),$(wildcard tests/mesh/*.c))
-SYSTEM_PROGRAMS := $(wildcard tests/system/programs/*.c)
+NODE := node/call.c node/collective.c node/load.c node/message.c node/node.c node/report.c node/sha256.c
+BOOT := boot/main.c boot/mmu.c boot/platform.c boot/start.S
+LIBRARY := lib/call.S lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/info.c lib/message.c \
+	lib/start.c lib/system.c
+LIBRARY_START := lib/crt0.S
+PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/predict.h
+TOOL := host/check.c host/client.c host/console.c host/down.c host/download.c host/fault.c \
+	host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
+	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/message.c \
+	host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c host/serve.c \
+	host/socket_link.c host/symbols.c host/target.c host/topology.c host/up.c host/view.c
+EXAMPLES := examples/complete_exchange/complete_exchange.c \
+	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
+UNIT_TESTS := tests/unit/clock_test.c tests/unit/crc_test.c tests/unit/download_test.c tests/unit/frame_test.c \
+	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
+	tests/unit/status_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
+TARGET_TESTS := tests/unit/clock_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
+	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
+TARGET_GLUE := tests/target/start.c tests/target/testing.c
+MESH_TESTS := tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/message_test.c
+MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c
+SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
+	tests/system/programs/messages.c tests/system/programs/misbehave.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/raw_run.c
@@ -93,7 +106,6 @@ bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_ELFS)
 ## rules that a machine can check: rooms, state, sizes, layout
 check: all
 	@scripts/check-rooms.sh $(B)
-	@scripts/check-format.sh
 
 ## rewrite the sources in the project's layout (needs clang-format)
 format:
@@ -152,7 +164,7 @@ $(B)/lib/libecube.a: $(call program,$(LIBRARY)) Makefile
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $(filter %.o,$^)
 
-$(B)/lib/crt0.o: $(B)/program/lib/crt0.o
+$(B)/lib/crt0.o: $(call program,$(LIBRARY_START))
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
@@ -168,7 +180,7 @@ $(B)/lib/program.ld: linker/program.ld.S board/virt/board.h | $(PACKAGES)
 	$(Q)$(CROSS)gcc -E -P -x assembler-with-cpp -I. -Iboard/virt $< -o $@
 
 define program_rule
-$(B)/$(1): $(2) $(SDK) $(wildcard include/ecube/*.h)
+$(B)/$(1): $(2) $(SDK) $(PUBLIC_HEADERS)
 	@mkdir -p $$(@D)
 	@echo "  cc    $$@"
 	$(Q)$(B)/ecube-cc -Wall -Wextra -Werror $(2) -o $$@

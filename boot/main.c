@@ -31,32 +31,33 @@ static struct node *node(void)
     return (struct node *)(void *)node_storage;
 }
 
-static void step_until_quiet(void)
+static void step_until_quiet(uint64_t now_us)
 {
-    while (node_step(node(), platform_now_us())) {
+    while (node_step(node(), now_us)) {
     }
 }
 
 /* Steps until the links and timers have nothing more, and leaves the interrupts armed for what
  * comes next. */
-static void serve(void)
+static void serve(uint64_t now_us)
 {
     do {
-        step_until_quiet();
+        step_until_quiet(now_us);
     } while (platform_listen(node_deadline(node())));
 }
 
 static _Noreturn void idle(void)
 {
+    uint64_t now_us = platform_now_us();
     for (;;) {
         struct node_start start;
-        serve();
+        serve(now_us);
         if (node_take_start(node(), &start)) {
             platform_sync_instructions();
             platform_update(node_deadline(node()));
             trap_enter(start.entry, start.stack_top, start.block, start.block_bytes);
         }
-        platform_sleep();
+        now_us = platform_sleep();
     }
 }
 
@@ -68,17 +69,18 @@ static void idle_restarted(void)
 void trap_call(struct trap_frame *frame)
 {
     int32_t result = 0;
+    uint64_t now_us = platform_now_us();
     enum node_verdict verdict =
-        node_call(node(), platform_now_us(), frame->registers[7], frame->registers, &result);
+        node_call(node(), now_us, frame->registers[7], frame->registers, &result);
     if (verdict == NODE_RESUME) {
         platform_update(node_deadline(node()));
     }
     while (verdict == NODE_BLOCK) {
-        serve();
-        verdict = node_resume(node(), platform_now_us(), &result);
+        serve(now_us);
+        verdict = node_resume(node(), now_us, &result);
         platform_update(node_deadline(node()));
         if (verdict == NODE_BLOCK) {
-            platform_sleep();
+            now_us = platform_sleep();
         }
     }
     if (verdict == NODE_END) {
@@ -91,7 +93,7 @@ void trap_interrupt(struct trap_frame *frame)
 {
     (void)frame;
     platform_interrupt();
-    serve();
+    serve(platform_now_us());
     if (!node_program_runs(node())) {
         trap_restart(idle_restarted);
     }
@@ -108,7 +110,7 @@ static _Noreturn void farewell(const struct fault *fault)
     uint64_t start_us = platform_now_us();
     node_fault(node(), start_us, fault);
     while (platform_now_us() - start_us < FAREWELL_US) {
-        step_until_quiet();
+        step_until_quiet(platform_now_us());
         if (!platform_listen(start_us + FAREWELL_US)) {
             platform_sleep();
         }

@@ -42,7 +42,7 @@ uint64_t platform_now_us(void);
 bool platform_listen(uint64_t deadline_us);
 
 /* Sleeps until an interrupt is pending, then answers it and stops asking for more. */
-void platform_sleep(void);
+uint64_t platform_sleep(void);
 
 /* Answers the interrupt that is pending, if any, and stops asking for more. */
 void platform_interrupt(void);

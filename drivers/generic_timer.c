@@ -95,14 +95,10 @@ uint64_t generic_timer_now_us(struct generic_timer *timer)
 
 void generic_timer_set_alarm(struct generic_timer *timer, uint64_t alarm_us)
 {
-    if (alarm_us == timer->alarm_us) {
-        return;
+    if (alarm_us >= timer->alarm_us) {
+        return; /* what rings early is looked at and set again; setting costs more than ringing */
     }
     timer->alarm_us = alarm_us;
-    if (alarm_us == UINT64_MAX) {
-        control_write(CTL_OFF);
-        return;
-    }
     uint64_t distance_us = alarm_us > timer->base_us ? alarm_us - timer->base_us : 0;
     if (distance_us > UINT32_MAX) {
         distance_us = UINT32_MAX; /* early by an hour or more: the owner looks, and sets it again */

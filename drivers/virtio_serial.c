@@ -14,6 +14,8 @@ enum {
     STATUS_DRIVER = 2,
     STATUS_DRIVER_OK = 4,
     STATUS_FEATURES_OK = 8,
+    INTERRUPT_USED = 1,
+    INTERRUPT_CONFIG = 2,
     FEATURE_MULTIPORT = 1 << 1, /* in the low word */
     FEATURE_VERSION_1 = 1 << 0, /* bit 32, in the high word */
     CONFIG_MAX_PORTS = 4,       /* after columns and rows, 16 bits each */
@@ -442,7 +444,7 @@ void virtio_serial_quiet(struct virtio_serial *serial)
 
 void virtio_serial_interrupt(struct virtio_serial *serial)
 {
-    register_write(serial, VIRTIO_INTERRUPT_ACK, register_read(serial, VIRTIO_INTERRUPT_STATUS));
+    register_write(serial, VIRTIO_INTERRUPT_ACK, INTERRUPT_USED | INTERRUPT_CONFIG);
     mmio_barrier();
     control_receive(serial);
 }

@@ -44,7 +44,8 @@ static void visit(void *context, const char *name)
     if (found->count == 0) {
         snprintf(found->name, sizeof found->name, "%s", name);
     }
-    snprintf(found->names + used, sizeof found->names - used, "%s%s", found->count ? ", " : "", name);
+    snprintf(found->names + used, sizeof found->names - used, "%s%s", found->count ? ", " : "",
+             name);
     found->count++;
 }
 
@@ -59,13 +60,16 @@ int client_connect(const char *name, struct message *message)
             return message_set(message, "no mesh is up: start one with 'ecube up'");
         }
         if (found.count > 1) {
-            return message_set(message, "several meshes are up (%s): choose one with --name", found.names);
+            return message_set(message, "several meshes are up (%s): choose one with --name",
+                               found.names);
         }
         name = found.name;
     }
     fd = rundir_name_valid(name) ? connect_to(name) : -1;
     if (fd < 0) {
-        return message_set(message, "no mesh named '%.40s' is up: start it with 'ecube up --name %.40s'", name, name);
+        return message_set(message,
+                           "no mesh named '%.40s' is up: start it with 'ecube up --name %.40s'",
+                           name, name);
     }
     return fd;
 }
@@ -85,8 +89,8 @@ static int send_request(int fd, json_t *request)
     return result;
 }
 
-json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const json_t *event), void *context,
-                   struct message *message)
+json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const json_t *event),
+                   void *context, struct message *message)
 {
     FILE *answers = fdopen(dup(fd), "r");
     json_t *last = NULL;
@@ -121,8 +125,8 @@ json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const j
     return last;
 }
 
-int client_run(const char *name, json_t *request, void (*event)(void *context, const json_t *event), void *context,
-               json_t **answer)
+int client_run(const char *name, json_t *request, void (*event)(void *context, const json_t *event),
+               void *context, json_t **answer)
 {
     struct message message;
     int fd = client_connect(name, &message);

@@ -1,5 +1,6 @@
 /*
- * client.h - the other end of serve.h: finds a mesh that is up, asks it, and hands on what it answers.
+ * client.h - the other end of serve.h: finds a mesh that is up, asks it, and hands on what it
+ * answers.
  */
 #pragma once
 
@@ -7,15 +8,16 @@
 
 #include "host/message.h"
 
-/* Connects to the mesh of this name, or with NULL to the only one that is up. Returns a descriptor, or -1. */
+/* Connects to the mesh of this name, or with NULL to the only one that is up. Returns a
+ * descriptor, or -1. */
 int client_connect(const char *name, struct message *message);
 
-/* Sends a request (taken over) and calls event for every answer until "end" or "error". Returns that last one, or NULL
- * with a message when the mesh has ended before. */
-json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const json_t *event), void *context,
-                   struct message *message);
+/* Sends a request (taken over) and calls event for every answer until "end" or "error". Returns
+ * that last one, or NULL with a message when the mesh has ended before. */
+json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const json_t *event),
+                   void *context, struct message *message);
 
-/* Connects, asks, closes; prints what is wrong and returns the exit status, the answer's "status" when there is one.
- * *answer, unless NULL, gets the last event. */
-int client_run(const char *name, json_t *request, void (*event)(void *context, const json_t *event), void *context,
-               json_t **answer);
+/* Connects, asks, closes; prints what is wrong and returns the exit status, the answer's
+ * "status" when there is one. *answer, unless NULL, gets the last event. */
+int client_run(const char *name, json_t *request, void (*event)(void *context, const json_t *event),
+               void *context, json_t **answer);

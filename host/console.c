@@ -1,5 +1,6 @@
 /*
- * console.c - ecube console: shows what programs print on a mesh that is up, until the mesh ends or Ctrl-C.
+ * console.c - ecube console: shows what programs print on a mesh that is up, until the mesh ends or
+ * Ctrl-C.
  */
 #include <string.h>
 
@@ -20,11 +21,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
 
-static const struct argp parser = {NULL, parse, "",
-                                   "Shows what programs print on a mesh that is up, each line behind its rank, until "
-                                   "the mesh ends."
-                                   "\vExample: ecube console --name lab",
-                                   children, NULL, NULL};
+static const struct argp parser = {
+    NULL,
+    parse,
+    "",
+    "Shows what programs print on a mesh that is up, each line behind its rank, until "
+    "the mesh ends."
+    "\vExample: ecube console --name lab",
+    children,
+    NULL,
+    NULL};
 
 static void on_event(void *context, const json_t *event)
 {

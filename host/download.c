@@ -19,8 +19,10 @@ int download_parse_strategy(const char *text, enum strategy *strategy, struct me
             return 0;
         }
     }
-    return message_set(message, "unknown strategy '%.40s': use decremental, sequential, scatter or sequential-scatter",
-                       text);
+    return message_set(
+        message,
+        "unknown strategy '%.40s': use decremental, sequential, scatter or sequential-scatter",
+        text);
 }
 
 const char *download_strategy_name(enum strategy strategy)
@@ -56,17 +58,20 @@ uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims)
            set_bytes(costs) * (nodes - 1) * costs->tau_ns;
 }
 
-uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsigned dims, unsigned x)
+uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsigned dims,
+                                        unsigned x)
 {
     uint64_t inside = UINT64_C(1) << x;
     uint64_t outside = (UINT64_C(1) << dims) - inside;
     uint64_t host = outside * (costs->beta_host_ns + set_bytes(costs) * costs->tau_ns);
     uint64_t scatter = x * costs->beta_ns + set_bytes(costs) * (inside - 1) * costs->tau_ns;
 
-    return costs->beta_host_ns + set_bytes(costs) * inside * costs->tau_ns + (host > scatter ? host : scatter);
+    return costs->beta_host_ns + set_bytes(costs) * inside * costs->tau_ns +
+           (host > scatter ? host : scatter);
 }
 
-/* The time that the root of a subcube needs to scatter: step i moves the common part and 2^(t-i-1) blocks. */
+/* The time that the root of a subcube needs to scatter: step i moves the common part and
+ * 2^(t-i-1) blocks. */
 static uint64_t subcube_scatter_ns(const struct download_costs *costs, unsigned dims)
 {
     return dims * (costs->beta_ns + costs->common_bytes * costs->tau_ns) +
@@ -81,17 +86,18 @@ uint64_t download_decremental_ns(const struct download_costs *costs, unsigned di
            (costs->block_bytes << dims) * costs->tau_ns + subcube_scatter_ns(costs, x);
 }
 
-static void add_message(struct download_plan *plan, const struct download_costs *costs, uint32_t root, unsigned dims)
+static void add_message(struct download_plan *plan, const struct download_costs *costs,
+                        uint32_t root, unsigned dims)
 {
     CHECK(plan->count < TOPOLOGY_NODES_MAX);
     plan->messages[plan->count++] = (struct download_message){.root = root, .dims = dims};
     plan->bytes += (costs->block_bytes << dims) + costs->common_bytes;
 }
 
-/* One message to each node from `first` on; returns the host's time. A node whose number has b bits set is reached
- * over a host link and b - 1 links of the cube. */
-static uint64_t add_single_nodes(struct download_plan *plan, const struct download_costs *costs, unsigned dims,
-                                 uint32_t first)
+/* One message to each node from `first` on; returns the host's time. A node whose number has b
+ * bits set is reached over a host link and b - 1 links of the cube. */
+static uint64_t add_single_nodes(struct download_plan *plan, const struct download_costs *costs,
+                                 unsigned dims, uint32_t first)
 {
     uint64_t ns = 0;
 
@@ -99,7 +105,8 @@ static uint64_t add_single_nodes(struct download_plan *plan, const struct downlo
         unsigned bits = (unsigned)__builtin_popcount(node);
 
         add_message(plan, costs, node, 0);
-        ns += costs->beta_host_ns + set_bytes(costs) * costs->tau_ns + (bits > 1 ? bits - 1 : 0) * costs->hop_ns;
+        ns += costs->beta_host_ns + set_bytes(costs) * costs->tau_ns +
+              (bits > 1 ? bits - 1 : 0) * costs->hop_ns;
     }
     return ns;
 }
@@ -110,7 +117,8 @@ int download_make_plan(struct download_plan *plan, enum strategy strategy, int x
     uint64_t host, scatter;
 
     if (x != DOWNLOAD_X_BEST && (x < 0 || (unsigned)x > dims)) {
-        return message_set(message, "--x %d: a subcube of cube:%u has a dimension from 0 to %u", x, dims, dims);
+        return message_set(message, "--x %d: a subcube of cube:%u has a dimension from 0 to %u", x,
+                           dims, dims);
     }
     *plan = (struct download_plan){.strategy = strategy};
     plan->x = x == DOWNLOAD_X_BEST ? download_best_x(costs, dims) : (unsigned)x;
@@ -133,9 +141,10 @@ int download_make_plan(struct download_plan *plan, enum strategy strategy, int x
         add_message(plan, costs, 0, plan->x);
         scatter = subcube_scatter_ns(costs, plan->x);
         host = add_single_nodes(plan, costs, dims, UINT32_C(1) << plan->x);
-        plan->predicted_ns = costs->beta_host_ns +
-                             (costs->common_bytes + (costs->block_bytes << plan->x)) * costs->tau_ns +
-                             (host > scatter ? host : scatter);
+        plan->predicted_ns =
+            costs->beta_host_ns +
+            (costs->common_bytes + (costs->block_bytes << plan->x)) * costs->tau_ns +
+            (host > scatter ? host : scatter);
         break;
     }
     return 0;

@@ -1,15 +1,17 @@
 /*
- * download.h - which messages the host sends to bring an image into a cube, and the model time that takes.
+ * download.h - the messages that bring an image from the host into a cube, and their model time.
  *
- * Every node gets M bytes: a part that is common to all and a private block of Delta. A message goes to the root of a
- * subcube, carries the blocks of its 2^t nodes and the common part once, and the root scatters it. Decremental
- * scattering sends to subcubes of dimension d-1, d-2, ..., x and x: the host works while roots scatter, and the
- * last, small subcube ends last.
+ * Every node gets M bytes: a part that is common to all and a private block of Delta. A message
+ * goes to the root of a subcube, carries the blocks of its 2^t nodes and the common part once, and
+ * the root scatters it. Decremental scattering sends to subcubes of dimension d-1, d-2, ..., x and
+ * x: the host works while roots scatter, and the last, small subcube ends last.
  *
- * Example  d = 3, x = 1: node 4 (t = 2, nodes 4-7), node 2 (t = 1, nodes 2-3), node 0 (t = 1, nodes 0-1)
+ * Example  d = 3, x = 1: node 4 (t = 2, nodes 4-7), node 2 (t = 1), node 0 (t = 1)
  * Units    bytes and ns of model time; an element is a byte
- * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube nodes, section III
- * Names    beta, tau, sigma, M, Delta, x as in the paper; x = d, one root, is ours and is better when Delta is small
+ * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube
+ *          nodes, section III
+ * Names    beta, tau, sigma, M, Delta, x as in the paper; x = d, one root, is ours and is better
+ *          when Delta is small
  */
 #pragma once
 
@@ -19,10 +21,10 @@
 #include "host/topology.h"
 
 enum strategy {
-    STRATEGY_DECREMENTAL,        /* formula (9) */
-    STRATEGY_SEQUENTIAL,         /* formula (6): a message to every node */
-    STRATEGY_SCATTER,            /* formula (7): one message to node 0 */
-    STRATEGY_SEQUENTIAL_SCATTER  /* formula (8): a subcube by scatter, the other nodes one by one */
+    STRATEGY_DECREMENTAL,       /* formula (9) */
+    STRATEGY_SEQUENTIAL,        /* formula (6): a message to every node */
+    STRATEGY_SCATTER,           /* formula (7): one message to node 0 */
+    STRATEGY_SEQUENTIAL_SCATTER /* formula (8): a subcube by scatter, the other nodes one by one */
 };
 
 enum { DOWNLOAD_X_BEST = -1 };
@@ -30,7 +32,7 @@ enum { DOWNLOAD_X_BEST = -1 };
 struct download_costs {
     uint64_t beta_ns;      /* start-up between nodes, one hop */
     uint64_t beta_host_ns; /* start-up between the host and a node: sigma beta */
-    uint64_t hop_ns;       /* each further hop of a message: zero in the paper, whose host reaches every node */
+    uint64_t hop_ns;       /* each further hop; zero in the paper, whose host reaches every node */
     uint64_t tau_ns;       /* one byte, on both kinds of link */
     uint64_t common_bytes; /* M - Delta */
     uint64_t block_bytes;  /* Delta */
@@ -38,7 +40,7 @@ struct download_costs {
 
 struct download_message {
     uint32_t root;
-    unsigned dims;         /* t */
+    unsigned dims; /* t */
 };
 
 struct download_plan {
@@ -54,13 +56,15 @@ struct download_plan {
 int download_parse_strategy(const char *text, enum strategy *strategy, struct message *message);
 const char *download_strategy_name(enum strategy strategy);
 
-/* The smallest x with 2^x Delta tau >= beta_host - beta, at most d: T4(x+1) - T4(x) is their difference. */
+/* The smallest x with 2^x Delta tau >= beta_host - beta, at most d: T4(x+1) - T4(x) is their
+ * difference. */
 unsigned download_best_x(const struct download_costs *costs, unsigned dims);
 
 /* Formulae (6) to (9); (8) and (9) for one x. All take every node to be one hop from the host. */
 uint64_t download_sequential_ns(const struct download_costs *costs, unsigned dims);
 uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims);
-uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsigned dims, unsigned x);
+uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsigned dims,
+                                        unsigned x);
 uint64_t download_decremental_ns(const struct download_costs *costs, unsigned dims, unsigned x);
 
 /* Lists the messages of a strategy; x may be DOWNLOAD_X_BEST. */

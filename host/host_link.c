@@ -64,7 +64,8 @@ static bool empty_outbox(struct host_links *host)
     while (host->outbox_count > 0) {
         struct outbox_packet *packet = &host->outbox[host->outbox_first];
 
-        if (router_send(&host->router, packet->kind, packet->dst, packet->body, packet->bytes) == E_FULL) {
+        if (router_send(&host->router, packet->kind, packet->dst, packet->body, packet->bytes) ==
+            E_FULL) {
             break;
         }
         host->outbox_first = (host->outbox_first + 1) % OUTBOX_MAX;
@@ -112,7 +113,8 @@ void host_links_pump(struct host_links *host)
     bool more = true;
     struct notice notice;
 
-    if (host->pumping || host->handles_open == 0) { /* a notice function may send, which need not pump again */
+    if (host->pumping ||
+        host->handles_open == 0) { /* a notice function may send, which need not pump again */
         return;
     }
     host->pumping = true;
@@ -135,9 +137,11 @@ void host_links_pump(struct host_links *host)
     }
 }
 
-bool host_links_send(struct host_links *host, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes)
+bool host_links_send(struct host_links *host, uint8_t kind, uint32_t dst, const void *body,
+                     uint32_t bytes)
 {
-    struct outbox_packet *packet = &host->outbox[(host->outbox_first + host->outbox_count) % OUTBOX_MAX];
+    struct outbox_packet *packet =
+        &host->outbox[(host->outbox_first + host->outbox_count) % OUTBOX_MAX];
 
     if (host->outbox_count == OUTBOX_MAX || bytes > OUTBOX_BODY_MAX) {
         return false;

@@ -1,8 +1,8 @@
 /*
  * host_link.h - the host as a router among the nodes, driven by the event loop.
  *
- * Owns one socket_link per host link, the router over them, and an outbox for packets that find no free slot.
- * Whatever the router has to tell goes to the notice function, one notice at a time.
+ * Owns one socket_link per host link, the router over them, and an outbox for packets that find no
+ * free slot. Whatever the router has to tell goes to the notice function, one notice at a time.
  *
  * Context  the thread of the loop
  */
@@ -39,7 +39,7 @@ struct host_links {
     bool pumping;
     struct outbox_packet *outbox; /* ring */
     unsigned outbox_first, outbox_count;
-    uint64_t packets;             /* received so far */
+    uint64_t packets; /* received so far */
     void (*notice)(void *context, const struct notice *notice);
     void *context;
 };
@@ -52,7 +52,8 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topo
 void host_links_pump(struct host_links *host);
 
 /* Queues a packet; it goes when the router has a slot. False when the outbox is full. */
-bool host_links_send(struct host_links *host, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes);
+bool host_links_send(struct host_links *host, uint8_t kind, uint32_t dst, const void *body,
+                     uint32_t bytes);
 
 /* Closes the loop's handles; host_links_free after the loop has run once more. */
 void host_links_close(struct host_links *host);

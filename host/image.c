@@ -18,47 +18,59 @@ enum { SEGMENTS_MAX = 64 };
 static int check_header(const GElf_Ehdr *header, const char *path, struct message *message)
 {
     if (header->e_machine != EM_ARM) {
-        return message_set(message, "%.300s is a program for another machine (ELF machine %u, ARM is %u): "
-                           "compile it with ecube-cc", path, header->e_machine, EM_ARM);
+        return message_set(message,
+                           "%.300s is a program for another machine (ELF machine %u, ARM is %u): "
+                           "compile it with ecube-cc",
+                           path, header->e_machine, EM_ARM);
     }
     if (header->e_ident[EI_CLASS] != ELFCLASS32 || header->e_ident[EI_DATA] != ELFDATA2LSB) {
-        return message_set(message, "%.300s is not a 32-bit little-endian program: compile it with ecube-cc", path);
+        return message_set(message,
+                           "%.300s is not a 32-bit little-endian program: compile it with ecube-cc",
+                           path);
     }
     if (header->e_type != ET_EXEC) {
-        return message_set(message, "%.300s is not a linked executable (ELF type %u): link it with ecube-cc", path,
-                           header->e_type);
+        return message_set(message,
+                           "%.300s is not a linked executable (ELF type %u): link it with ecube-cc",
+                           path, header->e_type);
     }
     return 0;
 }
 
-static int check_segment(const GElf_Phdr *segment, uint64_t file_bytes, const char *path, struct message *message)
+static int check_segment(const GElf_Phdr *segment, uint64_t file_bytes, const char *path,
+                         struct message *message)
 {
     const struct target_memory *memory = &target_memory;
     uint64_t start = segment->p_vaddr, end = start + segment->p_memsz;
 
     if (segment->p_offset > file_bytes || segment->p_filesz > file_bytes - segment->p_offset ||
         segment->p_filesz > segment->p_memsz) {
-        return message_set(message, "%.300s is truncated: a segment of %llu bytes reaches past the end of the file",
-                           path, (unsigned long long)segment->p_filesz);
+        return message_set(
+            message,
+            "%.300s is truncated: a segment of %llu bytes reaches past the end of the file", path,
+            (unsigned long long)segment->p_filesz);
     }
     if (start < memory->kernel_end && end > memory->kernel_base) {
-        return message_set(message, "%.300s overlaps the kernel: a segment at 0x%08llx, programs start at 0x%08x", path,
-                           (unsigned long long)start, memory->image_base);
+        return message_set(
+            message, "%.300s overlaps the kernel: a segment at 0x%08llx, programs start at 0x%08x",
+            path, (unsigned long long)start, memory->image_base);
     }
     if (start < memory->image_base || start >= memory->image_end) {
-        return message_set(message, "%.300s has a segment at 0x%08llx, outside the memory of programs, 0x%08x to 0x%08x",
-                           path, (unsigned long long)start, memory->image_base, memory->image_end);
+        return message_set(
+            message,
+            "%.300s has a segment at 0x%08llx, outside the memory of programs, 0x%08x to 0x%08x",
+            path, (unsigned long long)start, memory->image_base, memory->image_end);
     }
     if (end > memory->image_end) {
-        return message_set(message, "%.300s is too large: it ends at 0x%09llx, the memory of programs at 0x%08x", path,
-                           (unsigned long long)end, memory->image_end);
+        return message_set(
+            message, "%.300s is too large: it ends at 0x%09llx, the memory of programs at 0x%08x",
+            path, (unsigned long long)end, memory->image_end);
     }
     return 0;
 }
 
 /* Collects the loadable segments and the span that they cover. */
-static int read_segments(Elf *elf, struct image *image, GElf_Phdr *segments, unsigned *count, uint64_t file_bytes,
-                         const char *path, struct message *message)
+static int read_segments(Elf *elf, struct image *image, GElf_Phdr *segments, unsigned *count,
+                         uint64_t file_bytes, const char *path, struct message *message)
 {
     size_t total;
     uint64_t first = UINT64_MAX, end = 0, bss_end = 0;
@@ -71,13 +83,15 @@ static int read_segments(Elf *elf, struct image *image, GElf_Phdr *segments, uns
         GElf_Phdr segment;
 
         if (!gelf_getphdr(elf, (int)i, &segment)) {
-            return message_set(message, "%.300s is truncated: its program headers are missing", path);
+            return message_set(message, "%.300s is truncated: its program headers are missing",
+                               path);
         }
         if (segment.p_type != PT_LOAD || segment.p_memsz == 0) {
             continue;
         }
         if (*count == SEGMENTS_MAX) {
-            return message_set(message, "%.300s has more than %d loadable segments", path, SEGMENTS_MAX);
+            return message_set(message, "%.300s has more than %d loadable segments", path,
+                               SEGMENTS_MAX);
         }
         if (check_segment(&segment, file_bytes, path, message) != 0) {
             return -1;
@@ -85,7 +99,8 @@ static int read_segments(Elf *elf, struct image *image, GElf_Phdr *segments, uns
         segments[(*count)++] = segment;
         first = segment.p_vaddr < first ? segment.p_vaddr : first;
         end = segment.p_vaddr + segment.p_filesz > end ? segment.p_vaddr + segment.p_filesz : end;
-        bss_end = segment.p_vaddr + segment.p_memsz > bss_end ? segment.p_vaddr + segment.p_memsz : bss_end;
+        bss_end = segment.p_vaddr + segment.p_memsz > bss_end ? segment.p_vaddr + segment.p_memsz
+                                                              : bss_end;
     }
     if (*count == 0 || end == first) {
         return message_set(message, "%.300s has nothing to load: it has no loadable segment", path);
@@ -96,8 +111,8 @@ static int read_segments(Elf *elf, struct image *image, GElf_Phdr *segments, uns
     return 0;
 }
 
-static int fill(Elf *elf, struct image *image, const GElf_Phdr *segments, unsigned count, int fd, const char *path,
-                struct message *message)
+static int fill(Elf *elf, struct image *image, const GElf_Phdr *segments, unsigned count, int fd,
+                const char *path, struct message *message)
 {
     GElf_Ehdr header;
     bool inside = false;
@@ -112,19 +127,22 @@ static int fill(Elf *elf, struct image *image, const GElf_Phdr *segments, unsign
         const GElf_Phdr *segment = &segments[i];
         size_t bytes = (size_t)segment->p_filesz;
 
-        if (pread(fd, image->data + (segment->p_vaddr - image->base), bytes, (off_t)segment->p_offset) !=
-            (ssize_t)bytes) {
+        if (pread(fd, image->data + (segment->p_vaddr - image->base), bytes,
+                  (off_t)segment->p_offset) != (ssize_t)bytes) {
             return message_set(message, "cannot read %.300s: it is truncated", path);
         }
-        inside |= (image->entry & ~1U) >= segment->p_vaddr && image->entry < segment->p_vaddr + segment->p_filesz;
+        inside |= (image->entry & ~1U) >= segment->p_vaddr &&
+                  image->entry < segment->p_vaddr + segment->p_filesz;
     }
     if (!inside) {
-        return message_set(message, "%.300s starts at 0x%08x, which is in none of its segments", path, image->entry);
+        return message_set(message, "%.300s starts at 0x%08x, which is in none of its segments",
+                           path, image->entry);
     }
     return 0;
 }
 
-static int read_elf(Elf *elf, struct image *image, int fd, const char *path, struct message *message)
+static int read_elf(Elf *elf, struct image *image, int fd, const char *path,
+                    struct message *message)
 {
     GElf_Phdr segments[SEGMENTS_MAX];
     GElf_Ehdr header;
@@ -135,8 +153,8 @@ static int read_elf(Elf *elf, struct image *image, int fd, const char *path, str
         return message_set(message, "%.300s is not a file", path);
     }
     if (!elf || elf_kind(elf) != ELF_K_ELF) {
-        return message_set(message, "%.300s is not an ELF program%s: compile it with ecube-cc", path,
-                           status.st_size == 0 ? " (it is empty)" : "");
+        return message_set(message, "%.300s is not an ELF program%s: compile it with ecube-cc",
+                           path, status.st_size == 0 ? " (it is empty)" : "");
     }
     if (!gelf_getehdr(elf, &header)) {
         return message_set(message, "%.300s is truncated: its ELF header is incomplete", path);

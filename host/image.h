@@ -10,7 +10,7 @@
 #include "host/message.h"
 
 struct image {
-    uint32_t base;    /* address of data[0]: the lowest loaded byte, at or above the program region's start */
+    uint32_t base;    /* address of data[0], the lowest byte that is loaded */
     uint32_t bytes;   /* up to the last byte that the file has */
     uint32_t bss_end; /* end of the memory that must be zero behind it */
     uint32_t entry;

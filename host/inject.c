@@ -31,19 +31,23 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
 
 static const struct argp cut_parser = {
-    NULL, parse, "A-B", "Cuts the link between nodes A and B of a mesh that is up.\vExample: ecube cut 0-1",
-    children, NULL, NULL};
+    NULL,     parse,
+    "A-B",    "Cuts the link between nodes A and B of a mesh that is up.\vExample: ecube cut 0-1",
+    children, NULL,
+    NULL};
 
 static const struct argp kill_parser = {
-    NULL, parse, "NODE", "Kills a node of a mesh that is up.\vExample: ecube kill 3", children, NULL, NULL};
+    NULL,     parse, "NODE", "Kills a node of a mesh that is up.\vExample: ecube kill 3",
+    children, NULL,  NULL};
 
 static int inject(const struct argp *parser, const char *verb, int argc, char **argv)
 {
     struct inject arguments = {0};
 
     argp_parse(parser, argc, argv, 0, NULL, &arguments);
-    return client_run(arguments.name_arguments.name, json_pack("{s:s, s:s}", "verb", verb, "what", arguments.what),
-                      NULL, NULL, NULL);
+    return client_run(arguments.name_arguments.name,
+                      json_pack("{s:s, s:s}", "verb", verb, "what", arguments.what), NULL, NULL,
+                      NULL);
 }
 
 int verb_cut(int argc, char **argv)

@@ -44,14 +44,15 @@ static int make_cables(struct launcher *launcher, struct message *message)
         for (unsigned p = 0; p < topology->dims; p++) {
             uint32_t peer = node ^ UINT32_C(1) << p;
 
-            if (node < peer && make_pair(&launcher->nodes[node].port_fds[p], &launcher->nodes[peer].port_fds[p],
-                                         message) != 0) {
+            if (node < peer && make_pair(&launcher->nodes[node].port_fds[p],
+                                         &launcher->nodes[peer].port_fds[p], message) != 0) {
                 return -1;
             }
         }
     }
     for (unsigned i = 0; i <= topology->dims; i++) {
-        if (make_pair(&launcher->host_fds[i], &launcher->nodes[topology_host_peer(i)].port_fds[topology->dims],
+        if (make_pair(&launcher->host_fds[i],
+                      &launcher->nodes[topology_host_peer(i)].port_fds[topology->dims],
                       message) != 0) {
             return -1;
         }
@@ -61,8 +62,8 @@ static int make_cables(struct launcher *launcher, struct message *message)
 }
 
 /* In the child, between fork and exec. */
-static _Noreturn void become_qemu(const struct launcher_node *node, unsigned port_count, pid_t parent,
-                                  struct target_command *command)
+static _Noreturn void become_qemu(const struct launcher_node *node, unsigned port_count,
+                                  pid_t parent, struct target_command *command)
 {
     int null = open("/dev/null", O_RDONLY);
     sigset_t none;
@@ -86,8 +87,8 @@ static _Noreturn void become_qemu(const struct launcher_node *node, unsigned por
     _exit(127);
 }
 
-static int start_node(struct launcher *launcher, uint32_t number, const struct target *target, const char *rundir,
-                      struct message *message)
+static int start_node(struct launcher *launcher, uint32_t number, const struct target *target,
+                      const char *rundir, struct message *message)
 {
     struct launcher_node *node = &launcher->nodes[number];
     unsigned port_count = topology_ports(&launcher->topology, number);
@@ -114,8 +115,8 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
     return 0;
 }
 
-int launcher_start(struct launcher *launcher, const struct topology *topology, const struct target *target,
-                   const char *rundir, struct message *message)
+int launcher_start(struct launcher *launcher, const struct topology *topology,
+                   const struct target *target, const char *rundir, struct message *message)
 {
     *launcher = (struct launcher){.topology = *topology};
     launcher->nodes = calloc(topology->nodes, sizeof *launcher->nodes);
@@ -145,7 +146,8 @@ int launcher_start(struct launcher *launcher, const struct topology *topology, c
     return 0;
 }
 
-void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node), void *context)
+void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
+                   void *context)
 {
     for (uint32_t number = 0; number < launcher->topology.nodes; number++) {
         struct launcher_node *node = &launcher->nodes[number];
@@ -161,7 +163,8 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
     }
 }
 
-void launcher_describe(const struct launcher *launcher, uint32_t number, char text[LAUNCHER_NOTE_MAX])
+void launcher_describe(const struct launcher *launcher, uint32_t number,
+                       char text[LAUNCHER_NOTE_MAX])
 {
     const struct launcher_node *node = &launcher->nodes[number];
     char words[161] = "", *end;
@@ -177,8 +180,9 @@ void launcher_describe(const struct launcher *launcher, uint32_t number, char te
     }
     end = strrchr(words, '\n');
     if (WIFSIGNALED(node->wait_status)) {
-        snprintf(text, LAUNCHER_NOTE_MAX, "killed by signal %d (%s)%s%s", WTERMSIG(node->wait_status),
-                 strsignal(WTERMSIG(node->wait_status)), bytes > 0 ? ": " : "", end ? end + 1 : words);
+        snprintf(text, LAUNCHER_NOTE_MAX, "killed by signal %d (%s)%s%s",
+                 WTERMSIG(node->wait_status), strsignal(WTERMSIG(node->wait_status)),
+                 bytes > 0 ? ": " : "", end ? end + 1 : words);
     } else {
         snprintf(text, LAUNCHER_NOTE_MAX, "ended with code %d%s%s", WEXITSTATUS(node->wait_status),
                  bytes > 0 ? ": " : "", end ? end + 1 : words);

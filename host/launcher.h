@@ -1,12 +1,14 @@
 /*
  * launcher.h - the QEMU processes of a mesh and the socketpairs that are its cables.
  *
- * Every cable is a socketpair made before the first QEMU starts. A QEMU inherits its own ends and no others. The
- * launcher keeps both ends of a cable between nodes: it can cut it, and when a node dies it shuts that node's cables
- * down, since a neighbour would see nothing while the launcher holds the dead node's end. Of a host link it keeps
- * the host's end. QEMUs get SIGKILL when the tool dies, however it dies.
+ * Every cable is a socketpair made before the first QEMU starts. A QEMU inherits its own ends and
+ * no others. The launcher keeps both ends of a cable between nodes: it can cut it, and when a node
+ * dies it shuts that node's cables down, since a neighbour would see nothing while the launcher
+ * holds the dead node's end. Of a host link it keeps the host's end. QEMUs get SIGKILL when the
+ * tool dies, however it dies.
  *
- * Source   QEMU 7.2 -chardev socket,fd=; prctl(2) PR_SET_PDEATHSIG; measured: two processes per cable, no races
+ * Source   QEMU 7.2 -chardev socket,fd=; prctl(2) PR_SET_PDEATHSIG; measured: two processes per
+ *          cable, no races
  */
 #pragma once
 
@@ -20,8 +22,8 @@
 enum { LAUNCHER_NOTE_MAX = 300 };
 
 struct launcher_node {
-    pid_t pid;         /* 0: never started, or reaped */
-    int output_fd;     /* what QEMU printed */
+    pid_t pid;     /* 0: never started, or reaped */
+    int output_fd; /* what QEMU printed */
     int wait_status;
     bool dead;
     int port_fds[TOPOLOGY_PORTS_MAX]; /* this node's ends; -1: closed */
@@ -34,14 +36,16 @@ struct launcher {
 };
 
 /* Makes the cables and starts the nodes. On failure nothing is left running. */
-int launcher_start(struct launcher *launcher, const struct topology *topology, const struct target *target,
-                   const char *rundir, struct message *message);
+int launcher_start(struct launcher *launcher, const struct topology *topology,
+                   const struct target *target, const char *rundir, struct message *message);
 
 /* Reaps nodes that have ended and shuts their cables down; calls died for each. */
-void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node), void *context);
+void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
+                   void *context);
 
 /* What is known of a dead node: exit code or signal, and QEMU's last words. */
-void launcher_describe(const struct launcher *launcher, uint32_t node, char text[LAUNCHER_NOTE_MAX]);
+void launcher_describe(const struct launcher *launcher, uint32_t node,
+                       char text[LAUNCHER_NOTE_MAX]);
 
 /* Cuts the cable a-b. */
 void launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b);

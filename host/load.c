@@ -32,11 +32,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_child children[] = {
     {&options_load_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
 
-static const struct argp parser = {
-    NULL, parse, "PROGRAM [ARGUMENT...]",
-    "Downloads PROGRAM into every node of a mesh that is up, runs it and shows what it prints and reports."
-    "\vExample: ecube load hello.elf 10 20",
-    children, NULL, NULL};
+static const struct argp parser = {NULL,
+                                   parse,
+                                   "PROGRAM [ARGUMENT...]",
+                                   "Downloads PROGRAM into every node of a mesh that is up, runs "
+                                   "it and shows what it prints and reports."
+                                   "\vExample: ecube load hello.elf 10 20",
+                                   children,
+                                   NULL,
+                                   NULL};
 
 static void on_event(void *context, const json_t *event)
 {
@@ -51,7 +55,8 @@ static void on_event(void *context, const json_t *event)
 }
 
 /* The daemon reads the file itself, so it gets the whole path. */
-static json_t *make_request(const struct load_arguments *arguments, const struct mesh_job_request *job)
+static json_t *make_request(const struct load_arguments *arguments,
+                            const struct mesh_job_request *job)
 {
     json_t *list = json_array();
     char *path = realpath(job->path, NULL);
@@ -60,9 +65,10 @@ static json_t *make_request(const struct load_arguments *arguments, const struct
     for (unsigned i = 0; i < job->argument_count; i++) {
         json_array_append_new(list, json_string(job->arguments[i]));
     }
-    request = json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:b}", "verb", "load", "path", path ? path : job->path,
-                        "arguments", list, "strategy", arguments->strategy, "x", job->x, "timeout_s",
-                        (int)job->timeout_s, "verbose", arguments->verbose);
+    request =
+        json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:b}", "verb", "load", "path",
+                  path ? path : job->path, "arguments", list, "strategy", arguments->strategy, "x",
+                  job->x, "timeout_s", (int)job->timeout_s, "verbose", arguments->verbose);
     free(path);
     return request;
 }
@@ -82,7 +88,8 @@ int verb_load(int argc, char **argv)
         return message_print(&message);
     }
     view_init(&load.view, 1);
-    status = client_run(load.name_arguments.name, make_request(&load.load_arguments, &job), on_event, &load, &answer);
+    status = client_run(load.name_arguments.name, make_request(&load.load_arguments, &job),
+                        on_event, &load, &answer);
     if (!answer) {
         output_drop(&output);
         return status;

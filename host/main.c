@@ -50,15 +50,18 @@ static int run_verb(const struct verb *verb, int argc, char **argv)
 
 static int print_help(FILE *file)
 {
-    fprintf(file, "Usage: ecube VERB [OPTION...]\n\n"
-                  "A mesh of emulated ARM nodes: boot it, run programs on it, see what happened.\n\n");
+    fprintf(file,
+            "Usage: ecube VERB [OPTION...]\n\n"
+            "A mesh of emulated ARM nodes: boot it, run programs on it, see what happened.\n\n");
     for (unsigned i = 0; i < VERB_COUNT; i++) {
         fprintf(file, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
     }
-    fprintf(file, "\nExample: ecube run --mesh cube:4 hello.elf\n"
-                  "'ecube VERB --help' tells more, 'ecube --version' prints the version.\n"
-                  "\nExit status: the largest of the programs' (0 to 255); 132, 136, 139 undefined instruction,\n"
-                  "division by zero, memory fault; 124 timeout; 3 a dead node or link; 2 bad input.\n");
+    fprintf(file,
+            "\nExample: ecube run --mesh cube:4 hello.elf\n"
+            "'ecube VERB --help' tells more, 'ecube --version' prints the version.\n"
+            "\nExit status: the largest of the programs' (0 to 255); 132, 136, 139 undefined "
+            "instruction,\n"
+            "division by zero, memory fault; 124 timeout; 3 a dead node or link; 2 bad input.\n");
     return 0;
 }
 
@@ -73,7 +76,8 @@ int main(int argc, char **argv)
         puts("ecube " ECUBE_VERSION);
         return 0;
     }
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (strcmp(word, "help") == 0 && argc == 2)) {
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        (strcmp(word, "help") == 0 && argc == 2)) {
         return print_help(stdout);
     }
     if (strcmp(word, "help") == 0 && (verb = find_verb(argv[2])) != NULL) {
@@ -86,7 +90,9 @@ int main(int argc, char **argv)
     if (verb) {
         return run_verb(verb, argc - 1, argv + 1);
     }
-    message_set(&message, word[0] ? "unknown verb '%.40s': 'ecube help' lists them" : "name a verb%s: 'ecube help' lists them",
+    message_set(&message,
+                word[0] ? "unknown verb '%.40s': 'ecube help' lists them"
+                        : "name a verb%s: 'ecube help' lists them",
                 strcmp(word, "help") == 0 ? argv[2] : word);
     return message_print(&message);
 }

@@ -18,8 +18,8 @@ void mesh_emit(struct mesh *mesh, json_t *event)
 
 void mesh_emit_progress(struct mesh *mesh, const char *phase, unsigned done, unsigned total)
 {
-    mesh_emit(mesh, json_pack("{s:s, s:s, s:i, s:i}", "event", "progress", "phase", phase, "done", (int)done, "total",
-                              (int)total));
+    mesh_emit(mesh, json_pack("{s:s, s:s, s:i, s:i}", "event", "progress", "phase", phase, "done",
+                              (int)done, "total", (int)total));
 }
 
 void mesh_emit_trouble(struct mesh *mesh, const char *format, ...)
@@ -75,36 +75,31 @@ void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase)
 static void take_packet(struct mesh *mesh, const struct notice *notice)
 {
     const uint8_t *bytes = notice->packet;
-    struct mesh_packet packet = {
-        .kind = bytes[0], .node = get32(bytes + 4), .body = bytes + PACKET_HEADER_BYTES, .bytes = get16(bytes + 2)};
+    struct mesh_packet packet = {.kind = bytes[0],
+                                 .node = get32(bytes + 4),
+                                 .body = bytes + PACKET_HEADER_BYTES,
+                                 .bytes = get16(bytes + 2)};
 
     if (packet.node >= mesh->options.topology.nodes) {
         return;
     }
     switch (packet.kind) {
-    case PACKET_LINKS:
-        mesh_boot_packet(mesh, &packet);
-        break;
+    case PACKET_LINKS: mesh_boot_packet(mesh, &packet); break;
     case PACKET_READY:
     case PACKET_LATER:
     case PACKET_GONE:
-    case PACKET_RECEIPT:
-        mesh_load_packet(mesh, &packet);
-        break;
-    case PACKET_STATE:
-        mesh_query_packet(mesh, &packet);
-        break;
+    case PACKET_RECEIPT: mesh_load_packet(mesh, &packet); break;
+    case PACKET_STATE: mesh_query_packet(mesh, &packet); break;
     case PACKET_LINK_DEAD:
         if (packet.bytes >= LINK_DEAD_BYTES) {
             mesh_link_died(mesh, packet.node,
-                           packet.body[0] < mesh->options.topology.dims ? packet.node ^ UINT32_C(1) << packet.body[0]
-                                                                        : ID_HOST,
+                           packet.body[0] < mesh->options.topology.dims
+                               ? packet.node ^ UINT32_C(1) << packet.body[0]
+                               : ID_HOST,
                            packet.body[1]);
         }
         break;
-    default:
-        mesh_run_packet(mesh, &packet);
-        break;
+    default: mesh_run_packet(mesh, &packet); break;
     }
 }
 
@@ -113,18 +108,14 @@ static void on_notice(void *context, const struct notice *notice)
     struct mesh *mesh = context;
 
     switch (notice->kind) {
-    case NOTICE_PACKET:
-        take_packet(mesh, notice);
-        break;
+    case NOTICE_PACKET: take_packet(mesh, notice); break;
     case NOTICE_OPEN: /* nodes send no messages to the host */
         router_refuse(&mesh->host.router, notice->port, E_REFUSED);
         break;
     case NOTICE_DEAD:
         mesh_link_died(mesh, topology_host_peer(notice->port), ID_HOST, (uint8_t)notice->status);
         break;
-    default:
-        mesh_load_notice(mesh, notice);
-        break;
+    default: mesh_load_notice(mesh, notice); break;
     }
     mesh_load_advance(mesh);
 }
@@ -139,7 +130,8 @@ static void on_child_signal(uv_signal_t *handle, int number)
 
 static void open_handles(struct mesh *mesh)
 {
-    uv_timer_t *timers[] = {&mesh->bound_timer, &mesh->failure_timer, &mesh->tick_timer, &mesh->query_timer};
+    uv_timer_t *timers[] = {&mesh->bound_timer, &mesh->failure_timer, &mesh->tick_timer,
+                            &mesh->query_timer};
 
     for (unsigned i = 0; i < sizeof timers / sizeof timers[0]; i++) {
         uv_timer_init(mesh->loop, timers[i]);
@@ -155,8 +147,9 @@ static void open_handles(struct mesh *mesh)
     mesh->handles_open = true;
 }
 
-int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *options, const struct target *target,
-               const char *rundir, const struct mesh_owner *owner, struct message *message)
+int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *options,
+               const struct target *target, const char *rundir, const struct mesh_owner *owner,
+               struct message *message)
 {
     *mesh = (struct mesh){.loop = loop, .options = *options, .owner = *owner, .target = *target};
     mesh->start_us = uv_hrtime() / 1000;
@@ -171,13 +164,15 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
         return -1;
     }
     mesh_boot_begin(mesh);
-    return host_links_start(&mesh->host, loop, &options->topology, &options->profile, mesh->launcher.host_fds, message);
+    return host_links_start(&mesh->host, loop, &options->topology, &options->profile,
+                            mesh->launcher.host_fds, message);
 }
 
 void mesh_close(struct mesh *mesh)
 {
-    uv_handle_t *handles[] = {(uv_handle_t *)&mesh->bound_timer, (uv_handle_t *)&mesh->failure_timer,
-                              (uv_handle_t *)&mesh->tick_timer, (uv_handle_t *)&mesh->query_timer,
+    uv_handle_t *handles[] = {(uv_handle_t *)&mesh->bound_timer,
+                              (uv_handle_t *)&mesh->failure_timer, (uv_handle_t *)&mesh->tick_timer,
+                              (uv_handle_t *)&mesh->query_timer,
                               (uv_handle_t *)&mesh->child_signal};
 
     if (!mesh->handles_open) {

@@ -1,13 +1,14 @@
 /*
  * mesh.h - a running mesh as the host sees it: boot, download, run, failures.
  *
- * A state machine on the event loop: packets from nodes, ended processes and timers move it on. What a user should
- * see leaves as events (JSON objects, drawn up in README.md), what its owner must act on by the two other functions.
+ * A state machine on the event loop: packets from nodes, ended processes and timers move it on.
+ * What a user should see leaves as events (JSON objects, drawn up in README.md), what its owner
+ * must act on by the two other functions.
  *
- *   start ── every node's links complete ──> ready ── mesh_load ──> download ── receipts ──> run ── exits ──> ready
+ *   boot -- all links --> ready -- mesh_load --> download -- receipts --> run -- exits --> ready
  *
- * A dead node or link breaks the mesh for good: the present phase ends within FAILURE_COLLECT_MS, later loads are
- * refused.
+ * A dead node or link breaks the mesh for good: the present phase ends within FAILURE_COLLECT_MS,
+ * later loads are refused.
  *
  * Units    model time in ns, wall time in us
  * Context  the thread of the loop
@@ -46,13 +47,13 @@ struct mesh_port {
 };
 
 struct mesh_node {
-    bool dead;            /* its process has ended */
+    bool dead; /* its process has ended */
     bool links_told, links_complete, links_right;
     struct mesh_port ports[TOPOLOGY_PORTS_MAX];
     bool receipted;
-    bool running;         /* told to start, not ended */
-    int exit_untold;      /* status other than 0 that the user has not been told of */
-    bool state_known;     /* since the last query */
+    bool running;     /* told to start, not ended */
+    int exit_untold;  /* status other than 0 that the user has not been told of */
+    bool state_known; /* since the last query */
     uint8_t state[STATE_BYTES];
     unsigned report_count;
     char line[CONSOLE_LINE_MAX];
@@ -91,7 +92,7 @@ enum message_state { MESSAGE_OFFERED, MESSAGE_READY, MESSAGE_OPENED, MESSAGE_ACC
 struct mesh_job {
     char *path;
     struct image image;
-    uint8_t *blocks;       /* one private block per node, in rank order */
+    uint8_t *blocks; /* one private block per node, in rank order */
     uint32_t block_bytes;
     struct download_plan plan;
     enum message_state message_state[TOPOLOGY_NODES_MAX];
@@ -102,8 +103,8 @@ struct mesh_job {
     unsigned receipts;
     unsigned timeout_s;
     unsigned ended;
-    bool cancelled;        /* do not run it */
-    int status;            /* the worst so far */
+    bool cancelled; /* do not run it */
+    int status;     /* the worst so far */
     unsigned exits_told;
     struct report_table reports;
 };
@@ -115,8 +116,8 @@ struct mesh_dead_link {
 
 struct mesh_owner {
     void *context;
-    void (*emit)(void *context, json_t *event);              /* takes over the reference */
-    void (*booted)(void *context, int status);               /* 0, or STATUS_MESH */
+    void (*emit)(void *context, json_t *event);               /* takes over the reference */
+    void (*booted)(void *context, int status);                /* 0, or STATUS_MESH */
     void (*ended)(void *context, int status, json_t *result); /* takes over the reference */
 };
 
@@ -128,24 +129,24 @@ struct mesh {
     struct launcher launcher;
     struct host_links host;
     uv_signal_t child_signal;
-    uv_timer_t bound_timer;    /* of the phase, then of what follows its end */
+    uv_timer_t bound_timer; /* of the phase, then of what follows its end */
     uv_timer_t failure_timer;
-    uv_timer_t tick_timer;     /* boot grace, repeated offers, watching for stalls */
+    uv_timer_t tick_timer; /* boot grace, repeated offers, watching for stalls */
     uv_timer_t query_timer;
     uv_timer_t injection_timers[INJECTIONS_MAX];
     bool handles_open;
 
     enum mesh_phase phase;
-    bool broken;               /* a node or link is gone */
+    bool broken; /* a node or link is gone */
     struct mesh_node *nodes;
     struct mesh_dead_link dead_links[DEAD_LINKS_MAX];
     unsigned dead_link_count, dead_links_told;
     uint64_t start_us, boot_us;
     unsigned nodes_right;
-    uint32_t job_number;       /* makes the wants of a job its own */
-    uint64_t model_ns;         /* the latest model time that any node has told */
+    uint32_t job_number; /* makes the wants of a job its own */
+    uint64_t model_ns;   /* the latest model time that any node has told */
     struct mesh_job job;
-    bool job_held;             /* job holds memory */
+    bool job_held; /* job holds memory */
     uint64_t activity, activity_seen;
     unsigned quiet_ticks;
     uint64_t stall_digest;
@@ -157,8 +158,9 @@ struct mesh {
 };
 
 /* Starts the nodes. */
-int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *options, const struct target *target,
-               const char *rundir, const struct mesh_owner *owner, struct message *message);
+int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *options,
+               const struct target *target, const char *rundir, const struct mesh_owner *owner,
+               struct message *message);
 
 /* Downloads a program and starts it; owner.ended tells the end. */
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message);

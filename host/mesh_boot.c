@@ -8,7 +8,8 @@
 enum { BOOT_GRACE_MS = 2000, DIFFERENCES_MAX = 24 };
 
 /* What is wrong with one port of a node, in words; NULL when it is as it should be. */
-static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned port, char *text, size_t room)
+static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned port, char *text,
+                              size_t room)
 {
     const struct mesh_node *node = &mesh->nodes[number];
     const struct mesh_port *found = &node->ports[port];
@@ -33,12 +34,9 @@ static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned
         }
         snprintf(text, room, "finds node %u, port %u", (unsigned)found->peer, found->peer_port);
         return text;
-    case LINK_HEARD:
-        return "hears the other end but is not heard";
-    case LINK_DEAD:
-        return "had it and lost it";
-    default:
-        return "hears nothing";
+    case LINK_HEARD: return "hears the other end but is not heard";
+    case LINK_DEAD: return "had it and lost it";
+    default: return "hears nothing";
     }
 }
 
@@ -54,7 +52,8 @@ static bool node_is_right(const struct mesh *mesh, uint32_t node)
     return true;
 }
 
-/* One line per cable that is not as it should be. Of a node that tells nothing only the other ends are heard. */
+/* One line per cable that is not as it should be. Of a node that tells nothing only the other
+ * ends are heard. */
 static void tell_cable(struct mesh *mesh, uint32_t node, unsigned port, unsigned *count)
 {
     uint32_t peer = node ^ UINT32_C(1) << port;
@@ -71,22 +70,25 @@ static void tell_cable(struct mesh *mesh, uint32_t node, unsigned port, unsigned
     if ((*count)++ >= DIFFERENCES_MAX) {
         return;
     }
-    if (a == LINK_CROSSED || b == LINK_CROSSED || (a == LINK_UP && here) || (b == LINK_UP && there)) {
+    if (a == LINK_CROSSED || b == LINK_CROSSED || (a == LINK_UP && here) ||
+        (b == LINK_UP && there)) {
         kind = "crossed";
     } else if (a == LINK_HEARD || b == LINK_HEARD || a == LINK_UP || b == LINK_UP) {
         kind = "one-way";
     }
-    mesh_emit_trouble(mesh, "%s: link %u-%u (dimension %u): node %u %s, node %u %s", kind, (unsigned)node,
-                      (unsigned)peer, port, (unsigned)node, here ? here : "sees it up", (unsigned)peer,
-                      there ? there : "sees it up");
+    mesh_emit_trouble(mesh, "%s: link %u-%u (dimension %u): node %u %s, node %u %s", kind,
+                      (unsigned)node, (unsigned)peer, port, (unsigned)node,
+                      here ? here : "sees it up", (unsigned)peer, there ? there : "sees it up");
 }
 
 /* A node is silent when it does not run, or when its way to the host is not there. */
 static void tell_silent_node(struct mesh *mesh, uint32_t node, unsigned *count)
 {
     if (!mesh->nodes[node].links_told && (*count)++ < DIFFERENCES_MAX) {
-        mesh_emit_trouble(mesh, "missing: node %u (rank %u) tells nothing: it does not run, or has no way to the host",
-                          (unsigned)node, (unsigned)node);
+        mesh_emit_trouble(
+            mesh,
+            "missing: node %u (rank %u) tells nothing: it does not run, or has no way to the host",
+            (unsigned)node, (unsigned)node);
     }
 }
 
@@ -107,12 +109,14 @@ static void tell_differences(struct mesh *mesh)
             const char *fault = port_fault(mesh, node, topology->dims, text, sizeof text);
 
             if (fault && count++ < DIFFERENCES_MAX) {
-                mesh_emit_trouble(mesh, "missing: host link of node %u: the node %s", (unsigned)node, fault);
+                mesh_emit_trouble(mesh, "missing: host link of node %u: the node %s",
+                                  (unsigned)node, fault);
             }
         }
     }
     if (count > DIFFERENCES_MAX) {
-        mesh_emit_trouble(mesh, "and %u more links that are not as they should be", count - DIFFERENCES_MAX);
+        mesh_emit_trouble(mesh, "and %u more links that are not as they should be",
+                          count - DIFFERENCES_MAX);
     }
 }
 
@@ -144,8 +148,10 @@ static void finish_boot(struct mesh *mesh)
 {
     mesh->boot_us = uv_hrtime() / 1000 - mesh->start_us;
     mesh_enter_phase(mesh, MESH_READY);
-    mesh_emit(mesh, json_pack("{s:s, s:s, s:i, s:f}", "event", "boot", "mesh", mesh->options.topology.name, "nodes",
-                              (int)mesh->options.topology.nodes, "boot_ms", (double)mesh->boot_us / 1e3));
+    mesh_emit(mesh,
+              json_pack("{s:s, s:s, s:i, s:f}", "event", "boot", "mesh",
+                        mesh->options.topology.name, "nodes", (int)mesh->options.topology.nodes,
+                        "boot_ms", (double)mesh->boot_us / 1e3));
     mesh->owner.booted(mesh->owner.context, 0);
 }
 
@@ -162,7 +168,8 @@ void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
     for (unsigned p = 0; p < ports; p++) {
         const uint8_t *body = packet->body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
 
-        node->ports[p] = (struct mesh_port){.state = body[0], .peer_port = body[1], .peer = get32(body + 4)};
+        node->ports[p] =
+            (struct mesh_port){.state = body[0], .peer_port = body[1], .peer = get32(body + 4)};
     }
     if (mesh->phase != MESH_BOOT || mesh->broken) {
         return;
@@ -174,7 +181,8 @@ void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
     if (mesh->nodes_right == mesh->options.topology.nodes) {
         finish_boot(mesh);
     } else if (!node->links_right && !uv_is_active((uv_handle_t *)&mesh->tick_timer)) {
-        /* a node has waited long and gave up on a link: the others have little time left to tell theirs */
+        /* a node has waited long and gave up on a link: the others have little time left to tell
+         * theirs */
         uv_timer_start(&mesh->tick_timer, on_boot_bound, BOOT_GRACE_MS, 0);
     }
 }

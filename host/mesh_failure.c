@@ -1,8 +1,8 @@
 /*
  * mesh_failure.c - dead nodes and links.
  *
- * A dead node is told at once, by its process. A dead link is told when FAILURE_COLLECT_MS have passed: by then it is
- * known whether a dead node explains it, and what its other end says.
+ * A dead node is told at once, by its process. A dead link is told when FAILURE_COLLECT_MS have
+ * passed: by then it is known whether a dead node explains it, and what its other end says.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,8 +61,8 @@ void mesh_node_died(void *context, uint32_t number)
             }
         }
     }
-    mesh_fail(mesh, "node %u (rank %u) died during %s: its QEMU was %s", (unsigned)number, (unsigned)number,
-              phase_text(mesh->phase), note);
+    mesh_fail(mesh, "node %u (rank %u) died during %s: its QEMU was %s", (unsigned)number,
+              (unsigned)number, phase_text(mesh->phase), note);
 }
 
 void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t reason)
@@ -70,7 +70,8 @@ void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t rea
     for (unsigned i = 0; i < mesh->dead_link_count; i++) {
         const struct mesh_dead_link *link = &mesh->dead_links[i];
 
-        if ((link->node == node && link->peer == peer) || (link->node == peer && link->peer == node)) {
+        if ((link->node == node && link->peer == peer) ||
+            (link->node == peer && link->peer == node)) {
             return;
         }
     }
@@ -86,21 +87,25 @@ static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
     const struct topology *topology = &mesh->options.topology;
     const char *phase = phase_text(mesh->phase);
 
-    if (mesh->nodes[link->node].dead || (link->peer < topology->nodes && mesh->nodes[link->peer].dead)) {
+    if (mesh->nodes[link->node].dead ||
+        (link->peer < topology->nodes && mesh->nodes[link->peer].dead)) {
         return; /* the node's death has been told */
     }
     if (link->peer == ID_HOST) {
-        mesh_emit_trouble(mesh, "the host link of node %u (rank %u) died during %s: %s", (unsigned)link->node,
-                          (unsigned)link->node, phase, reason_text(link->reason));
+        mesh_emit_trouble(mesh, "the host link of node %u (rank %u) died during %s: %s",
+                          (unsigned)link->node, (unsigned)link->node, phase,
+                          reason_text(link->reason));
     } else if (link->peer >= topology->nodes) {
-        mesh_emit_trouble(mesh, "a link of node %u (rank %u) died during %s before its other end was known: %s",
-                          (unsigned)link->node, (unsigned)link->node, phase, reason_text(link->reason));
+        mesh_emit_trouble(
+            mesh, "a link of node %u (rank %u) died during %s before its other end was known: %s",
+            (unsigned)link->node, (unsigned)link->node, phase, reason_text(link->reason));
     } else {
-        mesh_emit_trouble(mesh, "link %u-%u (dimension %d) died during %s: %s, told by node %u (rank %u)",
+        mesh_emit_trouble(mesh,
+                          "link %u-%u (dimension %d) died during %s: %s, told by node %u (rank %u)",
                           (unsigned)(link->node < link->peer ? link->node : link->peer),
                           (unsigned)(link->node < link->peer ? link->peer : link->node),
-                          topology_dimension(topology, link->node, link->peer), phase, reason_text(link->reason),
-                          (unsigned)link->node, (unsigned)link->node);
+                          topology_dimension(topology, link->node, link->peer), phase,
+                          reason_text(link->reason), (unsigned)link->node, (unsigned)link->node);
     }
 }
 

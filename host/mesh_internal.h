@@ -17,7 +17,8 @@ struct mesh_packet {
 void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase);
 void mesh_emit(struct mesh *mesh, json_t *event);
 void mesh_emit_progress(struct mesh *mesh, const char *phase, unsigned done, unsigned total);
-void mesh_emit_trouble(struct mesh *mesh, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mesh_emit_trouble(struct mesh *mesh, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void mesh_send(struct mesh *mesh, uint8_t kind, uint32_t node, const void *body, uint32_t bytes);
 
 /* mesh_failure.c: the mesh is broken; the phase ends soon */

@@ -1,8 +1,9 @@
 /*
  * mesh_load.c - the download: offers, circuits, receipts.
  *
- * All roots get their OFFER at once. Circuits are opened one after another, largest subcube first, each issued at the
- * model time at which the one before is complete: the host of the paper sends one message at a time.
+ * All roots get their OFFER at once. Circuits are opened one after another, largest subcube first,
+ * each issued at the model time at which the one before is complete: the host of the paper sends
+ * one message at a time.
  */
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ void mesh_job_free(struct mesh *mesh)
     }
 }
 
-static void fill_block(uint8_t *block, uint32_t rank, uint32_t size, const struct mesh_job_request *request)
+static void fill_block(uint8_t *block, uint32_t rank, uint32_t size,
+                       const struct mesh_job_request *request)
 {
     const char *name = strrchr(request->path, '/');
     uint8_t *text = block + BLOCK_HEADER_BYTES;
@@ -49,7 +51,8 @@ static void fill_block(uint8_t *block, uint32_t rank, uint32_t size, const struc
 }
 
 /* The private blocks of all nodes: rank, size, argv with the program's name first. */
-static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
+static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request,
+                       struct message *message)
 {
     struct mesh_job *job = &mesh->job;
     uint32_t nodes = mesh->options.topology.nodes;
@@ -60,8 +63,9 @@ static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request
     }
     bytes = (bytes + BLOCK_ALIGN - 1) / BLOCK_ALIGN * BLOCK_ALIGN;
     if (bytes * nodes > target_memory.blocks_bytes) {
-        return message_set(message, "the arguments are too long: %zu bytes, a mesh of %u nodes has room for %u", bytes,
-                           (unsigned)nodes, target_memory.blocks_bytes / (unsigned)nodes);
+        return message_set(
+            message, "the arguments are too long: %zu bytes, a mesh of %u nodes has room for %u",
+            bytes, (unsigned)nodes, target_memory.blocks_bytes / (unsigned)nodes);
     }
     job->block_bytes = (uint32_t)bytes;
     job->blocks = calloc(nodes, bytes);
@@ -74,7 +78,8 @@ static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request
     return 0;
 }
 
-static int make_job(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
+static int make_job(struct mesh *mesh, const struct mesh_job_request *request,
+                    struct message *message)
 {
     struct mesh_job *job = &mesh->job;
     const struct profile *profile = &mesh->options.profile;
@@ -83,7 +88,8 @@ static int make_job(struct mesh *mesh, const struct mesh_job_request *request, s
     *job = (struct mesh_job){.timeout_s = request->timeout_s};
     mesh->job_held = true;
     job->path = strdup(request->path);
-    if (image_read(&job->image, request->path, message) != 0 || make_blocks(mesh, request, message) != 0) {
+    if (image_read(&job->image, request->path, message) != 0 ||
+        make_blocks(mesh, request, message) != 0) {
         return -1;
     }
     costs.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns;
@@ -92,7 +98,8 @@ static int make_job(struct mesh *mesh, const struct mesh_job_request *request, s
     costs.hop_ns = (uint64_t)profile->tau_ns + profile->element_ns;
     costs.common_bytes = job->image.bytes;
     costs.block_bytes = job->block_bytes;
-    return download_make_plan(&job->plan, request->strategy, request->x, mesh->options.topology.dims, &costs, message);
+    return download_make_plan(&job->plan, request->strategy, request->x,
+                              mesh->options.topology.dims, &costs, message);
 }
 
 static void send_offer(struct mesh *mesh, unsigned index)
@@ -114,14 +121,15 @@ static void on_download_bound(uv_timer_t *timer)
 {
     struct mesh *mesh = timer->data;
 
-    mesh_fail(mesh, "download did not end within %d s: %u of %u receipts", DOWNLOAD_BOUND_S, mesh->job.receipts,
-              (unsigned)mesh->options.topology.nodes);
+    mesh_fail(mesh, "download did not end within %d s: %u of %u receipts", DOWNLOAD_BOUND_S,
+              mesh->job.receipts, (unsigned)mesh->options.topology.nodes);
 }
 
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
 {
     if (mesh->broken) {
-        return message_set(message, "the mesh is broken, a node or link is dead: end it with 'ecube down'");
+        return message_set(message,
+                           "the mesh is broken, a node or link is dead: end it with 'ecube down'");
     }
     if (mesh->phase != MESH_READY) {
         return message_set(message, "the mesh is busy: another program is running");
@@ -174,8 +182,8 @@ void mesh_load_advance(struct mesh *mesh)
     if (status == E_OK) {
         job->message_state[index] = MESSAGE_OPENED;
     } else if (status != E_FULL && status != E_BUSY) {
-        mesh_fail(mesh, "download to node %u (rank %u) failed: %s", (unsigned)next->root, (unsigned)next->root,
-                  status_text(status));
+        mesh_fail(mesh, "download to node %u (rank %u) failed: %s", (unsigned)next->root,
+                  (unsigned)next->root, status_text(status));
     }
 }
 
@@ -192,7 +200,8 @@ void mesh_load_notice(struct mesh *mesh, const struct notice *notice)
         job->clock_ns = notice->done_ns;
         job->message_next++;
     } else if (notice->kind == NOTICE_REFUSED && !mesh->broken) {
-        mesh_fail(mesh, "node %u (rank %u) refused the download: %s", (unsigned)job->plan.messages[index].root,
+        mesh_fail(mesh, "node %u (rank %u) refused the download: %s",
+                  (unsigned)job->plan.messages[index].root,
                   (unsigned)job->plan.messages[index].root, status_text(notice->status));
     }
 }
@@ -220,13 +229,14 @@ static void take_receipt(struct mesh *mesh, const struct mesh_packet *packet)
         return;
     }
     if (status != E_OK) {
-        mesh_fail(mesh, "download to node %u (rank %u) failed: %s", (unsigned)packet->node, (unsigned)packet->node,
-                  status_text(status));
+        mesh_fail(mesh, "download to node %u (rank %u) failed: %s", (unsigned)packet->node,
+                  (unsigned)packet->node, status_text(status));
         return;
     }
     digest_of(job, packet->node, digest);
     if (memcmp(digest, packet->body + 16, DIGEST_BYTES) != 0) {
-        mesh_fail(mesh, "download to node %u (rank %u) failed: the node holds other bytes than were sent",
+        mesh_fail(mesh,
+                  "download to node %u (rank %u) failed: the node holds other bytes than were sent",
                   (unsigned)packet->node, (unsigned)packet->node);
         return;
     }
@@ -278,7 +288,7 @@ void mesh_load_packet(struct mesh *mesh, const struct mesh_packet *packet)
     } else if (packet->kind == PACKET_LATER) {
         uv_timer_start(&mesh->tick_timer, on_offer_retry, OFFER_RETRY_MS, 0);
     } else if (packet->kind == PACKET_GONE && !mesh->broken) {
-        mesh_fail(mesh, "node %u (rank %u) refused the download: it runs a program", (unsigned)packet->node,
-                  (unsigned)packet->node);
+        mesh_fail(mesh, "node %u (rank %u) refused the download: it runs a program",
+                  (unsigned)packet->node, (unsigned)packet->node);
     }
 }

@@ -1,5 +1,6 @@
 /*
- * mesh_query.c - what the nodes are doing: STATE replies, who waits for whom, programs that block each other.
+ * mesh_query.c - what the nodes are doing: STATE replies, who waits for whom, programs that block
+ * each other.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 
 enum {
     WAITS_TOLD_MAX = 16,
-    QUIET_TICKS = 5,      /* seconds without a word from any program before the nodes are asked */
-    STALL_SAME_MAX = 2    /* unchanged answers, all waiting, that count as blocked for ever */
+    QUIET_TICKS = 5,   /* seconds without a word from any program before the nodes are asked */
+    STALL_SAME_MAX = 2 /* unchanged answers, all waiting, that count as blocked for ever */
 };
 
 struct node_state {
@@ -88,7 +89,8 @@ void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet)
 
 static const char *operation_text(uint32_t operation)
 {
-    static const char *const names[] = {"barrier", "broadcast", "scatter", "gather", "complete exchange"};
+    static const char *const names[] = {"barrier", "broadcast", "scatter", "gather",
+                                        "complete exchange"};
 
     return operation < sizeof names / sizeof names[0] ? names[operation] : "collective";
 }
@@ -119,21 +121,13 @@ static void describe_wait(const struct mesh_node *node, char *text, size_t room)
     }
     describe_peer(&state, peer, sizeof peer);
     switch (state.wait) {
-    case WAIT_SEND:
-        snprintf(text, room, "waits to send to %s", peer);
-        break;
-    case WAIT_RECEIVE:
-        snprintf(text, room, "waits to receive from %s", peer);
-        break;
+    case WAIT_SEND: snprintf(text, room, "waits to send to %s", peer); break;
+    case WAIT_RECEIVE: snprintf(text, room, "waits to receive from %s", peer); break;
     case WAIT_COLLECTIVE:
         snprintf(text, room, "waits in %s, step %u", operation_text(state.operation), state.step);
         break;
-    case WAIT_CONSOLE:
-        snprintf(text, room, "waits for its console text to leave");
-        break;
-    default:
-        snprintf(text, room, "computes");
-        break;
+    case WAIT_CONSOLE: snprintf(text, room, "waits for its console text to leave"); break;
+    default: snprintf(text, room, "computes"); break;
     }
 }
 
@@ -157,15 +151,16 @@ void mesh_tell_waits(struct mesh *mesh)
 
 json_t *mesh_describe_nodes(const struct mesh *mesh)
 {
-    static const char *const programs[] = {"empty", "loading", "loaded", "running", "exited", "faulted"};
+    static const char *const programs[] = {"empty",   "loading", "loaded",
+                                           "running", "exited",  "faulted"};
     json_t *list = json_array();
     char text[160];
 
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
         const struct mesh_node *node = &mesh->nodes[rank];
         struct node_state state = state_of(node);
-        const char *program = node->dead             ? "dead"
-                              : !node->state_known   ? "silent"
+        const char *program = node->dead                        ? "dead"
+                              : !node->state_known              ? "silent"
                               : state.program > PROGRAM_FAULTED ? "unknown"
                                                                 : programs[state.program];
         json_t *counters = json_array();
@@ -175,9 +170,11 @@ json_t *mesh_describe_nodes(const struct mesh *mesh)
             json_array_append_new(counters, json_integer(get32(node->state + 32 + 4 * i)));
         }
         json_array_append_new(
-            list, json_pack("{s:i, s:s, s:s, s:f, s:i, s:o}", "node", (int)rank, "program", program, "doing",
-                            state.program == PROGRAM_RUNNING && node->state_known ? text : "-", "model_us",
-                            (double)state.model_ns / 1e3, "status", state.status, "counters", counters));
+            list,
+            json_pack("{s:i, s:s, s:s, s:f, s:i, s:o}", "node", (int)rank, "program", program,
+                      "doing", state.program == PROGRAM_RUNNING && node->state_known ? text : "-",
+                      "model_us", (double)state.model_ns / 1e3, "status", state.status, "counters",
+                      counters));
     }
     return list;
 }
@@ -221,8 +218,8 @@ static void after_watch(void *context, struct mesh *mesh)
     mesh->stall_count = digest == mesh->stall_digest ? mesh->stall_count + 1 : 0;
     mesh->stall_digest = digest;
     if (mesh->stall_count >= STALL_SAME_MAX) {
-        mesh_emit_trouble(mesh, "the programs that still run wait for ever: %u of %u have ended", mesh->job.ended,
-                          (unsigned)mesh->options.topology.nodes);
+        mesh_emit_trouble(mesh, "the programs that still run wait for ever: %u of %u have ended",
+                          mesh->job.ended, (unsigned)mesh->options.topology.nodes);
         mesh_tell_waits(mesh);
         mesh_job_end(mesh, mesh->job.status ? mesh->job.status : STATUS_TIMEOUT);
     }
@@ -238,7 +235,8 @@ void mesh_watch_tick(struct mesh *mesh)
         return;
     }
     mesh->quiet_ticks++;
-    if ((mesh->quiet_ticks >= QUIET_TICKS || mesh->job.status != 0) && !mesh->query_open && !mesh->timed_out) {
+    if ((mesh->quiet_ticks >= QUIET_TICKS || mesh->job.status != 0) && !mesh->query_open &&
+        !mesh->timed_out) {
         mesh_query(mesh, after_watch, NULL);
     }
 }

@@ -51,16 +51,18 @@ json_t *mesh_describe(const struct mesh *mesh, int status)
 {
     const struct mesh_job *job = &mesh->job;
     const struct download_plan *plan = &job->plan;
-    uint64_t model_ns = job->clock_end_ns > job->clock_base_ns ? job->clock_end_ns - job->clock_base_ns : 0;
+    uint64_t model_ns =
+        job->clock_end_ns > job->clock_base_ns ? job->clock_end_ns - job->clock_base_ns : 0;
     json_t *download = json_pack("{s:s, s:i, s:I, s:f, s:f, s:f, s:i}", "strategy",
                                  download_strategy_name(plan->strategy), "x", (int)plan->x, "bytes",
-                                 (json_int_t)plan->bytes, "model_us", (double)model_ns / 1e3, "predicted_us",
-                                 (double)plan->predicted_ns / 1e3, "wall_ms", (double)job->wall_us / 1e3, "receipts",
-                                 (int)job->receipts);
+                                 (json_int_t)plan->bytes, "model_us", (double)model_ns / 1e3,
+                                 "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
+                                 (double)job->wall_us / 1e3, "receipts", (int)job->receipts);
 
     return json_pack("{s:s, s:i, s:f, s:o, s:i, s:o}", "mesh", mesh->options.topology.name, "nodes",
-                     (int)mesh->options.topology.nodes, "boot_ms", (double)mesh->boot_us / 1e3, "download", download,
-                     "status", status, "reports", report_to_json(&job->reports));
+                     (int)mesh->options.topology.nodes, "boot_ms", (double)mesh->boot_us / 1e3,
+                     "download", download, "status", status, "reports",
+                     report_to_json(&job->reports));
 }
 
 /* Told up to a second late, and not in a broken mesh: there the dead node or link is the reason. */
@@ -73,8 +75,8 @@ void mesh_tell_exits(struct mesh *mesh)
 
         mesh->nodes[rank].exit_untold = 0;
         if (status != 0 && mesh->job.exits_told++ < EXITS_TOLD_MAX) {
-            mesh_emit_trouble(mesh, "node %u (rank %u): the program exited with status %d", (unsigned)rank,
-                              (unsigned)rank, status);
+            mesh_emit_trouble(mesh, "node %u (rank %u): the program exited with status %d",
+                              (unsigned)rank, (unsigned)rank, status);
         } else if (status != 0) {
             more++;
         }
@@ -109,7 +111,8 @@ void mesh_cancel(struct mesh *mesh, int status)
         mesh_job_end(mesh, status);
         host_links_pump(&mesh->host);
     } else if (mesh->phase == MESH_DOWNLOAD) {
-        mesh->job.cancelled = true; /* its circuits hold the job's memory: it ends when the download does */
+        mesh->job.cancelled =
+            true; /* its circuits hold the job's memory: it ends when the download does */
         mesh->job.status = status;
     }
 }
@@ -123,8 +126,10 @@ static void after_timeout(void *context, struct mesh *mesh)
 {
     (void)context;
     if (mesh->phase == MESH_RUN) {
-        mesh_emit_trouble(mesh, "the run did not end within %u s: %u of %u programs have ended (--timeout sets it)",
-                          mesh->job.timeout_s, mesh->job.ended, (unsigned)mesh->options.topology.nodes);
+        mesh_emit_trouble(
+            mesh,
+            "the run did not end within %u s: %u of %u programs have ended (--timeout sets it)",
+            mesh->job.timeout_s, mesh->job.ended, (unsigned)mesh->options.topology.nodes);
         mesh_tell_waits(mesh);
         mesh_job_end(mesh, STATUS_TIMEOUT);
     }
@@ -194,17 +199,19 @@ static void take_report(struct mesh *mesh, const struct mesh_packet *packet)
     }
     node->report_count++;
     if (mesh->job.reports.count > before) {
-        mesh_emit(mesh, json_pack("{s:s, s:s, s:I}", "event", "report", "name", mesh->job.reports.reports[before].name,
-                                  "bytes", (json_int_t)mesh->job.reports.reports[before].bytes));
+        mesh_emit(mesh, json_pack("{s:s, s:s, s:I}", "event", "report", "name",
+                                  mesh->job.reports.reports[before].name, "bytes",
+                                  (json_int_t)mesh->job.reports.reports[before].bytes));
     }
 }
 
 void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
 {
-    if (packet->kind == PACKET_FAULT && packet->bytes >= FAULT_BYTES && get32(packet->body) >= FAULT_KERNEL) {
+    if (packet->kind == PACKET_FAULT && packet->bytes >= FAULT_BYTES &&
+        get32(packet->body) >= FAULT_KERNEL) {
         mesh_tell_fault(mesh, packet);
-        mesh_fail(mesh, "node %u (rank %u) is out of order: its kernel stopped", (unsigned)packet->node,
-                  (unsigned)packet->node);
+        mesh_fail(mesh, "node %u (rank %u) is out of order: its kernel stopped",
+                  (unsigned)packet->node, (unsigned)packet->node);
         return;
     }
     if (mesh->phase != MESH_RUN || !mesh->nodes[packet->node].running) {
@@ -212,12 +219,8 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
     }
     mesh->activity++;
     switch (packet->kind) {
-    case PACKET_CONSOLE:
-        take_console(mesh, packet);
-        break;
-    case PACKET_REPORT:
-        take_report(mesh, packet);
-        break;
+    case PACKET_CONSOLE: take_console(mesh, packet); break;
+    case PACKET_REPORT: take_report(mesh, packet); break;
     case PACKET_EXIT:
         if (packet->bytes >= 4) {
             mesh->nodes[packet->node].exit_untold = (int)(get32(packet->body) & 0xff);
@@ -230,7 +233,6 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
             node_ended(mesh, packet->node, fault_status(get32(packet->body)));
         }
         break;
-    default:
-        break;
+    default: break;
     }
 }

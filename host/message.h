@@ -11,13 +11,13 @@ enum { MESSAGE_MAX = 480 };
 
 /* What the tool exits with, beside the status of the worst node's program (0 to 255). */
 enum exit_status {
-    STATUS_BAD_INPUT = 2,    /* the command line, an image or the installation */
-    STATUS_MESH = 3,         /* a node, a link or the download failed */
+    STATUS_BAD_INPUT = 2, /* the command line, an image or the installation */
+    STATUS_MESH = 3,      /* a node, a link or the download failed */
     STATUS_TIMEOUT = 124,
-    STATUS_UNDEFINED = 132,  /* a program's undefined instruction, as a shell shows SIGILL */
-    STATUS_CHECK = 134,      /* the kernel of a node failed */
-    STATUS_DIVIDE = 136,     /* division by zero, as SIGFPE */
-    STATUS_MEMORY = 139      /* a data or fetch abort, as SIGSEGV */
+    STATUS_UNDEFINED = 132, /* a program's undefined instruction, as a shell shows SIGILL */
+    STATUS_CHECK = 134,     /* the kernel of a node failed */
+    STATUS_DIVIDE = 136,    /* division by zero, as SIGFPE */
+    STATUS_MEMORY = 139     /* a data or fetch abort, as SIGSEGV */
 };
 
 struct message {
@@ -25,7 +25,8 @@ struct message {
 };
 
 /* Fills the message; returns -1, so that a failing function can return it. */
-int message_set(struct message *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int message_set(struct message *message, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Prints "ecube: ..." to stderr and returns STATUS_BAD_INPUT. */
 int message_print(const struct message *message);

@@ -4,7 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_PROFILE = 256, KEY_SIGMA, KEY_KERNEL, KEY_QEMU, KEY_STRATEGY, KEY_X, KEY_TIMEOUT, KEY_JSON, KEY_NAME };
+enum {
+    KEY_PROFILE = 256,
+    KEY_SIGMA,
+    KEY_KERNEL,
+    KEY_QEMU,
+    KEY_STRATEGY,
+    KEY_X,
+    KEY_TIMEOUT,
+    KEY_JSON,
+    KEY_NAME
+};
 
 enum { TIMEOUT_DEFAULT_S = 600, TIMEOUT_MAX_S = 7 * 24 * 3600, SIGMA_MAX = 60 };
 
@@ -13,7 +23,8 @@ struct named_profile {
     struct profile profile;
 };
 
-/* iPSC/860: 65 + 0.425 k + 10 i us for k bytes over i hops (CENG 90-20, section 3.2), split as clock.h shows. */
+/* iPSC/860: 65 + 0.425 k + 10 i us for k bytes over i hops (CENG 90-20, section 3.2), split as
+ * clock.h shows. */
 static const struct named_profile profiles[] = {
     {"ipsc860", {.xi_ns = 65425, .tau_ns = 9575, .element_ns = 425}},
     {"unit", {.xi_ns = 1000, .tau_ns = 1000, .element_ns = 1000}},
@@ -21,8 +32,10 @@ static const struct named_profile profiles[] = {
 
 static const struct argp_option mesh_option_list[] = {
     {"mesh", 'm', "NETWORK", 0, "the network: cube:D, D from 0 to 7 (default cube:4)", 0},
-    {"profile", KEY_PROFILE, "NAME", 0, "machine whose times are modelled: ipsc860 (default), unit", 0},
-    {"sigma", KEY_SIGMA, "FACTOR", 0, "start-up of host messages against the nodes' (default 1.5)", 0},
+    {"profile", KEY_PROFILE, "NAME", 0, "machine whose times are modelled: ipsc860 (default), unit",
+     0},
+    {"sigma", KEY_SIGMA, "FACTOR", 0, "start-up of host messages against the nodes' (default 1.5)",
+     0},
     {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
     {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
     {0},
@@ -40,8 +53,10 @@ static error_t parse_mesh(int key, char *text, struct argp_state *state)
     case KEY_QEMU: arguments->qemu = text; break;
     case KEY_SIGMA:
         arguments->sigma = strtod(text, &end);
-        if (*end != '\0' || end == text || !(arguments->sigma >= 0 && arguments->sigma <= SIGMA_MAX)) {
-            argp_error(state, "--sigma %s: use a number from 0 to %d, for example 1.5", text, SIGMA_MAX);
+        if (*end != '\0' || end == text ||
+            !(arguments->sigma >= 0 && arguments->sigma <= SIGMA_MAX)) {
+            argp_error(state, "--sigma %s: use a number from 0 to %d, for example 1.5", text,
+                       SIGMA_MAX);
         }
         break;
     default: return ARGP_ERR_UNKNOWN;
@@ -61,7 +76,8 @@ static const struct argp_option load_option_list[] = {
     {0},
 };
 
-static long parse_count(const char *text, long low, long high, struct argp_state *state, const char *name)
+static long parse_count(const char *text, long low, long high, struct argp_state *state,
+                        const char *name)
 {
     char *end;
     long value = strtol(text, &end, 10);
@@ -122,10 +138,12 @@ struct mesh_arguments options_mesh_defaults(void)
 
 struct load_arguments options_load_defaults(void)
 {
-    return (struct load_arguments){.strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_s = TIMEOUT_DEFAULT_S};
+    return (struct load_arguments){
+        .strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_s = TIMEOUT_DEFAULT_S};
 }
 
-static int find_profile(const struct mesh_arguments *arguments, struct profile *profile, struct message *message)
+static int find_profile(const struct mesh_arguments *arguments, struct profile *profile,
+                        struct message *message)
 {
     for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         if (strcmp(arguments->profile, profiles[i].name) == 0) {
@@ -137,8 +155,8 @@ static int find_profile(const struct mesh_arguments *arguments, struct profile *
     return message_set(message, "unknown profile '%.40s': use ipsc860 or unit", arguments->profile);
 }
 
-int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options, struct target *target,
-                      struct message *message)
+int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options,
+                      struct target *target, struct message *message)
 {
     *options = (struct mesh_options){0};
     if (topology_parse(&options->topology, arguments->mesh, message) != 0 ||
@@ -148,7 +166,8 @@ int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_option
     return target_find(target, arguments->kernel, arguments->qemu, message);
 }
 
-int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request, struct message *message)
+int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request,
+                     struct message *message)
 {
     struct image image;
 
@@ -183,10 +202,13 @@ static int parse_phase(const char *text, struct mesh_injection *injection, struc
             return 0;
         }
     }
-    return message_set(message, "'%.40s': a fault happens at boot, download or run, for example 0-1@run+100", text);
+    return message_set(message,
+                       "'%.40s': a fault happens at boot, download or run, for example 0-1@run+100",
+                       text);
 }
 
-int options_add_injection(struct mesh_options *options, const char *text, bool kill, struct message *message)
+int options_add_injection(struct mesh_options *options, const char *text, bool kill,
+                          struct message *message)
 {
     struct mesh_injection *injection = &options->injections[options->injection_count];
     const char *at = strchr(text, '@');
@@ -194,8 +216,8 @@ int options_add_injection(struct mesh_options *options, const char *text, bool k
     uint32_t ends[2] = {0, 0};
 
     if (!at || options->injection_count == INJECTIONS_MAX) {
-        return message_set(message, "'%.40s': say when, as %s@run, at most %d times", text, kill ? "3" : "0-1",
-                           INJECTIONS_MAX);
+        return message_set(message, "'%.40s': say when, as %s@run, at most %d times", text,
+                           kill ? "3" : "0-1", INJECTIONS_MAX);
     }
     snprintf(what, sizeof what, "%.*s", (int)(at - text), text);
     *injection = (struct mesh_injection){.kill = kill};

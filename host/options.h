@@ -1,7 +1,8 @@
 /*
  * options.h - command-line options that several verbs share, as argp children.
  *
- * A verb lists the children that it takes in its struct argp and hands each its struct in ARGP_KEY_INIT.
+ * A verb lists the children that it takes in its struct argp and hands each its struct in
+ * ARGP_KEY_INIT.
  */
 #pragma once
 
@@ -45,12 +46,14 @@ struct mesh_arguments options_mesh_defaults(void);
 struct load_arguments options_load_defaults(void);
 
 /* Turns the words into a mesh to start, and finds kernel and QEMU. */
-int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options, struct target *target,
-                      struct message *message);
+int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options,
+                      struct target *target, struct message *message);
 
-/* Turns the words into a job, and reads the program once so that a bad one is told before anything starts. */
+/* Turns the words into a job, and reads the program once so that a bad one is told before
+ * anything starts. */
 int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request,
                      struct message *message);
 
 /* Takes "A-B@PHASE[+MS]" or "N@PHASE[+MS]"; the topology must be known. */
-int options_add_injection(struct mesh_options *options, const char *text, bool kill, struct message *message);
+int options_add_injection(struct mesh_options *options, const char *text, bool kill,
+                          struct message *message);

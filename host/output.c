@@ -26,11 +26,14 @@ int output_write(struct output *output, const json_t *object, struct message *me
     if (output->fd < 0) {
         return 0;
     }
-    if ((ftruncate(output->fd, 0) != 0 && errno != EINVAL) /* a pipe or device cannot be cut short */
-        || json_dumpfd(object, output->fd, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) != 0 ||
+    if ((ftruncate(output->fd, 0) != 0 &&
+         errno != EINVAL) /* a pipe or device cannot be cut short */
+        ||
+        json_dumpfd(object, output->fd, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) != 0 ||
         write(output->fd, "\n", 1) != 1) {
         close(output->fd);
-        return message_set(message, "cannot write the JSON file %.300s: %s", output->path, strerror(errno));
+        return message_set(message, "cannot write the JSON file %.300s: %s", output->path,
+                           strerror(errno));
     }
     close(output->fd);
     output->fd = -1;

@@ -11,7 +11,7 @@
 struct output {
     const char *path; /* NULL: none was asked for */
     int fd;
-    bool made;        /* it did not exist before */
+    bool made; /* it did not exist before */
 };
 
 int output_open(struct output *output, const char *path, struct message *message);

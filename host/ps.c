@@ -11,7 +11,12 @@
 enum { KEY_JSON = 600 };
 
 /* Positions in the list of counters that a node's STATE carries. */
-enum { COUNTER_FRAMES_SENT = 0, COUNTER_FRAMES_RECEIVED = 1, COUNTER_RESENT = 2, COUNTER_FORWARDED = 7 };
+enum {
+    COUNTER_FRAMES_SENT = 0,
+    COUNTER_FRAMES_RECEIVED = 1,
+    COUNTER_RESENT = 2,
+    COUNTER_FORWARDED = 7
+};
 
 struct ps {
     struct name_arguments name_arguments;
@@ -35,11 +40,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
 
-static const struct argp parser = {option_list, parse, "",
-                                   "Shows the nodes of a mesh that is up: their program, what it waits for, model "
-                                   "time, frames sent, received and sent again, circuits forwarded."
-                                   "\vExample: ecube ps --name lab",
-                                   children, NULL, NULL};
+static const struct argp parser = {
+    option_list,
+    parse,
+    "",
+    "Shows the nodes of a mesh that is up: their program, what it waits for, model "
+    "time, frames sent, received and sent again, circuits forwarded."
+    "\vExample: ecube ps --name lab",
+    children,
+    NULL,
+    NULL};
 
 static long long counter(const json_t *node, size_t index)
 {
@@ -52,15 +62,19 @@ static void print_nodes(const json_t *answer)
     json_t *node;
 
     printf("%s, %s\n", json_string_value(json_object_get(answer, "mesh")),
-           json_is_true(json_object_get(answer, "broken")) ? "broken: a node or link is dead" : "whole");
-    printf("%4s %-8s %14s %8s %8s %6s %6s  %s\n", "node", "program", "model us", "sent", "received", "resent", "relay",
-           "doing");
-    json_array_foreach(json_object_get(answer, "nodes"), i, node) {
-        printf("%4lld %-8s %14.3f %8lld %8lld %6lld %6lld  %s\n", json_integer_value(json_object_get(node, "node")),
+           json_is_true(json_object_get(answer, "broken")) ? "broken: a node or link is dead"
+                                                           : "whole");
+    printf("%4s %-8s %14s %8s %8s %6s %6s  %s\n", "node", "program", "model us", "sent", "received",
+           "resent", "relay", "doing");
+    json_array_foreach(json_object_get(answer, "nodes"), i, node)
+    {
+        printf("%4lld %-8s %14.3f %8lld %8lld %6lld %6lld  %s\n",
+               json_integer_value(json_object_get(node, "node")),
                json_string_value(json_object_get(node, "program")),
-               json_number_value(json_object_get(node, "model_us")), counter(node, COUNTER_FRAMES_SENT),
-               counter(node, COUNTER_FRAMES_RECEIVED), counter(node, COUNTER_RESENT),
-               counter(node, COUNTER_FORWARDED), json_string_value(json_object_get(node, "doing")));
+               json_number_value(json_object_get(node, "model_us")),
+               counter(node, COUNTER_FRAMES_SENT), counter(node, COUNTER_FRAMES_RECEIVED),
+               counter(node, COUNTER_RESENT), counter(node, COUNTER_FORWARDED),
+               json_string_value(json_object_get(node, "doing")));
     }
 }
 
@@ -76,7 +90,8 @@ int verb_ps(int argc, char **argv)
     if (output_open(&output, ps.json, &message) != 0) {
         return message_print(&message);
     }
-    status = client_run(ps.name_arguments.name, json_pack("{s:s}", "verb", "ps"), NULL, NULL, &answer);
+    status =
+        client_run(ps.name_arguments.name, json_pack("{s:s}", "verb", "ps"), NULL, NULL, &answer);
     if (!answer) {
         output_drop(&output);
         return status;

@@ -79,10 +79,11 @@ json_t *report_to_json(const struct report_table *table)
         const struct report *r = &table->reports[i];
 
         json_array_append_new(
-            list, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "name", r->name, "bytes", (json_int_t)r->bytes,
-                            "steps", (json_int_t)r->steps, "model_us", (double)r->model_ns / 1e3, "predicted_us",
-                            (double)r->predicted_ns / 1e3, "bound_us", (double)r->bound_ns / 1e3, "wall_us",
-                            (double)r->wall_ns / 1e3, "wrong", (json_int_t)r->wrong));
+            list, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:I}", "name", r->name, "bytes",
+                            (json_int_t)r->bytes, "steps", (json_int_t)r->steps, "model_us",
+                            (double)r->model_ns / 1e3, "predicted_us",
+                            (double)r->predicted_ns / 1e3, "bound_us", (double)r->bound_ns / 1e3,
+                            "wall_us", (double)r->wall_ns / 1e3, "wrong", (json_int_t)r->wrong));
     }
     return list;
 }
@@ -111,13 +112,14 @@ void report_print(FILE *file, const json_t *reports)
     size_t i;
     json_t *report;
 
-    json_array_foreach(reports, i, report) {
+    json_array_foreach(reports, i, report)
+    {
         const char *present = json_string_value(json_object_get(report, "name"));
 
         if (!name || strcmp(name, present) != 0) {
             name = present;
-            fprintf(file, "\n%s\n%14s %6s %14s %14s %14s %7s %11s %6s\n", name, "bytes per pair", "steps", "model us",
-                    "closed form us", "bound us", "eta", "wall ms", "wrong");
+            fprintf(file, "\n%s\n%14s %6s %14s %14s %14s %7s %11s %6s\n", name, "bytes per pair",
+                    "steps", "model us", "closed form us", "bound us", "eta", "wall ms", "wrong");
         }
         print_line(file, report);
     }

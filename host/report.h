@@ -1,8 +1,8 @@
 /*
  * report.h - what programs report about their measurements, merged over the nodes.
  *
- * The k-th report of every node belongs to one line: times, steps and bound are the worst of the nodes, wrong bytes
- * are added up.
+ * The k-th report of every node belongs to one line: times, steps and bound are the worst of the
+ * nodes, wrong bytes are added up.
  */
 #pragma once
 
@@ -23,7 +23,8 @@ struct report_table {
     unsigned count, room;
 };
 
-/* Adds the k-th report of a node, as the packet body holds it; false: malformed or out of memory. */
+/* Adds the k-th report of a node, as the packet body holds it; false: malformed or out of
+ * memory. */
 bool report_add(struct report_table *table, unsigned k, const uint8_t *body, uint32_t bytes);
 void report_free(struct report_table *table);
 

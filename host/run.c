@@ -35,8 +35,8 @@ struct run {
 };
 
 static const struct argp_option option_list[] = {
-    {"cut", KEY_CUT, "A-B@PHASE", 0, "cut a link at boot, download or run (@run+MS: so much later), to see what happens",
-     0},
+    {"cut", KEY_CUT, "A-B@PHASE", 0,
+     "cut a link at boot, download or run (@run+MS: so much later), to see what happens", 0},
     {"kill", KEY_KILL, "N@PHASE", 0, "kill a node likewise", 0},
     {0},
 };
@@ -71,11 +71,16 @@ static const struct argp_child children[] = {
     {&options_mesh_argp, 0, NULL, 1}, {&options_load_argp, 0, NULL, 2}, {0}};
 
 static const struct argp parser = {
-    option_list, parse, "PROGRAM [ARGUMENT...]",
-    "Boots a mesh, downloads PROGRAM into every node, runs it and ends the mesh. Every line that a program prints "
+    option_list,
+    parse,
+    "PROGRAM [ARGUMENT...]",
+    "Boots a mesh, downloads PROGRAM into every node, runs it and ends the mesh. Every line that a "
+    "program prints "
     "is shown behind its rank; what programs report is shown as a table."
     "\vExample: ecube run --mesh cube:3 --json result.json hello.elf 10 20",
-    children, NULL, NULL};
+    children,
+    NULL,
+    NULL};
 
 static void on_emit(void *context, json_t *event)
 {
@@ -125,15 +130,16 @@ static void watch_signals(struct run *run)
     }
 }
 
-static int prepare(struct run *run, struct mesh_options *options, struct target *target, struct output *output,
-                   struct message *message)
+static int prepare(struct run *run, struct mesh_options *options, struct target *target,
+                   struct output *output, struct message *message)
 {
     struct download_plan plan;
     struct download_costs costs = {0};
 
     if (options_make_mesh(&run->mesh_arguments, options, target, message) != 0 ||
         options_make_job(&run->load_arguments, &run->request, message) != 0 ||
-        download_make_plan(&plan, run->request.strategy, run->request.x, options->topology.dims, &costs, message) != 0) {
+        download_make_plan(&plan, run->request.strategy, run->request.x, options->topology.dims,
+                           &costs, message) != 0) {
         return -1;
     }
     options->verbose = run->load_arguments.verbose;
@@ -154,7 +160,8 @@ static int prepare(struct run *run, struct mesh_options *options, struct target 
 static int execute(struct run *run, const struct mesh_options *options, const struct target *target,
                    struct message *message)
 {
-    struct mesh_owner owner = {.context = run, .emit = on_emit, .booted = on_booted, .ended = on_ended};
+    struct mesh_owner owner = {
+        .context = run, .emit = on_emit, .booted = on_booted, .ended = on_ended};
     struct rundir rundir;
     int started;
 

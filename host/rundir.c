@@ -21,8 +21,8 @@ static const char *base_directory(void)
     const char *base = getenv("XDG_RUNTIME_DIR");
     struct stat status;
 
-    if (base && base[0] == '/' && strlen(base) < BASE_MAX && stat(base, &status) == 0 && S_ISDIR(status.st_mode) &&
-        status.st_uid == getuid() && access(base, W_OK | X_OK) == 0) {
+    if (base && base[0] == '/' && strlen(base) < BASE_MAX && stat(base, &status) == 0 &&
+        S_ISDIR(status.st_mode) && status.st_uid == getuid() && access(base, W_OK | X_OK) == 0) {
         return base;
     }
     return "/tmp";
@@ -30,12 +30,14 @@ static const char *base_directory(void)
 
 void rundir_path(char path[RUNDIR_PATH_MAX], const char *name)
 {
-    snprintf(path, RUNDIR_PATH_MAX, "%s/ecube-%u-%.*s", base_directory(), (unsigned)getuid(), RUNDIR_NAME_MAX, name);
+    snprintf(path, RUNDIR_PATH_MAX, "%s/ecube-%u-%.*s", base_directory(), (unsigned)getuid(),
+             RUNDIR_NAME_MAX, name);
 }
 
 bool rundir_name_valid(const char *text)
 {
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    size_t length =
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 
     return length > 0 && length <= RUNDIR_NAME_MAX && text[length] == '\0';
 }
@@ -89,7 +91,8 @@ void rundir_list(void (*visit)(void *context, const char *name), void *context)
         return;
     }
     while ((entry = readdir(directory)) != NULL) {
-        if (strncmp(entry->d_name, prefix, prefix_bytes) == 0 && rundir_name_valid(entry->d_name + prefix_bytes)) {
+        if (strncmp(entry->d_name, prefix, prefix_bytes) == 0 &&
+            rundir_name_valid(entry->d_name + prefix_bytes)) {
             rundir_path(path, entry->d_name + prefix_bytes);
             if (is_own_directory(path)) {
                 visit(context, entry->d_name + prefix_bytes);
@@ -118,7 +121,8 @@ static void sweep_one(void *context, const char *name)
     close(fd);
 }
 
-/* The guardian: sleeps until the tool closes its end of the pipe, by ending in whatever way, then cleans up. */
+/* The guardian: sleeps until the tool closes its end of the pipe, by ending in whatever way,
+ * then cleans up. */
 static _Noreturn void guard(int fd, const char *path)
 {
     char byte;
@@ -165,7 +169,8 @@ static int start_guardian(struct rundir *rundir, struct message *message)
     return 0;
 }
 
-/* The directory is made under a hidden name and renamed when its lock is held, so no sweep takes it for stale. */
+/* The directory is made under a hidden name and renamed when its lock is held, so no sweep takes
+ * it for stale. */
 int rundir_create(struct rundir *rundir, const char *name, struct message *message)
 {
     char hidden[RUNDIR_PATH_MAX], lock[RUNDIR_PATH_MAX + 8], unique[RUNDIR_NAME_MAX + 1];
@@ -174,7 +179,8 @@ int rundir_create(struct rundir *rundir, const char *name, struct message *messa
     rundir_list(sweep_one, NULL);
     snprintf(hidden, sizeof hidden, "%s/.ecube-%u-XXXXXX", base_directory(), (unsigned)getuid());
     if (!mkdtemp(hidden)) {
-        return message_set(message, "cannot make a directory in %s: %s", base_directory(), strerror(errno));
+        return message_set(message, "cannot make a directory in %s: %s", base_directory(),
+                           strerror(errno));
     }
     snprintf(lock, sizeof lock, "%s/lock", hidden);
     rundir->lock_fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -188,8 +194,10 @@ int rundir_create(struct rundir *rundir, const char *name, struct message *messa
         remove_directory(hidden);
         close(rundir->lock_fd);
         rundir->path[0] = '\0';
-        return message_set(message, "a mesh named '%s' is up: choose another with --name, or end it with 'ecube down'",
-                           name ? name : unique);
+        return message_set(
+            message,
+            "a mesh named '%s' is up: choose another with --name, or end it with 'ecube down'",
+            name ? name : unique);
     }
     if (start_guardian(rundir, message) != 0) {
         remove_directory(rundir->path);

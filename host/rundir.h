@@ -1,9 +1,9 @@
 /*
  * rundir.h - the private directory of one mesh: QMP and GDB sockets, the control socket, the lock.
  *
- * It lies in $XDG_RUNTIME_DIR, else in /tmp, has mode 0700 and is named ecube-UID-NAME. A guardian process removes it
- * when the tool is gone, however it went; the tool holds a lock in it, so that what a guardian could not remove is
- * recognised as stale and removed by the next start.
+ * It lies in $XDG_RUNTIME_DIR, else in /tmp, has mode 0700 and is named ecube-UID-NAME. A guardian
+ * process removes it when the tool is gone, however it went; the tool holds a lock in it, so that
+ * what a guardian could not remove is recognised as stale and removed by the next start.
  */
 #pragma once
 
@@ -21,7 +21,8 @@ struct rundir {
     pid_t guardian;
 };
 
-/* Removes directories whose tool is gone, then makes one. `name` NULL: a name that nobody else has. */
+/* Removes directories whose tool is gone, then makes one. `name` NULL: a name that nobody else
+ * has. */
 int rundir_create(struct rundir *rundir, const char *name, struct message *message);
 
 /* Removes the directory and ends the guardian. */

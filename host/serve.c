@@ -13,11 +13,11 @@ enum { CLIENTS_MAX = 32, REQUEST_MAX = 1 << 20, BACKLOG_MAX = 16 << 20, CLOSE_TU
 struct client {
     struct server *server;
     uv_pipe_t pipe;
-    char *request;      /* what has come of the line */
+    char *request; /* what has come of the line */
     size_t request_bytes;
-    bool asked;         /* the line was complete */
-    bool listens;       /* to console lines */
-    bool wants_nodes;   /* waits for the answer to a query */
+    bool asked;       /* the line was complete */
+    bool listens;     /* to console lines */
+    bool wants_nodes; /* waits for the answer to a query */
     bool closing;
 };
 
@@ -110,7 +110,8 @@ static void tell_and_forget(struct client *client, json_t *event)
 
 static void tell_error(struct client *client, const char *text)
 {
-    tell_and_forget(client, json_pack("{s:s, s:s, s:i}", "event", "error", "text", text, "status", STATUS_BAD_INPUT));
+    tell_and_forget(client, json_pack("{s:s, s:s, s:i}", "event", "error", "text", text, "status",
+                                      STATUS_BAD_INPUT));
 }
 
 static void report_boot(struct server *server, const json_t *event)
@@ -118,7 +119,8 @@ static void report_boot(struct server *server, const json_t *event)
     char *text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
     if (text) {
-        dprintf(server->report_fd, "%s\n", text); /* when nobody reads any more, the boot goes on all the same */
+        dprintf(server->report_fd, "%s\n",
+                text); /* when nobody reads any more, the boot goes on all the same */
         free(text);
     }
 }
@@ -164,7 +166,8 @@ static void on_ended(void *context, int status, json_t *result)
 
     server->runner = NULL;
     if (runner) {
-        tell_and_forget(runner, json_pack("{s:s, s:i, s:O}", "event", "end", "status", status, "result", result));
+        tell_and_forget(runner, json_pack("{s:s, s:i, s:O}", "event", "end", "status", status,
+                                          "result", result));
     }
     json_decref(result);
 }
@@ -218,9 +221,11 @@ static void on_queried(void *context, struct mesh *mesh)
 
         if (client && client->wants_nodes) {
             client->wants_nodes = false;
-            tell_and_forget(client, json_pack("{s:s, s:i, s:s, s:b, s:f, s:o}", "event", "end", "status", 0, "mesh",
-                                              mesh->options.topology.name, "broken", mesh->broken, "boot_ms",
-                                              (double)mesh->boot_us / 1e3, "nodes", mesh_describe_nodes(mesh)));
+            tell_and_forget(client,
+                            json_pack("{s:s, s:i, s:s, s:b, s:f, s:o}", "event", "end", "status", 0,
+                                      "mesh", mesh->options.topology.name, "broken", mesh->broken,
+                                      "boot_ms", (double)mesh->boot_us / 1e3, "nodes",
+                                      mesh_describe_nodes(mesh)));
         }
     }
 }
@@ -365,18 +370,22 @@ static int listen_on(struct server *server, const char *directory, struct messag
     return 0;
 }
 
-int serve_mesh(const char *name, const struct mesh_options *options, const struct target *target, int report_fd)
+int serve_mesh(const char *name, const struct mesh_options *options, const struct target *target,
+               int report_fd)
 {
     static struct server server;
-    struct mesh_owner owner = {.context = &server, .emit = on_emit, .booted = on_booted, .ended = on_ended};
+    struct mesh_owner owner = {
+        .context = &server, .emit = on_emit, .booted = on_booted, .ended = on_ended};
     struct rundir rundir;
     struct message message;
 
     server.report_fd = report_fd;
-    if (rundir_create(&rundir, name, &message) != 0 || listen_on(&server, rundir.path, &message) != 0 ||
-        mesh_start(&server.mesh, &server.loop, options, target, rundir.path, &owner, &message) != 0) {
-        json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text", message.text, "status",
-                                  STATUS_BAD_INPUT);
+    if (rundir_create(&rundir, name, &message) != 0 ||
+        listen_on(&server, rundir.path, &message) != 0 ||
+        mesh_start(&server.mesh, &server.loop, options, target, rundir.path, &owner, &message) !=
+            0) {
+        json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text", message.text,
+                                  "status", STATUS_BAD_INPUT);
 
         report_boot(&server, event);
         json_decref(event);
@@ -385,7 +394,8 @@ int serve_mesh(const char *name, const struct mesh_options *options, const struc
     }
     uv_run(&server.loop, UV_RUN_DEFAULT);
     mesh_close(&server.mesh);
-    for (unsigned i = 0; i < CLOSE_TURNS; i++) { /* lets last words leave; clients see the end of this process */
+    for (unsigned i = 0; i < CLOSE_TURNS;
+         i++) { /* lets last words leave; clients see the end of this process */
         uv_run(&server.loop, UV_RUN_NOWAIT);
     }
     mesh_free(&server.mesh);

@@ -1,13 +1,15 @@
 /*
  * serve.h - the process that holds a mesh which stays, and its control socket.
  *
- * A client sends one line of JSON, {"verb": ...}, and gets events, one per line, the last of kind "end" or "error".
+ * A client sends one line of JSON, {"verb": ...}, and gets events, one per line, the last of kind
+ * "end" or "error".
  *
- *   load     path, arguments, strategy, x, timeout_s   events of the run, then end with status and result
- *   ps                                                 end with mesh, broken and nodes
- *   console                                            console and trouble events until the mesh ends
- *   cut      a, b            kill     node             end
- *   down                                               end; the connection closes when everything is gone
+ *   load     path, arguments, strategy, x, timeout_s, verbose
+ *                   events of the run, then end with status and result
+ *   ps              end with mesh, broken, boot_ms and nodes
+ *   console         console and trouble events until the mesh ends
+ *   cut, kill  what end
+ *   down            end; the connection closes when everything is gone
  *
  * A client that hangs up during its load cancels it.
  */
@@ -16,6 +18,7 @@
 #include "host/mesh.h"
 #include "host/target.h"
 
-/* Boots the mesh and serves until it is told to end; events of the boot go to report_fd, which is then closed.
- * Returns the exit status. */
-int serve_mesh(const char *name, const struct mesh_options *options, const struct target *target, int report_fd);
+/* Boots the mesh and serves until it is told to end; events of the boot go to report_fd, which
+ * is then closed. Returns the exit status. */
+int serve_mesh(const char *name, const struct mesh_options *options, const struct target *target,
+               int report_fd);

@@ -1,7 +1,8 @@
 /*
  * socket_link.h - a maker of drivers/link.h over the host's end of a non-blocking stream socket.
  *
- * Segments queue as pointers and leave by one sendmsg; a chunk is one read into a free receive buffer.
+ * Segments queue as pointers and leave by one sendmsg; a chunk is one read into a free receive
+ * buffer.
  *
  * Units    bytes
  * Errors   E_FULL from send when SOCKET_LINK_SEGMENTS are queued
@@ -22,7 +23,7 @@ struct socket_link {
     struct iovec queue[SOCKET_LINK_SEGMENTS]; /* ring of segments not yet with the socket */
     unsigned first, count;
     uint32_t sent_count;
-    uint8_t *memory;                          /* LINK_BUFFERS_MAX buffers */
+    uint8_t *memory; /* LINK_BUFFERS_MAX buffers */
     uint16_t free_buffers[LINK_BUFFERS_MAX];
     unsigned free_count;
 };

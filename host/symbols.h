@@ -1,5 +1,6 @@
 /*
- * symbols.h - function, file and line of an address, from an ELF file's symbol table and debug information.
+ * symbols.h - function, file and line of an address, from an ELF file's symbol table and debug
+ * information.
  *
  * Source   elfutils libdwfl
  */

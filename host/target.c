@@ -19,7 +19,8 @@ const struct target_memory target_memory = {
     .image_end = BOARD_PROGRAM_END,
 };
 
-/* build/ecube finds build/virt/kernel.elf, PREFIX/bin/ecube finds PREFIX/lib/ecube/virt/kernel.elf. */
+/* build/ecube finds build/virt/kernel.elf, PREFIX/bin/ecube finds
+ * PREFIX/lib/ecube/virt/kernel.elf. */
 static int find_kernel(struct target *target, struct message *message)
 {
     static const char *const places[] = {"virt/kernel.elf", "../lib/ecube/virt/kernel.elf",
@@ -40,8 +41,10 @@ static int find_kernel(struct target *target, struct message *message)
             return 0;
         }
     }
-    return message_set(message, "the kernel image is missing: no %.200s/%s; build it with 'make', or name it with --kernel",
-                       self, places[0]);
+    return message_set(
+        message,
+        "the kernel image is missing: no %.200s/%s; build it with 'make', or name it with --kernel",
+        self, places[0]);
 }
 
 static int find_qemu(struct target *target, struct message *message)
@@ -52,14 +55,17 @@ static int find_qemu(struct target *target, struct message *message)
     for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
         size_t length = strcspn(p, ":");
 
-        snprintf(target->qemu, sizeof target->qemu, "%.*s/%s", (int)(length ? length : 1), length ? p : ".", name);
+        snprintf(target->qemu, sizeof target->qemu, "%.*s/%s", (int)(length ? length : 1),
+                 length ? p : ".", name);
         if (access(target->qemu, X_OK) == 0) {
             return 0;
         }
         p += length;
         p += *p == ':';
     }
-    return message_set(message, "%s is not in PATH: install Debian's package qemu-system-arm (make packages does)", name);
+    return message_set(
+        message, "%s is not in PATH: install Debian's package qemu-system-arm (make packages does)",
+        name);
 }
 
 /* A kernel file that is none would only show as silent nodes. */
@@ -70,17 +76,21 @@ static int check_kernel(const char *path, struct message *message)
     size_t bytes;
 
     if (!file) {
-        return message_set(message, "cannot read the kernel image %.300s: %s", path, strerror(errno));
+        return message_set(message, "cannot read the kernel image %.300s: %s", path,
+                           strerror(errno));
     }
     bytes = fread(&header, 1, sizeof header, file);
     fclose(file);
-    if (bytes < sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_machine != EM_ARM) {
-        return message_set(message, "%.300s is no kernel image for an ARM node: build it with 'make'", path);
+    if (bytes < sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_machine != EM_ARM) {
+        return message_set(message,
+                           "%.300s is no kernel image for an ARM node: build it with 'make'", path);
     }
     return 0;
 }
 
-int target_find(struct target *target, const char *kernel, const char *qemu, struct message *message)
+int target_find(struct target *target, const char *kernel, const char *qemu,
+                struct message *message)
 {
     if (kernel) {
         snprintf(target->kernel, sizeof target->kernel, "%s", kernel);
@@ -100,7 +110,8 @@ int target_find(struct target *target, const char *kernel, const char *qemu, str
     return 0;
 }
 
-__attribute__((format(printf, 2, 3))) static void add(struct target_command *command, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct target_command *command,
+                                                      const char *format, ...)
 {
     va_list arguments;
     unsigned room = (unsigned)sizeof command->text - command->text_bytes;
@@ -115,12 +126,15 @@ __attribute__((format(printf, 2, 3))) static void add(struct target_command *com
     command->text_bytes += (unsigned)bytes + 1;
 }
 
-void target_make_command(struct target_command *command, const struct target *target, const char *rundir, uint32_t node,
-                         const int *fds, unsigned port_count)
+void target_make_command(struct target_command *command, const struct target *target,
+                         const char *rundir, uint32_t node, const int *fds, unsigned port_count)
 {
-    static const char *const fixed[] = {
-        "-M", "virt", "-cpu", "cortex-a15", "-accel", "tcg,tb-size=16", "-display", "none", "-nodefaults",
-        "-no-user-config", "-global", "virtio-mmio.force-legacy=false"};
+    static const char *const fixed[] = {"-M",          "virt",
+                                        "-cpu",        "cortex-a15",
+                                        "-accel",      "tcg,tb-size=16",
+                                        "-display",    "none",
+                                        "-nodefaults", "-no-user-config",
+                                        "-global",     "virtio-mmio.force-legacy=false"};
 
     command->count = 0;
     command->text_bytes = 0;
@@ -133,7 +147,8 @@ void target_make_command(struct target_command *command, const struct target *ta
     add(command, "-kernel");
     add(command, "%s", target->kernel);
     add(command, "-device");
-    add(command, "virtio-serial-device,max_ports=%u", port_count + 1); /* port 0 is QEMU's console port, not used */
+    add(command, "virtio-serial-device,max_ports=%u",
+        port_count + 1); /* port 0 is QEMU's console port, not used */
     for (unsigned p = 0; p < port_count; p++) {
         add(command, "-chardev");
         add(command, "socket,id=c%u,fd=%d", p, fds[p]);

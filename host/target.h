@@ -1,5 +1,6 @@
 /*
- * target.h - the board that the nodes are: where programs may lie, the kernel's image, QEMU and its arguments.
+ * target.h - the board that the nodes are: where programs may lie, the kernel's image, QEMU and its
+ * arguments.
  *
  * The one file of the host that reads board.h.
  */
@@ -15,7 +16,7 @@ enum { TARGET_PATH_MAX = 512, TARGET_ARGUMENTS_MAX = 64 };
 /* The memory of a node as a program image sees it. */
 struct target_memory {
     uint32_t kernel_base, kernel_end;
-    uint32_t blocks_bytes;            /* room for private blocks */
+    uint32_t blocks_bytes; /* room for private blocks */
     uint32_t image_base, image_end;
 };
 
@@ -34,9 +35,11 @@ struct target_command {
 
 extern const struct target_memory target_memory;
 
-/* Finds the kernel image beside the tool and QEMU in PATH; kernel and qemu may be given, else NULL. */
-int target_find(struct target *target, const char *kernel, const char *qemu, struct message *message);
+/* Finds the kernel image beside the tool and QEMU in PATH; kernel and qemu may be given, else
+ * NULL. */
+int target_find(struct target *target, const char *kernel, const char *qemu,
+                struct message *message);
 
 /* Makes the command line of a node whose port p is the inherited descriptor fds[p]. */
-void target_make_command(struct target_command *command, const struct target *target, const char *rundir, uint32_t node,
-                         const int *fds, unsigned port_count);
+void target_make_command(struct target_command *command, const struct target *target,
+                         const char *rundir, uint32_t node, const int *fds, unsigned port_count);

@@ -26,13 +26,16 @@ int topology_parse(struct topology *topology, const char *text, struct message *
     long dims;
 
     if (strncmp(text, "cube:", 5) != 0) {
-        return message_set(message, "unknown network '%.40s': use cube:D with D from 0 to %d, for example cube:4", text,
-                           TOPOLOGY_DIMS_MAX);
+        return message_set(
+            message, "unknown network '%.40s': use cube:D with D from 0 to %d, for example cube:4",
+            text, TOPOLOGY_DIMS_MAX);
     }
     dims = parse_number(text + 5, '\0', &rest);
     if (dims < 0 || dims > TOPOLOGY_DIMS_MAX) {
-        return message_set(message, "'%.40s': the dimension of a cube is a number from 0 to %d, for example cube:4",
-                           text, TOPOLOGY_DIMS_MAX);
+        return message_set(
+            message,
+            "'%.40s': the dimension of a cube is a number from 0 to %d, for example cube:4", text,
+            TOPOLOGY_DIMS_MAX);
     }
     topology->dims = (unsigned)dims;
     topology->nodes = UINT32_C(1) << dims;
@@ -65,7 +68,8 @@ int topology_dimension(const struct topology *topology, uint32_t a, uint32_t b)
     return -1;
 }
 
-int topology_parse_cable(const struct topology *topology, const char *text, uint32_t ends[2], struct message *message)
+int topology_parse_cable(const struct topology *topology, const char *text, uint32_t ends[2],
+                         struct message *message)
 {
     const char *second, *rest;
     long a = parse_number(text, '-', &second);
@@ -73,22 +77,25 @@ int topology_parse_cable(const struct topology *topology, const char *text, uint
 
     if (a < 0 || b < 0 || a >= (long)topology->nodes || b >= (long)topology->nodes ||
         topology_dimension(topology, (uint32_t)a, (uint32_t)b) < 0) {
-        return message_set(message, "'%.40s' is no link of %s: name two nodes whose numbers differ in one bit, as 0-1",
-                           text, topology->name);
+        return message_set(
+            message,
+            "'%.40s' is no link of %s: name two nodes whose numbers differ in one bit, as 0-1",
+            text, topology->name);
     }
     ends[0] = (uint32_t)a;
     ends[1] = (uint32_t)b;
     return 0;
 }
 
-int topology_parse_node(const struct topology *topology, const char *text, uint32_t *node, struct message *message)
+int topology_parse_node(const struct topology *topology, const char *text, uint32_t *node,
+                        struct message *message)
 {
     const char *rest;
     long value = parse_number(text, '\0', &rest);
 
     if (value < 0 || value >= (long)topology->nodes) {
-        return message_set(message, "'%.40s' is no node of %s: nodes are 0 to %u", text, topology->name,
-                           (unsigned)topology->nodes - 1);
+        return message_set(message, "'%.40s' is no node of %s: nodes are 0 to %u", text,
+                           topology->name, (unsigned)topology->nodes - 1);
     }
     *node = (uint32_t)value;
     return 0;

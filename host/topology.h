@@ -1,10 +1,12 @@
 /*
  * topology.h - which nodes there are and which cables join them.
  *
- * cube:D has nodes 0 to 2^D - 1. Port p < D of node x is dimension p, its cable goes to port p of node x ^ (1 << p).
- * Node 0 and every node 2^i also have a host link, at port D. Host link 0 goes to node 0, host link i + 1 to node 2^i.
+ * cube:D has nodes 0 to 2^D - 1. Port p < D of node x is dimension p, its cable goes to port p of
+ * node x ^ (1 << p). Node 0 and every node 2^i also have a host link, at port D. Host link 0 goes
+ * to node 0, host link i + 1 to node 2^i.
  *
- * Example  cube:2: cables 0-1 and 2-3 (dimension 0), 0-2 and 1-3 (dimension 1); host links at nodes 0, 1 and 2
+ * Example  cube:2: cables 0-1 and 2-3 (dimension 0), 0-2 and 1-3 (dimension 1); host links at nodes
+ *          0, 1 and 2
  */
 #pragma once
 
@@ -13,7 +15,12 @@
 
 #include "host/message.h"
 
-enum { TOPOLOGY_DIMS_MAX = 7, TOPOLOGY_NODES_MAX = 128, TOPOLOGY_HOST_LINKS_MAX = 8, TOPOLOGY_PORTS_MAX = 8 };
+enum {
+    TOPOLOGY_DIMS_MAX = 7,
+    TOPOLOGY_NODES_MAX = 128,
+    TOPOLOGY_HOST_LINKS_MAX = 8,
+    TOPOLOGY_PORTS_MAX = 8
+};
 
 struct topology {
     char name[16]; /* as the user wrote it */
@@ -37,7 +44,9 @@ uint32_t topology_host_peer(unsigned index);
 int topology_dimension(const struct topology *topology, uint32_t a, uint32_t b);
 
 /* Reads "A-B", a cable of the network. */
-int topology_parse_cable(const struct topology *topology, const char *text, uint32_t ends[2], struct message *message);
+int topology_parse_cable(const struct topology *topology, const char *text, uint32_t ends[2],
+                         struct message *message);
 
 /* Reads a node number. */
-int topology_parse_node(const struct topology *topology, const char *text, uint32_t *node, struct message *message);
+int topology_parse_node(const struct topology *topology, const char *text, uint32_t *node,
+                        struct message *message);

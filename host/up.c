@@ -40,14 +40,19 @@ static const struct argp_child children[] = {
     {&options_mesh_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
 
 static const struct argp parser = {
-    NULL, parse, "",
+    NULL,
+    parse,
+    "",
     "Boots a mesh that stays until 'ecube down'. 'ecube load' runs programs on it."
-    "\vExample: ecube up --mesh cube:3 --name lab && ecube load --name lab hello.elf && ecube down --name lab",
-    children, NULL, NULL};
+    "\vExample: ecube up --mesh cube:3 --name lab && ecube load --name lab hello.elf && ecube down "
+    "--name lab",
+    children,
+    NULL,
+    NULL};
 
 /* Two forks and a session of its own: the mesh outlives the shell that started it. */
-static _Noreturn void become_daemon(const char *name, const struct mesh_options *options, const struct target *target,
-                                    int report_fd)
+static _Noreturn void become_daemon(const char *name, const struct mesh_options *options,
+                                    const struct target *target, int report_fd)
 {
     int null = open("/dev/null", O_RDWR);
     pid_t child;
@@ -80,7 +85,8 @@ static int watch_boot(int fd, const char *name, struct view *view)
 
         if (kind && strcmp(kind, "boot") == 0) {
             view_clear(view);
-            printf("%s is up: %s, %lld nodes, boot %.1f ms\n", name, json_string_value(json_object_get(event, "mesh")),
+            printf("%s is up: %s, %lld nodes, boot %.1f ms\n", name,
+                   json_string_value(json_object_get(event, "mesh")),
                    json_integer_value(json_object_get(event, "nodes")),
                    json_number_value(json_object_get(event, "boot_ms")));
         } else if (kind && strcmp(kind, "error") == 0) {
@@ -102,7 +108,8 @@ static int watch_boot(int fd, const char *name, struct view *view)
 
 int verb_up(int argc, char **argv)
 {
-    struct up up = {.mesh_arguments = options_mesh_defaults(), .name_arguments = {.name = NAME_DEFAULT}};
+    struct up up = {.mesh_arguments = options_mesh_defaults(),
+                    .name_arguments = {.name = NAME_DEFAULT}};
     struct mesh_options options;
     struct target target;
     struct message message;
@@ -112,7 +119,8 @@ int verb_up(int argc, char **argv)
 
     argp_parse(&parser, argc, argv, 0, NULL, &up);
     if (!rundir_name_valid(up.name_arguments.name)) {
-        message_set(&message, "'%.40s' is no name for a mesh: use up to %d letters, digits, '-' and '_'",
+        message_set(&message,
+                    "'%.40s' is no name for a mesh: use up to %d letters, digits, '-' and '_'",
                     up.name_arguments.name, RUNDIR_NAME_MAX);
         return message_print(&message);
     }

@@ -60,7 +60,8 @@ static void show_progress(struct view *view, const json_t *event)
     uint64_t now = now_us();
     bool new_phase = strcmp(phase, view->phase) != 0;
 
-    if (!new_phase && done != total && now - view->told_us < (view->terminal ? REWRITE_US : PLAIN_US)) {
+    if (!new_phase && done != total &&
+        now - view->told_us < (view->terminal ? REWRITE_US : PLAIN_US)) {
         return;
     }
     snprintf(view->phase, sizeof view->phase, "%s", phase);
@@ -69,8 +70,9 @@ static void show_progress(struct view *view, const json_t *event)
         unsigned cells = total ? done * BAR_CELLS / total : 0;
 
         view_clear(view);
-        fprintf(stderr, "%-8s [%.*s%*s] %u of %u %s", phase, (int)cells, "########################################",
-                (int)(BAR_CELLS - cells), "", done, total, unit_of(phase));
+        fprintf(stderr, "%-8s [%.*s%*s] %u of %u %s", phase, (int)cells,
+                "########################################", (int)(BAR_CELLS - cells), "", done,
+                total, unit_of(phase));
         view->line_open = true;
     } else {
         fprintf(stderr, "ecube: %s: %u of %u %s\n", phase, done, total, unit_of(phase));
@@ -98,7 +100,8 @@ void view_event(struct view *view, const json_t *event)
         fprintf(stderr, "ecube: %s\n", string_of(event, "text"));
     } else if (strcmp(kind, "report") == 0 && view->terminal) {
         view_clear(view);
-        fprintf(stderr, "run      %s: %.0f bytes measured", string_of(event, "name"), number_of(event, "bytes"));
+        fprintf(stderr, "run      %s: %.0f bytes measured", string_of(event, "name"),
+                number_of(event, "bytes"));
         fflush(stderr);
         view->line_open = true;
     }
@@ -113,14 +116,16 @@ void view_result(struct view *view, const json_t *result)
     view_clear(view);
     report_print(stdout, json_object_get(result, "reports"));
     if (number_of(result, "boot_ms") > 0) {
-        printf("\nboot      %s, %u nodes, %.1f ms\n", string_of(result, "mesh"), nodes, number_of(result, "boot_ms"));
+        printf("\nboot      %s, %u nodes, %.1f ms\n", string_of(result, "mesh"), nodes,
+               number_of(result, "boot_ms"));
     }
     if (receipts > 0) {
         printf("download  %s, x %.0f, %.0f bytes, model %.3f us, by formula %.3f us,\n"
                "          wall %.1f ms, receipts %u of %u\n",
-               string_of(download, "strategy"), number_of(download, "x"), number_of(download, "bytes"),
-               number_of(download, "model_us"), number_of(download, "predicted_us"), number_of(download, "wall_ms"),
-               receipts, nodes);
+               string_of(download, "strategy"), number_of(download, "x"),
+               number_of(download, "bytes"), number_of(download, "model_us"),
+               number_of(download, "predicted_us"), number_of(download, "wall_ms"), receipts,
+               nodes);
     }
     fflush(stdout);
 }

@@ -1,7 +1,8 @@
 /*
  * view.h - what a user sees of a run: console lines, progress, troubles, and the closing table.
  *
- * Program output and results go to stdout, all else to stderr. On a terminal progress is one rewritten line.
+ * Program output and results go to stdout, all else to stderr. On a terminal progress is one
+ * rewritten line.
  */
 #pragma once
 
@@ -11,10 +12,10 @@
 
 struct view {
     bool terminal;
-    bool line_open;        /* a progress line is on the screen */
+    bool line_open; /* a progress line is on the screen */
     unsigned rank_width;
     char phase[16];
-    uint64_t told_us;      /* when the last progress was shown */
+    uint64_t told_us; /* when the last progress was shown */
 };
 
 void view_init(struct view *view, unsigned nodes);

@@ -300,6 +300,7 @@ static void take_answer(struct node *node, const uint8_t *packet)
     case PACKET_READY:
         request->state = STATE_READY;
         request->match = get32(packet + 20);
+        request->again_us = 0; /* the repetition of the announcement is off */
         break;
     default:
         request_finish(request, E_PEER_GONE, request->issue_ns);

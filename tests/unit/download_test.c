@@ -1,0 +1,166 @@
+/*
+ * Download plans: the formulae against golden values, the choice of x against trying all, and every
+ * plan's time against a simulation of host and roots.
+ */
+#include "tests/unit/testing.h"
+
+#include "host/download.h"
+
+static const struct golden {
+    unsigned dims;
+    uint64_t set_bytes, block_bytes, beta_ns;
+    uint64_t sequential_ns, scatter_ns, sequential_scatter_ns;
+    unsigned sequential_scatter_x;
+    uint64_t decremental_ns;
+    unsigned decremental_x;
+    uint64_t one_root_ns;
+} golden[] = {
+#include "tests/golden/scatter_times.txt"
+};
+
+enum { GOLDEN_COUNT = sizeof golden / sizeof golden[0], TRIALS = 20000 };
+
+static struct download_costs costs_of(const struct golden *g)
+{
+    return (struct download_costs){.beta_ns = g->beta_ns,
+                                   .beta_host_ns = g->beta_ns * 3 / 2,
+                                   .tau_ns = 8000,
+                                   .common_bytes = g->set_bytes - g->block_bytes,
+                                   .block_bytes = g->block_bytes};
+}
+
+static void the_formulae_give_the_papers_figures(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
+        const struct golden *g = &golden[i];
+        struct download_costs costs = costs_of(g);
+
+        assert_int_equal(download_sequential_ns(&costs, g->dims), g->sequential_ns);
+        assert_int_equal(download_scatter_ns(&costs, g->dims), g->scatter_ns);
+        assert_int_equal(download_sequential_scatter_ns(&costs, g->dims, g->sequential_scatter_x),
+                         g->sequential_scatter_ns);
+        assert_int_equal(download_decremental_ns(&costs, g->dims, g->decremental_x),
+                         g->decremental_ns);
+        assert_int_equal(download_decremental_ns(&costs, g->dims, g->dims), g->one_root_ns);
+    }
+}
+
+static void the_best_x_is_the_best_of_all(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
+        struct download_costs costs = costs_of(&golden[i]);
+
+        for (costs.block_bytes = 0; costs.block_bytes < 600; costs.block_bytes++) {
+            unsigned best = download_best_x(&costs, golden[i].dims);
+            uint64_t best_ns = download_decremental_ns(&costs, golden[i].dims, best);
+
+            for (unsigned x = 0; x <= golden[i].dims; x++) {
+                uint64_t ns = download_decremental_ns(&costs, golden[i].dims, x);
+
+                assert_true(best_ns <= ns);
+                assert_true(best <= x || best_ns < ns); /* the smallest of equals */
+            }
+        }
+    }
+}
+
+/* The end of a plan: the host sends message after message, each root scatters as soon as it has
+ * all. */
+static uint64_t simulate(const struct download_plan *plan, const struct download_costs *costs)
+{
+    uint64_t host_ns = 0, end_ns = 0;
+
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct download_message *message = &plan->messages[i];
+        unsigned bits = (unsigned)__builtin_popcount(message->root);
+        uint64_t ready_ns;
+
+        host_ns += costs->beta_host_ns +
+                   (costs->common_bytes + (costs->block_bytes << message->dims)) * costs->tau_ns +
+                   (bits > 1 ? bits - 1 : 0) * costs->hop_ns;
+        ready_ns = host_ns;
+        for (unsigned t = message->dims; t-- > 0;) {
+            ready_ns +=
+                costs->beta_ns + (costs->common_bytes + (costs->block_bytes << t)) * costs->tau_ns;
+        }
+        end_ns = ready_ns > end_ns ? ready_ns : end_ns;
+    }
+    return end_ns;
+}
+
+static void check_cover(const struct download_plan *plan, unsigned dims)
+{
+    unsigned reached[TOPOLOGY_NODES_MAX] = {0};
+
+    for (unsigned i = 0; i < plan->count; i++) {
+        for (uint32_t n = 0; n < UINT32_C(1) << plan->messages[i].dims; n++) {
+            reached[plan->messages[i].root + n]++;
+        }
+    }
+    for (uint32_t node = 0; node < UINT32_C(1) << dims; node++) {
+        assert_int_equal(reached[node], 1);
+    }
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8;
+}
+
+static void every_plan_reaches_every_node_once_in_the_predicted_time(void **state)
+{
+    uint32_t seed = 1;
+    struct message message;
+
+    (void)state;
+    for (unsigned trial = 0; trial < TRIALS; trial++) {
+        unsigned dims = next_random(&seed) % (TOPOLOGY_DIMS_MAX + 1);
+        struct download_costs costs = {.beta_ns = next_random(&seed) % 100000,
+                                       .hop_ns = next_random(&seed) % 20000,
+                                       .tau_ns = next_random(&seed) % 1000,
+                                       .common_bytes = next_random(&seed) % 50000,
+                                       .block_bytes = next_random(&seed) % 500};
+        enum strategy strategy = (enum strategy)(next_random(&seed) % 4);
+        int x = next_random(&seed) % 2 ? DOWNLOAD_X_BEST : (int)(next_random(&seed) % (dims + 1));
+        struct download_plan plan;
+
+        costs.beta_host_ns = costs.beta_ns + next_random(&seed) % 100000;
+        assert_int_equal(download_make_plan(&plan, strategy, x, dims, &costs, &message), 0);
+        assert_int_equal(simulate(&plan, &costs), plan.predicted_ns);
+        check_cover(&plan, dims);
+    }
+}
+
+static void an_x_beyond_the_cube_is_refused(void **state)
+{
+    struct download_costs costs = {0};
+    struct download_plan plan;
+    struct message message;
+
+    (void)state;
+    assert_int_equal(download_make_plan(&plan, STRATEGY_DECREMENTAL, 4, 3, &costs, &message), -1);
+    assert_int_equal(download_make_plan(&plan, STRATEGY_DECREMENTAL, 3, 3, &costs, &message), 0);
+}
+
+static void strategies_are_read_by_the_names_they_print(void **state)
+{
+    enum strategy read;
+    struct message message;
+
+    (void)state;
+    for (int s = STRATEGY_DECREMENTAL; s <= STRATEGY_SEQUENTIAL_SCATTER; s++) {
+        assert_int_equal(
+            download_parse_strategy(download_strategy_name((enum strategy)s), &read, &message), 0);
+        assert_int_equal(read, s);
+    }
+    assert_int_equal(download_parse_strategy("broadcast", &read, &message), -1);
+}
+
+TEST_MAIN(cmocka_unit_test(the_formulae_give_the_papers_figures),
+          cmocka_unit_test(the_best_x_is_the_best_of_all),
+          cmocka_unit_test(every_plan_reaches_every_node_once_in_the_predicted_time),
+          cmocka_unit_test(an_x_beyond_the_cube_is_refused),
+          cmocka_unit_test(strategies_are_read_by_the_names_they_print))
