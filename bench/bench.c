@@ -113,7 +113,7 @@ static json_t *run_mesh(const char *format, ...)
     vsnprintf(arguments, sizeof arguments, format, list);
     va_end(list);
     snprintf(path, sizeof path, "%s/bench/run.json", build);
-    snprintf(command, sizeof command, "%s/ecube run --json %s %s >/dev/null", build, path, arguments);
+    snprintf(command, sizeof command, "%s/ecube run --json %s %s >%s/bench/run.out 2>&1", build, path, arguments, build);
     unlink(path);
     result = system(command) == 0 ? json_load_file(path, 0, NULL) : NULL;
     unlink(path);
@@ -273,7 +273,7 @@ static void bench_waiting(void)
     char mark[64], command[COMMAND_MAX];
     snprintf(mark, sizeof mark, "ECUBE_BENCH_MARK=%d", (int)getpid());
     putenv(mark);
-    snprintf(command, sizeof command, "%s/ecube up --name bench-%d --mesh cube:6 >/dev/null", build, (int)getpid());
+    snprintf(command, sizeof command, "%s/ecube up --name bench-%d --mesh cube:6 >/dev/null 2>&1", build, (int)getpid());
     if (system(command) != 0) {
         fprintf(stderr, "bench: failed: %s\n", command);
         return;

@@ -18,11 +18,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &inject->name_arguments; break;
     case ARGP_KEY_ARG:
         if (inject->what) {
-            argp_error(state, "'%s' is one word too many", text);
+            options_reject("'%s' is one word too many", text);
         }
         inject->what = text;
         break;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "say which"); break;
+    case ARGP_KEY_NO_ARGS: options_reject("say which"); break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;

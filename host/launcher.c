@@ -61,6 +61,18 @@ static int make_cables(struct launcher *launcher, struct message *message)
     return 0;
 }
 
+static void cross(struct launcher *launcher, const struct launcher_crossing *crossing)
+{
+    int p = topology_dimension(&launcher->topology, crossing->a, crossing->b);
+    int q = topology_dimension(&launcher->topology, crossing->c, crossing->d);
+    int *b = &launcher->nodes[crossing->b].port_fds[p];
+    int *d = &launcher->nodes[crossing->d].port_fds[q];
+    int fd = *b;
+
+    *b = *d;
+    *d = fd;
+}
+
 /* In the child, between fork and exec. */
 static _Noreturn void become_qemu(const struct launcher_node *node, unsigned port_count,
                                   pid_t parent, struct target_command *command)
@@ -116,6 +128,7 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
 }
 
 int launcher_start(struct launcher *launcher, const struct topology *topology,
+                   const struct launcher_crossing *crossings, unsigned crossing_count,
                    const struct target *target, const char *rundir, struct message *message)
 {
     *launcher = (struct launcher){.topology = *topology};
@@ -136,6 +149,9 @@ int launcher_start(struct launcher *launcher, const struct topology *topology,
     if (make_cables(launcher, message) != 0) {
         launcher_stop(launcher);
         return -1;
+    }
+    for (unsigned i = 0; i < crossing_count; i++) {
+        cross(launcher, &crossings[i]);
     }
     for (uint32_t node = 0; node < topology->nodes; node++) {
         if (start_node(launcher, node, target, rundir, message) != 0) {

@@ -29,14 +29,20 @@ struct launcher_node {
     int port_fds[TOPOLOGY_PORTS_MAX]; /* this node's ends; -1: closed */
 };
 
+/* Two cables whose far ends are exchanged, for a test: a-d and c-b instead of a-b and c-d. */
+struct launcher_crossing {
+    uint32_t a, b, c, d;
+};
+
 struct launcher {
     struct topology topology;
     struct launcher_node *nodes;
     int host_fds[TOPOLOGY_HOST_LINKS_MAX]; /* the host's ends */
 };
 
-/* Makes the cables and starts the nodes. On failure nothing is left running. */
+/* Makes the cables, crosses those listed, and starts the nodes. On failure nothing is left running. */
 int launcher_start(struct launcher *launcher, const struct topology *topology,
+                   const struct launcher_crossing *crossings, unsigned crossing_count,
                    const struct target *target, const char *rundir, struct message *message);
 
 /* Reaps nodes that have ended and shuts their cables down; calls died for each. */

@@ -160,7 +160,8 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
     open_handles(mesh);
     mesh->host.notice = on_notice;
     mesh->host.context = mesh;
-    if (launcher_start(&mesh->launcher, &options->topology, target, rundir, message) != 0) {
+    if (launcher_start(&mesh->launcher, &options->topology, options->crossings,
+                       options->crossing_count, target, rundir, message) != 0) {
         return -1;
     }
     mesh_boot_begin(mesh);

@@ -74,6 +74,8 @@ struct mesh_options {
     struct profile profile;
     struct mesh_injection injections[INJECTIONS_MAX];
     unsigned injection_count;
+    struct launcher_crossing crossings[INJECTIONS_MAX];
+    unsigned crossing_count;
     bool verbose;
 };
 

@@ -1,5 +1,6 @@
 #include "host/options.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,18 @@ static const struct named_profile profiles[] = {
     {"unit", {.xi_ns = 1000, .tau_ns = 1000, .element_ns = 1000}},
 };
 
+void options_reject(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("ecube: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(STATUS_BAD_INPUT);
+}
+
 static const struct argp_option mesh_option_list[] = {
     {"mesh", 'm', "NETWORK", 0, "the network: cube:D, D from 0 to 7 (default cube:4)", 0},
     {"profile", KEY_PROFILE, "NAME", 0, "machine whose times are modelled: ipsc860 (default), unit",
@@ -55,8 +68,8 @@ static error_t parse_mesh(int key, char *text, struct argp_state *state)
         arguments->sigma = strtod(text, &end);
         if (*end != '\0' || end == text ||
             !(arguments->sigma >= 0 && arguments->sigma <= SIGMA_MAX)) {
-            argp_error(state, "--sigma %s: use a number from 0 to %d, for example 1.5", text,
-                       SIGMA_MAX);
+            options_reject("--sigma %s: use a number from 0 to %d, for example 1.5", text,
+                           SIGMA_MAX);
         }
         break;
     default: return ARGP_ERR_UNKNOWN;
@@ -76,14 +89,13 @@ static const struct argp_option load_option_list[] = {
     {0},
 };
 
-static long parse_count(const char *text, long low, long high, struct argp_state *state,
-                        const char *name)
+static long parse_count(const char *text, long low, long high, const char *name)
 {
     char *end;
     long value = strtol(text, &end, 10);
 
     if (*end != '\0' || end == text || value < low || value > high) {
-        argp_error(state, "%s %s: use a number from %ld to %ld", name, text, low, high);
+        options_reject("%s %s: use a number from %ld to %ld", name, text, low, high);
     }
     return value;
 }
@@ -94,9 +106,9 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case KEY_STRATEGY: arguments->strategy = text; break;
-    case KEY_X: arguments->x = (int)parse_count(text, 0, TOPOLOGY_DIMS_MAX, state, "--x"); break;
+    case KEY_X: arguments->x = (int)parse_count(text, 0, TOPOLOGY_DIMS_MAX, "--x"); break;
     case KEY_TIMEOUT:
-        arguments->timeout_s = (unsigned)parse_count(text, 1, TIMEOUT_MAX_S, state, "--timeout");
+        arguments->timeout_s = (unsigned)parse_count(text, 1, TIMEOUT_MAX_S, "--timeout");
         break;
     case KEY_JSON: arguments->json = text; break;
     case 'v': arguments->verbose = true; break;
@@ -231,5 +243,25 @@ int options_add_injection(struct mesh_options *options, const char *text, bool k
     injection->a = ends[0];
     injection->b = ends[1];
     options->injection_count++;
+    return 0;
+}
+
+int options_add_crossing(struct mesh_options *options, const char *text, struct message *message)
+{
+    const char *comma = strchr(text, ',');
+    char first[24];
+    uint32_t one[2], other[2];
+
+    if (!comma || options->crossing_count == INJECTIONS_MAX) {
+        return message_set(message, "'%.40s': name two links, as 0-1,2-3, at most %d times", text,
+                           INJECTIONS_MAX);
+    }
+    snprintf(first, sizeof first, "%.*s", (int)(comma - text), text);
+    if (topology_parse_cable(&options->topology, first, one, message) != 0 ||
+        topology_parse_cable(&options->topology, comma + 1, other, message) != 0) {
+        return -1;
+    }
+    options->crossings[options->crossing_count++] =
+        (struct launcher_crossing){one[0], one[1], other[0], other[1]};
     return 0;
 }

@@ -41,6 +41,9 @@ extern const struct argp options_mesh_argp;
 extern const struct argp options_load_argp;
 extern const struct argp options_name_argp;
 
+/* Says what is wrong with a word on the command line, and ends the tool with STATUS_BAD_INPUT. */
+_Noreturn void options_reject(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Defaults of the structs above. */
 struct mesh_arguments options_mesh_defaults(void);
 struct load_arguments options_load_defaults(void);
@@ -53,6 +56,9 @@ int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_option
  * anything starts. */
 int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request,
                      struct message *message);
+
+/* Takes "A-B,C-D": two cables to cross; the topology must be known. */
+int options_add_crossing(struct mesh_options *options, const char *text, struct message *message);
 
 /* Takes "A-B@PHASE[+MS]" or "N@PHASE[+MS]"; the topology must be known. */
 int options_add_injection(struct mesh_options *options, const char *text, bool kill,

@@ -16,14 +16,15 @@
 #include "host/verbs.h"
 #include "host/view.h"
 
-enum { KEY_CUT = 512, KEY_KILL };
+enum { KEY_CUT = 512, KEY_KILL, KEY_CROSS };
 
 struct run {
     struct mesh_arguments mesh_arguments;
     struct load_arguments load_arguments;
     const char *cuts[INJECTIONS_MAX];
     const char *kills[INJECTIONS_MAX];
-    unsigned cut_count, kill_count;
+    const char *crossings[INJECTIONS_MAX];
+    unsigned cut_count, kill_count, cross_count;
 
     uv_loop_t loop;
     uv_signal_t signals[3];
@@ -38,8 +39,17 @@ static const struct argp_option option_list[] = {
     {"cut", KEY_CUT, "A-B@PHASE", 0,
      "cut a link at boot, download or run (@run+MS: so much later), to see what happens", 0},
     {"kill", KEY_KILL, "N@PHASE", 0, "kill a node likewise", 0},
+    {"cross", KEY_CROSS, "A-B,C-D", 0, "exchange the far ends of two links before the boot", 0},
     {0},
 };
+
+static void add_word(const char **words, unsigned *count, const char *option, const char *text)
+{
+    if (*count == INJECTIONS_MAX) {
+        options_reject("%s: at most %d times", option, INJECTIONS_MAX);
+    }
+    words[(*count)++] = text;
+}
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
@@ -50,18 +60,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         state->child_inputs[0] = &run->mesh_arguments;
         state->child_inputs[1] = &run->load_arguments;
         break;
-    case KEY_CUT:
-        if (run->cut_count == INJECTIONS_MAX) {
-            argp_error(state, "--cut: at most %d times", INJECTIONS_MAX);
-        }
-        run->cuts[run->cut_count++] = text;
-        break;
-    case KEY_KILL:
-        if (run->kill_count == INJECTIONS_MAX) {
-            argp_error(state, "--kill: at most %d times", INJECTIONS_MAX);
-        }
-        run->kills[run->kill_count++] = text;
-        break;
+    case KEY_CUT: add_word(run->cuts, &run->cut_count, "--cut", text); break;
+    case KEY_KILL: add_word(run->kills, &run->kill_count, "--kill", text); break;
+    case KEY_CROSS: add_word(run->crossings, &run->cross_count, "--cross", text); break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -130,6 +131,26 @@ static void watch_signals(struct run *run)
     }
 }
 
+static int add_faults(const struct run *run, struct mesh_options *options, struct message *message)
+{
+    for (unsigned i = 0; i < run->cut_count; i++) {
+        if (options_add_injection(options, run->cuts[i], false, message) != 0) {
+            return -1;
+        }
+    }
+    for (unsigned i = 0; i < run->kill_count; i++) {
+        if (options_add_injection(options, run->kills[i], true, message) != 0) {
+            return -1;
+        }
+    }
+    for (unsigned i = 0; i < run->cross_count; i++) {
+        if (options_add_crossing(options, run->crossings[i], message) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int prepare(struct run *run, struct mesh_options *options, struct target *target,
                    struct output *output, struct message *message)
 {
@@ -143,15 +164,8 @@ static int prepare(struct run *run, struct mesh_options *options, struct target 
         return -1;
     }
     options->verbose = run->load_arguments.verbose;
-    for (unsigned i = 0; i < run->cut_count; i++) {
-        if (options_add_injection(options, run->cuts[i], false, message) != 0) {
-            return -1;
-        }
-    }
-    for (unsigned i = 0; i < run->kill_count; i++) {
-        if (options_add_injection(options, run->kills[i], true, message) != 0) {
-            return -1;
-        }
+    if (add_faults(run, options, message) != 0) {
+        return -1;
     }
     return output_open(output, run->load_arguments.json, message);
 }

@@ -330,6 +330,8 @@ static bool join_piece(struct channel *channel, uint32_t bytes)
         if (bytes > channel->tail_room)
             return false;
         channel->tail_room -= bytes;
+    } else if (channel->chunk.data - (last->data + last->bytes) > FRAME_HEADER_BYTES + FRAME_CHECK_BYTES) {
+        return false; /* a packet that is still in use may lie between */
     }
     memmove(last->data + last->bytes, channel->chunk.data, bytes);
     last->bytes += bytes;

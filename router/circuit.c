@@ -77,22 +77,30 @@ static void owe_reply(struct port *in, uint8_t kind, int status, uint64_t done_n
     in->reply_done_ns = done_ns;
 }
 
-/* Refuses the circuit whose OPEN in-port `port` holds. */
+/* Refuses the circuit whose OPEN in-port `port` holds; bytes that follow it already are thrown away. */
 static void refuse_held(struct router *router, unsigned port, int status)
 {
     struct port *in = &router->ports[port];
+    struct circuit *circuit = newest(in);
 
     drop_open(router, port);
-    in->circuit_count--;
+    if (stream_early(circuit->flags)) {
+        circuit->out = PORT_NONE;
+        circuit->state = CIRCUIT_FLOWING;
+    } else {
+        in->circuit_count--;
+    }
     owe_reply(in, PACKET_REFUSE, status, 0);
     router->circuits_refused++;
 }
 
-/* The answer to this node's own circuit. */
-static void answer_source(struct router *router, int status, uint64_t done_ns)
+/* The answer to this node's own circuit; true when no bytes of it follow. */
+static bool answer_source(struct router *router, int status, uint64_t done_ns)
 {
     struct source *source = &router->sources[router->source_opening];
-    bool is_inline = source->circuit.flags & OPEN_INLINE;
+    uint8_t flags = source->circuit.flags;
+    bool bytes_follow = status == E_OK ? !(flags & OPEN_INLINE)
+                                       : stream_early(flags) && source->state != CIRCUIT_WAITING;
     struct notice notice = {.kind = status == E_OK ? NOTICE_ACCEPTED : NOTICE_REFUSED,
                             .token = source->circuit.token,
                             .status = status,
@@ -102,17 +110,37 @@ static void answer_source(struct router *router, int status, uint64_t done_ns)
     if (status == E_OK)
         router->send_free_ns = done_ns;
     router_tell(router, &notice);
-    source->state = status == E_OK && !is_inline ? CIRCUIT_FLOWING : CIRCUIT_CLOSED;
     source->refused = status != E_OK;
-    if (source->state == CIRCUIT_CLOSED)
-        stream_source_check(router, (unsigned)(source - router->sources));
+    if (source->state != CIRCUIT_CLOSED)
+        source->state = bytes_follow ? CIRCUIT_FLOWING : CIRCUIT_CLOSED;
+    stream_source_check(router, (unsigned)(source - router->sources));
+    return !bytes_follow;
+}
+
+/* The answer to a circuit that came in at `port`; true when no bytes of it follow. */
+static bool answer_passing(struct router *router, unsigned port, int status, uint64_t done_ns)
+{
+    struct port *in = &router->ports[port];
+    bool over = false;
+
+    owe_reply(in, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, status, done_ns);
+    if (in->newest_passed) {
+        in->newest_passed = false;
+        return false;
+    }
+    struct circuit *circuit = newest(in);
+    over = circuit->flags & OPEN_INLINE || (status != E_OK && !stream_early(circuit->flags));
+    if (over)
+        in->circuit_count--;
+    else
+        circuit->state = CIRCUIT_FLOWING;
+    return over;
 }
 
 void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns)
 {
     struct port *out = &router->ports[port];
     unsigned holder = out->setup_holder;
-    bool gone = status != E_OK;
 
     out->setup_holder = PORT_NONE;
     if (status == E_OK) {
@@ -120,20 +148,9 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
         if (out->setup_schedule)
             out->turn_count++;
     }
-    if (holder == PORT_LOCAL) {
-        gone = gone || router->sources[router->source_opening].circuit.flags & OPEN_INLINE;
-        answer_source(router, status, done_ns);
-    } else {
-        struct port *in = &router->ports[holder];
-        struct circuit *circuit = newest(in);
-        gone = gone || circuit->flags & OPEN_INLINE;
-        if (gone)
-            in->circuit_count--;
-        else
-            circuit->state = CIRCUIT_FLOWING;
-        owe_reply(in, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, status, done_ns);
-    }
-    if (gone && out->order_count)
+    bool over = holder == PORT_LOCAL ? answer_source(router, status, done_ns)
+                                     : answer_passing(router, holder, status, done_ns);
+    if (over && out->order_count)
         out->order_count--;
 }
 

@@ -31,6 +31,12 @@ void circuit_pump(struct router *router);
 void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns);
 void circuit_port_dead(struct router *router, unsigned port);
 
+/* Whether a circuit's bytes may follow its OPEN at once: no hop of a schedule's circuit refuses it for being busy. */
+static inline bool stream_early(uint8_t flags)
+{
+    return flags & OPEN_SCHEDULE && !(flags & OPEN_INLINE);
+}
+
 /* Moves bytes: from in-ports and sources to out-ports and sinks. */
 void stream_pump(struct router *router);
 /* Queues the OPEN of a source on its link. */

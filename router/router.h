@@ -30,6 +30,7 @@ enum {
     SLOT_BODY_MAX = 112,
     LARGE_SLOTS_MAX = 2,
     REPLY_BODY = 8,
+    OPEN_COPY_MAX = 128,  /* an inline message this short is copied behind its OPEN: one segment costs less than two */
     NOTICES_MAX = 32
 };
 
@@ -107,6 +108,7 @@ struct port {
     struct arrival open;      /* the OPEN that is held, packet NULL: none */
     uint32_t open_stamp;
     bool open_told;           /* NOTICE_OPEN has been given */
+    bool newest_passed;       /* the newest circuit's bytes have all gone on, before its answer came */
     uint8_t reply_kind;       /* PACKET_ACCEPT or PACKET_REFUSE owed upstream; 0: none */
     int32_t reply_status;
     uint64_t reply_done_ns;
@@ -147,7 +149,7 @@ struct source {
     uint32_t length, moved;
     uint32_t unacknowledged; /* segments under way */
     uint32_t stamp;
-    uint8_t open[FRAME_HEADER_BYTES + OPEN_BYTES + FRAME_CHECK_BYTES];
+    uint8_t open[FRAME_HEADER_BYTES + OPEN_BYTES + OPEN_COPY_MAX + FRAME_CHECK_BYTES];
 };
 
 struct router_config {

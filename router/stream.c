@@ -33,6 +33,8 @@ static struct circuit *oldest(struct port *port)
 
 static void pop_circuit(struct port *port)
 {
+    if (oldest(port)->state == CIRCUIT_OPENED)
+        port->newest_passed = true;
     port->circuit_first = (uint8_t)((port->circuit_first + 1) % CIRCUITS_MAX);
     port->circuit_count--;
 }
@@ -41,6 +43,12 @@ static void pop_order(struct port *out)
 {
     out->order_count--;
     memmove(out->order, out->order + 1, out->order_count);
+}
+
+/* Whether bytes of a circuit may go on now. */
+static bool may_flow(uint8_t state, uint8_t flags)
+{
+    return state == CIRCUIT_FLOWING || (state == CIRCUIT_OPENED && stream_early(flags));
 }
 
 /* Takes memory for a header that cannot be written in place; NULL when all are under way. */
@@ -173,7 +181,7 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     bool checked = router->payload_checked;
     struct parcel parcel;
 
-    if (!circuit || circuit->out != out_port || circuit->state != CIRCUIT_FLOWING)
+    if (!circuit || circuit->out != out_port || !may_flow(circuit->state, circuit->flags))
         return false;
     const struct piece *piece = channel_piece(&in->channel);
     if (!piece)
@@ -206,7 +214,7 @@ static struct source *flowing_source(struct router *router, unsigned out_port)
 
     for (unsigned i = 0; i < SOURCES_MAX; i++) {
         struct source *source = &router->sources[i];
-        if (source->state == CIRCUIT_FLOWING && source->out == out_port &&
+        if (may_flow(source->state, source->circuit.flags) && source->out == out_port &&
             (!best || (int32_t)(source->stamp - best->stamp) < 0))
             best = source;
     }
@@ -340,7 +348,7 @@ static void check_stray(struct port *in)
     const struct circuit *circuit = oldest(in);
 
     if (in->channel.state != LINK_DEAD && channel_piece(&in->channel) &&
-        (!circuit || circuit->state != CIRCUIT_FLOWING))
+        (!circuit || (circuit->state != CIRCUIT_FLOWING && !stream_early(circuit->flags))))
         channel_kill(&in->channel, DEAD_PROTOCOL);
 }
 
@@ -359,25 +367,31 @@ void stream_pump(struct router *router)
 void stream_source_open(struct router *router, unsigned number)
 {
     struct source *source = &router->sources[number];
+    uint8_t *packet = source->open + FRAME_HEADER_BYTES;
     struct segment segments[3] = {{.data = source->open,
                                    .bytes = FRAME_HEADER_BYTES + OPEN_BYTES,
                                    .owner = OWNER_SOURCE,
                                    .number = (uint16_t)number}};
-    uint8_t *check = source->open + FRAME_HEADER_BYTES + OPEN_BYTES;
-    uint32_t crc = router->payload_checked ? crc32_add(0, source->open + FRAME_HEADER_BYTES, OPEN_BYTES) : 0;
+    uint32_t inlined = source->circuit.flags & OPEN_INLINE ? source->length : 0, own = OPEN_BYTES;
+    uint32_t crc = 0;
     unsigned count = 1;
-    uint32_t inlined = source->circuit.flags & OPEN_INLINE ? source->length : 0;
 
-    if (inlined) {
+    if (inlined && inlined <= OPEN_COPY_MAX) {
+        memcpy(packet + OPEN_BYTES, source->circuit.data[0], inlined);
+        own += inlined;
+        segments[0].bytes += inlined;
+    } else if (inlined) {
         segments[count] = segments[0];
         segments[count].data = source->circuit.data[0];
         segments[count++].bytes = inlined;
-        crc = router->payload_checked ? crc32_add(crc, source->circuit.data[0], inlined) : 0;
     }
     if (router->payload_checked) {
-        put32(check, crc);
+        crc = crc32_add(0, packet, own);
+        if (count > 1)
+            crc = crc32_add(crc, source->circuit.data[0], inlined);
+        put32(packet + own, crc);
         segments[count] = segments[0];
-        segments[count].data = check;
+        segments[count].data = packet + own;
         segments[count++].bytes = FRAME_CHECK_BYTES;
     }
     source->unacknowledged += count;
@@ -395,7 +409,7 @@ void stream_source_check(struct router *router, unsigned number)
 {
     struct source *source = &router->sources[number];
 
-    if (source->state != CIRCUIT_CLOSED || source->unacknowledged)
+    if (source->state != CIRCUIT_CLOSED || source->unacknowledged || number == router->source_opening)
         return;
     if (!source->refused) {
         if (!router_notice_room(router))
@@ -416,12 +430,15 @@ void stream_port_dead(struct router *router, unsigned port)
         struct port *in = &router->ports[p];
         for (unsigned i = 0; i < in->circuit_count; i++) {
             struct circuit *circuit = &in->circuits[(in->circuit_first + i) % CIRCUITS_MAX];
-            if (circuit->out == port && circuit->state == CIRCUIT_FLOWING)
+            if (circuit->out == port && may_flow(circuit->state, circuit->flags)) {
                 circuit->out = PORT_NONE;
+                circuit->state = CIRCUIT_FLOWING;
+            }
         }
     }
     for (unsigned i = 0; i < SOURCES_MAX; i++)
-        if (router->sources[i].state == CIRCUIT_FLOWING && router->sources[i].out == port)
+        if (may_flow(router->sources[i].state, router->sources[i].circuit.flags) &&
+            router->sources[i].out == port)
             router->sources[i].state = CIRCUIT_CLOSED;
     router->ports[port].order_count = 0;
     router->ports[port].draining_count = 0;
