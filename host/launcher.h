@@ -40,7 +40,7 @@ struct launcher {
     int host_fds[TOPOLOGY_HOST_LINKS_MAX]; /* the host's ends */
 };
 
-/* Makes the cables, crosses those listed, and starts the nodes. On failure nothing is left running. */
+/* Makes the cables, crosses those listed, starts the nodes. On failure nothing is left running. */
 int launcher_start(struct launcher *launcher, const struct topology *topology,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
                    const struct target *target, const char *rundir, struct message *message);

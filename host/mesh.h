@@ -34,7 +34,7 @@ enum {
     BOOT_BOUND_S = 60,
     DOWNLOAD_BOUND_S = 60,
     FAILURE_COLLECT_MS = 300,
-    QUERY_WAIT_MS = 500,
+    QUERY_WAIT_MS = 1500,
     DEAD_LINKS_MAX = 64
 };
 

@@ -107,6 +107,14 @@ void view_event(struct view *view, const json_t *event)
     }
 }
 
+/* The number of the paper's formula; scatter is decremental scattering with one root. */
+static int formula_of(const char *strategy)
+{
+    return strcmp(strategy, "sequential") == 0           ? 6
+           : strcmp(strategy, "sequential-scatter") == 0 ? 8
+                                                         : 9;
+}
+
 void view_result(struct view *view, const json_t *result)
 {
     const json_t *download = json_object_get(result, "download");
@@ -120,12 +128,12 @@ void view_result(struct view *view, const json_t *result)
                number_of(result, "boot_ms"));
     }
     if (receipts > 0) {
-        printf("download  %s, x %.0f, %.0f bytes, model %.3f us, by formula %.3f us,\n"
+        printf("download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us,\n"
                "          wall %.1f ms, receipts %u of %u\n",
                string_of(download, "strategy"), number_of(download, "x"),
                number_of(download, "bytes"), number_of(download, "model_us"),
-               number_of(download, "predicted_us"), number_of(download, "wall_ms"), receipts,
-               nodes);
+               formula_of(string_of(download, "strategy")), number_of(download, "predicted_us"),
+               number_of(download, "wall_ms"), receipts, nodes);
     }
     fflush(stdout);
 }

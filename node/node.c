@@ -55,7 +55,7 @@ static void take_open(struct node *node, unsigned port)
     } else if (packet[30] & OPEN_IMAGE) {
         load_open(node, port, packet);
     } else {
-        message_open(node, port, packet);
+        match_open(node, port, packet);
     }
 }
 

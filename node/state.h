@@ -1,7 +1,7 @@
 /*
  * state.h - everything a node knows, and what the files of this room share; not for other rooms.
  *
- * node.c steps and hands out notices; message.c sends and receives between programs; collective.c walks schedules;
+ * node.c steps and hands out notices; message.c sends and match.c receives; collective.c walks schedules;
  * load.c takes a download and passes it on; call.c serves system calls; report.c talks to the host.
  */
 #pragma once
@@ -150,12 +150,22 @@ void message_reset(struct node *node);
 int message_send(struct node *node, const struct ecube_abi_message *message);
 int message_receive(struct node *node, const struct ecube_abi_message *message);
 void message_packet(struct node *node, const struct notice *notice);
-void message_open(struct node *node, unsigned port, const uint8_t *packet);
 void message_notice(struct node *node, const struct notice *notice);
 void message_pump(struct node *node, uint64_t now_us);
 uint64_t message_deadline(const struct node *node);
 
 void collective_reset(struct node *node);
+/* Looks for a stored message for a posted receive. */
+void match_receive(struct node *node, struct request *request);
+/* All bytes of a receive's message are in its buffer, as far as they fit. */
+void match_finish(struct request *request, uint64_t done_ns);
+/* Answers an announcement; false when no slot is free. */
+bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match, uint32_t room);
+/* Stores a message of this node to itself; false when there is no room. */
+bool match_self(struct node *node, struct request *request);
+void match_want(struct node *node, const uint8_t *packet);
+void match_open(struct node *node, unsigned port, const uint8_t *packet);
+
 int collective_start(struct node *node, const struct ecube_abi_collective *arguments);
 void collective_packet(struct node *node, const struct notice *notice);
 void collective_notice(struct node *node, const struct notice *notice);

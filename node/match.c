@@ -1,0 +1,250 @@
+/*
+ * match.c - the receiving side of messages: which receive takes which message, and where it waits until then.
+ *
+ * A message is announced (WANT) or comes at once (eager). It goes to the oldest posted receive that fits; if there is
+ * none it is stored, and the next receive that fits takes the oldest stored one.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "node/state.h"
+
+static bool takes_messages(const struct node *node)
+{
+    return node->program == PROGRAM_LOADED || node->program == PROGRAM_RUNNING;
+}
+
+static bool fits(const struct request *request, uint32_t src, uint32_t tag)
+{
+    return request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED &&
+           (request->peer == ECUBE_ANY || (uint32_t)request->peer == src) &&
+           (request->tag == ECUBE_ANY || (uint32_t)request->tag == tag);
+}
+
+/* The oldest posted receive for a message; NULL when there is none. */
+static struct request *find_receive(struct node *node, uint32_t src, uint32_t tag)
+{
+    struct request *oldest = NULL;
+
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        struct request *request = &node->requests[i];
+        if (fits(request, src, tag) && (!oldest || (int32_t)(request->stamp - oldest->stamp) < 0))
+            oldest = request;
+    }
+    return oldest;
+}
+
+static void settle_receive(struct request *request, uint32_t src, uint32_t tag, uint32_t bytes)
+{
+    request->result_peer = (int32_t)src;
+    request->result_tag = (int32_t)tag;
+    request->result_bytes = bytes;
+}
+
+void match_finish(struct request *request, uint64_t done_ns)
+{
+    bool fit = request->result_bytes <= request->bytes;
+
+    if (!fit)
+        request->result_bytes = request->bytes;
+    request_finish(request, fit ? E_OK : E_TRUNCATED, done_ns);
+}
+
+static void remove_want(struct node *node, unsigned index)
+{
+    node->want_count--;
+    memmove(&node->wants[index], &node->wants[index + 1],
+            (node->want_count - index) * sizeof node->wants[0]);
+}
+
+bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match,
+                        uint32_t room)
+{
+    uint8_t body[12];
+
+    put32(body, want);
+    put32(body + 4, match);
+    put32(body + 8, room);
+    return router_send(&node->router, kind, dst, body, kind == PACKET_READY ? 12 : 4) == E_OK;
+}
+
+/* Joins a receive and a stored message; false when it cannot be done now. */
+static bool join(struct node *node, struct request *request, unsigned index)
+{
+    struct want want = node->wants[index];
+    uint32_t copied = want.bytes < request->bytes ? want.bytes : request->bytes;
+
+    if (want.pool < POOL_MAX) {
+        memcpy(request->data, node->pool[want.pool], copied);
+        node->pool_used &= ~(1u << want.pool);
+        settle_receive(request, want.src, want.tag, want.bytes);
+        match_finish(request, want.done_ns);
+    } else if (want.src == node->router.id) {
+        struct request *send = request_named(node, want.id);
+        if (send) {
+            memmove(request->data, send->data, copied);
+            settle_receive(request, want.src, want.tag, want.bytes);
+            match_finish(request, clock_max(request->issue_ns, send->issue_ns));
+            request_finish(send, E_OK, send->issue_ns);
+        }
+    } else {
+        if (!match_answer(node, PACKET_READY, want.src, want.id, request_name(node, request), request->bytes))
+            return false;
+        settle_receive(request, want.src, want.tag, want.bytes);
+        request->match = want.id;
+        request->state = STATE_MOVING;
+    }
+    remove_want(node, index);
+    return true;
+}
+
+/* Looks for a stored message for a posted receive. */
+void match_receive(struct node *node, struct request *request)
+{
+    for (unsigned i = 0; i < node->want_count; i++) {
+        if (fits(request, node->wants[i].src, node->wants[i].tag)) {
+            join(node, request, i);
+            return;
+        }
+    }
+}
+
+/* Stores a message behind the others, and joins it with its receive if one is posted. */
+static bool store_want(struct node *node, const struct want *want)
+{
+    if (node->want_count == WANTS_MAX)
+        return false;
+    node->wants[node->want_count++] = *want;
+    struct request *request = find_receive(node, want->src, want->tag);
+    if (request)
+        match_receive(node, request);
+    return true;
+}
+
+static unsigned free_pool(const struct node *node)
+{
+    unsigned pool = 0;
+
+    while (pool < POOL_MAX && node->pool_used >> pool & 1)
+        pool++;
+    return pool;
+}
+
+/* A message of a node to itself: a short one is pooled, so that even a blocking send returns; false: no room. */
+bool match_self(struct node *node, struct request *request)
+{
+    struct want want = {.src = node->router.id,
+                        .id = request_name(node, request),
+                        .tag = (uint32_t)request->tag,
+                        .bytes = request->bytes,
+                        .done_ns = request->issue_ns,
+                        .pool = POOL_MAX};
+    unsigned pool = free_pool(node);
+
+    request->state = STATE_STORED;
+    if (node->want_count == WANTS_MAX)
+        return false;
+    if (pool < POOL_MAX && request->bytes <= POOL_BYTES) {
+        memcpy(node->pool[pool], request->data, request->bytes);
+        node->pool_used |= 1u << pool;
+        want.pool = (uint8_t)pool;
+        request_finish(request, E_OK, request->issue_ns);
+    }
+    return store_want(node, &want);
+}
+
+void match_want(struct node *node, const uint8_t *packet)
+{
+    struct want want = {.src = get32(packet + 4),
+                        .id = get32(packet + 16),
+                        .tag = get32(packet + 20),
+                        .bytes = get32(packet + 24),
+                        .pool = POOL_MAX};
+
+    if (router_slots_free(&node->router) < REPLY_SLOTS) {
+        node->dropped_requests++; /* the sender asks again */
+        return;
+    }
+    if (!takes_messages(node)) {
+        match_answer(node, PACKET_GONE, want.src, want.id, 0, 0);
+        return;
+    }
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        /* An announcement that was repeated while its answer was under way has been answered. */
+        const struct request *request = &node->requests[i];
+        if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING && request->match == want.id &&
+            (uint32_t)request->result_peer == want.src)
+            return;
+    }
+    for (unsigned i = 0; i < node->want_count; i++) {
+        if (node->wants[i].src == want.src && node->wants[i].id == want.id) {
+            match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
+            return;
+        }
+    }
+    unsigned before = node->want_count;
+    if (!store_want(node, &want))
+        match_answer(node, PACKET_LATER, want.src, want.id, 0, 0);
+    else if (node->want_count > before)
+        match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
+}
+
+/* A short message that came without a READY. */
+static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
+{
+    uint32_t src = get32(packet + 4), bytes = get32(packet + 16), tag = get32(packet + 24);
+    struct request *request = find_receive(node, src, tag);
+    struct circuit_sink sink = {0};
+    unsigned pool = free_pool(node);
+
+    if (!takes_messages(node)) {
+        router_refuse(&node->router, port, E_PEER_GONE);
+        return;
+    }
+    if (request) {
+        sink.data = request->data;
+        sink.room = request->bytes;
+        settle_receive(request, src, tag, bytes);
+        match_finish(request, router_accept(&node->router, port, &sink));
+        return;
+    }
+    if (pool == POOL_MAX || node->want_count == WANTS_MAX) {
+        router_refuse(&node->router, port, E_FULL);
+        return;
+    }
+    node->pool_used |= 1u << pool;
+    sink.data = node->pool[pool];
+    sink.room = POOL_BYTES;
+    struct want want = {.src = src, .tag = tag, .bytes = bytes, .pool = (uint8_t)pool};
+    want.done_ns = router_accept(&node->router, port, &sink);
+    store_want(node, &want);
+}
+
+void match_open(struct node *node, unsigned port, const uint8_t *packet)
+{
+    if (packet[30] & OPEN_EAGER) {
+        if (packet[30] & OPEN_INLINE)
+            take_eager(node, port, packet);
+        else
+            router_refuse(&node->router, port, E_FORMAT);
+        return;
+    }
+    struct request *request = request_named(node, get32(packet + 20));
+    if (!request || request->kind != REQUEST_RECEIVE || request->state != STATE_MOVING || request->accepted ||
+        (uint32_t)request->result_peer != get32(packet + 4)) {
+        router_refuse(&node->router, port, E_PEER_GONE);
+        return;
+    }
+    struct circuit_sink sink = {
+        .data = request->data,
+        .room = request->bytes,
+        .ready_ns = request->issue_ns,
+        .token = token_make(TOKEN_REQUEST, request->generation, (unsigned)(request - node->requests))};
+    bool is_inline = packet[30] & OPEN_INLINE;
+    request->accepted = true;
+    request->result_bytes = get32(packet + 16);
+    request->done_ns = router_accept(&node->router, port, &sink); /* the packet is gone after this */
+    if (is_inline)
+        match_finish(request, request->done_ns);
+}
