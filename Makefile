@@ -205,7 +205,11 @@ $(B)/bench/bench: $(call native,$(BENCH))
 	$(Q)$(CC) -o $@ $^ -ljansson
 
 
-$(B)/tests/%: $(B)/host/tests/%.o $(call checked,$(MESH_SUPPORT)) $(B)/host/rooms.a
+# An archive, so that only the tests that use the many-node loop carry it.
+$(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT)) Makefile
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(B)/tests/%: $(B)/host/tests/%.o $(B)/host/mesh_support.a $(B)/host/rooms.a
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -lcmocka $(TOOL_LIBS)

@@ -41,7 +41,7 @@ uint64_t platform_now_us(void);
  * for interrupts. True: something has happened meanwhile, look again before waiting. */
 bool platform_listen(uint64_t deadline_us);
 
-/* Sleeps until an interrupt is pending, then answers it and stops asking for more. */
+/* Sleeps until an interrupt is pending, answers it and stops asking for more; the time then. */
 uint64_t platform_sleep(void);
 
 /* Answers the interrupt that is pending, if any, and stops asking for more. */

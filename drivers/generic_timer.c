@@ -98,11 +98,11 @@ void generic_timer_set_alarm(struct generic_timer *timer, uint64_t alarm_us)
     if (alarm_us >= timer->alarm_us) {
         return; /* what rings early is looked at and set again; setting costs more than ringing */
     }
-    timer->alarm_us = alarm_us;
     uint64_t distance_us = alarm_us > timer->base_us ? alarm_us - timer->base_us : 0;
     if (distance_us > UINT32_MAX) {
-        distance_us = UINT32_MAX; /* early by an hour or more: the owner looks, and sets it again */
+        distance_us = UINT32_MAX; /* early, after an hour: the owner looks, and sets it again */
     }
+    timer->alarm_us = timer->base_us + distance_us;
     uint64_t distance = (distance_us * timer->down + timer->up - 1) / timer->up;
     compare_write(timer->base_ticks + distance);
     control_write(CTL_ENABLE);

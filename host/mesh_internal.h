@@ -44,6 +44,8 @@ void mesh_job_end(struct mesh *mesh, int status);
 void mesh_tell_exits(struct mesh *mesh);
 
 /* mesh_query.c */
+/* Two neighbours have entered different collectives. */
+void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet);
 void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet);
 void mesh_tell_waits(struct mesh *mesh);
 void mesh_watch_tick(struct mesh *mesh);

@@ -227,6 +227,12 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
             node_ended(mesh, packet->node, mesh->nodes[packet->node].exit_untold);
         }
         break;
+    case PACKET_DISAGREE:
+        if (packet->bytes >= DISAGREE_BYTES) {
+            mesh_tell_disagreement(mesh, packet);
+            mesh->job.status = mesh->job.status > 1 ? mesh->job.status : 1;
+        }
+        break;
     case PACKET_FAULT:
         if (packet->bytes >= FAULT_BYTES) {
             mesh_tell_fault(mesh, packet);

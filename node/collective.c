@@ -116,15 +116,38 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
     return (int)(request - node->requests);
 }
 
-/* What two halves agree on: the first error, or a mismatch of what they say. */
-static void merge(struct enter *mine, const struct enter *heard)
+/* Tells the host which two neighbours are not in the same collective; the lower one of them does. */
+static void tell_disagreement(struct node *node, uint32_t neighbour, const struct enter *heard)
 {
+    const struct enter *mine = &node->collective.mine;
+    uint8_t body[DISAGREE_BYTES] = {0};
+
+    if (neighbour < node->router.id)
+        return;
+    put32(body, neighbour);
+    put32(body + 4, mine->bytes);
+    put32(body + 8, mine->root);
+    put32(body + 12, heard->bytes);
+    put32(body + 16, heard->root);
+    body[20] = mine->operation;
+    body[21] = heard->operation;
+    router_send(&node->router, PACKET_DISAGREE, ID_HOST, body, sizeof body);
+}
+
+/* What two halves agree on: the first error, or a mismatch of what they say. */
+static void merge(struct node *node, const struct enter *heard)
+{
+    struct collective *c = &node->collective;
+    struct enter *mine = &c->mine;
+
     if (mine->status != E_OK)
         return;
-    if (heard->status != E_OK)
+    if (heard->status != E_OK) {
         mine->status = heard->status;
-    else if (heard->operation != mine->operation || heard->bytes != mine->bytes || heard->root != mine->root)
+    } else if (heard->operation != mine->operation || heard->bytes != mine->bytes || heard->root != mine->root) {
         mine->status = E_MISMATCH;
+        tell_disagreement(node, node->router.id ^ 1u << c->round, heard);
+    }
 }
 
 /* Goes through the entry rounds as far as neighbours have answered. */
@@ -142,7 +165,7 @@ static void pump_entry(struct node *node)
         if (!heard->here || heard->epoch != c->epoch)
             return;
         heard->here = false;
-        merge(&c->mine, heard);
+        merge(node, heard);
         c->round++;
         c->round_sent = false;
     }

@@ -19,6 +19,8 @@
  * STATE   0 program u8 | 1 wait u8 | 2 spare[2] | 4 peer i32 | 8 tag i32 | 12 status i32 | 16 operation u32 |
  *         20 step u32 | 24 model ns u64 | 32 counters u32[12]
  * LINK_DEAD 0 port u8 | 1 reason u8 | 2 spare[2] | 4 peer id u32
+ * DISAGREE 0 neighbour u32 | 4 own bytes u32 | 8 own root u32 | 12 its bytes u32 | 16 its root u32 |
+ *         20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and a neighbour entered different collectives
  *
  * A private block: 0 rank u32 | 4 size u32 | 8 argc u32 | 12 the argc strings, each ended by a zero byte.
  */
@@ -37,6 +39,7 @@ enum {
     STATE_BYTES = 80,
     STATE_COUNTERS = 12,
     LINK_DEAD_BYTES = 8,
+    DISAGREE_BYTES = 24,
     BLOCK_HEADER_BYTES = 12,
     DIGEST_BYTES = 32
 };

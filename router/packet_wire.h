@@ -52,7 +52,8 @@ enum packet_kind {
     PACKET_RECEIPT = 36,
     PACKET_LINKS = 37,
     PACKET_STATE = 38,
-    PACKET_LINK_DEAD = 39
+    PACKET_LINK_DEAD = 39,
+    PACKET_DISAGREE = 40
 };
 
 enum open_flag {

@@ -27,7 +27,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "installing packages:$missing"
 # The lists of packages may be absent or stale: refresh them only when apt cannot find what it needs.
-install="apt-get install -y -qq --no-install-recommends$missing"
+install="apt-get install -y --no-install-recommends$missing"
 if $as_root apt-get install -s -qq --no-install-recommends $missing >/dev/null 2>&1 &&
     $as_root env DEBIAN_FRONTEND=noninteractive $install; then
     exit 0

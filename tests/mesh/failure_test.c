@@ -38,6 +38,8 @@ static void nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on(void *
             requests[rank] = mesh_collective(mesh, rank, rank == odd ? &bad : &good);
         for (unsigned rank = 0; rank < 8; rank++)
             assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_MISMATCH);
+        mesh_settle(mesh);
+        assert_int_equal(mesh_count_events(mesh, PACKET_DISAGREE), 1);
         for (unsigned rank = 0; rank < 8; rank++)
             requests[rank] = mesh_collective(mesh, rank, &good);
         for (unsigned rank = 0; rank < 8; rank++)

@@ -1,0 +1,193 @@
+/*
+ * What the host says of a network that is not as it should be: nodes' LINKS packets made by hand, on
+ * cube:2.
+ */
+#include "tests/unit/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/mesh_internal.h"
+
+enum { NODES = 4, DIMS = 2, LINES_MAX = 16 };
+
+struct fixture {
+    uv_loop_t loop;
+    struct mesh mesh;
+    struct mesh_port found[NODES][DIMS + 1]; /* what each node will tell */
+    bool silent[NODES];
+    char lines[LINES_MAX][MESSAGE_MAX];
+    unsigned line_count;
+    int status; /* of the boot; -1: not over */
+};
+
+static void take_event(void *context, json_t *event)
+{
+    struct fixture *f = context;
+    const char *text = json_string_value(json_object_get(event, "text"));
+
+    if (text) {
+        assert_true(f->line_count < LINES_MAX);
+        snprintf(f->lines[f->line_count++], MESSAGE_MAX, "%s", text);
+    }
+    json_decref(event);
+}
+
+static void take_booted(void *context, int status)
+{
+    ((struct fixture *)context)->status = status;
+}
+
+static struct fixture *make_fixture(void)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct message message;
+    uv_timer_t *timers[] = {&f->mesh.bound_timer, &f->mesh.failure_timer, &f->mesh.tick_timer};
+
+    f->status = -1;
+    uv_loop_init(&f->loop);
+    assert_int_equal(topology_parse(&f->mesh.options.topology, "cube:2", &message), 0);
+    f->mesh.loop = &f->loop;
+    f->mesh.owner = (struct mesh_owner){.context = f, .emit = take_event, .booted = take_booted};
+    f->mesh.nodes = calloc(NODES, sizeof *f->mesh.nodes);
+    f->mesh.handles_open = true;
+    for (unsigned i = 0; i < 3; i++) {
+        uv_timer_init(&f->loop, timers[i]);
+        timers[i]->data = &f->mesh;
+    }
+    for (uint32_t node = 0; node < NODES; node++) {
+        for (unsigned p = 0; p < DIMS; p++) {
+            f->found[node][p] = (struct mesh_port){LINK_UP, (uint8_t)p, node ^ UINT32_C(1) << p};
+        }
+        f->found[node][DIMS] = (struct mesh_port){LINK_UP, 0, ID_HOST};
+    }
+    return f;
+}
+
+/* Lets all nodes tell, and the loop run until nothing is to come. */
+static void boot(struct fixture *f)
+{
+    mesh_boot_begin(&f->mesh);
+    for (uint32_t node = 0; node < NODES; node++) {
+        unsigned ports = topology_ports(&f->mesh.options.topology, node);
+        uint8_t body[LINKS_HEADER_BYTES + (DIMS + 1) * LINKS_PORT_BYTES] = {(uint8_t)ports, 1};
+        struct mesh_packet packet = {PACKET_LINKS, node, body, sizeof body};
+
+        for (unsigned p = 0; p < ports; p++) {
+            uint8_t *entry = body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
+
+            entry[0] = f->found[node][p].state;
+            entry[1] = f->found[node][p].peer_port;
+            put32(entry + 4, f->found[node][p].peer);
+        }
+        if (!f->silent[node]) {
+            mesh_boot_packet(&f->mesh, &packet);
+        }
+    }
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+}
+
+static void free_fixture(struct fixture *f)
+{
+    uv_close((uv_handle_t *)&f->mesh.bound_timer, NULL);
+    uv_close((uv_handle_t *)&f->mesh.failure_timer, NULL);
+    uv_close((uv_handle_t *)&f->mesh.tick_timer, NULL);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&f->loop), 0);
+    free(f->mesh.nodes);
+    free(f);
+}
+
+static void a_whole_network_is_ready_without_a_word(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    boot(f);
+    assert_int_equal(f->status, 0);
+    assert_int_equal(f->line_count, 0);
+    free_fixture(f);
+}
+
+static void a_missing_cable_is_one_line(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    f->found[1][1] = f->found[3][1] = (struct mesh_port){LINK_SILENT, 0, ID_UNKNOWN};
+    boot(f);
+    assert_int_equal(f->status, STATUS_MESH);
+    assert_int_equal(f->line_count, 2);
+    assert_string_equal(f->lines[0], "missing: link 1-3 (dimension 1): node 1 hears nothing, "
+                                     "node 3 hears nothing");
+    assert_string_equal(f->lines[1], "boot failed: 4 of 4 nodes answered, 2 have all their links");
+    free_fixture(f);
+}
+
+static void a_one_way_cable_is_one_line(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    f->found[0][0] = (struct mesh_port){LINK_SILENT, 0, ID_UNKNOWN};
+    f->found[1][0] = (struct mesh_port){LINK_HEARD, 0, 0};
+    boot(f);
+    assert_int_equal(f->line_count, 2);
+    assert_string_equal(f->lines[0], "one-way: link 0-1 (dimension 0): node 0 hears nothing, "
+                                     "node 1 hears the other end but is not heard");
+    free_fixture(f);
+}
+
+static void crossed_cables_are_a_line_each(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    f->found[0][0] = (struct mesh_port){LINK_CROSSED, 1, 2};
+    f->found[2][1] = (struct mesh_port){LINK_CROSSED, 0, 0};
+    f->found[0][1] = (struct mesh_port){LINK_CROSSED, 0, 1};
+    f->found[1][0] = (struct mesh_port){LINK_CROSSED, 1, 0};
+    boot(f);
+    assert_int_equal(f->line_count, 3);
+    assert_string_equal(f->lines[0],
+                        "crossed: link 0-1 (dimension 0): node 0 finds node 2, port 1, "
+                        "node 1 finds node 0, port 1");
+    assert_string_equal(f->lines[1],
+                        "crossed: link 0-2 (dimension 1): node 0 finds node 1, port 0, "
+                        "node 2 finds node 0, port 0");
+    free_fixture(f);
+}
+
+static void a_silent_node_is_named_once(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    f->silent[3] = true;
+    f->found[1][1] = f->found[2][0] = (struct mesh_port){LINK_SILENT, 0, ID_UNKNOWN};
+    boot(f);
+    assert_int_equal(f->line_count, 4);
+    assert_string_equal(f->lines[2], "missing: node 3 (rank 3) tells nothing: it does not run, or "
+                                     "has no way to the host");
+    free_fixture(f);
+}
+
+static void a_missing_host_link_is_one_line(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    f->found[2][DIMS] = (struct mesh_port){LINK_SILENT, 0, ID_UNKNOWN};
+    boot(f);
+    assert_int_equal(f->line_count, 2);
+    assert_string_equal(f->lines[0], "missing: host link of node 2: the node hears nothing");
+    free_fixture(f);
+}
+
+TEST_MAIN(cmocka_unit_test(a_whole_network_is_ready_without_a_word),
+          cmocka_unit_test(a_missing_cable_is_one_line),
+          cmocka_unit_test(a_one_way_cable_is_one_line),
+          cmocka_unit_test(crossed_cables_are_a_line_each),
+          cmocka_unit_test(a_silent_node_is_named_once),
+          cmocka_unit_test(a_missing_host_link_is_one_line))
