@@ -102,6 +102,20 @@ static void add(enum figure_index index, double value)
     }
 }
 
+/* Runs a command with its words in build/bench/run.out; shows them when it fails. */
+static int run_command(const char *command)
+{
+    char line[8 * COMMAND_MAX];
+
+    snprintf(line, sizeof line, "%s >%s/bench/run.out 2>&1 || { grep -v ' of [0-9]' %s/bench/run.out >&2; exit 1; }",
+             command, build, build);
+    int status = system(line);
+    if (status != 0) {
+        fprintf(stderr, "bench: failed: %s\n", command);
+    }
+    return status;
+}
+
 /* Runs a program on a mesh; the object that --json wrote, or NULL. */
 static json_t *run_mesh(const char *format, ...)
 {
@@ -113,13 +127,10 @@ static json_t *run_mesh(const char *format, ...)
     vsnprintf(arguments, sizeof arguments, format, list);
     va_end(list);
     snprintf(path, sizeof path, "%s/bench/run.json", build);
-    snprintf(command, sizeof command, "%s/ecube run --json %s %s >%s/bench/run.out 2>&1", build, path, arguments, build);
+    snprintf(command, sizeof command, "%s/ecube run --json %s %s", build, path, arguments);
     unlink(path);
-    result = system(command) == 0 ? json_load_file(path, 0, NULL) : NULL;
+    result = run_command(command) == 0 ? json_load_file(path, 0, NULL) : NULL;
     unlink(path);
-    if (!result) {
-        fprintf(stderr, "bench: failed: %s\n", command);
-    }
     return result;
 }
 
@@ -267,15 +278,23 @@ static double count_one(const char *pid)
     return is_qemu(pid) ? 1 : 0;
 }
 
-/* A mesh of 64 nodes that has booted and waits. */
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int number)
+{
+    interrupted = number;
+}
+
+/* A mesh of 64 nodes that has booted and waits; it is ended even when the bench is interrupted. */
 static void bench_waiting(void)
 {
     char mark[64], command[COMMAND_MAX];
     snprintf(mark, sizeof mark, "ECUBE_BENCH_MARK=%d", (int)getpid());
     putenv(mark);
-    snprintf(command, sizeof command, "%s/ecube up --name bench-%d --mesh cube:6 >/dev/null 2>&1", build, (int)getpid());
-    if (system(command) != 0) {
-        fprintf(stderr, "bench: failed: %s\n", command);
+    signal(SIGINT, note_interrupt);
+    signal(SIGTERM, note_interrupt);
+    snprintf(command, sizeof command, "%s/ecube up --name bench-%d --mesh cube:6", build, (int)getpid());
+    if (run_command(command) != 0) {
         return;
     }
     double nodes = sum_over_nodes(mark, count_one);
@@ -285,9 +304,10 @@ static void bench_waiting(void)
     double ticks = sum_over_nodes(mark, cpu_ticks) - before;
     double seconds = (now_us() - start_us) / 1e6;
     figures[IDLE].values[figures[IDLE].count++] = 100 * ticks / (double)sysconf(_SC_CLK_TCK) / seconds;
-    snprintf(command, sizeof command, "%s/ecube down --name bench-%d >/dev/null", build, (int)getpid());
-    if (system(command) != 0) {
-        fprintf(stderr, "bench: failed: %s\n", command);
+    snprintf(command, sizeof command, "%s/ecube down --name bench-%d", build, (int)getpid());
+    run_command(command);
+    if (interrupted) {
+        exit(128 + interrupted);
     }
 }
 

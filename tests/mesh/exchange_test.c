@@ -40,7 +40,7 @@ static struct mesh *started(unsigned dims, uint32_t data, uint64_t seed, struct 
 
 static void all_collective(struct mesh *mesh, const struct ecube_abi_collective *arguments)
 {
-    int32_t requests[64];
+    int32_t requests[128];
 
     for (unsigned rank = 0; rank < mesh->count; rank++)
         requests[rank] = mesh_collective(mesh, rank, arguments);
@@ -90,6 +90,24 @@ static void exchange_takes_the_closed_form_to_the_tick_on_64_nodes(void **state)
     }
 }
 
+static void on_128_nodes_eta_of_100_bytes_is_3_359(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(7, 2 * 128 * 100, 7, no_fault, ipsc860);
+    struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
+    struct ecube_abi_collective arguments = {.operation = ECUBE_EXCHANGE,
+                                             .block_bytes = 100,
+                                             .send = MESH_DATA,
+                                             .receive = MESH_DATA + 128 * 100};
+    all_collective(mesh, &barrier);
+    uint64_t before = mesh_clock(mesh, 77);
+    all_collective(mesh, &arguments);
+    uint64_t took_ns = mesh_clock(mesh, 77) - before, bound_ns = 100 * 127 * 425;
+    assert_int_equal(took_ns, 18132500);
+    assert_int_equal((took_ns * 1000 + bound_ns / 2) / bound_ns, 3359);
+    mesh_free(mesh);
+}
+
 static void exchange_of_64_kib_is_exact_in_the_unit_profile(void **state)
 {
     (void)state;
@@ -113,5 +131,6 @@ static void damaged_and_lost_bytes_are_repaired(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(exchange_takes_the_closed_form_to_the_tick_on_64_nodes),
+          cmocka_unit_test(on_128_nodes_eta_of_100_bytes_is_3_359),
           cmocka_unit_test(exchange_of_64_kib_is_exact_in_the_unit_profile),
           cmocka_unit_test(damaged_and_lost_bytes_are_repaired))

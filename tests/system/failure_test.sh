@@ -86,6 +86,44 @@ private_directory() {
     wait_until 20 no_processes || fail "processes outlive ecube down"
 }
 
+
+# breaks VERB WHAT PATTERN - on a mesh that is up: the verb is told on stderr, later loads are refused.
+breaks() {
+    tool_succeeds up --name breaking --mesh cube:2
+    tool_succeeds "$1" --name breaking "$2"
+    sleep 1
+    tool load --name breaking "$programs/arguments.elf"
+    [ "$status" -ne 0 ] || { cat out; fail "a broken mesh takes a program"; }
+    words | grep -Eq "$3" || { words; fail "no line like '$3'"; }
+    tool_succeeds down --name breaking
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+console_shows() {
+    tool_succeeds up --name talking --mesh cube:1
+    "$ecube" console --name talking >console.out 2>&1 &
+    sleep 1
+    tool_succeeds load --name talking "$programs/arguments.elf" heard
+    wait_until 20 grep -qF '[1] node 1 of 2: [heard]' console.out || { cat console.out; fail "nothing on the console"; }
+    tool_succeeds down --name talking
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+killed_server() {
+    tool_succeeds up --name doomed --mesh cube:2
+    for pid in $(processes ecube | grep -v guardian | cut -d ' ' -f 1); do kill -9 "$pid"; done
+    wait_until 20 no_processes || fail "processes outlive the tool"
+    wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the tool"
+    tool_fails 2 'mesh' ps --name doomed
+}
+
+failed_json() {
+    tool run --mesh cube:1 --json result.json "$programs/misbehave.elf" exit 1 7
+    [ "$("$json_get" result.json status)" = 7 ] || { cat result.json; fail "status in the JSON file"; }
+    tool run --mesh cube:1 --json result.json --kill 1@run "$programs/misbehave.elf" spin 1
+    [ "$("$json_get" result.json status)" = 3 ] || { cat result.json; fail "status in the JSON file"; }
+}
+
 for phase in boot download run run+200; do
     check "a node killed at $phase is named and ends the run" node_dies $phase
     check "a link cut at $phase is named and ends the run" link_cut $phase
@@ -98,4 +136,9 @@ check "a mesh that stays takes one program after another, also after a crash" st
 check "a name can be up once" one_name_once
 check "verbs for a mesh that is not up say so" nothing_up
 check "the run's directory is private and holds QMP and GDB sockets" private_directory
+check "a link cut on a mesh that is up is told to the next load" breaks cut 0-1 "0-1|broken"
+check "a node killed on a mesh that is up is told to the next load" breaks kill 3 "node 3|broken"
+check "console shows what programs of a mesh print" console_shows
+check "kill -9 of a mesh that is up leaves no process and no file" killed_server
+check "--json tells the status of a run that failed" failed_json
 cases_done
