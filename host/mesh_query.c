@@ -98,11 +98,13 @@ static const char *operation_text(uint32_t operation)
 /* "broadcast of 4 bytes from rank 1" */
 static void entered_text(char *text, size_t room, uint32_t operation, uint32_t bytes, uint32_t root)
 {
-    bool rooted = operation == ECUBE_BROADCAST || operation == ECUBE_SCATTER || operation == ECUBE_GATHER;
+    bool rooted =
+        operation == ECUBE_BROADCAST || operation == ECUBE_SCATTER || operation == ECUBE_GATHER;
     int written = snprintf(text, room, "%s", operation_text(operation));
 
     if (operation != ECUBE_BARRIER)
-        written += snprintf(text + written, room - (size_t)written, " of %u bytes", (unsigned)bytes);
+        written +=
+            snprintf(text + written, room - (size_t)written, " of %u bytes", (unsigned)bytes);
     if (rooted)
         snprintf(text + written, room - (size_t)written, " with root %u", (unsigned)root);
 }
@@ -112,10 +114,13 @@ void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet)
     char own[80], other[80];
     unsigned node = packet->node, neighbour = get32(packet->body);
 
-    entered_text(own, sizeof own, packet->body[20], get32(packet->body + 4), get32(packet->body + 8));
-    entered_text(other, sizeof other, packet->body[21], get32(packet->body + 12), get32(packet->body + 16));
-    mesh_emit_trouble(mesh, "node %u (rank %u) and node %u (rank %u) disagree on a collective: %s, and %s", node,
-                      node, neighbour, neighbour, own, other);
+    entered_text(own, sizeof own, packet->body[20], get32(packet->body + 4),
+                 get32(packet->body + 8));
+    entered_text(other, sizeof other, packet->body[21], get32(packet->body + 12),
+                 get32(packet->body + 16));
+    mesh_emit_trouble(
+        mesh, "node %u (rank %u) and node %u (rank %u) disagree on a collective: %s, and %s", node,
+        node, neighbour, neighbour, own, other);
 }
 
 static void describe_peer(const struct node_state *state, char *text, size_t room)

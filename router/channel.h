@@ -24,7 +24,7 @@ enum {
     SEGMENTS_MAX = 128,       /* a power of two */
     PIECES_MAX = 128,         /* a power of two */
     FRAME_SEGMENTS_MAX = 24,
-    DATA_WINDOW = 96 * 1024,  /* bytes of data that may lie unread here; they fit LINK_BUFFERS_MAX buffers, joined */
+    DATA_WINDOW = 200 * 1024,  /* bytes of data that may lie unread here; they fit LINK_BUFFERS_MAX buffers, joined */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
     RAW_FRAMES = 4,           /* unnumbered frames (HELLO, ACK, NAK) that may be under way */
     HEADERS_MAX = 8,          /* data frames of this node's own that may be under way: a power of two */

@@ -38,8 +38,9 @@ void channel_release(struct channel *channel, uint16_t buffer, enum credit credi
             channel->ack_now = true;
     } else if (credit == CREDIT_DATA) {
         channel->data_consumed += bytes;
-        if (channel->data_consumed - channel->data_told >= DATA_WINDOW / 4 ||
-            channel->data_consumed == channel->data_received)
+        bool closed = channel->data_consumed == channel->data_received && channel->payload_left == 0 &&
+                      channel->payload_flags & FLAG_LAST;
+        if (channel->data_consumed - channel->data_told >= DATA_WINDOW / 4 || closed)
             channel->ack_now = true;
     }
 }
