@@ -63,6 +63,7 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
     request->data = data ? data : node->config.program;
     request->bytes = message->bytes;
     *made = request;
+    node->messages_move = true;
     return (int)(request - node->requests);
 }
 
@@ -134,6 +135,7 @@ void message_packet(struct node *node, const struct notice *notice)
 
     if (notice->bytes < wanted)
         return;
+    node->messages_move = true;
     if (notice->packet[0] == PACKET_WANT)
         match_want(node, notice->packet);
     else
@@ -159,6 +161,7 @@ void message_notice(struct node *node, const struct notice *notice)
 
     if (!request)
         return; /* the program that asked for it is gone */
+    node->messages_move = true;
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
         request->accepted = true;
@@ -234,11 +237,20 @@ static void open_circuit(struct node *node, struct request *request, uint8_t fla
 
 void message_pump(struct node *node, uint64_t now_us)
 {
+    bool left = false;
+
+    if (!node->messages_move)
+        return;
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         struct request *request = &node->requests[i];
         if (request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED && node->want_count)
             match_receive(node, request);
-        if (request->kind != REQUEST_SEND || request->state > STATE_READY || now_us < request->again_us)
+        if (request->kind == REQUEST_RECEIVE)
+            left |= request->state == STATE_QUEUED && node->want_count;
+        if (request->kind != REQUEST_SEND || request->state > STATE_READY)
+            continue;
+        left |= request->state != STATE_STORED;
+        if (now_us < request->again_us)
             continue;
         if (request->state == STATE_QUEUED && !must_wait(node, request)) {
             if (request->bytes <= OPEN_INLINE_MAX && !request->announce)
@@ -251,12 +263,15 @@ void message_pump(struct node *node, uint64_t now_us)
             open_circuit(node, request, 0);
         }
     }
+    node->messages_move = left;
 }
 
 uint64_t message_deadline(const struct node *node)
 {
     uint64_t deadline = UINT64_MAX;
 
+    if (!node->messages_move)
+        return deadline;
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         const struct request *request = &node->requests[i];
         if (request->kind == REQUEST_SEND && request->state <= STATE_READY && request->state != STATE_STORED &&

@@ -54,7 +54,7 @@ static bool send_links(struct node *node)
 
 static void pump_links(struct node *node, uint64_t now_us)
 {
-    if (node->router.id == ID_UNKNOWN)
+    if (node->router.id == ID_UNKNOWN || (node->links_told && !node->links_owed))
         return;
     bool due = links_complete(node) || now_us - node->identity_us >= LINKS_REPORT_US;
     if ((due && !node->links_told) || node->links_owed) {

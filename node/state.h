@@ -113,6 +113,7 @@ struct node {
     struct want wants[WANTS_MAX]; /* in order of arrival */
     unsigned want_count;
     uint32_t stamp;
+    bool messages_move;      /* a send may go on, or a posted receive may find a stored message */
     struct collective collective;
     struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
     struct load load;

@@ -167,13 +167,19 @@ uint8_t channel_heard(const struct channel *channel)
     return channel->state == LINK_HEARD || channel->peer.id == ID_UNKNOWN ? HEARD_PART : HEARD_ALL;
 }
 
-/* Says HELLO when it would say something new, was asked, or has not got all it needs from the other end. */
-static void greet(struct channel *channel, uint64_t now_us, const struct hello *hello)
+bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id)
 {
-    bool news = hello->id != channel->told_id || hello->heard != channel->told_heard;
-    bool wanting = hello->heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US;
+    uint8_t heard = channel_heard(channel);
+    bool news = id != channel->told_id || heard != channel->told_heard;
+    bool wanting = heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US;
 
-    if (!(channel->hello_due || news || wanting) || !send_raw(channel, FRAME_HELLO, hello))
+    return channel->state != LINK_DEAD && (channel->hello_due || news || wanting) &&
+           channel->link->ops->carrier(channel->link) == CARRIER_UP;
+}
+
+void channel_greet(struct channel *channel, uint64_t now_us, const struct hello *hello)
+{
+    if (!send_raw(channel, FRAME_HELLO, hello))
         return;
     channel->hello_due = false;
     channel->hello_us = now_us;
@@ -181,19 +187,8 @@ static void greet(struct channel *channel, uint64_t now_us, const struct hello *
     channel->told_heard = hello->heard;
 }
 
-void channel_flush(struct channel *channel, uint64_t now_us, const struct hello *hello)
+static void tell_sender(struct channel *channel, uint64_t now_us)
 {
-    if (!watch(channel, now_us) || channel->link->ops->carrier(channel->link) == CARRIER_UNKNOWN)
-        return;
-    greet(channel, now_us, hello);
-    resend(channel, now_us);
-    while (channel->next != channel->end) {
-        struct segment *segment = segment_at(channel, channel->next);
-        if (hand_over(channel, segment->data, segment->bytes) != E_OK)
-            break;
-        segment->handed = channel->handed;
-        channel->next++;
-    }
     if (channel->nak_due) {
         if (send_raw(channel, FRAME_NAK, NULL)) {
             channel->nak_due = false;
@@ -202,6 +197,21 @@ void channel_flush(struct channel *channel, uint64_t now_us, const struct hello 
     } else if (channel->ack_now || (channel->ack_us && now_us >= channel->ack_us)) {
         channel->counters.acks += send_raw(channel, FRAME_ACK, NULL);
     }
+}
+
+void channel_flush(struct channel *channel, uint64_t now_us)
+{
+    if (!watch(channel, now_us))
+        return;
+    resend(channel, now_us);
+    while (channel->next != channel->end) {
+        struct segment *segment = segment_at(channel, channel->next);
+        if (hand_over(channel, segment->data, segment->bytes) != E_OK)
+            break;
+        segment->handed = channel->handed;
+        channel->next++;
+    }
+    tell_sender(channel, now_us);
     if (channel->kick_due) {
         channel->kick_due = false;
         channel->link->ops->kick(channel->link);

@@ -160,8 +160,12 @@ bool channel_control_credit(const struct channel *channel);
 void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags, uint32_t payload,
                    const struct segment *segments, unsigned count);
 
-/* Hands queued segments, and the acknowledgements and HELLOs that are due, to the link. */
-void channel_flush(struct channel *channel, uint64_t now_us, const struct hello *hello);
+/* Whether channel_greet has something to say for a node with this number. */
+bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id);
+void channel_greet(struct channel *channel, uint64_t now_us, const struct hello *hello);
+
+/* Hands queued segments, and the acknowledgements that are due, to the link. */
+void channel_flush(struct channel *channel, uint64_t now_us);
 
 /* Takes the oldest segment that is done with; false when there is none. */
 bool channel_take_done(struct channel *channel, struct segment *segment);

@@ -55,6 +55,7 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
                                    .flags = open_flags(packet),
                                    .length = length};
     in->open = *arrival;
+    router->opens_held++;
     in->open_stamp = router->stamp++;
     in->open_told = false;
     return true;
@@ -67,11 +68,12 @@ static void drop_open(struct router *router, unsigned port)
 
     channel_release(&in->channel, in->open.buffer, CREDIT_NONE, 0);
     in->open.packet = NULL;
-    (void)router;
+    router->opens_held--;
 }
 
-static void owe_reply(struct port *in, uint8_t kind, int status, uint64_t done_ns)
+static void owe_reply(struct router *router, struct port *in, uint8_t kind, int status, uint64_t done_ns)
 {
+    router->replies_owed += in->reply_kind == 0;
     in->reply_kind = kind;
     in->reply_status = status;
     in->reply_done_ns = done_ns;
@@ -90,7 +92,7 @@ static void refuse_held(struct router *router, unsigned port, int status)
     } else {
         in->circuit_count--;
     }
-    owe_reply(in, PACKET_REFUSE, status, 0);
+    owe_reply(router, in, PACKET_REFUSE, status, 0);
     router->circuits_refused++;
 }
 
@@ -123,7 +125,7 @@ static bool answer_passing(struct router *router, unsigned port, int status, uin
     struct port *in = &router->ports[port];
     bool over = false;
 
-    owe_reply(in, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, status, done_ns);
+    owe_reply(router, in, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, status, done_ns);
     if (in->newest_passed) {
         in->newest_passed = false;
         return false;
@@ -211,6 +213,7 @@ static void pass_held(struct router *router, unsigned in, unsigned port)
     pass(router, in, port, open.packet);
     newest(&router->ports[in])->state = CIRCUIT_OPENED;
     router->ports[in].open.packet = NULL;
+    router->opens_held--;
     router_queue_packet(router, port, open.packet - FRAME_HEADER_BYTES, open.bytes, owner);
     router->circuits_forwarded++;
 }
@@ -306,6 +309,7 @@ static void send_replies(struct router *router)
         put16(packet + 2, REPLY_BODY);
         put64(packet + 16, accepted ? in->reply_done_ns : (uint64_t)(int64_t)in->reply_status);
         in->reply_kind = 0;
+        router->replies_owed--;
         in->reply_busy = true;
         router_queue_packet(router, p, in->reply, PACKET_HEADER_BYTES + REPLY_BODY,
                             (struct segment){.owner = OWNER_REPLY, .port = (uint8_t)p});
@@ -314,10 +318,13 @@ static void send_replies(struct router *router)
 
 void circuit_pump(struct router *router)
 {
-    while (pass_oldest(router))
-        ;
-    tell_opens(router);
-    send_replies(router);
+    if (router->opens_held || router->source_opening != SOURCES_MAX) {
+        while (pass_oldest(router))
+            ;
+        tell_opens(router);
+    }
+    if (router->replies_owed)
+        send_replies(router);
 }
 
 const uint8_t *router_open_at(const struct router *router, unsigned port)
@@ -350,7 +357,7 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
         in->circuit_count--;
     }
     drop_open(router, port);
-    owe_reply(in, PACKET_ACCEPT, E_OK, done_ns);
+    owe_reply(router, in, PACKET_ACCEPT, E_OK, done_ns);
     return done_ns;
 }
 
@@ -370,6 +377,7 @@ void circuit_port_dead(struct router *router, unsigned port)
         drop_open(router, port);
         dead->circuit_count--;
     }
+    router->replies_owed -= dead->reply_kind != 0;
     dead->reply_kind = 0;
     dead->reply_busy = false;
 }

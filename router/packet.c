@@ -149,11 +149,13 @@ static bool send_slot(struct router *router, unsigned number, unsigned out)
     if (!alive(router, out)) {
         router->packets_dropped++;
         slot->state = SLOT_FREE;
+        router->slots_queued--;
         return true;
     }
     if (!can_send(router, out))
         return false;
     slot->state = SLOT_SENT;
+    router->slots_queued--;
     router_queue_packet(router, out, slot->bytes, slot->packet_bytes,
                         (struct segment){.owner = OWNER_SLOT, .number = (uint16_t)number});
     router->ports[out].channel.control_sent++;
@@ -170,7 +172,7 @@ static void pump_slots(struct router *router)
 {
     uint32_t blocked = 0; /* ports that have refused one */
 
-    for (;;) {
+    while (router->slots_queued) {
         unsigned oldest = SLOTS_MAX + LARGE_SLOTS_MAX;
         for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
             const struct slot *slot = &router->slots[i];
@@ -210,6 +212,7 @@ int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *b
         memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
         slot->packet_bytes = (uint16_t)(PACKET_HEADER_BYTES + bytes);
         slot->state = SLOT_QUEUED;
+        router->slots_queued++;
         slot->stamp = router->stamp++;
         return E_OK;
     }

@@ -208,9 +208,13 @@ void router_move(struct router *router, uint64_t now_us)
     packet_pump(router);
     stream_pump(router);
     for (unsigned p = 0; p < router->port_count; p++) {
-        struct hello hello;
-        identity_hello(router, p, &hello);
-        channel_flush(&router->ports[p].channel, now_us, &hello);
+        struct channel *channel = &router->ports[p].channel;
+        if (channel_greets(channel, now_us, router->id)) {
+            struct hello hello;
+            identity_hello(router, p, &hello);
+            channel_greet(channel, now_us, &hello);
+        }
+        channel_flush(channel, now_us);
         watch_link(router, p);
     }
 }
@@ -249,6 +253,7 @@ int router_open(struct router *router, const struct circuit_source *circuit)
             source = &router->sources[i];
     if (!source)
         return E_BUSY;
+    router->sources_busy++;
     *source = (struct source){.circuit = *circuit,
                               .state = CIRCUIT_WAITING,
                               .out = (uint8_t)out,
@@ -285,9 +290,8 @@ uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *
 
 bool router_quiet(const struct router *router)
 {
-    for (unsigned i = 0; i < SOURCES_MAX; i++)
-        if (router->sources[i].state != CIRCUIT_FREE)
-            return false;
+    if (router->sources_busy)
+        return false;
     for (unsigned p = 0; p < router->port_count; p++) {
         const struct port *in = &router->ports[p];
         for (unsigned i = 0; i < in->circuit_count; i++) {

@@ -175,6 +175,10 @@ struct router {
 
     struct source sources[SOURCES_MAX];
     uint8_t source_opening;  /* the source without an answer; SOURCES_MAX: none */
+
+    /* how much there is to look at, so that a step looks at nothing else */
+    unsigned sources_busy, slots_queued, opens_held, replies_owed;
+
     uint64_t send_free_ns, receive_free_ns;
 
     struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];

@@ -355,12 +355,16 @@ static void check_stray(struct port *in)
 void stream_pump(struct router *router)
 {
     for (unsigned p = 0; p < router->port_count; p++) {
-        check_stray(&router->ports[p]);
-        pump_local(router, p);
+        struct port *in = &router->ports[p];
+        if (in->circuit_count || channel_piece(&in->channel)) {
+            check_stray(in);
+            pump_local(router, p);
+        }
     }
     for (unsigned p = 0; p < router->port_count; p++)
-        pump_out(router, p);
-    for (unsigned i = 0; i < SOURCES_MAX; i++)
+        if (router->ports[p].order_count || router->ports[p].draining_count)
+            pump_out(router, p);
+    for (unsigned i = 0; i < SOURCES_MAX && router->sources_busy; i++)
         stream_source_check(router, i);
 }
 
@@ -422,6 +426,7 @@ void stream_source_check(struct router *router, unsigned number)
                                                            : E_LINK_DEAD});
     }
     source->state = CIRCUIT_FREE;
+    router->sources_busy--;
 }
 
 void stream_port_dead(struct router *router, unsigned port)
