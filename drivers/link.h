@@ -50,10 +50,18 @@ struct link_ops {
     bool (*receive)(struct link *link, struct link_chunk *chunk);
     /* Gives a chunk's buffer back to the device. */
     void (*release)(struct link *link, uint16_t buffer);
-    enum carrier (*carrier)(struct link *link);
 };
 
-/* The first member of every maker's state. */
+/* The first member of every maker's state. What its user looks at in every step costs no call. */
 struct link {
     const struct link_ops *ops;
+    enum carrier carrier;
+    const volatile uint16_t *arrived; /* chunks that have arrived, modulo 2^16; NULL: only receive() can tell */
+    uint16_t taken;                   /* chunks that receive() has given out or passed over */
 };
+
+/* Whether receive() may have something. */
+static inline bool link_news(const struct link *link)
+{
+    return !link->arrived || *link->arrived != link->taken;
+}

@@ -50,12 +50,23 @@ static void register_write(const struct virtio_serial *serial, enum virtio_regis
     mmio_write32(serial->config.base + (uintptr_t)offset, value);
 }
 
+/* The device breaks its own rules: none of its links is to be trusted. */
+static void device_broken(struct virtio_serial *serial)
+{
+    serial->broken = true;
+    for (uint32_t i = 0; i < serial->config.port_count; i++) {
+        serial->config.ports[i].link.carrier = CARRIER_LOST;
+    }
+}
+
 /* queue_take with every lie of the device turned into one flag. */
 static bool queue_take(struct virtio_serial *serial, struct virtio_queue *queue, uint32_t *id,
                        uint32_t *bytes)
 {
     int taken = serial->broken ? 0 : virtio_queue_take(queue, id, bytes);
-    serial->broken |= taken < 0;
+    if (taken < 0) {
+        device_broken(serial);
+    }
     return taken > 0;
 }
 
@@ -120,12 +131,12 @@ static void control_handle(struct virtio_serial *serial, const uint8_t *message)
     }
     if (event == PORT_ADD) {
         port->added = true;
-    } else if (event == PORT_OPEN && value != 0 && port->carrier == CARRIER_UNKNOWN) {
-        port->carrier = CARRIER_UP;
-    } else if (event == PORT_OPEN && value == 0 && port->carrier == CARRIER_UP) {
-        port->carrier = CARRIER_LOST;
+    } else if (event == PORT_OPEN && value != 0 && port->link.carrier == CARRIER_UNKNOWN) {
+        port->link.carrier = CARRIER_UP;
+    } else if (event == PORT_OPEN && value == 0 && port->link.carrier == CARRIER_UP) {
+        port->link.carrier = CARRIER_LOST;
     } else if (event == PORT_REMOVE) {
-        port->carrier = CARRIER_LOST;
+        port->link.carrier = CARRIER_LOST;
     }
 }
 
@@ -137,7 +148,7 @@ static void control_receive(struct virtio_serial *serial)
     bool taken = false;
     while (queue_take(serial, queue, &id, &bytes)) {
         if (id >= VIRTIO_RING) {
-            serial->broken = true;
+            device_broken(serial);
             return;
         }
         if (bytes >= CONTROL_BYTES) {
@@ -200,6 +211,8 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
 {
     struct virtio_serial_port *port = port_numbered(serial, number);
     port->link.ops = &serial_ops;
+    port->link.arrived = &port->receive.ring.used_index;
+    port->link.taken = 0;
     port->device = serial;
     port->buffers =
         serial->config.buffers + (size_t)(number - 1) * serial->config.buffer_count * BUFFER_BYTES;
@@ -208,7 +221,8 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
     port->number = number;
     port->added = false;
     port->starved = false;
-    port->carrier = CARRIER_UNKNOWN;
+    port->full = false;
+    port->link.carrier = CARRIER_UNKNOWN;
     int status = virtio_queue_init(&port->receive, serial->config.base, 2 * number + 2);
     if (status == E_OK) {
         status = virtio_queue_init(&port->transmit, serial->config.base, 2 * number + 3);
@@ -297,7 +311,7 @@ static uint32_t port_sent(struct link *link)
     uint32_t bytes;
     while (queue_take(port->device, &port->transmit, &id, &bytes)) {
         if (id != port->sent % VIRTIO_RING) {
-            port->device->broken = true;
+            device_broken(port->device);
             break;
         }
         port->sent++;
@@ -313,6 +327,7 @@ static int port_send(struct link *link, const void *data, uint32_t bytes)
     if ((uint16_t)(queue->queued - queue->taken) == VIRTIO_RING) {
         (void)port_sent(link);
         if ((uint16_t)(queue->queued - queue->taken) == VIRTIO_RING) {
+            port->full = true;
             return E_FULL;
         }
     }
@@ -363,9 +378,10 @@ static bool port_receive(struct link *link, struct link_chunk *chunk)
     uint32_t id;
     uint32_t bytes;
     while (queue_take(port->device, &port->receive, &id, &bytes)) {
+        port->link.taken = port->receive.taken;
         if (id >= port->device->config.buffer_count || bytes > LINK_CHUNK_MAX ||
             (port->posted >> id & 1) == 0) {
-            port->device->broken = true;
+            device_broken(port->device);
             break;
         }
         port->posted &= ~(UINT64_C(1) << id);
@@ -388,19 +404,12 @@ static void port_release(struct link *link, uint16_t buffer)
     port_repost(port, buffer);
 }
 
-static enum carrier port_carrier(struct link *link)
-{
-    struct virtio_serial_port *port = port_of(link);
-    return port->device->broken ? CARRIER_LOST : port->carrier;
-}
-
 static const struct link_ops serial_ops = {
     .send = port_send,
     .kick = port_kick,
     .sent = port_sent,
     .receive = port_receive,
     .release = port_release,
-    .carrier = port_carrier,
 };
 
 /* ---- interrupts ---- */
@@ -414,22 +423,25 @@ void virtio_serial_flush(struct virtio_serial *serial)
 
 /*
  * Ask first, look second: what the device used before it saw the request is found here, what it
- * uses after that raises the interrupt. Sending is reported only while segments are under way.
+ * uses after that raises the interrupt. Sending is reported only to one who found the ring full.
  */
 bool virtio_serial_listen(struct virtio_serial *serial)
 {
     virtio_serial_flush(serial);
     for (uint32_t i = 0; i < serial->link_count; i++) {
         struct virtio_serial_port *port = &serial->config.ports[i];
-        uint16_t under_way = (uint16_t)(port->transmit.queued - port->transmit.ring.used_index);
         port->receive.ring.avail_flags = 0;
-        port->transmit.ring.avail_flags = under_way == 0 ? VIRTIO_AVAIL_NO_INTERRUPT : 0;
+        port->transmit.ring.avail_flags = port->full ? 0 : VIRTIO_AVAIL_NO_INTERRUPT;
     }
     mmio_barrier();
     bool news = false;
     for (uint32_t i = 0; i < serial->link_count; i++) {
-        news |= virtio_queue_news(&serial->config.ports[i].receive);
-        news |= virtio_queue_news(&serial->config.ports[i].transmit);
+        struct virtio_serial_port *port = &serial->config.ports[i];
+        news |= virtio_queue_news(&port->receive);
+        if (port->full && virtio_queue_news(&port->transmit)) {
+            port->full = false;
+            news = true;
+        }
     }
     return news && !serial->broken;
 }

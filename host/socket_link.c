@@ -23,7 +23,7 @@ static bool would_block(void)
 /* A lost link swallows what it is given, so that nobody waits for it. */
 static void drop_queue(struct socket_link *s)
 {
-    s->carrier = CARRIER_LOST;
+    s->link.carrier = CARRIER_LOST;
     s->sent_count += s->count;
     s->count = 0;
 }
@@ -47,7 +47,7 @@ static void take_off(struct socket_link *s, size_t bytes)
 
 void socket_link_flush(struct socket_link *s)
 {
-    while (s->count > 0 && s->carrier == CARRIER_UP) {
+    while (s->count > 0 && s->link.carrier == CARRIER_UP) {
         struct iovec gather[GATHER_MAX];
         struct msghdr message = {.msg_iov = gather};
         ssize_t bytes;
@@ -72,7 +72,7 @@ static int link_send(struct link *link, const void *data, uint32_t bytes)
     struct socket_link *s = of(link);
 
     CHECK(bytes > 0);
-    if (s->carrier == CARRIER_LOST) {
+    if (s->link.carrier == CARRIER_LOST) {
         s->sent_count++;
         return E_OK;
     }
@@ -102,7 +102,7 @@ static bool link_receive(struct link *link, struct link_chunk *chunk)
     uint8_t *data;
     ssize_t bytes;
 
-    if (s->free_count == 0 || s->carrier != CARRIER_UP) {
+    if (s->free_count == 0 || s->link.carrier != CARRIER_UP) {
         return false;
     }
     buffer = s->free_buffers[s->free_count - 1];
@@ -127,23 +127,17 @@ static void link_release(struct link *link, uint16_t buffer)
     s->free_buffers[s->free_count++] = buffer;
 }
 
-static enum carrier link_carrier(struct link *link)
-{
-    return of(link)->carrier;
-}
-
 static const struct link_ops ops = {
     .send = link_send,
     .kick = link_kick,
     .sent = link_sent,
     .receive = link_receive,
     .release = link_release,
-    .carrier = link_carrier,
 };
 
 bool socket_link_init(struct socket_link *s, int fd)
 {
-    *s = (struct socket_link){.link = {.ops = &ops}, .fd = fd, .carrier = CARRIER_UP};
+    *s = (struct socket_link){.link = {.ops = &ops, .carrier = CARRIER_UP}, .fd = fd};
     s->memory = malloc((size_t)LINK_BUFFERS_MAX * BUFFER_BYTES);
     for (uint16_t i = 0; i < LINK_BUFFERS_MAX; i++) {
         s->free_buffers[s->free_count++] = i;
@@ -159,10 +153,10 @@ void socket_link_close(struct socket_link *s)
 
 bool socket_link_wants_write(const struct socket_link *s)
 {
-    return s->count > 0 && s->carrier == CARRIER_UP;
+    return s->count > 0 && s->link.carrier == CARRIER_UP;
 }
 
 bool socket_link_wants_read(const struct socket_link *s)
 {
-    return s->free_count > 0 && s->carrier == CARRIER_UP;
+    return s->free_count > 0 && s->link.carrier == CARRIER_UP;
 }

@@ -19,7 +19,6 @@ enum { SOCKET_LINK_SEGMENTS = 256 };
 struct socket_link {
     struct link link;
     int fd;
-    enum carrier carrier;
     struct iovec queue[SOCKET_LINK_SEGMENTS]; /* ring of segments not yet with the socket */
     unsigned first, count;
     uint32_t sent_count;

@@ -145,7 +145,7 @@ static bool watch(struct channel *channel, uint64_t now_us)
 {
     if (channel->state == LINK_DEAD)
         return false;
-    if (channel->link->ops->carrier(channel->link) == CARRIER_LOST) {
+    if (channel->link->carrier == CARRIER_LOST) {
         channel_kill(channel, DEAD_CARRIER);
         return false;
     }
@@ -174,7 +174,7 @@ bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id)
     bool wanting = heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US;
 
     return channel->state != LINK_DEAD && (channel->hello_due || news || wanting) &&
-           channel->link->ops->carrier(channel->link) == CARRIER_UP;
+           channel->link->carrier == CARRIER_UP;
 }
 
 void channel_greet(struct channel *channel, uint64_t now_us, const struct hello *hello)
@@ -199,6 +199,28 @@ static void tell_sender(struct channel *channel, uint64_t now_us)
     }
 }
 
+/* When something must be looked at though nothing arrives. */
+static uint64_t deadline(const struct channel *channel)
+{
+    uint64_t wake_us = UINT64_MAX;
+
+    if (channel->state == LINK_DEAD || channel->state == LINK_CROSSED ||
+        channel->link->carrier != CARRIER_UP)
+        return wake_us;
+    if (channel_heard(channel) != HEARD_ALL)
+        wake_us = channel->hello_us + HELLO_RETRY_US;
+    if (channel->ack_us && channel->ack_us < wake_us)
+        wake_us = channel->ack_us;
+    if (channel->first != channel->end) {
+        uint64_t dead_us = channel->progress_us + DEAD_AFTER_US;
+        if (dead_us < wake_us)
+            wake_us = dead_us;
+        if (channel->checked && channel->retry_us < wake_us)
+            wake_us = channel->retry_us;
+    }
+    return wake_us;
+}
+
 void channel_flush(struct channel *channel, uint64_t now_us)
 {
     if (!watch(channel, now_us))
@@ -216,6 +238,7 @@ void channel_flush(struct channel *channel, uint64_t now_us)
         channel->kick_due = false;
         channel->link->ops->kick(channel->link);
     }
+    channel->wake_us = deadline(channel);
 }
 
 bool channel_take_done(struct channel *channel, struct segment *segment)
@@ -236,25 +259,4 @@ bool channel_take_done(struct channel *channel, struct segment *segment)
         channel->next++;
     channel->first++;
     return true;
-}
-
-uint64_t channel_deadline(const struct channel *channel)
-{
-    uint64_t deadline = UINT64_MAX;
-
-    if (channel->state == LINK_DEAD || channel->state == LINK_CROSSED ||
-        channel->link->ops->carrier(channel->link) != CARRIER_UP)
-        return deadline;
-    if (channel_heard(channel) != HEARD_ALL)
-        deadline = channel->hello_us + HELLO_RETRY_US;
-    if (channel->ack_us && channel->ack_us < deadline)
-        deadline = channel->ack_us;
-    if (channel->first != channel->end) {
-        uint64_t wake = channel->progress_us + DEAD_AFTER_US;
-        if (channel->checked && channel->retry_us < wake)
-            wake = channel->retry_us;
-        if (wake < deadline)
-            deadline = wake;
-    }
-    return deadline;
 }

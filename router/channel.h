@@ -100,6 +100,7 @@ struct channel {
     uint8_t headers[HEADERS_MAX][FRAME_HEADER_BYTES + 1 + FRAME_CHECK_BYTES];
     uint8_t header_next, headers_used;
     bool kick_due;
+    uint64_t wake_us;         /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
 
     /* receiving */
     struct link_chunk chunk;  /* what is left of the present chunk */
@@ -173,8 +174,13 @@ bool channel_take_done(struct channel *channel, struct segment *segment);
 /* How much of the other end is known: nothing, part, or all (it hears us and has a number). */
 uint8_t channel_heard(const struct channel *channel);
 
-/* Wall time at which channel_flush wants to run; UINT64_MAX: never. */
-uint64_t channel_deadline(const struct channel *channel);
+/* Whether channel_flush has nothing to do: asked for every link in every step, so it costs no call. */
+static inline bool channel_idle(const struct channel *channel, uint64_t now_us, uint32_t id)
+{
+    return channel->next == channel->end && !channel->ack_now && !channel->nak_due && !channel->resend_due &&
+           !channel->kick_due && !channel->hello_due && channel->told_id == id && now_us < channel->wake_us &&
+           channel->link->carrier == CARRIER_UP;
+}
 
 /* Declares the link dead. */
 void channel_kill(struct channel *channel, uint8_t reason);

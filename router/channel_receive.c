@@ -98,8 +98,11 @@ static void owe_nak(struct channel *channel)
 
 static void owe_ack(struct channel *channel, uint64_t now_us)
 {
-    if (channel->ack_us == 0)
+    if (channel->ack_us == 0) {
         channel->ack_us = now_us + ACK_DELAY_US;
+        if (channel->ack_us < channel->wake_us)
+            channel->wake_us = channel->ack_us;
+    }
     if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
         channel->data_received - channel->data_acknowledged >= DATA_WINDOW / 4)
         channel->ack_now = true;
@@ -165,6 +168,8 @@ static void take_hello(struct channel *channel, uint64_t now_us, const uint8_t *
     channel->hello_new = true;
     if (hello.heard != HEARD_NOTHING && channel->state == LINK_HEARD)
         channel->state = LINK_UP;
+    if (channel_heard(channel) != channel->told_heard)
+        channel->hello_due = true;
 }
 
 static void take_unnumbered(struct channel *channel, uint64_t now_us, const struct frame *frame,

@@ -194,6 +194,9 @@ bool router_take(struct router *router, uint64_t now_us)
 
     router->now_us = now_us;
     for (unsigned p = 0; p < router->port_count; p++) {
+        const struct channel *channel = &router->ports[p].channel;
+        if (!channel->chunk_held && !link_news(channel->link) && channel->state != LINK_DEAD)
+            continue;
         more |= take_link(router, p);
         release_done(router, p);
         watch_link(router, p);
@@ -209,6 +212,8 @@ void router_move(struct router *router, uint64_t now_us)
     stream_pump(router);
     for (unsigned p = 0; p < router->port_count; p++) {
         struct channel *channel = &router->ports[p].channel;
+        if (channel_idle(channel, now_us, router->id))
+            continue;
         if (channel_greets(channel, now_us, router->id)) {
             struct hello hello;
             identity_hello(router, p, &hello);
@@ -232,7 +237,7 @@ uint64_t router_deadline(const struct router *router)
     uint64_t deadline = UINT64_MAX;
 
     for (unsigned p = 0; p < router->port_count; p++) {
-        uint64_t wake = channel_deadline(&router->ports[p].channel);
+        uint64_t wake = router->ports[p].channel.wake_us;
         if (wake < deadline)
             deadline = wake;
     }

@@ -55,7 +55,7 @@ static bool end_receive(struct link *link, struct link_chunk *chunk)
     struct memory_end *end = end_of(link), *from = end->peer;
     unsigned buffer = 0;
 
-    if (from->first == from->end || end->carrier_lost)
+    if (from->first == from->end || end->link.carrier == CARRIER_LOST)
         return false;
     while (buffer < LINK_BUFFERS_MAX && end->taken[buffer])
         buffer++;
@@ -93,16 +93,11 @@ static void end_release(struct link *link, uint16_t buffer)
     end->taken[buffer] = false;
 }
 
-static enum carrier end_carrier(struct link *link)
-{
-    return end_of(link)->carrier_lost ? CARRIER_LOST : CARRIER_UP;
-}
-
-static const struct link_ops ops = {end_send, end_kick, end_sent, end_receive, end_release, end_carrier};
+static const struct link_ops ops = {end_send, end_kick, end_sent, end_receive, end_release};
 
 static void init_end(struct memory_end *end, struct memory_end *peer, uint64_t *seed, const struct memory_fault *fault)
 {
-    *end = (struct memory_end){.link.ops = &ops, .peer = peer, .seed = seed, .fault = fault};
+    *end = (struct memory_end){.link = {.ops = &ops, .carrier = CARRIER_UP}, .peer = peer, .seed = seed, .fault = fault};
     end->buffers = malloc(LINK_BUFFERS_MAX * sizeof end->buffers[0]);
     CHECK(end->buffers);
 }
@@ -115,8 +110,8 @@ void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed
 
 void memory_link_cut(struct memory_end *end)
 {
-    end->carrier_lost = true;
-    end->peer->carrier_lost = true;
+    end->link.carrier = CARRIER_LOST;
+    end->peer->link.carrier = CARRIER_LOST;
 }
 
 void memory_link_free(struct memory_end *a, struct memory_end *b)

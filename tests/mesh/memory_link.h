@@ -23,7 +23,6 @@ struct memory_end {
     } segments[MEMORY_SEGMENTS]; /* on the way to the peer */
     uint32_t first, end;         /* indices run freely */
     uint32_t offset;             /* of the first segment that has been read */
-    bool carrier_lost;
     uint64_t *seed;
     const struct memory_fault *fault;
     uint8_t (*buffers)[LINK_HEADROOM + LINK_CHUNK_MAX];

@@ -139,7 +139,7 @@ static bool on_the_way(const struct mesh *mesh)
     for (unsigned rank = 0; rank < mesh->count; rank++)
         for (unsigned p = 0; p <= mesh->dims; p++) {
             const struct memory_end *end = &mesh->nodes[rank].ends[p];
-            if (end->peer && !end->carrier_lost &&
+            if (end->peer && end->link.carrier == CARRIER_UP &&
                 (end->first != end->end || end->peer->first != end->peer->end))
                 return true;
         }
