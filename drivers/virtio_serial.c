@@ -221,7 +221,7 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
     port->number = number;
     port->added = false;
     port->starved = false;
-    port->full = false;
+    port->watched = false;
     port->link.carrier = CARRIER_UNKNOWN;
     int status = virtio_queue_init(&port->receive, serial->config.base, 2 * number + 2);
     if (status == E_OK) {
@@ -316,6 +316,7 @@ static uint32_t port_sent(struct link *link)
         }
         port->sent++;
     }
+    port->watched = port->transmit.queued != port->transmit.taken;
     return port->sent;
 }
 
@@ -327,7 +328,6 @@ static int port_send(struct link *link, const void *data, uint32_t bytes)
     if ((uint16_t)(queue->queued - queue->taken) == VIRTIO_RING) {
         (void)port_sent(link);
         if ((uint16_t)(queue->queued - queue->taken) == VIRTIO_RING) {
-            port->full = true;
             return E_FULL;
         }
     }
@@ -423,7 +423,7 @@ void virtio_serial_flush(struct virtio_serial *serial)
 
 /*
  * Ask first, look second: what the device used before it saw the request is found here, what it
- * uses after that raises the interrupt. Sending is reported only to one who found the ring full.
+ * uses after that raises the interrupt. Sending is reported only to one who has asked for it.
  */
 bool virtio_serial_listen(struct virtio_serial *serial)
 {
@@ -431,15 +431,15 @@ bool virtio_serial_listen(struct virtio_serial *serial)
     for (uint32_t i = 0; i < serial->link_count; i++) {
         struct virtio_serial_port *port = &serial->config.ports[i];
         port->receive.ring.avail_flags = 0;
-        port->transmit.ring.avail_flags = port->full ? 0 : VIRTIO_AVAIL_NO_INTERRUPT;
+        port->transmit.ring.avail_flags = port->watched ? 0 : VIRTIO_AVAIL_NO_INTERRUPT;
     }
     mmio_barrier();
     bool news = false;
     for (uint32_t i = 0; i < serial->link_count; i++) {
         struct virtio_serial_port *port = &serial->config.ports[i];
         news |= virtio_queue_news(&port->receive);
-        if (port->full && virtio_queue_news(&port->transmit)) {
-            port->full = false;
+        if (port->watched && virtio_queue_news(&port->transmit)) {
+            port->watched = false;
             news = true;
         }
     }

@@ -38,7 +38,7 @@ struct virtio_serial_port {
     uint32_t number;
     bool added;   /* PORT_ADD seen */
     bool starved; /* buffers were posted to a ring that had run empty: the device wants a kick */
-    bool full; /* a send found no descriptor free, and waits */
+    bool watched; /* when last asked, segments were under way: whoever asked waits for them */
     struct virtio_queue receive;
     struct virtio_queue transmit;
 };
