@@ -5,7 +5,7 @@
 
 #include "host/mesh_internal.h"
 
-enum { BOOT_GRACE_MS = 2000, DIFFERENCES_MAX = 24 };
+enum { BOOT_GRACE_MS = 6000, DIFFERENCES_MAX = 24 };
 
 /* What is wrong with one port of a node, in words; NULL when it is as it should be. */
 static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned port, char *text,

@@ -16,7 +16,8 @@ void channel_init(struct channel *channel, struct link *link, struct segment *se
                   bool checked)
 {
     *channel = (struct channel){
-        .link = link, .segments = segments, .pieces = pieces, .checked = checked, .hello_due = true};
+        .link = link, .segments = segments, .pieces = pieces, .checked = checked};
+    channel->told_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
 }
 
@@ -167,11 +168,18 @@ uint8_t channel_heard(const struct channel *channel)
     return channel->state == LINK_HEARD || channel->peer.id == ID_UNKNOWN ? HEARD_PART : HEARD_ALL;
 }
 
+/* Whether the other end must be asked: not before this one knows its number, or has been spoken to. */
+static bool wants_hello(const struct channel *channel)
+{
+    return channel_heard(channel) != HEARD_ALL &&
+           (channel->told_id != ID_UNKNOWN || channel->state != LINK_SILENT);
+}
+
 bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id)
 {
     uint8_t heard = channel_heard(channel);
     bool news = id != channel->told_id || heard != channel->told_heard;
-    bool wanting = heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US;
+    bool wanting = wants_hello(channel) && now_us - channel->hello_us >= HELLO_RETRY_US;
 
     return channel->state != LINK_DEAD && (channel->hello_due || news || wanting) &&
            channel->link->carrier == CARRIER_UP;
@@ -207,7 +215,7 @@ static uint64_t deadline(const struct channel *channel)
     if (channel->state == LINK_DEAD || channel->state == LINK_CROSSED ||
         channel->link->carrier != CARRIER_UP)
         return wake_us;
-    if (channel_heard(channel) != HEARD_ALL)
+    if (wants_hello(channel))
         wake_us = channel->hello_us + HELLO_RETRY_US;
     if (channel->ack_us && channel->ack_us < wake_us)
         wake_us = channel->ack_us;

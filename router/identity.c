@@ -33,6 +33,21 @@ static uint32_t implied_id(unsigned port, const struct hello *hello)
     return hello->id ^ 1u << port;
 }
 
+/* A link whose other end says what cannot be so is not used. */
+static void judge(struct router *router, unsigned port)
+{
+    struct channel *channel = &router->ports[port].channel;
+    const struct hello *hello = &channel->peer;
+
+    if (channel->state != LINK_HEARD && channel->state != LINK_UP)
+        return;
+    if (hello->role == ROLE_NODE && hello->id == ID_UNKNOWN)
+        return;
+    if (implied_id(port, hello) != router->id)
+        channel->state = LINK_CROSSED;
+}
+
+/* The host knows who is at its links; what a neighbour makes of its own number is believed until the host speaks. */
 void identity_take(struct router *router, unsigned port)
 {
     struct channel *channel = &router->ports[port].channel;
@@ -46,13 +61,12 @@ void identity_take(struct router *router, unsigned port)
             channel->state = LINK_CROSSED;
         return;
     }
-    if (hello->role == ROLE_NODE && hello->id == ID_UNKNOWN)
-        return;
-    uint32_t id = implied_id(port, hello);
-    if (router->id == ID_UNKNOWN && id != ID_UNKNOWN)
+    bool told = hello->role == ROLE_HOST || hello->id != ID_UNKNOWN;
+    uint32_t id = told ? implied_id(port, hello) : ID_UNKNOWN;
+    if (id != ID_UNKNOWN && id != router->id && (router->id == ID_UNKNOWN || hello->role == ROLE_HOST))
         learn(router, hello, id);
-    else if (id != router->id)
-        channel->state = LINK_CROSSED;
+    for (unsigned p = 0; p < router->port_count && router->id != ID_UNKNOWN; p++)
+        judge(router, p);
 }
 
 void identity_hello(const struct router *router, unsigned port, struct hello *hello)
