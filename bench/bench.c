@@ -1,8 +1,9 @@
 /*
- * bench.c - bench BUILD "QEMU COMMAND": the ratios between the mesh and the raw device, as a table and as JSON.
+ * bench.c - bench BUILD "QEMU COMMAND": the ratios between the mesh and the raw device, as a table
+ * and as JSON.
  *
- * Raw and real runs alternate, ROUNDS times, so that both see the same machine; a figure is the median of its rounds.
- * Ratios that a bound speaks of are made from those medians.
+ * Raw and real runs alternate, ROUNDS times, so that both see the same machine; a figure is the
+ * median of its rounds. Ratios that a bound speaks of are made from those medians.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -36,8 +37,21 @@ struct figure {
 };
 
 enum figure_index {
-    RAW_STREAM, STREAM, RAW_RELAY, RELAY, RAW_PING, PING, RAW_BOOT_16, BOOT_16, RAW_BOOT_64, BOOT_64,
-    RAW_EXCHANGE, EXCHANGE, MEMORY, IDLE, FIGURES
+    RAW_STREAM,
+    STREAM,
+    RAW_RELAY,
+    RELAY,
+    RAW_PING,
+    PING,
+    RAW_BOOT_16,
+    BOOT_16,
+    RAW_BOOT_64,
+    BOOT_64,
+    RAW_EXCHANGE,
+    EXCHANGE,
+    MEMORY,
+    IDLE,
+    FIGURES
 };
 
 static struct figure figures[FIGURES] = {
@@ -107,7 +121,8 @@ static int run_command(const char *command)
 {
     char line[8 * COMMAND_MAX];
 
-    snprintf(line, sizeof line, "%s >%s/bench/run.out 2>&1 || { grep -v ' of [0-9]' %s/bench/run.out >&2; exit 1; }",
+    snprintf(line, sizeof line,
+             "%s >%s/bench/run.out 2>&1 || { grep -v ' of [0-9]' %s/bench/run.out >&2; exit 1; }",
              command, build, build);
     int status = system(line);
     if (status != 0) {
@@ -146,7 +161,8 @@ static double last_report(json_t *object, const char *key)
 
 static double stream_rate(const char *mesh)
 {
-    json_t *object = run_mesh("--mesh %s %s/bench/stream.elf %d %d", mesh, build, STREAM_BYTES, STREAM_COUNT);
+    json_t *object =
+        run_mesh("--mesh %s %s/bench/stream.elf %d %d", mesh, build, STREAM_BYTES, STREAM_COUNT);
     double bytes = last_report(json_incref(object), "bytes"), us = last_report(object, "wall_us");
     return us > 0 ? bytes / us : -1;
 }
@@ -160,7 +176,8 @@ static void bench_links(void)
         add(RAW_RELAY, raw_run_stream(&raw, 1, bytes) / 1e6);
         add(RELAY, stream_rate("cube:2"));
         add(RAW_PING, raw_run_ping(&raw, PINGS) / 1e3);
-        add(PING, last_report(run_mesh("--mesh cube:1 %s/bench/ping.elf %d", build, PINGS), "wall_us"));
+        add(PING,
+            last_report(run_mesh("--mesh cube:1 %s/bench/ping.elf %d", build, PINGS), "wall_us"));
     }
 }
 
@@ -182,15 +199,18 @@ static void bench_boot(void)
     }
 }
 
-/* N nodes send 64 KiB over N d / 2 hops in sum: what one raw link moves in the same time, using the whole machine. */
+/* N nodes send 64 KiB over N d / 2 hops in sum: what one raw link moves in the same time, using the
+ * whole machine. */
 static void bench_exchange(void)
 {
     const double byte_hops = 16.0 * EXCHANGE_BYTES * (16 * 4 / 2);
     for (unsigned round = 0; round < ROUNDS; round++) {
         double rate = raw_run_stream(&raw, 0, (uint64_t)STREAM_BYTES * STREAM_COUNT);
         add(RAW_EXCHANGE, rate > 0 ? byte_hops / rate * 1e3 : -1);
-        add(EXCHANGE, last_report(run_mesh("--mesh cube:4 %s/examples/complete_exchange.elf %d", build,
-                                           EXCHANGE_BYTES), "wall_us") / 1e3);
+        add(EXCHANGE, last_report(run_mesh("--mesh cube:4 %s/examples/complete_exchange.elf %d",
+                                           build, EXCHANGE_BYTES),
+                                  "wall_us") /
+                          1e3);
     }
 }
 
@@ -264,7 +284,8 @@ static double cpu_ticks(const char *pid)
     if (file && fgets(line, sizeof line, file)) {
         const char *after = strrchr(line, ')');
         if (after) {
-            sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system_time);
+            sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+                   &system_time);
         }
     }
     if (file) {
@@ -293,7 +314,8 @@ static void bench_waiting(void)
     putenv(mark);
     signal(SIGINT, note_interrupt);
     signal(SIGTERM, note_interrupt);
-    snprintf(command, sizeof command, "%s/ecube up --name bench-%d --mesh cube:6", build, (int)getpid());
+    snprintf(command, sizeof command, "%s/ecube up --name bench-%d --mesh cube:6", build,
+             (int)getpid());
     if (run_command(command) != 0) {
         return;
     }
@@ -303,7 +325,8 @@ static void bench_waiting(void)
     sleep(IDLE_SECONDS);
     double ticks = sum_over_nodes(mark, cpu_ticks) - before;
     double seconds = (now_us() - start_us) / 1e6;
-    figures[IDLE].values[figures[IDLE].count++] = 100 * ticks / (double)sysconf(_SC_CLK_TCK) / seconds;
+    figures[IDLE].values[figures[IDLE].count++] =
+        100 * ticks / (double)sysconf(_SC_CLK_TCK) / seconds;
     snprintf(command, sizeof command, "%s/ecube down --name bench-%d", build, (int)getpid());
     run_command(command);
     if (interrupted) {
@@ -332,17 +355,20 @@ static json_t *show(void)
     puts("\nfigure (median)                                   value");
     for (unsigned i = 0; i < FIGURES; i++) {
         printf("%-44s %10.2f %s\n", figures[i].name, median(i), figures[i].unit);
-        json_array_append_new(measured, json_pack("{s:s, s:f, s:s, s:i}", "name", figures[i].name, "median", median(i),
-                                                  "unit", figures[i].unit, "rounds", (int)figures[i].count));
+        json_array_append_new(measured, json_pack("{s:s, s:f, s:s, s:i}", "name", figures[i].name,
+                                                  "median", median(i), "unit", figures[i].unit,
+                                                  "rounds", (int)figures[i].count));
     }
     puts("\nratio                                                             value   bound");
     for (unsigned i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
         const struct ratio *ratio = &ratios[i];
-        bool met = ratio->value > 0 && (ratio->at_least ? ratio->value >= ratio->bound : ratio->value <= ratio->bound);
-        printf("%-62s %8.2f  %s %-5.2f %s\n", ratio->name, ratio->value, ratio->at_least ? ">=" : "<=", ratio->bound,
-               met ? "met" : "MISSED");
-        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:b, s:b}", "name", ratio->name, "value", ratio->value,
-                                              "bound", ratio->bound, "at_least", ratio->at_least, "met", met));
+        bool met = ratio->value > 0 &&
+                   (ratio->at_least ? ratio->value >= ratio->bound : ratio->value <= ratio->bound);
+        printf("%-62s %8.2f  %s %-5.2f %s\n", ratio->name, ratio->value,
+               ratio->at_least ? ">=" : "<=", ratio->bound, met ? "met" : "MISSED");
+        json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:b, s:b}", "name", ratio->name,
+                                              "value", ratio->value, "bound", ratio->bound,
+                                              "at_least", ratio->at_least, "met", met));
     }
     json_object_set_new(root, "ratios", list);
     json_object_set_new(root, "figures", measured);

@@ -13,7 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORDS_MAX = 64, LINKS_MAX = 2, CHAIN_MAX = 4, PORTS = 13, WAIT_MS = 60000, LINE_BYTES = 512, NODES_MAX = 128 };
+enum {
+    WORDS_MAX = 64,
+    LINKS_MAX = 2,
+    CHAIN_MAX = 4,
+    PORTS = 13,
+    WAIT_MS = 60000,
+    LINE_BYTES = 512,
+    NODES_MAX = 128
+};
 
 struct process {
     pid_t pid;
@@ -28,8 +36,8 @@ static double now_us(void)
 }
 
 /* In the child: splits the command, adds image, links, role and count, and becomes QEMU. */
-static _Noreturn void become_qemu(const struct raw_bench *bench, const char *role, uint64_t count, const int *links,
-                                  unsigned link_count, int output_fd)
+static _Noreturn void become_qemu(const struct raw_bench *bench, const char *role, uint64_t count,
+                                  const int *links, unsigned link_count, int output_fd)
 {
     static char text[1024], strings[3 * LINKS_MAX + 4][128];
     char *words[WORDS_MAX];
@@ -41,8 +49,8 @@ static _Noreturn void become_qemu(const struct raw_bench *bench, const char *rol
     for (char *word = strtok(text, " "); word && used < WORDS_MAX / 2; word = strtok(NULL, " ")) {
         words[used++] = word;
     }
-    snprintf(strings[string], sizeof strings[0], "enable=on,target=native,arg=raw,arg=%s,arg=%llu", role,
-             (unsigned long long)count);
+    snprintf(strings[string], sizeof strings[0], "enable=on,target=native,arg=raw,arg=%s,arg=%llu",
+             role, (unsigned long long)count);
     words[used++] = (char *)"-semihosting-config";
     words[used++] = strings[string++];
     words[used++] = (char *)"-kernel";
@@ -71,8 +79,8 @@ static _Noreturn void become_qemu(const struct raw_bench *bench, const char *rol
     _exit(127);
 }
 
-static int start(struct process *process, const struct raw_bench *bench, const char *role, uint64_t count,
-                 const int *links, unsigned link_count)
+static int start(struct process *process, const struct raw_bench *bench, const char *role,
+                 uint64_t count, const int *links, unsigned link_count)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -113,7 +121,8 @@ static int read_result(const struct process *process, uint64_t numbers[2])
         line[used] = '\0';
         unsigned long long first, second;
         char *result = strstr(line, "raw ");
-        if (result && strchr(result, '\n') && sscanf(result, "raw %*s %llu %llu", &first, &second) == 2) {
+        if (result && strchr(result, '\n') &&
+            sscanf(result, "raw %*s %llu %llu", &first, &second) == 2) {
             numbers[0] = first;
             numbers[1] = second;
             return 0;
@@ -125,8 +134,8 @@ static int read_result(const struct process *process, uint64_t numbers[2])
 }
 
 /* Runs first ... middle ... last in a chain; the result is that of `told`. */
-static int run_chain(const struct raw_bench *bench, const char *const *roles, unsigned count, unsigned told,
-                     uint64_t amount, uint64_t numbers[2])
+static int run_chain(const struct raw_bench *bench, const char *const *roles, unsigned count,
+                     unsigned told, uint64_t amount, uint64_t numbers[2])
 {
     struct process processes[CHAIN_MAX];
     int cables[CHAIN_MAX][2];

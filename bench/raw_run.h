@@ -1,7 +1,9 @@
 /*
- * raw_run.h - the raw image in QEMU processes that are joined by socketpairs: what the links can do at best.
+ * raw_run.h - the raw image in QEMU processes that are joined by socketpairs: what the links can do
+ * at best.
  *
- * Every call starts its processes, waits for the result line, and ends them; they die with the bench in any case.
+ * Every call starts its processes, waits for the result line, and ends them; they die with the
+ * bench in any case.
  *
  * Units    bytes, us, ns
  * Errors   a negative number after a message on stderr
@@ -11,7 +13,8 @@
 #include <stdint.h>
 
 struct raw_bench {
-    const char *qemu;  /* command line up to and with -semihosting-config, words separated by spaces */
+    /* command line up to and with -semihosting-config, words separated by spaces */
+    const char *qemu;
     const char *image; /* build/bench/raw.elf */
 };
 

@@ -1,8 +1,9 @@
 /*
  * check.h - CHECK(x): a promise that this code makes to itself.
  *
- * On in every build. When it fails, check_failed reports file and line and does not return: on a node it stops the
- * node with a fault report, in a host process it prints and aborts. Never use it for bytes from outside.
+ * On in every build. When it fails, check_failed reports file and line and does not return: on a
+ * node it stops the node with a fault report, in a host process it prints and aborts. Never use it
+ * for bytes from outside.
  */
 #pragma once
 

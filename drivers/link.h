@@ -1,15 +1,17 @@
 /*
  * link.h - the contract between a link and the code that uses it.
  *
- * A link is an ordered duplex byte channel to exactly one neighbour. Memory is handed over by reference, as the
- * transputer's link engines did: a segment to send stays untouched until the maker counts it as sent; a received
- * chunk belongs to the receiver until it is released. Nothing waits and nothing calls up: the user of a link asks.
+ * A link is an ordered duplex byte channel to exactly one neighbour. Memory is handed over by
+ * reference, as the transputer's link engines did: a segment to send stays untouched until the
+ * maker counts it as sent; a received chunk belongs to the receiver until it is released. Nothing
+ * waits and nothing calls up: the user of a link asks.
  *
- * A chunk is a piece of the byte stream, cut anywhere. The LINK_HEADROOM bytes in front of chunk->data are writable
- * memory of the same buffer: the user may join the tail of the last chunk to this one there, or put a header in
- * front of a piece that it forwards.
+ * A chunk is a piece of the byte stream, cut anywhere. The LINK_HEADROOM bytes in front of
+ * chunk->data are writable memory of the same buffer: the user may join the tail of the last chunk
+ * to this one there, or put a header in front of a piece that it forwards.
  *
- * Makers   virtio_serial.c (target), the socket link of the host tool, the in-process link of the tests
+ * Makers   virtio_serial.c (target), the socket link of the host tool, the in-process link of the
+ *          tests
  * Units    bytes
  * Errors   E_FULL from send: no descriptor is free; nothing was queued
  * Source   INMOS, The Transputer Databook (1989): links as DMA channels (port, pointer, count)
@@ -20,9 +22,9 @@
 #include <stdint.h>
 
 enum {
-    LINK_HEADROOM = 1152,     /* bytes in front of every chunk; at least one whole control frame */
-    LINK_CHUNK_MAX = 4096,    /* the longest chunk a maker hands out */
-    LINK_BUFFERS_MAX = 64     /* receive buffers of one link; buffer numbers are below this */
+    LINK_HEADROOM = 1152,  /* bytes in front of every chunk; at least one whole control frame */
+    LINK_CHUNK_MAX = 4096, /* the longest chunk a maker hands out */
+    LINK_BUFFERS_MAX = 64  /* receive buffers of one link; buffer numbers are below this */
 };
 
 struct link_chunk {
@@ -34,17 +36,19 @@ struct link_chunk {
 enum carrier {
     CARRIER_UNKNOWN, /* not attached yet */
     CARRIER_UP,
-    CARRIER_LOST     /* the cable or the peer's device is gone, for good */
+    CARRIER_LOST /* the cable or the peer's device is gone, for good */
 };
 
 struct link;
 
 struct link_ops {
-    /* Queues one segment, to go out in order; the memory is the link's until it is counted in sent(). */
+    /* Queues one segment, to go out in order; the memory is the link's until it is counted in
+     * sent(). */
     int (*send)(struct link *link, const void *data, uint32_t bytes);
     /* Starts whatever send() queued. */
     void (*kick)(struct link *link);
-    /* The number of segments that the link is done with since the start, modulo 2^32, in send order. */
+    /* The number of segments that the link is done with since the start, modulo 2^32, in send
+     * order. */
     uint32_t (*sent)(struct link *link);
     /* Takes the next received chunk; false when there is none. */
     bool (*receive)(struct link *link, struct link_chunk *chunk);
@@ -56,8 +60,9 @@ struct link_ops {
 struct link {
     const struct link_ops *ops;
     enum carrier carrier;
-    const volatile uint16_t *arrived; /* chunks that have arrived, modulo 2^16; NULL: only receive() can tell */
-    uint16_t taken;                   /* chunks that receive() has given out or passed over */
+    /* chunks that have arrived, modulo 2^16; NULL: only receive() can tell */
+    const volatile uint16_t *arrived;
+    uint16_t taken; /* chunks that receive() has given out or passed over */
 };
 
 /* Whether receive() may have something. */

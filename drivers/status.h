@@ -1,28 +1,32 @@
 /*
  * status.h - the one list of status codes.
  *
- * A function that can fail returns an int: a count or E_OK, or one of these negatives. The codes travel between
- * nodes, to the host and to programs, so the list is only ever appended to.
+ * A function that can fail returns an int: a count or E_OK, or one of these negatives. The codes
+ * travel between nodes, to the host and to programs, so the list is only ever appended to.
  */
 #pragma once
 
 enum status {
     E_OK = 0,
-    E_FULL = -1,        /* a bounded queue or table has no room now; try again after progress */
-    E_ARGUMENT = -2,    /* a system call or request names something that cannot be (rank, length, pointer) */
-    E_LINK_DEAD = -3,   /* the path needs a link that has been declared dead */
-    E_TRUNCATED = -4,   /* the message is longer than the buffer posted for it; nothing was written past its end */
-    E_MISMATCH = -5,    /* nodes disagree on the collective they are in (operation, size or root) */
-    E_PEER_GONE = -6,   /* the program at the other end has exited or crashed */
-    E_BUSY = -7,        /* the node already runs a program, or the circuit source is still setting up another */
-    E_REFUSED = -8,     /* a try-and-release circuit met a busy hop, or the receiver has no pooled buffer */
-    E_FORMAT = -9,      /* bytes from outside break the format: image, packet, frame */
-    E_NO_ROOM = -10,    /* an image or block does not fit the program region */
-    E_FAULT = -11,      /* a pointer from a program lies outside its memory */
-    E_CANCELLED = -12,  /* the program ended while the request was under way */
-    E_VERSION = -13,    /* the two ends of a link speak different protocol versions */
-    E_TIMEOUT = -14,    /* a bounded wait ran out */
-    E_SYSCALL = -15     /* no such system call */
+    E_FULL = -1, /* a bounded queue or table has no room now; try again after progress */
+    /* a system call or request names something that cannot be (rank, length, pointer) */
+    E_ARGUMENT = -2,
+    E_LINK_DEAD = -3, /* the path needs a link that has been declared dead */
+    /* the message is longer than the buffer posted for it; nothing was written past its end */
+    E_TRUNCATED = -4,
+    E_MISMATCH = -5,  /* nodes disagree on the collective they are in (operation, size or root) */
+    E_PEER_GONE = -6, /* the program at the other end has exited or crashed */
+    /* the node already runs a program, or the circuit source is still setting up another */
+    E_BUSY = -7,
+    /* a try-and-release circuit met a busy hop, or the receiver has no pooled buffer */
+    E_REFUSED = -8,
+    E_FORMAT = -9,     /* bytes from outside break the format: image, packet, frame */
+    E_NO_ROOM = -10,   /* an image or block does not fit the program region */
+    E_FAULT = -11,     /* a pointer from a program lies outside its memory */
+    E_CANCELLED = -12, /* the program ended while the request was under way */
+    E_VERSION = -13,   /* the two ends of a link speak different protocol versions */
+    E_TIMEOUT = -14,   /* a bounded wait ran out */
+    E_SYSCALL = -15    /* no such system call */
 };
 
 /* One short English phrase for a code, for reports; "unknown status" for anything else. */

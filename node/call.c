@@ -62,7 +62,8 @@ static int call_report(struct node *node, const uint32_t arguments[4], bool *blo
 
     if (!report)
         return E_FAULT;
-    *blocked = router_send(&node->router, PACKET_REPORT, ID_HOST, report, sizeof(struct ecube_abi_report)) != E_OK;
+    *blocked = router_send(&node->router, PACKET_REPORT, ID_HOST, report,
+                           sizeof(struct ecube_abi_report)) != E_OK;
     return E_OK;
 }
 
@@ -77,7 +78,8 @@ static int call_info(struct node *node, const uint32_t arguments[4])
                                     .size = 1u << router->dims,
                                     .dims = router->dims,
                                     .heap_start = (node->load.bss_end + 15u) & ~15u,
-                                    .heap_end = node->config.program_address + node->config.program_bytes,
+                                    .heap_end =
+                                        node->config.program_address + node->config.program_bytes,
                                     .xi_ns = router->profile.xi_ns,
                                     .tau_ns = router->profile.tau_ns,
                                     .element_ns = router->profile.element_ns,
@@ -97,7 +99,8 @@ static int call_clock(struct node *node, uint64_t now_us, const uint32_t argumen
     return E_OK;
 }
 
-/* The result of a request that is done; the request is free again, and the program's clock has waited for it. */
+/* The result of a request that is done; the request is free again, and the program's clock has
+ * waited for it. */
 static int take_result(struct node *node, struct request *request, uint32_t address)
 {
     struct ecube_abi_result result = {.status = request->status,
@@ -123,7 +126,8 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
 
 static int call_wait(struct node *node, const uint32_t arguments[4], bool test, bool *blocked)
 {
-    struct request *request = arguments[0] < ECUBE_REQUESTS_MAX ? &node->requests[arguments[0]] : NULL;
+    struct request *request =
+        arguments[0] < ECUBE_REQUESTS_MAX ? &node->requests[arguments[0]] : NULL;
 
     if (!request || request->kind == REQUEST_FREE)
         return E_ARGUMENT;
@@ -176,8 +180,8 @@ static int serve(struct node *node, uint64_t now_us, bool *blocked)
     }
 }
 
-enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number, const uint32_t arguments[4],
-                            int32_t *result)
+enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
+                            const uint32_t arguments[4], int32_t *result)
 {
     if (number == ECUBE_CALL_EXIT) {
         program_end(node, PROGRAM_EXITED, (int32_t)arguments[0]);

@@ -1,14 +1,16 @@
 /*
  * collective.c - a collective from entry to completion.
  *
- * Entry: in d rounds each node tells its neighbour in dimension 0, 1, ... what its subcube so far agrees on
- * (operation, size, root) or why it cannot go on. After d rounds every node knows that all have posted their buffers,
- * which is the READY of every circuit of the schedule at once, or knows the same error. No circuit of a schedule is
- * opened before, so none ever waits for a node that is still busy elsewhere.
+ * Entry: in d rounds each node tells its neighbour in dimension 0, 1, ... what its subcube so far
+ * agrees on (operation, size, root) or why it cannot go on. After d rounds every node knows that
+ * all have posted their buffers, which is the READY of every circuit of the schedule at once, or
+ * knows the same error. No circuit of a schedule is opened before, so none ever waits for a node
+ * that is still busy elsewhere.
  *
- * Steps: the walker says what to send and receive; each circuit waits its turn on every link (rule 4 of the router).
- * The model time of a step is known when its circuits are accepted, so where a step needs no data of the one before
- * (complete exchange, barrier), the next one is set up while the bytes still flow.
+ * Steps: the walker says what to send and receive; each circuit waits its turn on every link (rule
+ * 4 of the router). The model time of a step is known when its circuits are accepted, so where a
+ * step needs no data of the one before (complete exchange, barrier), the next one is set up while
+ * the bytes still flow.
  */
 #include <stddef.h>
 #include <string.h>
@@ -34,7 +36,8 @@ static bool send_enter(struct node *node, unsigned round, const struct enter *en
     put32(body + 4, enter->bytes);
     put32(body + 8, enter->root);
     put32(body + 12, (uint32_t)enter->status);
-    return router_send(&node->router, PACKET_ENTER, node->router.id ^ 1u << round, body, sizeof body) == E_OK;
+    return router_send(&node->router, PACKET_ENTER, node->router.id ^ 1u << round, body,
+                       sizeof body) == E_OK;
 }
 
 static void finish(struct node *node, int status)
@@ -95,11 +98,13 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
 
     if (!walk_possible(arguments->operation, dims, arguments->root, arguments->block_bytes))
         return E_ARGUMENT;
-    walk_begin(&walk, arguments->operation, dims, node->router.id, arguments->root, arguments->block_bytes);
+    walk_begin(&walk, arguments->operation, dims, node->router.id, arguments->root,
+               arguments->block_bytes);
     struct walk_span span = walk_span(&walk);
     if (span.send_bytes > UINT32_MAX || span.receive_bytes > UINT32_MAX ||
         (span.send_bytes && !program_memory(node, arguments->send, (uint32_t)span.send_bytes)) ||
-        (span.receive_bytes && !program_memory(node, arguments->receive, (uint32_t)span.receive_bytes)))
+        (span.receive_bytes &&
+         !program_memory(node, arguments->receive, (uint32_t)span.receive_bytes)))
         return E_FAULT;
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX && !request; i++)
         if (node->requests[i].kind == REQUEST_FREE)
@@ -116,7 +121,8 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
     return (int)(request - node->requests);
 }
 
-/* Tells the host which two neighbours are not in the same collective; the lower one of them does. */
+/* Tells the host which two neighbours are not in the same collective; the lower one of them does.
+ */
 static void tell_disagreement(struct node *node, uint32_t neighbour, const struct enter *heard)
 {
     const struct enter *mine = &node->collective.mine;
@@ -144,7 +150,8 @@ static void merge(struct node *node, const struct enter *heard)
         return;
     if (heard->status != E_OK) {
         mine->status = heard->status;
-    } else if (heard->operation != mine->operation || heard->bytes != mine->bytes || heard->root != mine->root) {
+    } else if (heard->operation != mine->operation || heard->bytes != mine->bytes ||
+               heard->root != mine->root) {
         mine->status = E_MISMATCH;
         tell_disagreement(node, node->router.id ^ 1u << c->round, heard);
     }
@@ -173,8 +180,8 @@ static void pump_entry(struct node *node)
         finish(node, c->mine.status);
         return;
     }
-    walk_begin(&c->walk, c->arguments.operation, node->router.dims, node->router.id, c->arguments.root,
-               c->arguments.block_bytes);
+    walk_begin(&c->walk, c->arguments.operation, node->router.dims, node->router.id,
+               c->arguments.root, c->arguments.block_bytes);
     c->walking = true;
 }
 
@@ -187,13 +194,15 @@ void collective_packet(struct node *node, const struct notice *notice)
         get32(packet + 4) != (node->router.id ^ 1u << round))
         return;
     uint16_t epoch = get16(packet + 16);
-    /* A neighbour may be one collective ahead before this one's answer has been read: two places. */
-    node->collective.heard[epoch & 1][round] = (struct enter){.epoch = epoch,
-                                                              .operation = packet[18],
-                                                              .here = true,
-                                                              .bytes = get32(packet + 20),
-                                                              .root = get32(packet + 24),
-                                                              .status = (int32_t)get32(packet + 28)};
+    /* A neighbour may be one collective ahead before this one's answer has been read: two places.
+     */
+    node->collective.heard[epoch & 1][round] =
+        (struct enter){.epoch = epoch,
+                       .operation = packet[18],
+                       .here = true,
+                       .bytes = get32(packet + 20),
+                       .root = get32(packet + 24),
+                       .status = (int32_t)get32(packet + 28)};
     if (node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED)
         collective_gone(node);
 }
@@ -229,18 +238,19 @@ static void open_send(struct node *node)
     struct collective *c = &node->collective;
     const struct walk_step *step = &c->step;
     bool is_inline = step->send_bytes <= OPEN_INLINE_MAX;
-    struct circuit_source source = {
-        .dst = step->peer,
-        .match = step->step,
-        .flags = (uint8_t)(OPEN_SCHEDULE | (is_inline ? OPEN_INLINE : 0)),
-        .epoch = c->epoch,
-        .issue_ns = c->clock_ns,
-        .bytes = {step->send_bytes},
-        .token = token_make(TOKEN_STEP, c->epoch, step->step & 0xff)};
+    struct circuit_source source = {.dst = step->peer,
+                                    .match = step->step,
+                                    .flags =
+                                        (uint8_t)(OPEN_SCHEDULE | (is_inline ? OPEN_INLINE : 0)),
+                                    .epoch = c->epoch,
+                                    .issue_ns = c->clock_ns,
+                                    .bytes = {step->send_bytes},
+                                    .token = token_make(TOKEN_STEP, c->epoch, step->step & 0xff)};
 
-    source.data[0] = node->config.program + (step->send_bytes ? c->arguments.send + step->send_offset -
-                                                                    node->config.program_address
-                                                              : 0);
+    source.data[0] =
+        node->config.program +
+        (step->send_bytes ? c->arguments.send + step->send_offset - node->config.program_address
+                          : 0);
     memcpy(source.turns, step->turns, sizeof source.turns);
     int status = router_open(&node->router, &source);
     if (status == E_BUSY)
@@ -269,10 +279,10 @@ static void accept_receive(struct node *node)
         struct circuit_sink sink = {.room = step->receive_bytes,
                                     .ready_ns = c->clock_ns,
                                     .token = token_make(TOKEN_STEP, c->epoch, step->step & 0xff)};
-        sink.data = node->config.program +
-                    (step->receive_bytes
-                         ? c->arguments.receive + step->receive_offset - node->config.program_address
-                         : 0);
+        sink.data = node->config.program + (step->receive_bytes
+                                                ? c->arguments.receive + step->receive_offset -
+                                                      node->config.program_address
+                                                : 0);
         if (get32(packet + 16) != step->receive_bytes)
             c->status = E_MISMATCH;
         c->step_done_ns = clock_max(c->step_done_ns, router_accept(&node->router, port, &sink));

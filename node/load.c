@@ -1,16 +1,19 @@
 /*
  * load.c - a download: take the data of a subcube, keep the own part, scatter the rest.
  *
- * The message to the root of a subcube of dimension t holds the private blocks of its 2^t nodes in rank order, then
- * the common part. It is received so that the common part lies where it belongs and the blocks end there:
+ * The message to the root of a subcube of dimension t holds the private blocks of its 2^t nodes in
+ * rank order, then the common part. It is received so that the common part lies where it belongs
+ * and the blocks end there:
  *
  *     ... | block 0 | block 1 | ... | block 2^t - 1 | common part ...
  *                                                   ^ image_address
  *
- * For s = t-1 ... 0 the node then sends to its neighbour in dimension s the blocks 2^s ... 2^(s+1)-1 and the common
- * part, straight from where they lie. Its own block is the first. Last, it hashes what it holds and sends a receipt.
+ * For s = t-1 ... 0 the node then sends to its neighbour in dimension s the blocks 2^s ...
+ * 2^(s+1)-1 and the common part, straight from where they lie. Its own block is the first. Last, it
+ * hashes what it holds and sends a receipt.
  *
- * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube nodes, section III
+ * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
+ *         nodes, section III
  */
 #include <stddef.h>
 #include <string.h>
@@ -43,11 +46,13 @@ static bool has_room(const struct node *node, const struct load *load, uint32_t 
     const struct node_config *config = &node->config;
     uint32_t end = config->program_address + config->program_bytes;
 
-    return base == config->image_address && load->dims <= node->router.dims && load->common_bytes > 0 &&
-           load->common_bytes <= end - config->image_address && load->bss_end >= base + load->common_bytes &&
-           load->bss_end <= end && load->entry >= base && load->entry < base + load->common_bytes &&
+    return base == config->image_address && load->dims <= node->router.dims &&
+           load->common_bytes > 0 && load->common_bytes <= end - config->image_address &&
+           load->bss_end >= base + load->common_bytes && load->bss_end <= end &&
+           load->entry >= base && load->entry < base + load->common_bytes &&
            load->block_bytes >= BLOCK_HEADER_BYTES && load->block_bytes <= 1u << 20 &&
-           (uint64_t)load->block_bytes << load->dims <= config->image_address - config->blocks_address &&
+           (uint64_t)load->block_bytes << load->dims <=
+               config->image_address - config->blocks_address &&
            (node->router.id & ((1u << load->dims) - 1)) == 0;
 }
 
@@ -106,8 +111,9 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
     struct load *load = &node->load;
     uint32_t blocks = blocks_bytes(load, load->dims);
 
-    if (load->state != LOAD_RECEIVING || get32(packet + 20) != load->want || get32(packet + 4) != load->from ||
-        packet[30] & OPEN_INLINE || get32(packet + 16) != blocks + load->common_bytes) {
+    if (load->state != LOAD_RECEIVING || get32(packet + 20) != load->want ||
+        get32(packet + 4) != load->from || packet[30] & OPEN_INLINE ||
+        get32(packet + 16) != blocks + load->common_bytes) {
         router_refuse(&node->router, port, E_BUSY);
         return;
     }
@@ -145,13 +151,14 @@ static void open_child(struct node *node)
     struct load *load = &node->load;
     unsigned s = load->next - 1u;
     uint32_t half = blocks_bytes(load, s);
-    struct circuit_source source = {.dst = child_rank(node),
-                                    .match = load->child_match,
-                                    .flags = OPEN_IMAGE,
-                                    .issue_ns = load->clock_ns,
-                                    .data = {image(node) - blocks_bytes(load, load->dims) + half, image(node)},
-                                    .bytes = {half, load->common_bytes},
-                                    .token = token_make(TOKEN_IMAGE, load->want, 1)};
+    struct circuit_source source = {
+        .dst = child_rank(node),
+        .match = load->child_match,
+        .flags = OPEN_IMAGE,
+        .issue_ns = load->clock_ns,
+        .data = {image(node) - blocks_bytes(load, load->dims) + half, image(node)},
+        .bytes = {half, load->common_bytes},
+        .token = token_make(TOKEN_IMAGE, load->want, 1)};
     int status = router_open(&node->router, &source);
 
     if (status == E_OK) {
@@ -214,9 +221,7 @@ void load_notice(struct node *node, const struct notice *notice)
         load->child = CHILD_ASK;
         load->again_us = node->router.now_us + LATER_US;
         break;
-    default:
-        load->sends_pending--;
-        break;
+    default: load->sends_pending--; break;
     }
 }
 
@@ -264,7 +269,8 @@ bool load_pump(struct node *node, uint64_t now_us)
             sha256_begin(&load->sha);
             load->hashed = 0;
             load->state = LOAD_HASHING;
-        } else if (now_us >= load->again_us && (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
+        } else if (now_us >= load->again_us &&
+                   (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
             send_offer(node);
         } else if (load->child == CHILD_READY) {
             open_child(node);
@@ -282,7 +288,8 @@ uint64_t load_deadline(const struct node *node)
     const struct load *load = &node->load;
 
     if (load->state == LOAD_SENDING && load->next &&
-        (load->child == CHILD_ASK || load->child == CHILD_ASKED) && load->again_us > node->router.now_us)
+        (load->child == CHILD_ASK || load->child == CHILD_ASKED) &&
+        load->again_us > node->router.now_us)
         return load->again_us;
     return UINT64_MAX;
 }

@@ -1,8 +1,9 @@
 /*
- * match.c - the receiving side of messages: which receive takes which message, and where it waits until then.
+ * match.c - the receiving side of messages: which receive takes which message, and where it waits
+ * until then.
  *
- * A message is announced (WANT) or comes at once (eager). It goes to the oldest posted receive that fits; if there is
- * none it is stored, and the next receive that fits takes the oldest stored one.
+ * A message is announced (WANT) or comes at once (eager). It goes to the oldest posted receive that
+ * fits; if there is none it is stored, and the next receive that fits takes the oldest stored one.
  */
 #include <stddef.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static void remove_want(struct node *node, unsigned index)
 }
 
 bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match,
-                        uint32_t room)
+                  uint32_t room)
 {
     uint8_t body[12];
 
@@ -89,7 +90,8 @@ static bool join(struct node *node, struct request *request, unsigned index)
             request_finish(send, E_OK, send->issue_ns);
         }
     } else {
-        if (!match_answer(node, PACKET_READY, want.src, want.id, request_name(node, request), request->bytes))
+        if (!match_answer(node, PACKET_READY, want.src, want.id, request_name(node, request),
+                          request->bytes))
             return false;
         settle_receive(request, want.src, want.tag, want.bytes);
         request->match = want.id;
@@ -131,7 +133,8 @@ static unsigned free_pool(const struct node *node)
     return pool;
 }
 
-/* A message of a node to itself: a short one is pooled, so that even a blocking send returns; false: no room. */
+/* A message of a node to itself: a short one is pooled, so that even a blocking send returns;
+ * false: no room. */
 bool match_self(struct node *node, struct request *request)
 {
     struct want want = {.src = node->router.id,
@@ -173,8 +176,8 @@ void match_want(struct node *node, const uint8_t *packet)
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         /* An announcement that was repeated while its answer was under way has been answered. */
         const struct request *request = &node->requests[i];
-        if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING && request->match == want.id &&
-            (uint32_t)request->result_peer == want.src)
+        if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING &&
+            request->match == want.id && (uint32_t)request->result_peer == want.src)
             return;
     }
     for (unsigned i = 0; i < node->want_count; i++) {
@@ -231,20 +234,21 @@ void match_open(struct node *node, unsigned port, const uint8_t *packet)
         return;
     }
     struct request *request = request_named(node, get32(packet + 20));
-    if (!request || request->kind != REQUEST_RECEIVE || request->state != STATE_MOVING || request->accepted ||
-        (uint32_t)request->result_peer != get32(packet + 4)) {
+    if (!request || request->kind != REQUEST_RECEIVE || request->state != STATE_MOVING ||
+        request->accepted || (uint32_t)request->result_peer != get32(packet + 4)) {
         router_refuse(&node->router, port, E_PEER_GONE);
         return;
     }
-    struct circuit_sink sink = {
-        .data = request->data,
-        .room = request->bytes,
-        .ready_ns = request->issue_ns,
-        .token = token_make(TOKEN_REQUEST, request->generation, (unsigned)(request - node->requests))};
+    struct circuit_sink sink = {.data = request->data,
+                                .room = request->bytes,
+                                .ready_ns = request->issue_ns,
+                                .token = token_make(TOKEN_REQUEST, request->generation,
+                                                    (unsigned)(request - node->requests))};
     bool is_inline = packet[30] & OPEN_INLINE;
     request->accepted = true;
     request->result_bytes = get32(packet + 16);
-    request->done_ns = router_accept(&node->router, port, &sink); /* the packet is gone after this */
+    /* the packet is gone after this */
+    request->done_ns = router_accept(&node->router, port, &sink);
     if (is_inline)
         match_finish(request, request->done_ns);
 }

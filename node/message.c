@@ -7,8 +7,9 @@
  *                  <------------------------- READY   when a receive is posted for it
  *                  OPEN, data ---------------------->
  *
- * A receive takes the oldest message that fits it, a message the oldest receive. Messages from one node to another do
- * not overtake each other: the next one is announced when the receiver has answered for the one before.
+ * A receive takes the oldest message that fits it, a message the oldest receive. Messages from one
+ * node to another do not overtake each other: the next one is announced when the receiver has
+ * answered for the one before.
  */
 #include <stddef.h>
 #include <string.h>
@@ -42,8 +43,8 @@ static struct request *new_request(struct node *node, enum request_kind kind)
     return NULL;
 }
 
-static int new_message(struct node *node, const struct ecube_abi_message *message, enum request_kind kind,
-                       struct request **made)
+static int new_message(struct node *node, const struct ecube_abi_message *message,
+                       enum request_kind kind, struct request **made)
 {
     bool any = kind == REQUEST_RECEIVE;
     uint32_t size = 1u << node->router.dims;
@@ -51,7 +52,8 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
 
     if (message->bytes && !data)
         return E_FAULT;
-    if (!(any && message->peer == ECUBE_ANY) && (message->peer < 0 || (uint32_t)message->peer >= size))
+    if (!(any && message->peer == ECUBE_ANY) &&
+        (message->peer < 0 || (uint32_t)message->peer >= size))
         return E_ARGUMENT;
     if (message->tag < 0 && !(any && message->tag == ECUBE_ANY))
         return E_ARGUMENT;
@@ -102,7 +104,8 @@ static void take_answer(struct node *node, const uint8_t *packet)
         return;
     }
     if (packet[0] == PACKET_GONE && request && request->kind == REQUEST_RECEIVE &&
-        request->state == STATE_MOVING && !request->accepted && (uint32_t)request->result_peer == peer) {
+        request->state == STATE_MOVING && !request->accepted &&
+        (uint32_t)request->result_peer == peer) {
         request->state = STATE_QUEUED; /* it answered an announcement that is no more */
         match_receive(node, request);
         return;
@@ -111,9 +114,7 @@ static void take_answer(struct node *node, const uint8_t *packet)
         (request->state != STATE_ASKED && request->state != STATE_STORED))
         return;
     switch (packet[0]) {
-    case PACKET_QUEUED:
-        request->state = STATE_STORED;
-        break;
+    case PACKET_QUEUED: request->state = STATE_STORED; break;
     case PACKET_LATER:
         request->state = STATE_QUEUED;
         request->again_us = node->router.now_us + LATER_US;
@@ -123,15 +124,14 @@ static void take_answer(struct node *node, const uint8_t *packet)
         request->match = get32(packet + 20);
         request->again_us = 0; /* the repetition of the announcement is off */
         break;
-    default:
-        request_finish(request, E_PEER_GONE, request->issue_ns);
-        break;
+    default: request_finish(request, E_PEER_GONE, request->issue_ns); break;
     }
 }
 
 void message_packet(struct node *node, const struct notice *notice)
 {
-    uint32_t wanted = notice->packet[0] == PACKET_WANT || notice->packet[0] == PACKET_READY ? 12 : 4;
+    uint32_t wanted =
+        notice->packet[0] == PACKET_WANT || notice->packet[0] == PACKET_READY ? 12 : 4;
 
     if (notice->bytes < wanted)
         return;
@@ -168,9 +168,7 @@ void message_notice(struct node *node, const struct notice *notice)
         request->state = STATE_MOVING;
         request->done_ns = notice->done_ns;
         break;
-    case NOTICE_REFUSED:
-        refused(node, request, notice->status);
-        return;
+    case NOTICE_REFUSED: refused(node, request, notice->status); return;
     case NOTICE_SENT:
         request->sent = true;
         request->status = notice->status;
@@ -218,15 +216,15 @@ static void announce(struct node *node, struct request *request)
 static void open_circuit(struct node *node, struct request *request, uint8_t flags)
 {
     bool is_inline = request->bytes <= OPEN_INLINE_MAX;
-    struct circuit_source source = {
-        .dst = (uint32_t)request->peer,
-        .match = request->match,
-        .tag = (uint32_t)request->tag,
-        .flags = (uint8_t)(flags | (is_inline ? OPEN_INLINE : 0)),
-        .issue_ns = request->issue_ns,
-        .data = {request->data},
-        .bytes = {request->bytes},
-        .token = token_make(TOKEN_REQUEST, request->generation, (unsigned)(request - node->requests))};
+    struct circuit_source source = {.dst = (uint32_t)request->peer,
+                                    .match = request->match,
+                                    .tag = (uint32_t)request->tag,
+                                    .flags = (uint8_t)(flags | (is_inline ? OPEN_INLINE : 0)),
+                                    .issue_ns = request->issue_ns,
+                                    .data = {request->data},
+                                    .bytes = {request->bytes},
+                                    .token = token_make(TOKEN_REQUEST, request->generation,
+                                                        (unsigned)(request - node->requests))};
     int status = router_open(&node->router, &source);
 
     if (status == E_OK)
@@ -274,8 +272,9 @@ uint64_t message_deadline(const struct node *node)
         return deadline;
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         const struct request *request = &node->requests[i];
-        if (request->kind == REQUEST_SEND && request->state <= STATE_READY && request->state != STATE_STORED &&
-            request->again_us > node->router.now_us && request->again_us < deadline)
+        if (request->kind == REQUEST_SEND && request->state <= STATE_READY &&
+            request->state != STATE_STORED && request->again_us > node->router.now_us &&
+            request->again_us < deadline)
             deadline = request->again_us;
     }
     return deadline;

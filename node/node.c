@@ -42,7 +42,8 @@ static bool collective_over(const struct node *node)
     return node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED;
 }
 
-/* Offers a circuit that is held at a port to whom it is for; it may stay held until its time has come. */
+/* Offers a circuit that is held at a port to whom it is for; it may stay held until its time has
+ * come. */
 static void take_open(struct node *node, unsigned port)
 {
     const uint8_t *packet = router_open_at(&node->router, port);
@@ -81,15 +82,9 @@ static void take_packet(struct node *node, const struct notice *notice)
         message_packet(node, notice);
         break;
     case PACKET_WANT:
-    case PACKET_QUEUED:
-        message_packet(node, notice);
-        break;
-    case PACKET_ENTER:
-        collective_packet(node, notice);
-        break;
-    case PACKET_OFFER:
-        load_offer(node, notice);
-        break;
+    case PACKET_QUEUED: message_packet(node, notice); break;
+    case PACKET_ENTER: collective_packet(node, notice); break;
+    case PACKET_OFFER: load_offer(node, notice); break;
     case PACKET_START:
         node->start_due = node->program == PROGRAM_LOADED;
         if (node->start_due && notice->bytes >= 8)
@@ -99,23 +94,16 @@ static void take_packet(struct node *node, const struct notice *notice)
         if (node->program == PROGRAM_RUNNING)
             program_end(node, PROGRAM_EXITED, E_CANCELLED);
         break;
-    case PACKET_QUERY:
-        report_state(node);
-        break;
-    default:
-        break;
+    case PACKET_QUERY: report_state(node); break;
+    default: break;
     }
 }
 
 static void take_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {
     switch (notice->kind) {
-    case NOTICE_PACKET:
-        take_packet(node, notice);
-        break;
-    case NOTICE_OPEN:
-        take_open(node, notice->port);
-        break;
+    case NOTICE_PACKET: take_packet(node, notice); break;
+    case NOTICE_OPEN: take_open(node, notice->port); break;
     case NOTICE_ACCEPTED:
     case NOTICE_REFUSED:
     case NOTICE_SENT:
@@ -127,9 +115,7 @@ static void take_notice(struct node *node, const struct notice *notice, uint64_t
         else
             load_notice(node, notice);
         break;
-    default:
-        report_notice(node, notice, now_us);
-        break;
+    default: report_notice(node, notice, now_us); break;
     }
 }
 
@@ -178,11 +164,11 @@ bool node_take_start(struct node *node, struct node_start *start)
         return false;
     node->start_due = false;
     node->program = PROGRAM_RUNNING;
-    *start = (struct node_start){
-        .entry = load->entry,
-        .stack_top = node->config.blocks_address,
-        .block = node->config.image_address - (load->block_bytes << load->dims),
-        .block_bytes = load->block_bytes};
+    *start =
+        (struct node_start){.entry = load->entry,
+                            .stack_top = node->config.blocks_address,
+                            .block = node->config.image_address - (load->block_bytes << load->dims),
+                            .block_bytes = load->block_bytes};
     return true;
 }
 

@@ -1,8 +1,10 @@
 /*
- * node.h - one node of the mesh: links, router, messages, collectives, download and the program's state.
+ * node.h - one node of the mesh: links, router, messages, collectives, download and the program's
+ * state.
  *
- * An event-driven state machine. Every entry is a bounded step that takes the present time; none waits, reads a
- * clock or allocates. The target feeds one node from interrupts and system calls; tests and simulator feed many.
+ * An event-driven state machine. Every entry is a bounded step that takes the present time; none
+ * waits, reads a clock or allocates. The target feeds one node from interrupts and system calls;
+ * tests and simulator feed many.
  *
  * Units    time in us since any start (wall) and in ns (model)
  * Context  kernel, interrupts masked; never called from within itself
@@ -19,15 +21,18 @@ struct node;
 struct link;
 
 struct node_config {
-    struct link **links;       /* port p of the node is links[p] */
+    struct link **links; /* port p of the node is links[p] */
     unsigned link_count;
-    uint8_t *program;          /* where the kernel reaches the byte at address program_address */
-    uint32_t program_address;  /* start of the memory a program may use: stack, blocks, image, heap */
+    uint8_t *program; /* where the kernel reaches the byte at address program_address */
+    /* start of the memory a program may use: stack, blocks, image, heap */
+    uint32_t program_address;
     uint32_t program_bytes;
-    uint32_t blocks_address;   /* private blocks end at image_address and start no lower than this */
+    /* private blocks end at image_address and start no lower than this */
+    uint32_t blocks_address;
     uint32_t image_address;
-    void *memory;              /* working memory for queues and pools, node_memory_bytes(link_count) bytes, 8-aligned */
-    bool payload_checked;      /* data payloads carry a CRC: needed where a link can damage bytes */
+    /* working memory for queues and pools, node_memory_bytes(link_count) bytes, 8-aligned */
+    void *memory;
+    bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
 };
 
 struct fault {
@@ -36,7 +41,7 @@ struct fault {
     uint32_t status_register;
     uint32_t registers[16]; /* r0..r12, sp, lr, pc */
     uint32_t cpsr;
-    uint32_t line;          /* a failed CHECK: its line and file */
+    uint32_t line; /* a failed CHECK: its line and file */
     const char *text;
 };
 
@@ -48,8 +53,8 @@ enum node_verdict {
 
 struct node_start {
     uint32_t entry;
-    uint32_t stack_top;   /* 8-aligned */
-    uint32_t block;       /* address and size of the private block: r0 and r1 at entry */
+    uint32_t stack_top; /* 8-aligned */
+    uint32_t block;     /* address and size of the private block: r0 and r1 at entry */
     uint32_t block_bytes;
 };
 
@@ -57,7 +62,8 @@ size_t node_bytes(void);
 size_t node_memory_bytes(unsigned link_count);
 void node_init(struct node *node, const struct node_config *config);
 
-/* Takes what the links have and the timers owe, up to a bounded amount; true when more is waiting. */
+/* Takes what the links have and the timers owe, up to a bounded amount; true when more is waiting.
+ */
 bool node_step(struct node *node, uint64_t now_us);
 
 /* When node_step wants to be called next though nothing arrives; UINT64_MAX: never. */
@@ -70,13 +76,14 @@ bool node_take_start(struct node *node, struct node_start *start);
 bool node_program_runs(const struct node *node);
 
 /* A system call: number, four arguments. NODE_RESUME sets *result. */
-enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number, const uint32_t arguments[4],
-                            int32_t *result);
+enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
+                            const uint32_t arguments[4], int32_t *result);
 
 /* Asks again for the call that NODE_BLOCK left open. */
 enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *result);
 
-/* The program (or, with FAULT_KERNEL, the kernel) has faulted: reports it to the host; the program is over. */
+/* The program (or, with FAULT_KERNEL, the kernel) has faulted: reports it to the host; the program
+ * is over. */
 void node_fault(struct node *node, uint64_t now_us, const struct fault *fault);
 
 /* The node's own number, ID_UNKNOWN until a link has told. */

@@ -1,5 +1,6 @@
 /*
- * report.c - what a node tells the host of itself: its links, dead links, the end of its program, its state.
+ * report.c - what a node tells the host of itself: its links, dead links, the end of its program,
+ * its state.
  */
 #include <string.h>
 
@@ -9,9 +10,7 @@
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {
     switch (notice->kind) {
-    case NOTICE_IDENTITY:
-        node->identity_us = now_us;
-        break;
+    case NOTICE_IDENTITY: node->identity_us = now_us; break;
     case NOTICE_UP:
         if (node->links_told)
             node->links_owed = true;
@@ -20,8 +19,7 @@ void report_notice(struct node *node, const struct notice *notice, uint64_t now_
         node->dead_owed |= 1u << notice->port;
         node->dead_reason[notice->port] = (uint8_t)notice->status;
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -85,7 +83,8 @@ void report_pump(struct node *node, uint64_t now_us)
     if (node->exit_owed) {
         uint8_t body[4];
         put32(body, (uint32_t)node->exit_status);
-        node->exit_owed = router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body) != E_OK;
+        node->exit_owed =
+            router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body) != E_OK;
     }
 }
 

@@ -1,8 +1,9 @@
 /*
  * state.h - everything a node knows, and what the files of this room share; not for other rooms.
  *
- * node.c steps and hands out notices; message.c sends and match.c receives; collective.c walks schedules;
- * load.c takes a download and passes it on; call.c serves system calls; report.c talks to the host.
+ * node.c steps and hands out notices; message.c sends and match.c receives; collective.c walks
+ * schedules; load.c takes a download and passes it on; call.c serves system calls; report.c talks
+ * to the host.
  */
 #pragma once
 
@@ -13,14 +14,14 @@
 #include "router/router.h"
 
 enum {
-    WANTS_MAX = 64,             /* announced or pooled messages without a matching receive */
-    POOL_MAX = 16,              /* short messages kept for a later receive */
+    WANTS_MAX = 64, /* announced or pooled messages without a matching receive */
+    POOL_MAX = 16,  /* short messages kept for a later receive */
     POOL_BYTES = OPEN_INLINE_MAX,
-    ASK_AGAIN_US = 300 * 1000,  /* an announcement without an answer is repeated */
-    LATER_US = 2 * 1000,        /* after a full queue or a busy hop */
+    ASK_AGAIN_US = 300 * 1000,         /* an announcement without an answer is repeated */
+    LATER_US = 2 * 1000,               /* after a full queue or a busy hop */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
     HASH_SLICE_BYTES = 32 * 1024,
-    REPLY_SLOTS = 6             /* slots kept for answers: requests are not taken with fewer */
+    REPLY_SLOTS = 6 /* slots kept for answers: requests are not taken with fewer */
 };
 
 enum request_kind { REQUEST_FREE, REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE };
@@ -31,21 +32,22 @@ enum request_state {
     STATE_STORED,  /* send: the receiver has stored the announcement */
     STATE_READY,   /* send: the receiver is ready */
     STATE_OPENING, /* send: its circuit is being set up */
-    STATE_MOVING,  /* bytes are under way; a receive has been matched; a collective is in its steps */
+    /* bytes are under way; a receive has been matched; a collective is in its steps */
+    STATE_MOVING,
     STATE_DONE
 };
 
 struct request {
-    uint8_t kind;        /* enum request_kind */
-    uint8_t state;       /* enum request_state */
-    uint8_t generation;  /* tells this use of the entry from earlier ones */
-    bool announce;       /* send: do not try the receiver's pool again */
+    uint8_t kind;       /* enum request_kind */
+    uint8_t state;      /* enum request_state */
+    uint8_t generation; /* tells this use of the entry from earlier ones */
+    bool announce;      /* send: do not try the receiver's pool again */
     bool accepted, sent;
-    int32_t peer, tag;   /* as the program gave them */
+    int32_t peer, tag; /* as the program gave them */
     int32_t status;
     uint8_t *data;
     uint32_t bytes;
-    uint32_t match;      /* send: the receiver's name for it */
+    uint32_t match; /* send: the receiver's name for it */
     uint32_t stamp;
     uint64_t issue_ns, done_ns, again_us;
     int32_t result_peer, result_tag;
@@ -55,8 +57,8 @@ struct request {
 /* A message that no receive has asked for yet. */
 struct want {
     uint32_t src, id, tag, bytes;
-    uint64_t done_ns;  /* pooled: when it was here */
-    uint8_t pool;      /* pool buffer, or POOL_MAX: announced only */
+    uint64_t done_ns; /* pooled: when it was here */
+    uint8_t pool;     /* pool buffer, or POOL_MAX: announced only */
 };
 
 struct enter {
@@ -68,14 +70,15 @@ struct enter {
 };
 
 struct collective {
-    unsigned request;        /* ECUBE_REQUESTS_MAX: none is active */
-    uint16_t epoch;          /* of the active, or last, collective */
+    unsigned request; /* ECUBE_REQUESTS_MAX: none is active */
+    uint16_t epoch;   /* of the active, or last, collective */
     struct ecube_abi_collective arguments;
-    struct enter mine;       /* what my subcube agrees on so far */
-    unsigned round;          /* entry rounds done */
+    struct enter mine; /* what my subcube agrees on so far */
+    unsigned round;    /* entry rounds done */
     bool round_sent;
     bool walking;
-    struct enter heard[2][TURNS_MAX]; /* from the neighbour in each dimension; by epoch, even and odd */
+    /* from the neighbour in each dimension; by epoch, even and odd */
+    struct enter heard[2][TURNS_MAX];
     struct walk walk;
     struct walk_step step;
     bool step_open, send_left, send_unanswered, receive_left;
@@ -89,10 +92,10 @@ enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RE
 enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
 
 struct load {
-    uint8_t state;       /* enum load_state */
-    uint8_t child;       /* enum child_state of the node that is served now */
-    uint8_t dims;        /* subcube that came to this node */
-    uint8_t next;        /* children at dimensions below this are still to be served */
+    uint8_t state; /* enum load_state */
+    uint8_t child; /* enum child_state of the node that is served now */
+    uint8_t dims;  /* subcube that came to this node */
+    uint8_t next;  /* children at dimensions below this are still to be served */
     uint32_t from, want;
     uint32_t entry, common_bytes, block_bytes, bss_end;
     uint32_t child_match;
@@ -108,25 +111,25 @@ struct node {
     struct router router;
     struct node_config config;
     uint8_t (*pool)[POOL_BYTES];
-    uint32_t pool_used;      /* bit n: buffer n */
+    uint32_t pool_used; /* bit n: buffer n */
     struct request requests[ECUBE_REQUESTS_MAX];
     struct want wants[WANTS_MAX]; /* in order of arrival */
     unsigned want_count;
     uint32_t stamp;
-    bool messages_move;      /* a send may go on, or a posted receive may find a stored message */
+    bool messages_move; /* a send may go on, or a posted receive may find a stored message */
     struct collective collective;
     struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
     struct load load;
 
-    uint8_t program;         /* enum program_state */
+    uint8_t program; /* enum program_state */
     bool start_due, exit_owed, links_owed, links_told;
     int32_t exit_status;
-    uint64_t clock_ns;       /* the program's model clock */
+    uint64_t clock_ns; /* the program's model clock */
     uint64_t identity_us;
-    uint32_t dead_owed;      /* bit p: the host has not been told that link p is dead */
+    uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
     uint8_t dead_reason[PORTS_MAX];
 
-    bool call_open;          /* a system call waits */
+    bool call_open; /* a system call waits */
     uint32_t call_number;
     uint32_t call_arguments[4];
     uint32_t dropped_requests;
@@ -144,7 +147,8 @@ struct request *request_named(struct node *node, uint32_t name);
 uint32_t request_name(const struct node *node, const struct request *request);
 void request_finish(struct request *request, int status, uint64_t done_ns);
 
-/* The kernel's pointer to program memory; NULL when [address, address + bytes) is not all the program's. */
+/* The kernel's pointer to program memory; NULL when [address, address + bytes) is not all the
+ * program's. */
 uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes);
 
 void message_reset(struct node *node);
@@ -161,7 +165,8 @@ void match_receive(struct node *node, struct request *request);
 /* All bytes of a receive's message are in its buffer, as far as they fit. */
 void match_finish(struct request *request, uint64_t done_ns);
 /* Answers an announcement; false when no slot is free. */
-bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match, uint32_t room);
+bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match,
+                  uint32_t room);
 /* Stores a message of this node to itself; false when there is no room. */
 bool match_self(struct node *node, struct request *request);
 void match_want(struct node *node, const uint8_t *packet);
@@ -171,7 +176,8 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
 void collective_packet(struct node *node, const struct notice *notice);
 void collective_notice(struct node *node, const struct notice *notice);
 void collective_pump(struct node *node);
-/* The program has ended: steps under way go on, what has not begun is dropped, and those who wait are told. */
+/* The program has ended: steps under way go on, what has not begun is dropped, and those who wait
+ * are told. */
 void collective_end(struct node *node);
 /* Answers those who enter a collective with a program that has ended. */
 void collective_gone(struct node *node);

@@ -12,11 +12,11 @@ static struct segment *segment_at(const struct channel *channel, uint16_t index)
     return &channel->segments[index & (SEGMENTS_MAX - 1)];
 }
 
-void channel_init(struct channel *channel, struct link *link, struct segment *segments, struct piece *pieces,
-                  bool checked)
+void channel_init(struct channel *channel, struct link *link, struct segment *segments,
+                  struct piece *pieces, bool checked)
 {
-    *channel = (struct channel){
-        .link = link, .segments = segments, .pieces = pieces, .checked = checked};
+    *channel =
+        (struct channel){.link = link, .segments = segments, .pieces = pieces, .checked = checked};
     channel->told_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
 }
@@ -62,15 +62,16 @@ static void write_header(struct channel *channel, uint8_t *bytes, struct frame f
     channel->ack_now = false;
 }
 
-void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags, uint32_t payload,
-                   const struct segment *segments, unsigned count)
+void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags,
+                   uint32_t payload, const struct segment *segments, unsigned count)
 {
     CHECK(count > 0 && channel_room(channel, count));
     if (channel->first == channel->end) {
         channel->progress_us = now_us;
         channel->retry_us = now_us + RETRY_US;
     }
-    struct frame frame = {.type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
+    struct frame frame = {
+        .type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
     write_header(channel, (uint8_t *)(uintptr_t)segments[0].data, frame);
     for (unsigned i = 0; i < count; i++) {
         struct segment *segment = segment_at(channel, channel->end++);
@@ -87,7 +88,8 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
 /* True when no frame is half handed to the link. */
 static bool between_frames(const struct channel *channel)
 {
-    return channel->next == channel->first || segment_at(channel, (uint16_t)(channel->next - 1))->last;
+    return channel->next == channel->first ||
+           segment_at(channel, (uint16_t)(channel->next - 1))->last;
 }
 
 static int hand_over(struct channel *channel, const void *data, uint32_t bytes)
@@ -101,7 +103,8 @@ static int hand_over(struct channel *channel, const void *data, uint32_t bytes)
     return status;
 }
 
-/* Sends an unnumbered frame; false when its memory or the link has no room, or a frame is half handed. */
+/* Sends an unnumbered frame; false when its memory or the link has no room, or a frame is half
+ * handed. */
 static bool send_raw(struct channel *channel, uint8_t type, const struct hello *hello)
 {
     unsigned index = channel->raw_next;
@@ -116,7 +119,8 @@ static bool send_raw(struct channel *channel, uint8_t type, const struct hello *
     write_header(channel, bytes, frame);
     if (hello) {
         hello_pack(bytes + FRAME_HEADER_BYTES, hello);
-        put32(bytes + FRAME_HEADER_BYTES + length, crc32_add(0, bytes + FRAME_HEADER_BYTES, length));
+        put32(bytes + FRAME_HEADER_BYTES + length,
+              crc32_add(0, bytes + FRAME_HEADER_BYTES, length));
     }
     if (hand_over(channel, bytes, total) != E_OK) {
         channel->ack_now = true;
@@ -168,7 +172,8 @@ uint8_t channel_heard(const struct channel *channel)
     return channel->state == LINK_HEARD || channel->peer.id == ID_UNKNOWN ? HEARD_PART : HEARD_ALL;
 }
 
-/* Whether the other end must be asked: not before this one knows its number, or has been spoken to. */
+/* Whether the other end must be asked: not before this one knows its number, or has been spoken to.
+ */
 static bool wants_hello(const struct channel *channel)
 {
     return channel_heard(channel) != HEARD_ALL &&
@@ -255,7 +260,8 @@ bool channel_take_done(struct channel *channel, struct segment *segment)
         return false;
     const struct segment *oldest = segment_at(channel, channel->first);
     if (channel->state != LINK_DEAD) {
-        if ((int16_t)(oldest->seq - channel->seq_acknowledged) >= 0 || channel->first == channel->next)
+        if ((int16_t)(oldest->seq - channel->seq_acknowledged) >= 0 ||
+            channel->first == channel->next)
             return false;
         /* One copy that the neighbour has is one the device has read; with two, ask the device. */
         if (channel->resent &&

@@ -1,12 +1,15 @@
 /*
- * channel.h - frames in order and undamaged over one link: numbering, retransmission, credits, HELLO.
+ * channel.h - frames in order and undamaged over one link: numbering, retransmission, credits,
+ * HELLO.
  *
- * Nothing is copied: a segment waits in the ring by reference until the neighbour has acknowledged it, and received
- * data stays in the link's buffers as pieces until it has been passed on. Go-back-N: everything not acknowledged is
- * sent again, in order, on a NAK or a timeout; on a link that cannot lose bytes neither ever happens.
+ * Nothing is copied: a segment waits in the ring by reference until the neighbour has acknowledged
+ * it, and received data stays in the link's buffers as pieces until it has been passed on. Go-
+ * back-N: everything not acknowledged is sent again, in order, on a NAK or a timeout; on a link
+ * that cannot lose bytes neither ever happens.
  *
- * Damaged input is counted and skipped up to the next good header. A link is dead when its carrier is lost, when
- * DEAD_AFTER_US pass without an acknowledgement that is owed, or when a checked header says impossible things.
+ * Damaged input is counted and skipped up to the next good header. A link is dead when its carrier
+ * is lost, when DEAD_AFTER_US pass without an acknowledgement that is owed, or when a checked
+ * header says impossible things.
  *
  * Units    bytes, us
  * Errors   E_FULL: the ring has no room for the frame
@@ -21,13 +24,14 @@
 #include "router/frame_wire.h"
 
 enum {
-    SEGMENTS_MAX = 128,       /* a power of two */
-    PIECES_MAX = 128,         /* a power of two */
+    SEGMENTS_MAX = 128, /* a power of two */
+    PIECES_MAX = 128,   /* a power of two */
     FRAME_SEGMENTS_MAX = 24,
-    DATA_WINDOW = 200 * 1024,  /* bytes of data that may lie unread here; they fit LINK_BUFFERS_MAX buffers, joined */
+    DATA_WINDOW = 112 * 1024, /* bytes of data that may lie unread here */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
     RAW_FRAMES = 4,           /* unnumbered frames (HELLO, ACK, NAK) that may be under way */
-    HEADERS_MAX = 8,          /* data frames of this node's own that may be under way: a power of two */
+    /* data frames of this node's own that may be under way: a power of two */
+    HEADERS_MAX = 8,
     RETRY_US = 400 * 1000,
     ACK_DELAY_US = 40 * 1000,
     HELLO_RETRY_US = 250 * 1000,
@@ -35,20 +39,20 @@ enum {
 };
 
 enum segment_owner {
-    OWNER_NONE,    /* memory that needs no release */
-    OWNER_BUFFER,  /* a receive buffer of port `port` */
-    OWNER_SLOT,    /* a packet slot of this node */
-    OWNER_REPLY,   /* the reply memory of port `port` */
-    OWNER_HEADER,  /* the oldest of channel.headers */
-    OWNER_SOURCE   /* OPEN or program memory of the circuit source `number` */
+    OWNER_NONE,   /* memory that needs no release */
+    OWNER_BUFFER, /* a receive buffer of port `port` */
+    OWNER_SLOT,   /* a packet slot of this node */
+    OWNER_REPLY,  /* the reply memory of port `port` */
+    OWNER_HEADER, /* the oldest of channel.headers */
+    OWNER_SOURCE  /* OPEN or program memory of the circuit source `number` */
 };
 
 struct segment {
     const uint8_t *data;
     uint32_t bytes;
     uint16_t seq;
-    uint16_t number;       /* buffer, slot or source */
-    uint8_t owner;         /* enum segment_owner */
+    uint16_t number; /* buffer, slot or source */
+    uint8_t owner;   /* enum segment_owner */
     uint8_t port;
     uint8_t credit;        /* enum credit */
     bool last;             /* of its frame */
@@ -73,24 +77,27 @@ struct channel_counters {
 
 struct channel {
     struct link *link;
-    bool checked;             /* payloads carry a CRC */
-    uint8_t state;            /* enum link_state */
-    uint8_t dead_reason;      /* enum dead_reason */
+    bool checked;        /* payloads carry a CRC */
+    uint8_t state;       /* enum link_state */
+    uint8_t dead_reason; /* enum dead_reason */
     bool hello_due, hello_new;
     struct hello peer;
-    uint64_t hello_us;        /* when the last HELLO went out, and what it said */
+    uint64_t hello_us; /* when the last HELLO went out, and what it said */
     uint32_t told_id;
     uint8_t told_heard;
 
-    /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run freely */
+    /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
+     * freely */
     struct segment *segments;
     uint16_t first, next, end;
-    uint16_t seq_next;        /* of the next new frame */
+    uint16_t seq_next; /* of the next new frame */
     uint16_t seq_acknowledged;
-    bool resent;              /* a second copy of something has gone: ask the link before memory is given back */
+    /* a second copy of something has gone: ask the link before memory is given back */
+    bool resent;
     bool resend_due;
-    uint32_t handed;          /* segments given to the link, raw ones included */
-    uint64_t progress_us;     /* when an acknowledgement last moved, or the first unacknowledged frame went */
+    uint32_t handed; /* segments given to the link, raw ones included */
+    /* when an acknowledgement last moved, or the first unacknowledged frame went */
+    uint64_t progress_us;
     uint64_t retry_us;
     uint32_t data_sent, data_limit;
     uint16_t control_sent, control_limit;
@@ -100,27 +107,28 @@ struct channel {
     uint8_t headers[HEADERS_MAX][FRAME_HEADER_BYTES + 1 + FRAME_CHECK_BYTES];
     uint8_t header_next, headers_used;
     bool kick_due;
-    uint64_t wake_us;         /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
+    /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
+    uint64_t wake_us;
 
     /* receiving */
-    struct link_chunk chunk;  /* what is left of the present chunk */
+    struct link_chunk chunk; /* what is left of the present chunk */
     bool chunk_held;
     uint8_t refs[LINK_BUFFERS_MAX];
     uint16_t seq_expected, seq_told;
-    bool hunting;             /* looking for the next good header */
-    bool nak_sent, nak_due;   /* one NAK per gap */
-    uint32_t payload_left;    /* of the DATA frame under way */
+    bool hunting;           /* looking for the next good header */
+    bool nak_sent, nak_due; /* one NAK per gap */
+    uint32_t payload_left;  /* of the DATA frame under way */
     bool payload_skip;
     uint8_t payload_flags;
-    uint8_t crc_left;         /* bytes of the payload's CRC still to come */
+    uint8_t crc_left; /* bytes of the payload's CRC still to come */
     uint32_t crc, crc_received;
     struct piece *pieces;
     uint16_t piece_first, piece_commit, piece_end; /* [commit, end): not yet checked */
     uint32_t data_received, data_acknowledged, data_consumed, data_told;
-    uint8_t *chunk_end;       /* end of the memory that the present chunk may fill */
-    uint32_t tail_room;       /* bytes free behind the newest piece, in its buffer */
+    uint8_t *chunk_end; /* end of the memory that the present chunk may fill */
+    uint32_t tail_room; /* bytes free behind the newest piece, in its buffer */
     uint16_t control_received, control_consumed, control_told;
-    uint64_t ack_us;          /* when an acknowledgement must go at the latest; 0: none is owed */
+    uint64_t ack_us; /* when an acknowledgement must go at the latest; 0: none is owed */
     bool ack_now;
 
     struct channel_counters counters;
@@ -135,11 +143,13 @@ struct arrival {
     uint16_t buffer;
 };
 
-void channel_init(struct channel *channel, struct link *link, struct segment *segments, struct piece *pieces,
-                  bool checked);
+void channel_init(struct channel *channel, struct link *link, struct segment *segments,
+                  struct piece *pieces, bool checked);
 
-/* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link is empty. */
-enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival);
+/* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link
+ * is empty. */
+enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us,
+                                  struct arrival *arrival);
 
 /* Adds a hold on a receive buffer. */
 void channel_hold(struct channel *channel, uint16_t buffer);
@@ -155,11 +165,11 @@ uint32_t channel_data_credit(const struct channel *channel);
 bool channel_control_credit(const struct channel *channel);
 
 /*
- * Queues one frame. The first segment begins with FRAME_HEADER_BYTES that are written here; `payload` is the length
- * of the rest. The caller has asked channel_room.
+ * Queues one frame. The first segment begins with FRAME_HEADER_BYTES that are written here;
+ * `payload` is the length of the rest. The caller has asked channel_room.
  */
-void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags, uint32_t payload,
-                   const struct segment *segments, unsigned count);
+void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags,
+                   uint32_t payload, const struct segment *segments, unsigned count);
 
 /* Whether channel_greet has something to say for a node with this number. */
 bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id);
@@ -174,11 +184,13 @@ bool channel_take_done(struct channel *channel, struct segment *segment);
 /* How much of the other end is known: nothing, part, or all (it hears us and has a number). */
 uint8_t channel_heard(const struct channel *channel);
 
-/* Whether channel_flush has nothing to do: asked for every link in every step, so it costs no call. */
+/* Whether channel_flush has nothing to do: asked for every link in every step, so it costs no call.
+ */
 static inline bool channel_idle(const struct channel *channel, uint64_t now_us, uint32_t id)
 {
-    return channel->next == channel->end && !channel->ack_now && !channel->nak_due && !channel->resend_due &&
-           !channel->kick_due && !channel->hello_due && channel->told_id == id && now_us < channel->wake_us &&
+    return channel->next == channel->end && !channel->ack_now && !channel->nak_due &&
+           !channel->resend_due && !channel->kick_due && !channel->hello_due &&
+           channel->told_id == id && now_us < channel->wake_us &&
            channel->link->carrier == CARRIER_UP;
 }
 

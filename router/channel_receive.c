@@ -9,10 +9,10 @@
 #include "router/packet_wire.h"
 
 enum {
-    JOIN_MAX = 1024,            /* data this short is copied behind the piece before it, so buffers stay full */
-    WINDOW_MAX = 1024 * 1024,   /* no neighbour is believed to have more */
+    JOIN_MAX = LINK_CHUNK_MAX, /* a piece goes behind the one before it whenever it fits */
+    WINDOW_MAX = 1024 * 1024,  /* no neighbour is believed to have more */
     BUFFER_NONE = 0xffff,
-    UNTOLD_FRAMES_MAX = 4       /* numbered frames that may go unacknowledged without a delay */
+    UNTOLD_FRAMES_MAX = 4 /* numbered frames that may go unacknowledged without a delay */
 };
 
 static void drop_ref(struct channel *channel, uint16_t buffer)
@@ -38,8 +38,8 @@ void channel_release(struct channel *channel, uint16_t buffer, enum credit credi
             channel->ack_now = true;
     } else if (credit == CREDIT_DATA) {
         channel->data_consumed += bytes;
-        bool closed = channel->data_consumed == channel->data_received && channel->payload_left == 0 &&
-                      channel->payload_flags & FLAG_LAST;
+        bool closed = channel->data_consumed == channel->data_received &&
+                      channel->payload_left == 0 && channel->payload_flags & FLAG_LAST;
         if (channel->data_consumed - channel->data_told >= DATA_WINDOW / 4 || closed)
             channel->ack_now = true;
     }
@@ -117,7 +117,8 @@ static void accept_frame(struct channel *channel, uint64_t now_us)
     owe_ack(channel, now_us);
 }
 
-/* What every good header carries: acknowledgement and credits. Impossible ones are ignored and counted. */
+/* What every good header carries: acknowledgement and credits. Impossible ones are ignored and
+ * counted. */
 static void take_credits(struct channel *channel, const struct frame *frame, uint64_t now_us)
 {
     uint16_t moved = (uint16_t)(frame->ack - channel->seq_acknowledged);
@@ -247,15 +248,13 @@ static uint32_t control_bytes(const struct channel *channel, const struct frame 
     case FRAME_HELLO:
         return frame->length == HELLO_BYTES && check ? FRAME_HEADER_BYTES + HELLO_BYTES + check : 0;
     case FRAME_ACK:
-    case FRAME_NAK:
-        return frame->length == 0 && !check ? FRAME_HEADER_BYTES : 0;
+    case FRAME_NAK: return frame->length == 0 && !check ? FRAME_HEADER_BYTES : 0;
     case FRAME_PACKET:
         if (frame->length < PACKET_HEADER_BYTES || frame->length > FRAME_CONTROL_MAX ||
             (channel->checked && !check))
             return 0;
         return FRAME_HEADER_BYTES + frame->length + check;
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
@@ -279,7 +278,8 @@ static void hunt(struct channel *channel)
     advance(channel, skip);
 }
 
-static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us, struct arrival *arrival)
+static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
+                                    struct arrival *arrival)
 {
     struct frame frame;
 
@@ -323,11 +323,13 @@ static struct piece *piece_at(const struct channel *channel, uint16_t index)
     return &channel->pieces[index & (PIECES_MAX - 1)];
 }
 
-/* Adds a few bytes to the newest piece, when its buffer has room behind it; so buffers and pieces stay few. */
+/* Adds a few bytes to the newest piece, when its buffer has room behind it; so buffers and pieces
+ * stay few. */
 static bool join_piece(struct channel *channel, uint32_t bytes)
 {
     struct piece *last = piece_at(channel, (uint16_t)(channel->piece_end - 1));
-    uint16_t oldest = channel->payload_flags & FLAG_CHECKED ? channel->piece_commit : channel->piece_first;
+    uint16_t oldest =
+        channel->payload_flags & FLAG_CHECKED ? channel->piece_commit : channel->piece_first;
 
     if (channel->piece_end == oldest || last->flags & FLAG_LAST || last->buffer == BUFFER_NONE ||
         bytes > JOIN_MAX)
@@ -336,7 +338,8 @@ static bool join_piece(struct channel *channel, uint32_t bytes)
         if (bytes > channel->tail_room)
             return false;
         channel->tail_room -= bytes;
-    } else if (channel->chunk.data - (last->data + last->bytes) > FRAME_HEADER_BYTES + FRAME_CHECK_BYTES) {
+    } else if (channel->chunk.data - (last->data + last->bytes) >
+               FRAME_HEADER_BYTES + FRAME_CHECK_BYTES) {
         return false; /* a packet that is still in use may lie between */
     }
     memmove(last->data + last->bytes, channel->chunk.data, bytes);

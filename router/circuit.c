@@ -1,10 +1,11 @@
 /*
  * circuit.c - setting circuits up: OPEN forward, ACCEPT or REFUSE back.
  *
- * Over one directed link at most one circuit is being set up at a time (setup_holder), so an answer that comes back
- * needs no name: it is for the holder. Data of several circuits may queue on the link in the order of their OPENs.
- * Every circuit whose bytes are ahead of another's was accepted before the other's OPEN passed, so bytes drain in the
- * order of acceptance, and the only waiting that could form a cycle is that of OPENs: the rules of README.md.
+ * Over one directed link at most one circuit is being set up at a time (setup_holder), so an answer
+ * that comes back needs no name: it is for the holder. Data of several circuits may queue on the
+ * link in the order of their OPENs. Every circuit whose bytes are ahead of another's was accepted
+ * before the other's OPEN passed, so bytes drain in the order of acceptance, and the only waiting
+ * that could form a cycle is that of OPENs: the rules of README.md.
  */
 #include <stddef.h>
 #include <string.h>
@@ -71,7 +72,8 @@ static void drop_open(struct router *router, unsigned port)
     router->opens_held--;
 }
 
-static void owe_reply(struct router *router, struct port *in, uint8_t kind, int status, uint64_t done_ns)
+static void owe_reply(struct router *router, struct port *in, uint8_t kind, int status,
+                      uint64_t done_ns)
 {
     router->replies_owed += in->reply_kind == 0;
     in->reply_kind = kind;
@@ -79,7 +81,8 @@ static void owe_reply(struct router *router, struct port *in, uint8_t kind, int 
     in->reply_done_ns = done_ns;
 }
 
-/* Refuses the circuit whose OPEN in-port `port` holds; bytes that follow it already are thrown away. */
+/* Refuses the circuit whose OPEN in-port `port` holds; bytes that follow it already are thrown
+ * away. */
 static void refuse_held(struct router *router, unsigned port, int status)
 {
     struct port *in = &router->ports[port];
@@ -175,7 +178,8 @@ static int turn(struct port *out, unsigned port, const uint8_t *packet)
     return mine == out->turn_count;
 }
 
-/* Whether the OPEN `packet` from in-port `in` may go over `port` now: 1, 0 to wait, negative to refuse. */
+/* Whether the OPEN `packet` from in-port `in` may go over `port` now: 1, 0 to wait, negative to
+ * refuse. */
 static int may_pass(struct router *router, unsigned in, unsigned port, const uint8_t *packet)
 {
     struct port *out = port < router->port_count ? &router->ports[port] : NULL;
@@ -189,8 +193,8 @@ static int may_pass(struct router *router, unsigned in, unsigned port, const uin
     } else if (in != PORT_LOCAL && out->setup_holder != PORT_NONE && out->setup_schedule) {
         return E_REFUSED; /* it holds links, and what it waits for may wait for its turn: rule 2 */
     }
-    return out->setup_holder == PORT_NONE && out->order_count + out->draining_count < CIRCUITS_MAX &&
-           channel_room(&out->channel, 3);
+    return out->setup_holder == PORT_NONE &&
+           out->order_count + out->draining_count < CIRCUITS_MAX && channel_room(&out->channel, 3);
 }
 
 /* The OPEN's fields that change at each hop. */
@@ -219,7 +223,8 @@ static void pass_held(struct router *router, unsigned in, unsigned port)
 }
 
 /* What waits for a port to be set up over: an in-port's held OPEN, or this node's own. */
-static const uint8_t *waiting_at(const struct router *router, unsigned in, unsigned *out, uint32_t *stamp)
+static const uint8_t *waiting_at(const struct router *router, unsigned in, unsigned *out,
+                                 uint32_t *stamp)
 {
     if (in == PORT_LOCAL) {
         if (router->source_opening == SOURCES_MAX)

@@ -1,18 +1,21 @@
 /*
  * clock.h - the model clock: what the papers' machine would show.
  *
- * A circuit of i hops and k bytes, issued at t0 by a source whose send port is free at ps, to a receiver ready at r
- * whose receive port is free at pr, over links that are free at f_h:
+ * A circuit of i hops and k bytes, issued at t0 by a source whose send port is free at ps, to a
+ * receiver ready at r whose receive port is free at pr, over links that are free at f_h:
  *
  *     t := t0 + xi;  for each hop: t := max(t, f_h) + tau
  *     done := max(t, ps, r, pr) + (i + k - 1) * element
  *
- * Then done is the new f_h of every link, and ps and pr. Alone on the machine it costs xi + i*tau + (i+k-1)*element.
+ * Then done is the new f_h of every link, and ps and pr. Alone on the machine it costs xi + i*tau +
+ * (i+k-1)*element.
  *
- * Example  iPSC/860, 100 bytes over 3 hops: 65425 + 3*9575 + 102*425 = 137500 ns = 65 + 0.425*100 + 10*3 us
+ * Example  iPSC/860, 100 bytes over 3 hops: 65425 + 3*9575 + 102*425 = 137500 ns = 65 + 0.425*100
+ *          + 10*3 us
  * Units    ns of model time
  * Source   Boppana & Raghavendra, CENG 90-20 (1990), section 2; the iPSC/860 figures: section 3.2
- * Names    xi, tau as the paper's; element is the paper's unit of time; sigma: Sharma & Wagh, equation (1)
+ * Names    xi, tau as the paper's; element is the paper's unit of time; sigma: Sharma & Wagh,
+ *          equation (1)
  */
 #pragma once
 

@@ -7,10 +7,11 @@
  *        |      |     |      |         |     |     | credit |        | credit  |       | length B
  *        +------+-----+------+---------+-----+-----+--------+--------+---------+-------+---------
  *
- * All numbers are little-endian. `check` is the CRC-32 of bytes 0 to 19. With FLAG_CHECKED four bytes follow the
- * payload, its CRC-32, not counted in length. seq numbers PACKET and DATA frames only, both from one space, so one
- * go-back-N covers the link. ack is the next seq expected. The credits are running totals of what has been consumed:
- * control frames, and data payload bytes; the sender may be ahead of them by the window that HELLO announced.
+ * All numbers are little-endian. `check` is the CRC-32 of bytes 0 to 19. With FLAG_CHECKED four
+ * bytes follow the payload, its CRC-32, not counted in length. seq numbers PACKET and DATA frames
+ * only, both from one space, so one go-back-N covers the link. ack is the next seq expected. The
+ * credits are running totals of what has been consumed: control frames, and data payload bytes; the
+ * sender may be ahead of them by the window that HELLO announced.
  *
  * HELLO payload (36 bytes):
  *
@@ -26,8 +27,8 @@ enum {
     FRAME_SYNC = 0xec1b,
     FRAME_HEADER_BYTES = 24,
     FRAME_CHECK_BYTES = 4,
-    FRAME_CONTROL_MAX = 1104,  /* payload of a PACKET, HELLO or ACK frame */
-    FRAME_DATA_MAX = 65536,    /* payload of a DATA frame */
+    FRAME_CONTROL_MAX = 1104, /* payload of a PACKET, HELLO or ACK frame */
+    FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
     HELLO_BYTES = 36,
     PROTOCOL_VERSION = 1,
     ID_UNKNOWN = 0xfffffffe,
@@ -45,7 +46,8 @@ enum frame_type {
 enum frame_flag {
     FLAG_CHECKED = 1, /* a CRC-32 of the payload follows it */
     FLAG_LAST = 2,    /* DATA: closes the circuit after this payload */
-    FLAG_ABORT = 4    /* DATA with LAST: the circuit was cut short, its bytes are not to be trusted */
+    /* DATA with LAST: the circuit was cut short, its bytes are not to be trusted */
+    FLAG_ABORT = 4
 };
 
 enum hello_heard { HEARD_NOTHING = 0, HEARD_PART = 1, HEARD_ALL = 2 };
@@ -53,17 +55,17 @@ enum role { ROLE_NODE = 0, ROLE_HOST = 1 };
 enum network { NETWORK_NONE = 0, NETWORK_CUBE = 1 };
 
 enum link_state {
-    LINK_SILENT = 0,    /* nothing heard */
-    LINK_HEARD = 1,     /* we hear them, they do not hear us yet: a one-way cable when it stays */
+    LINK_SILENT = 0, /* nothing heard */
+    LINK_HEARD = 1,  /* we hear them, they do not hear us yet: a one-way cable when it stays */
     LINK_UP = 2,
-    LINK_CROSSED = 3,   /* the other end is not the node or port that belongs here */
+    LINK_CROSSED = 3, /* the other end is not the node or port that belongs here */
     LINK_DEAD = 4
 };
 
 enum dead_reason {
-    DEAD_CARRIER = 1,   /* the cable was cut or the neighbour's device went away */
-    DEAD_TIMEOUT = 2,   /* no acknowledgement through all retries */
-    DEAD_PROTOCOL = 3,  /* more damaged or impossible frames than a cable explains */
+    DEAD_CARRIER = 1,  /* the cable was cut or the neighbour's device went away */
+    DEAD_TIMEOUT = 2,  /* no acknowledgement through all retries */
+    DEAD_PROTOCOL = 3, /* more damaged or impossible frames than a cable explains */
     DEAD_VERSION = 4
 };
 
@@ -81,10 +83,10 @@ struct hello {
     uint16_t version;
     uint8_t role;
     uint8_t port;
-    uint32_t id;      /* of the sender; ID_UNKNOWN until a link tells */
-    uint8_t network;  /* enum network; NETWORK_NONE until a link tells */
+    uint32_t id;     /* of the sender; ID_UNKNOWN until a link tells */
+    uint8_t network; /* enum network; NETWORK_NONE until a link tells */
     uint8_t dims;
-    uint8_t heard;    /* enum hello_heard: what the sender has of this link's other end */
+    uint8_t heard; /* enum hello_heard: what the sender has of this link's other end */
     uint8_t all_port;
     uint32_t data_window;
     uint16_t control_window;

@@ -1,8 +1,9 @@
 /*
  * identity.c - who am I: ids spread from the host through HELLOs.
  *
- * The host tells each node with a host link its number and the network. A node that knows its number says so in its
- * HELLOs, and a neighbour at port p of node x is node x xor 2^p, if its cable ends at the same port.
+ * The host tells each node with a host link its number and the network. A node that knows its
+ * number says so in its HELLOs, and a neighbour at port p of node x is node x xor 2^p, if its cable
+ * ends at the same port.
  */
 #include "router/internal.h"
 
@@ -47,7 +48,8 @@ static void judge(struct router *router, unsigned port)
         channel->state = LINK_CROSSED;
 }
 
-/* The host knows who is at its links; what a neighbour makes of its own number is believed until the host speaks. */
+/* The host knows who is at its links; what a neighbour makes of its own number is believed until
+ * the host speaks. */
 void identity_take(struct router *router, unsigned port)
 {
     struct channel *channel = &router->ports[port].channel;
@@ -63,7 +65,8 @@ void identity_take(struct router *router, unsigned port)
     }
     bool told = hello->role == ROLE_HOST || hello->id != ID_UNKNOWN;
     uint32_t id = told ? implied_id(port, hello) : ID_UNKNOWN;
-    if (id != ID_UNKNOWN && id != router->id && (router->id == ID_UNKNOWN || hello->role == ROLE_HOST))
+    if (id != ID_UNKNOWN && id != router->id &&
+        (router->id == ID_UNKNOWN || hello->role == ROLE_HOST))
         learn(router, hello, id);
     for (unsigned p = 0; p < router->port_count && router->id != ID_UNKNOWN; p++)
         judge(router, p);

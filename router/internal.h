@@ -15,8 +15,8 @@ bool router_notice_room(const struct router *router);
 void router_tell(struct router *router, const struct notice *notice);
 
 /* Finishes a packet that starts FRAME_HEADER_BYTES after `frame`, and queues it as one segment. */
-void router_queue_packet(struct router *router, unsigned port, uint8_t *frame, uint32_t packet_bytes,
-                         struct segment owner);
+void router_queue_packet(struct router *router, unsigned port, uint8_t *frame,
+                         uint32_t packet_bytes, struct segment owner);
 
 void identity_take(struct router *router, unsigned port);
 void identity_hello(const struct router *router, unsigned port, struct hello *hello);
@@ -27,11 +27,13 @@ void packet_pump(struct router *router);
 /* False when the packet breaks the protocol. */
 bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival);
 void circuit_pump(struct router *router);
-/* The circuit being set up over a port is answered: E_OK with its model time of completion, or why not. */
+/* The circuit being set up over a port is answered: E_OK with its model time of completion, or why
+ * not. */
 void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns);
 void circuit_port_dead(struct router *router, unsigned port);
 
-/* Whether a circuit's bytes may follow its OPEN at once: no hop of a schedule's circuit refuses it for being busy. */
+/* Whether a circuit's bytes may follow its OPEN at once: no hop of a schedule's circuit refuses it
+ * for being busy. */
 static inline bool stream_early(uint8_t flags)
 {
     return flags & OPEN_SCHEDULE && !(flags & OPEN_INLINE);

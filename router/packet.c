@@ -26,8 +26,9 @@ static unsigned port_to(const struct router *router, uint32_t peer)
 }
 
 /*
- * Towards the host: to the root of this node's number, over the first live link that leads there. When none does, over
- * the next higher dimension, whose node does not send it back: it too corrects the lowest dimension first.
+ * Towards the host: to the root of this node's number, over the first live link that leads there.
+ * When none does, over the next higher dimension, whose node does not send it back: it too corrects
+ * the lowest dimension first.
  */
 static unsigned hop_to_host(const struct router *router)
 {
@@ -61,8 +62,8 @@ unsigned router_next_hop(const struct router *router, uint32_t dst)
     return route_cube(router->id, dst);
 }
 
-void router_queue_packet(struct router *router, unsigned port, uint8_t *frame, uint32_t packet_bytes,
-                         struct segment owner)
+void router_queue_packet(struct router *router, unsigned port, uint8_t *frame,
+                         uint32_t packet_bytes, struct segment owner)
 {
     uint8_t *packet = frame + FRAME_HEADER_BYTES;
     uint32_t total = FRAME_HEADER_BYTES + packet_bytes;
@@ -97,8 +98,8 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
     const uint8_t *packet = arrival->packet;
     unsigned out = router_next_hop(router, get32(packet + 8));
 
-    if (get16(packet + 2) != arrival->bytes - PACKET_HEADER_BYTES || out == PORT_NONE || out == port ||
-        packet[12] >= 2 * TURNS_MAX) {
+    if (get16(packet + 2) != arrival->bytes - PACKET_HEADER_BYTES || out == PORT_NONE ||
+        out == port || packet[12] >= 2 * TURNS_MAX) {
         router->packets_dropped++;
         channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
     } else if (out == PORT_LOCAL) {
@@ -141,7 +142,8 @@ static void pump_routed(struct router *router, unsigned port)
     }
 }
 
-/* Puts a packet of this node's own on its channel, or throws it away when the way is dead; false: not now. */
+/* Puts a packet of this node's own on its channel, or throws it away when the way is dead; false:
+ * not now. */
 static bool send_slot(struct router *router, unsigned number, unsigned out)
 {
     struct slot *slot = &router->slots[number];
@@ -167,7 +169,8 @@ static unsigned slot_out(const struct router *router, unsigned number)
     return router_next_hop(router, get32(router->slots[number].bytes + FRAME_HEADER_BYTES + 8));
 }
 
-/* This node's own packets, oldest first, so that those to one node arrive in the order they were sent in. */
+/* This node's own packets, oldest first, so that those to one node arrive in the order they were
+ * sent in. */
 static void pump_slots(struct router *router)
 {
     uint32_t blocked = 0; /* ports that have refused one */

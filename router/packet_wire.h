@@ -3,8 +3,8 @@
  *
  *   0 kind u8 | 1 flags u8 | 2 bytes u16 | 4 src u32 | 8 dst u32 | 12 hops u8 | 13..15 spare | 16 body
  *
- * `bytes` is the length of the body. Kinds below PACKET_ROUTED belong to one hop of a circuit and are never
- * forwarded as they are; the others go store and forward to dst (a rank, or ID_HOST).
+ * `bytes` is the length of the body. Kinds below PACKET_ROUTED belong to one hop of a circuit and
+ * are never forwarded as they are; the others go store and forward to dst (a rank, or ID_HOST).
  *
  * OPEN body (64 bytes, then the message itself when OPEN_INLINE is set):
  *
@@ -13,10 +13,12 @@
  *
  * ACCEPT body: 16 done ns u64.   REFUSE body: 16 reason i32.
  * WANT   body: 16 want u32 | 20 tag u32 | 24 length u32
- * QUEUED body: 16 want u32 (stored, READY follows)      LATER body: 16 want u32 (no room; ask again)
+ * QUEUED body: 16 want u32 (stored, READY follows)      LATER body: 16 want u32 (no room; ask
+ * again)
  * READY  body: 16 want u32 | 20 match u32 | 24 room u32
  * GONE   body: 16 want u32 (the program there has ended)
- * ENTER  body: 16 epoch u16 | 18 operation u8 | 19 round u8 | 20 bytes u32 | 24 root u32 | 28 status i32
+ * ENTER  body: 16 epoch u16 | 18 operation u8 | 19 round u8 | 20 bytes u32 | 24 root u32 | 28
+ *        status i32
  */
 #pragma once
 
@@ -24,9 +26,9 @@
 
 enum {
     PACKET_HEADER_BYTES = 16,
-    PACKET_BODY_MAX = 1088,   /* FRAME_CONTROL_MAX less the header */
-    OPEN_BYTES = 80,          /* header and body, without inline data */
-    OPEN_INLINE_MAX = 1024,   /* longest message that rides in its OPEN */
+    PACKET_BODY_MAX = 1088, /* FRAME_CONTROL_MAX less the header */
+    OPEN_BYTES = 80,        /* header and body, without inline data */
+    OPEN_INLINE_MAX = 1024, /* longest message that rides in its OPEN */
     TURNS_MAX = 16
 };
 
@@ -41,7 +43,7 @@ enum packet_kind {
     PACKET_READY = 19,
     PACKET_GONE = 20,
     PACKET_ENTER = 21,
-    PACKET_OFFER = 22,  /* node/host_wire.h from here on */
+    PACKET_OFFER = 22, /* node/host_wire.h from here on */
     PACKET_START = 23,
     PACKET_STOP = 24,
     PACKET_QUERY = 25,

@@ -22,8 +22,10 @@ uint32_t router_memory_bytes(unsigned link_count)
     uint32_t packet = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + FRAME_CHECK_BYTES;
 
     return align(link_count * (uint32_t)sizeof(struct port)) +
-           link_count * (align(SEGMENTS_MAX * sizeof(struct segment)) + align(PIECES_MAX * sizeof(struct piece))) +
-           SLOTS_MAX * align(packet + SLOT_BODY_MAX) + LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX);
+           link_count * (align(SEGMENTS_MAX * sizeof(struct segment)) +
+                         align(PIECES_MAX * sizeof(struct piece))) +
+           SLOTS_MAX * align(packet + SLOT_BODY_MAX) +
+           LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX);
 }
 
 static void *take_memory(uint8_t **memory, uint32_t bytes)
@@ -54,7 +56,8 @@ void router_init(struct router *router, const struct router_config *config)
     for (unsigned p = 0; p < config->link_count; p++) {
         struct segment *segments = take_memory(&memory, SEGMENTS_MAX * sizeof(struct segment));
         struct piece *pieces = take_memory(&memory, PIECES_MAX * sizeof(struct piece));
-        channel_init(&router->ports[p].channel, config->links[p], segments, pieces, config->payload_checked);
+        channel_init(&router->ports[p].channel, config->links[p], segments, pieces,
+                     config->payload_checked);
         router->ports[p].setup_holder = PORT_NONE;
     }
     for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
@@ -75,7 +78,8 @@ uint32_t router_tau(const struct router *router)
 {
     uint64_t tau = router->profile.tau_ns;
 
-    return (uint32_t)(router->role == ROLE_HOST ? tau * router->profile.sigma_permille / 1000 : tau);
+    return (uint32_t)(router->role == ROLE_HOST ? tau * router->profile.sigma_permille / 1000
+                                                : tau);
 }
 
 bool router_notice_room(const struct router *router)
@@ -92,7 +96,8 @@ void router_tell(struct router *router, const struct notice *notice)
 bool router_notice(struct router *router, struct notice *notice)
 {
     if (router->held) {
-        channel_release(&router->ports[router->held_port].channel, router->held_buffer, CREDIT_CONTROL, 0);
+        channel_release(&router->ports[router->held_port].channel, router->held_buffer,
+                        CREDIT_CONTROL, 0);
         router->held = false;
     }
     if (router->notice_count == 0)
@@ -131,7 +136,8 @@ static bool take_link(struct router *router, unsigned port)
     for (unsigned i = 0; i < ARRIVALS_PER_STEP; i++) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
             return true;
-        enum arrival_kind kind = channel_receive(&router->ports[port].channel, router->now_us, &arrival);
+        enum arrival_kind kind =
+            channel_receive(&router->ports[port].channel, router->now_us, &arrival);
         if (kind == ARRIVAL_NONE)
             return false;
         if (kind == ARRIVAL_PACKET)
@@ -151,11 +157,14 @@ static void watch_link(struct router *router, unsigned port)
         p->told_up = true;
         router_tell(router, &(struct notice){.kind = NOTICE_UP, .port = port});
     }
-    if (state == LINK_DEAD && !p->told_dead && router->notice_count + NOTICES_SPARE <= NOTICES_MAX) {
+    if (state == LINK_DEAD && !p->told_dead &&
+        router->notice_count + NOTICES_SPARE <= NOTICES_MAX) {
         p->told_dead = true;
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
-        router_tell(router, &(struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason});
+        router_tell(
+            router,
+            &(struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason});
     }
 }
 
@@ -170,20 +179,11 @@ static void release_done(struct router *router, unsigned port)
             channel_release(&router->ports[segment.port].channel, segment.number, segment.credit,
                             segment.credit_bytes);
             break;
-        case OWNER_SLOT:
-            router->slots[segment.number].state = SLOT_FREE;
-            break;
-        case OWNER_REPLY:
-            router->ports[segment.port].reply_busy = false;
-            break;
-        case OWNER_HEADER:
-            channel->headers_used--;
-            break;
-        case OWNER_SOURCE:
-            stream_source_done(router, segment.number);
-            break;
-        default:
-            break;
+        case OWNER_SLOT: router->slots[segment.number].state = SLOT_FREE; break;
+        case OWNER_REPLY: router->ports[segment.port].reply_busy = false; break;
+        case OWNER_HEADER: channel->headers_used--; break;
+        case OWNER_SOURCE: stream_source_done(router, segment.number); break;
+        default: break;
         }
     }
 }
@@ -284,11 +284,13 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     return E_OK;
 }
 
-uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer, uint8_t *peer_port)
+uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer,
+                          uint8_t *peer_port)
 {
     const struct channel *channel = &router->ports[port].channel;
 
-    *peer = channel->peer.role == ROLE_HOST && channel->state != LINK_SILENT ? ID_HOST : channel->peer.id;
+    *peer = channel->peer.role == ROLE_HOST && channel->state != LINK_SILENT ? ID_HOST
+                                                                             : channel->peer.id;
     *peer_port = channel->peer.port;
     return channel->state;
 }

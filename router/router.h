@@ -1,12 +1,13 @@
 /*
  * router.h - packets and circuits between the links of one node (or of the host).
  *
- * A router owns one channel (channel.h) per link. It forwards packets and circuits that are for others, and tells its
- * owner of the rest through notices, which the owner takes one by one after each step. The four rules that keep it
- * free of deadlock, and why, stand in README.md.
+ * A router owns one channel (channel.h) per link. It forwards packets and circuits that are for
+ * others, and tells its owner of the rest through notices, which the owner takes one by one after
+ * each step. The four rules that keep it free of deadlock, and why, stand in README.md.
  *
  * Units    bytes; wall time in us, model time in ns
- * Errors   E_FULL no slot for a packet; E_BUSY another circuit of this source is being set up; E_LINK_DEAD no way
+ * Errors   E_FULL no slot for a packet; E_BUSY another circuit of this source is being set up;
+ *          E_LINK_DEAD no way
  * Source   circuits and their time: Boppana & Raghavendra, CENG 90-20 (1990), section 2
  *          e-cube routes: Dally & Seitz 1987, IEEE Trans. Computers C-36(5):547-553
  */
@@ -22,28 +23,36 @@
 
 enum {
     PORTS_MAX = 18,
-    PORT_LOCAL = 31,      /* this node itself, as the source or destination of a circuit */
+    PORT_LOCAL = 31, /* this node itself, as the source or destination of a circuit */
     PORT_NONE = 30,
-    CIRCUITS_MAX = 4,     /* circuits that may share one directed link, one being set up and the others draining */
-    SOURCES_MAX = 8,      /* circuits that this node sends at once */
+    /* circuits that may share one directed link, one being set up and the others draining */
+    CIRCUITS_MAX = 4,
+    SOURCES_MAX = 8, /* circuits that this node sends at once */
     SLOTS_MAX = 24,
     SLOT_BODY_MAX = 112,
     LARGE_SLOTS_MAX = 2,
     REPLY_BODY = 8,
-    OPEN_COPY_MAX = 128,  /* an inline message this short is copied behind its OPEN: one segment costs less than two */
+    /* an inline message this short is copied behind its OPEN: one segment costs less than two */
+    OPEN_COPY_MAX = 128,
     NOTICES_MAX = 32
 };
 
 enum notice_kind {
-    NOTICE_PACKET,    /* a packet for this node: packet, port; valid until the next notice is taken */
-    NOTICE_OPEN,      /* a circuit has arrived at this node: answer with router_accept or router_refuse, now or later */
-    NOTICE_ACCEPTED,  /* the circuit `token` of this node stands: done_ns; an inline one has been delivered */
-    NOTICE_REFUSED,   /* the circuit `token` of this node was refused: status; nothing of it remains */
-    NOTICE_SENT,      /* all bytes of circuit `token` are with the neighbour: the memory is the owner's again */
-    NOTICE_RECEIVED,  /* all bytes of the accepted circuit `token` are in the sink: status, bytes */
-    NOTICE_UP,        /* the link at port is up */
-    NOTICE_DEAD,      /* the link at port is dead or crossed: status is the enum dead_reason */
-    NOTICE_IDENTITY   /* this node has learned its id and network */
+    /* a packet for this node: packet, port; valid until the next notice is taken */
+    NOTICE_PACKET,
+    /* a circuit has arrived at this node: answer with router_accept or router_refuse, now or later
+     */
+    NOTICE_OPEN,
+    /* the circuit `token` of this node stands: done_ns; an inline one has been delivered */
+    NOTICE_ACCEPTED,
+    /* the circuit `token` of this node was refused: status; nothing of it remains */
+    NOTICE_REFUSED,
+    /* all bytes of circuit `token` are with the neighbour: the memory is the owner's again */
+    NOTICE_SENT,
+    NOTICE_RECEIVED, /* all bytes of the accepted circuit `token` are in the sink: status, bytes */
+    NOTICE_UP,       /* the link at port is up */
+    NOTICE_DEAD,     /* the link at port is dead or crossed: status is the enum dead_reason */
+    NOTICE_IDENTITY  /* this node has learned its id and network */
 };
 
 struct notice {
@@ -62,8 +71,9 @@ struct circuit_source {
     uint32_t dst;
     uint32_t match;
     uint32_t tag;
-    uint8_t flags;   /* enum open_flag; OPEN_INLINE only up to OPEN_INLINE_MAX bytes, all in data[0] */
-    uint16_t epoch;  /* with OPEN_SCHEDULE */
+    /* enum open_flag; OPEN_INLINE only up to OPEN_INLINE_MAX bytes, all in data[0] */
+    uint8_t flags;
+    uint16_t epoch; /* with OPEN_SCHEDULE */
     uint16_t turns[TURNS_MAX];
     uint64_t issue_ns; /* model time at which the source issues it */
     const uint8_t *data[2];
@@ -74,19 +84,19 @@ struct circuit_source {
 /* Where an arriving circuit goes. */
 struct circuit_sink {
     uint8_t *data;
-    uint32_t room;     /* a longer message is taken off the link, and reported as E_TRUNCATED */
+    uint32_t room; /* a longer message is taken off the link, and reported as E_TRUNCATED */
     uint32_t token;
     uint64_t ready_ns; /* model time at which the receiver was ready */
 };
 
 /* One circuit as its in-port sees it. */
 struct circuit {
-    uint8_t out;      /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
-    uint8_t state;    /* enum circuit_state */
-    uint8_t flags;    /* enum open_flag */
+    uint8_t out;   /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
+    uint8_t state; /* enum circuit_state */
+    uint8_t flags; /* enum open_flag */
     uint8_t aborted;
     uint32_t length;
-    uint32_t moved;   /* bytes passed on so far */
+    uint32_t moved; /* bytes passed on so far */
     struct circuit_sink sink;
 };
 
@@ -105,45 +115,50 @@ struct port {
     /* inwards: circuits in the order of their OPENs, bytes follow in the same order */
     struct circuit circuits[CIRCUITS_MAX];
     uint8_t circuit_first, circuit_count;
-    struct arrival open;      /* the OPEN that is held, packet NULL: none */
+    struct arrival open; /* the OPEN that is held, packet NULL: none */
     uint32_t open_stamp;
-    bool open_told;           /* NOTICE_OPEN has been given */
-    bool newest_passed;       /* the newest circuit's bytes have all gone on, before its answer came */
-    uint8_t reply_kind;       /* PACKET_ACCEPT or PACKET_REFUSE owed upstream; 0: none */
+    bool open_told; /* NOTICE_OPEN has been given */
+    /* the newest circuit's bytes have all gone on, before its answer came */
+    bool newest_passed;
+    uint8_t reply_kind; /* PACKET_ACCEPT or PACKET_REFUSE owed upstream; 0: none */
     int32_t reply_status;
     uint64_t reply_done_ns;
 
     uint8_t reply[FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + REPLY_BODY + FRAME_CHECK_BYTES];
-    bool reply_busy;          /* the last reply has not been acknowledged */
+    bool reply_busy;                       /* the last reply has not been acknowledged */
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
     uint8_t routed_first, routed_count;
     bool told_up, told_dead;
 
     /* outwards */
-    uint8_t setup_holder;     /* in-port of the circuit being set up over this link; PORT_NONE: free */
+    /* in-port of the circuit being set up over this link; PORT_NONE: free */
+    uint8_t setup_holder;
     bool setup_schedule;
-    uint8_t order[CIRCUITS_MAX]; /* in-ports of the circuits whose bytes go out here, oldest first */
+    /* in-ports of the circuits whose bytes go out here, oldest first */
+    uint8_t order[CIRCUITS_MAX];
     uint8_t order_count;
-    uint32_t draining[CIRCUITS_MAX]; /* data positions of closed circuits that the neighbour still holds */
+    /* data positions of closed circuits that the neighbour still holds */
+    uint32_t draining[CIRCUITS_MAX];
     uint8_t draining_count;
     uint16_t turn_epoch, turn_count;
-    uint64_t free_ns;         /* model time at which the link is free */
+    uint64_t free_ns; /* model time at which the link is free */
 };
 
 enum slot_state { SLOT_FREE, SLOT_QUEUED, SLOT_SENT };
 
-/* A packet that starts here: frame header, packet, check. The last LARGE_SLOTS_MAX slots hold the longest packet. */
+/* A packet that starts here: frame header, packet, check. The last LARGE_SLOTS_MAX slots hold the
+ * longest packet. */
 struct slot {
     uint8_t *bytes;
     uint16_t body_max;
     uint16_t packet_bytes;
-    uint8_t state;   /* enum slot_state */
-    uint32_t stamp;  /* order of sending */
+    uint8_t state;  /* enum slot_state */
+    uint32_t stamp; /* order of sending */
 };
 
 struct source {
     struct circuit_source circuit;
-    uint8_t state;      /* enum circuit_state */
+    uint8_t state; /* enum circuit_state */
     uint8_t out;
     bool refused;
     uint32_t length, moved;
@@ -153,11 +168,11 @@ struct source {
 };
 
 struct router_config {
-    uint32_t id;           /* ID_UNKNOWN on a node, ID_HOST on the host */
+    uint32_t id; /* ID_UNKNOWN on a node, ID_HOST on the host */
     struct link **links;
     unsigned link_count;
     bool payload_checked;
-    void *memory;          /* router_memory_bytes(link_count), 8-aligned */
+    void *memory; /* router_memory_bytes(link_count), 8-aligned */
     /* the host only: */
     uint8_t network, dims;
     struct profile profile;
@@ -174,7 +189,7 @@ struct router {
     uint64_t now_us;
 
     struct source sources[SOURCES_MAX];
-    uint8_t source_opening;  /* the source without an answer; SOURCES_MAX: none */
+    uint8_t source_opening; /* the source without an answer; SOURCES_MAX: none */
 
     /* how much there is to look at, so that a step looks at nothing else */
     unsigned sources_busy, slots_queued, opens_held, replies_owed;
@@ -182,12 +197,12 @@ struct router {
     uint64_t send_free_ns, receive_free_ns;
 
     struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];
-    const uint32_t *peers;   /* host: the node that belongs at each link */
+    const uint32_t *peers; /* host: the node that belongs at each link */
     uint32_t stamp;
 
     struct notice notices[NOTICES_MAX];
     uint8_t notice_first, notice_count;
-    bool held;               /* the packet of the last notice is still to be released */
+    bool held; /* the packet of the last notice is still to be released */
     uint8_t held_port;
     uint16_t held_buffer;
 
@@ -213,7 +228,8 @@ bool router_notice(struct router *router, struct notice *notice);
 uint64_t router_deadline(const struct router *router);
 
 /* Sends a packet to dst; the body is copied. E_FULL: no slot now. */
-int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes);
+int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body,
+                uint32_t bytes);
 
 /* How many more small packets router_send takes now. */
 unsigned router_slots_free(const struct router *router);
@@ -224,20 +240,23 @@ int router_open(struct router *router, const struct circuit_source *source);
 /* The OPEN packet held at port that waits for this node's answer; NULL when there is none. */
 const uint8_t *router_open_at(const struct router *router, unsigned port);
 
-/* Accepts the circuit held at port; returns its model time of completion. Inline data is copied at once, and no
- * NOTICE_RECEIVED follows. */
+/* Accepts the circuit held at port; returns its model time of completion. Inline data is copied at
+ * once, and no NOTICE_RECEIVED follows. */
 uint64_t router_accept(struct router *router, unsigned port, const struct circuit_sink *sink);
 
 /* Refuses the circuit held at port. */
 void router_refuse(struct router *router, unsigned port, int reason);
 
-/* The state of a port (enum link_state of host_wire.h) and the id and port number of its other end. */
-uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer, uint8_t *peer_port);
+/* The state of a port (enum link_state of host_wire.h) and the id and port number of its other end.
+ */
+uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer,
+                          uint8_t *peer_port);
 
 /* True when no circuit begins or ends here: none reads or writes the owner's memory. */
 bool router_quiet(const struct router *router);
 
-/* Sets the model times of this node's ports and links, and the turns on its links, back to the start. */
+/* Sets the model times of this node's ports and links, and the turns on its links, back to the
+ * start. */
 void router_reset_clocks(struct router *router);
 
 /* The host: declares a link dead because its owner knows (the node's process has ended). */

@@ -1,8 +1,10 @@
 /*
- * stream.c - the bytes of circuits, by reference: from an in-port's pieces, or a source's memory, to the link.
+ * stream.c - the bytes of circuits, by reference: from an in-port's pieces, or a source's memory,
+ * to the link.
  *
- * What has arrived by now goes on as one frame, cut where it happens to end: frames are an affair of one hop. The new
- * header is written into the memory in front of the first piece, where a consumed header or the link's headroom is.
+ * What has arrived by now goes on as one frame, cut where it happens to end: frames are an affair
+ * of one hop. The new header is written into the memory in front of the first piece, where a
+ * consumed header or the link's headroom is.
  */
 #include <stddef.h>
 #include <string.h>
@@ -84,7 +86,8 @@ static void parcel_add(struct parcel *parcel, const struct segment *segment, boo
         parcel->crc = crc32_add(parcel->crc, segment->data, segment->bytes);
 }
 
-static void parcel_send(struct router *router, unsigned port, struct parcel *parcel, uint8_t *header)
+static void parcel_send(struct router *router, unsigned port, struct parcel *parcel,
+                        uint8_t *header)
 {
     struct channel *channel = &router->ports[port].channel;
 
@@ -99,8 +102,8 @@ static void parcel_send(struct router *router, unsigned port, struct parcel *par
         parcel->segments[0].data -= FRAME_HEADER_BYTES;
         parcel->segments[0].bytes += FRAME_HEADER_BYTES;
     }
-    channel_queue(channel, router->now_us, FRAME_DATA, parcel->flags, parcel->bytes, parcel->segments,
-                  parcel->count);
+    channel_queue(channel, router->now_us, FRAME_DATA, parcel->flags, parcel->bytes,
+                  parcel->segments, parcel->count);
 }
 
 /* The circuit at the head of a link's order has had its last byte sent. */
@@ -111,13 +114,13 @@ static void close_order(struct port *out)
 }
 
 /* Adds pieces of the oldest circuit of `in` to a parcel, as far as they are there and fit. */
-static void collect(struct port *in, unsigned in_port, struct circuit *circuit, struct parcel *parcel,
-                    unsigned segments_max, bool checked)
+static void collect(struct port *in, unsigned in_port, struct circuit *circuit,
+                    struct parcel *parcel, unsigned segments_max, bool checked)
 {
     struct piece *piece;
 
-    while (parcel->count < segments_max && parcel->bytes < parcel->limit && !(parcel->flags & FLAG_LAST) &&
-           (piece = channel_piece(&in->channel)) != NULL) {
+    while (parcel->count < segments_max && parcel->bytes < parcel->limit &&
+           !(parcel->flags & FLAG_LAST) && (piece = channel_piece(&in->channel)) != NULL) {
         uint32_t bytes = parcel->limit - parcel->bytes;
         struct segment segment = {.data = piece->data,
                                   .owner = OWNER_BUFFER,
@@ -141,7 +144,8 @@ static void collect(struct port *in, unsigned in_port, struct circuit *circuit, 
     }
 }
 
-/* Whether what a circuit has moved is what its OPEN announced; a peer that breaks this is not to be trusted. */
+/* Whether what a circuit has moved is what its OPEN announced; a peer that breaks this is not to be
+ * trusted. */
 static bool keeps_word(struct port *in, const struct circuit *circuit, uint8_t flags)
 {
     if (circuit->moved <= circuit->length &&
@@ -276,7 +280,8 @@ static void pump_out(struct router *router, unsigned port)
     }
 }
 
-static void tell_received(struct router *router, unsigned port, const struct circuit *circuit, uint8_t flags)
+static void tell_received(struct router *router, unsigned port, const struct circuit *circuit,
+                          uint8_t flags)
 {
     struct notice notice = {.kind = NOTICE_RECEIVED,
                             .port = port,
@@ -310,7 +315,8 @@ static void pump_local(struct router *router, unsigned port)
     struct circuit *circuit;
 
     while ((circuit = oldest(in)) != NULL && circuit->state == CIRCUIT_FLOWING &&
-           (circuit->out == PORT_LOCAL || circuit->out == PORT_NONE) && router_notice_room(router)) {
+           (circuit->out == PORT_LOCAL || circuit->out == PORT_NONE) &&
+           router_notice_room(router)) {
         const struct piece *piece = channel_piece(&in->channel);
         bool local = circuit->out == PORT_LOCAL;
         if (!piece) {
@@ -400,7 +406,8 @@ void stream_source_open(struct router *router, unsigned number)
     }
     source->unacknowledged += count;
     channel_queue(&router->ports[source->out].channel, router->now_us, FRAME_PACKET,
-                  router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + inlined, segments, count);
+                  router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + inlined, segments,
+                  count);
 }
 
 void stream_source_done(struct router *router, unsigned number)
@@ -413,7 +420,8 @@ void stream_source_check(struct router *router, unsigned number)
 {
     struct source *source = &router->sources[number];
 
-    if (source->state != CIRCUIT_CLOSED || source->unacknowledged || number == router->source_opening)
+    if (source->state != CIRCUIT_CLOSED || source->unacknowledged ||
+        number == router->source_opening)
         return;
     if (!source->refused) {
         if (!router_notice_room(router))

@@ -1,5 +1,6 @@
 /*
- * ping.c - ping COUNT: 8 bytes from node 0 to the last node and back, COUNT times; reports the median round trip.
+ * ping.c - ping COUNT: 8 bytes from node 0 to the last node and back, COUNT times; reports the
+ * median round trip.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,11 +25,13 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < count; i++) {
         uint64_t start_ns = ecube_wall_ns();
         if (ecube_rank() == 0) {
-            if (ecube_send(bytes, PING_BYTES, last, 1) < 0 || ecube_receive(bytes, PING_BYTES, last, 1, NULL) < 0) {
+            if (ecube_send(bytes, PING_BYTES, last, 1) < 0 ||
+                ecube_receive(bytes, PING_BYTES, last, 1, NULL) < 0) {
                 return 1;
             }
         } else if (ecube_rank() == last) {
-            if (ecube_receive(bytes, PING_BYTES, 0, 1, NULL) < 0 || ecube_send(bytes, PING_BYTES, 0, 1) < 0) {
+            if (ecube_receive(bytes, PING_BYTES, 0, 1, NULL) < 0 ||
+                ecube_send(bytes, PING_BYTES, 0, 1) < 0) {
                 return 1;
             }
         }
@@ -36,7 +39,8 @@ int main(int argc, char **argv)
     }
     qsort(trips, count, sizeof *trips, compare);
     if (ecube_rank() == 0) {
-        struct ecube_report report = {.name = "ping", .bytes = PING_BYTES, .wall_ns = trips[count / 2]};
+        struct ecube_report report = {
+            .name = "ping", .bytes = PING_BYTES, .wall_ns = trips[count / 2]};
         ecube_report(&report);
     }
     return 0;

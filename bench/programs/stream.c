@@ -1,7 +1,9 @@
 /*
- * stream.c - stream BYTES COUNT: node 0 sends COUNT messages of BYTES to the last node, eight at a time in flight.
+ * stream.c - stream BYTES COUNT: node 0 sends COUNT messages of BYTES to the last node, eight at a
+ * time in flight.
  *
- * Reports at the last node: all bytes, and the wall time from the first message's arrival to the last's.
+ * Reports at the last node: all bytes, and the wall time from the first message's arrival to the
+ * last's.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -32,7 +34,8 @@ int main(int argc, char **argv)
         struct ecube_request *request = &requests[i % FLIGHT];
         int status = i >= FLIGHT ? ecube_wait(request, NULL) : 0;
         if (i >= FLIGHT && status != (int)bytes) {
-            printf("message %u: %s\n", (unsigned)(i - FLIGHT), status < 0 ? ecube_error_text(status) : "wrong length");
+            printf("message %u: %s\n", (unsigned)(i - FLIGHT),
+                   status < 0 ? ecube_error_text(status) : "wrong length");
             return 1;
         }
         if (i == 2 * FLIGHT - 1) {
@@ -41,7 +44,7 @@ int main(int argc, char **argv)
         if (i < count) {
             uint8_t *buffer = buffers[i % FLIGHT];
             status = ecube_rank() == 0 ? ecube_send_start(buffer, bytes, last, 1, request)
-                                           : ecube_receive_start(buffer, bytes, 0, 1, request);
+                                       : ecube_receive_start(buffer, bytes, 0, 1, request);
             if (status < 0) {
                 printf("message %u: %s\n", (unsigned)i, ecube_error_text(status));
                 return 1;

@@ -1,32 +1,34 @@
 /*
  * abi.h - what crosses the SVC instruction between a node program and the kernel.
  *
- * SVC #0 with the call's number in r7 and its arguments in r0 to r3; the result comes back in r0. Structures are
- * passed by address, laid out alike for both sides (little-endian, natural alignment). Programs use ecube.h; this
- * header is for lib/ and for the kernel.
+ * SVC #0 with the call's number in r7 and its arguments in r0 to r3; the result comes back in r0.
+ * Structures are passed by address, laid out alike for both sides (little-endian, natural
+ * alignment). Programs use ecube.h; this header is for lib/ and for the kernel.
  */
 #pragma once
 
 #include <stdint.h>
 
 enum ecube_call {
-    ECUBE_CALL_EXIT = 0,       /* (status): does not return */
-    ECUBE_CALL_WRITE = 1,      /* (data, bytes): console text; bytes taken, at most ECUBE_WRITE_MAX a call */
+    ECUBE_CALL_EXIT = 0, /* (status): does not return */
+    /* (data, bytes): console text; bytes taken, at most ECUBE_WRITE_MAX a call */
+    ECUBE_CALL_WRITE = 1,
     ECUBE_CALL_INFO = 2,       /* (struct ecube_abi_info *) */
     ECUBE_CALL_SEND = 3,       /* (struct ecube_abi_message *): request number */
     ECUBE_CALL_RECEIVE = 4,    /* (struct ecube_abi_message *): request number */
     ECUBE_CALL_COLLECTIVE = 5, /* (struct ecube_abi_collective *): request number */
     ECUBE_CALL_WAIT = 6,       /* (request, struct ecube_abi_result *): blocks; frees the request */
-    ECUBE_CALL_TEST = 7,       /* (request, struct ecube_abi_result *): 1 and freed when complete, else 0 */
-    ECUBE_CALL_CLOCK = 8,      /* (struct ecube_abi_clock *) */
-    ECUBE_CALL_ADVANCE = 9,    /* (ns low, ns high): adds computing time to the model clock */
-    ECUBE_CALL_REPORT = 10     /* (struct ecube_abi_report *): one line of the result table */
+    /* (request, struct ecube_abi_result *): 1 and freed when complete, else 0 */
+    ECUBE_CALL_TEST = 7,
+    ECUBE_CALL_CLOCK = 8,   /* (struct ecube_abi_clock *) */
+    ECUBE_CALL_ADVANCE = 9, /* (ns low, ns high): adds computing time to the model clock */
+    ECUBE_CALL_REPORT = 10  /* (struct ecube_abi_report *): one line of the result table */
 };
 
 enum {
     ECUBE_WRITE_MAX = 1024,
-    ECUBE_ANY = -1,            /* any source, any tag */
-    ECUBE_REQUESTS_MAX = 64,   /* requests of one program that are not yet waited for */
+    ECUBE_ANY = -1,          /* any source, any tag */
+    ECUBE_REQUESTS_MAX = 64, /* requests of one program that are not yet waited for */
     ECUBE_NAME_MAX = 24
 };
 
@@ -42,9 +44,10 @@ struct ecube_abi_info {
     uint32_t rank;
     uint32_t size;
     uint32_t dims;
-    uint32_t heap_start; /* first and last + 1 address that malloc may use; the image's bss lies below */
+    /* first and last + 1 address that malloc may use; the image's bss lies below */
+    uint32_t heap_start;
     uint32_t heap_end;
-    uint32_t xi_ns;      /* the machine profile: start-up, per hop, per element (byte) */
+    uint32_t xi_ns; /* the machine profile: start-up, per hop, per element (byte) */
     uint32_t tau_ns;
     uint32_t element_ns;
     uint32_t sigma_permille;
@@ -54,16 +57,19 @@ struct ecube_abi_info {
 struct ecube_abi_message {
     uint32_t data; /* address */
     uint32_t bytes;
-    int32_t peer;  /* destination, or source or ECUBE_ANY */
-    int32_t tag;   /* >= 0, or ECUBE_ANY in a receive */
+    int32_t peer; /* destination, or source or ECUBE_ANY */
+    int32_t tag;  /* >= 0, or ECUBE_ANY in a receive */
 };
 
 struct ecube_abi_collective {
     uint32_t operation;
     uint32_t root;
-    uint32_t block_bytes; /* bytes of one block: per pair, per node; of the whole message in a broadcast */
-    uint32_t send;        /* address of the blocks to send, in rank order; broadcast: the buffer at every node */
-    uint32_t receive;     /* address of the blocks received, in rank order; scatter and gather: see collectives/ */
+    /* bytes of one block: per pair, per node; of the whole message in a broadcast */
+    uint32_t block_bytes;
+    /* address of the blocks to send, in rank order; broadcast: the buffer at every node */
+    uint32_t send;
+    /* address of the blocks received, in rank order; scatter and gather: see collectives/ */
+    uint32_t receive;
 };
 
 struct ecube_abi_result {
@@ -71,9 +77,9 @@ struct ecube_abi_result {
     int32_t peer;
     int32_t tag;
     uint32_t bytes;
-    uint32_t steps;    /* collectives: steps of the schedule */
+    uint32_t steps; /* collectives: steps of the schedule */
     uint32_t spare;
-    uint64_t done_ns;  /* model time of completion */
+    uint64_t done_ns; /* model time of completion */
 };
 
 struct ecube_abi_clock {
@@ -89,5 +95,5 @@ struct ecube_abi_report {
     uint64_t predicted_ns; /* closed form */
     uint64_t bound_ns;     /* lower bound */
     uint64_t wall_ns;
-    uint64_t wrong;        /* bytes that were not what they should be */
+    uint64_t wrong; /* bytes that were not what they should be */
 };

@@ -1,5 +1,6 @@
 /*
- * exchange_test.c - collectives on up to 64 real nodes: right data, and model time equal to the closed form.
+ * exchange_test.c - collectives on up to 64 real nodes: right data, and model time equal to the
+ * closed form.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static uint64_t closed_form(const struct profile *p, unsigned dims, uint32_t byt
 
     for (unsigned i = 1; i <= dims; i++) {
         choose = choose * (dims - i + 1) / i;
-        total += choose * (p->xi_ns + (uint64_t)i * p->tau_ns + (uint64_t)(i + bytes - 1) * p->element_ns);
+        total += choose *
+                 (p->xi_ns + (uint64_t)i * p->tau_ns + (uint64_t)(i + bytes - 1) * p->element_ns);
     }
     return total;
 }

@@ -53,7 +53,9 @@ static void end_program(struct mesh *mesh, unsigned rank)
     uint32_t arguments[4] = {3};
     int32_t result;
 
-    assert_int_equal(node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_EXIT, arguments, &result), NODE_END);
+    assert_int_equal(
+        node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_EXIT, arguments, &result),
+        NODE_END);
 }
 
 static void a_program_that_has_ended_fails_the_collectives_of_the_others(void **state)
@@ -127,12 +129,14 @@ static void messages_before_a_collective_do_not_deadlock_with_it(void **state)
         for (unsigned rank = 0; rank < 16; rank += 2) /* even nodes are early */
             requests[rank] = mesh_collective(mesh, rank, &good);
         for (unsigned rank = 1; rank < 16; rank += 2) {
-            receive[rank] = mesh_message(mesh, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, 9, MESH_DATA + (2 << 20), 100000);
+            receive[rank] = mesh_message(mesh, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, 9,
+                                         MESH_DATA + (2 << 20), 100000);
             for (unsigned round = 0; round < memory_random(&mesh->seed) % 30; round++)
                 mesh_round(mesh);
         }
         for (unsigned rank = 1; rank < 16; rank += 2)
-            sends[rank] = mesh_message(mesh, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ 14), 9, MESH_DATA + (3 << 20), 100000);
+            sends[rank] = mesh_message(mesh, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ 14), 9,
+                                       MESH_DATA + (3 << 20), 100000);
         for (unsigned rank = 1; rank < 16; rank += 2) {
             requests[rank] = -1;
             if (rank % 4 == 1) /* some enter with their messages still under way */
@@ -150,7 +154,8 @@ static void messages_before_a_collective_do_not_deadlock_with_it(void **state)
     }
 }
 
-/* Messages in both directions of every link while the steps of a collective take and release the links. */
+/* Messages in both directions of every link while the steps of a collective take and release the
+ * links. */
 static void messages_during_a_collective_do_not_deadlock_with_it(void **state)
 {
     (void)state;
@@ -160,12 +165,14 @@ static void messages_during_a_collective_do_not_deadlock_with_it(void **state)
         int32_t requests[16], receives[16][4], sends[16][4];
         for (unsigned rank = 0; rank < 16; rank++) {
             for (unsigned i = 0; i < 4; i++)
-                receives[rank][i] = mesh_message(mesh, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, (int32_t)i,
-                                                 MESH_DATA + (2 << 20) + i * 65536, 65536);
+                receives[rank][i] =
+                    mesh_message(mesh, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, (int32_t)i,
+                                 MESH_DATA + (2 << 20) + i * 65536, 65536);
             requests[rank] = mesh_collective(mesh, rank, &good);
             for (unsigned i = 0; i < 4; i++)
-                sends[rank][i] = mesh_message(mesh, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ (15u - i * 3)), (int32_t)i,
-                                              MESH_DATA + (3 << 20), i % 2 ? 900 : 60000);
+                sends[rank][i] =
+                    mesh_message(mesh, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ (15u - i * 3)),
+                                 (int32_t)i, MESH_DATA + (3 << 20), i % 2 ? 900 : 60000);
             if (memory_random(&mesh->seed) % 2)
                 mesh_round(mesh);
         }
@@ -180,15 +187,16 @@ static void messages_during_a_collective_do_not_deadlock_with_it(void **state)
     }
 }
 
-/* A link is cut at a random moment of an exchange; every node ends with data or a named error, or waits for one
- * that has an error, and the host hears of both ends. */
+/* A link is cut at a random moment of an exchange; every node ends with data or a named error, or
+ * waits for one that has an error, and the host hears of both ends. */
 static void a_cut_link_is_reported_by_both_ends(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct mesh *mesh = started(3, 1000 + seed);
         struct ecube_abi_collective good = exchange_of(8, 30000);
-        unsigned at = memory_random(&mesh->seed) % 8, port = memory_random(&mesh->seed) % 3, failed = 0;
+        unsigned at = memory_random(&mesh->seed) % 8, port = memory_random(&mesh->seed) % 3,
+                 failed = 0;
         for (unsigned rank = 0; rank < 8; rank++)
             mesh_collective(mesh, rank, &good);
         for (unsigned round = 0; round < memory_random(&mesh->seed) % 60; round++)
@@ -198,7 +206,8 @@ static void a_cut_link_is_reported_by_both_ends(void **state)
             mesh_round(mesh);
         for (unsigned i = 0; i < mesh->event_count; i++) {
             const struct mesh_event *event = &mesh->events[i];
-            failed += event->kind == PACKET_LINK_DEAD && event->body[0] == port && event->body[1] == DEAD_CARRIER &&
+            failed += event->kind == PACKET_LINK_DEAD && event->body[0] == port &&
+                      event->body[1] == DEAD_CARRIER &&
                       (event->src == at || event->src == (at ^ 1u << port));
         }
         assert_int_equal(failed, 2);

@@ -45,7 +45,8 @@ static void damage(struct memory_end *end, struct link_chunk *chunk)
     if (!end->fault)
         return;
     if (memory_random(end->seed) % 1000000 < end->fault->flip_per_million)
-        chunk->data[memory_random(end->seed) % chunk->bytes] ^= (uint8_t)(1u << memory_random(end->seed) % 8);
+        chunk->data[memory_random(end->seed) % chunk->bytes] ^=
+            (uint8_t)(1u << memory_random(end->seed) % 8);
     if (memory_random(end->seed) % 1000000 < end->fault->drop_per_million && chunk->bytes > 1)
         chunk->bytes = 1 + memory_random(end->seed) % (chunk->bytes - 1);
 }
@@ -61,7 +62,8 @@ static bool end_receive(struct link *link, struct link_chunk *chunk)
         buffer++;
     if (buffer == LINK_BUFFERS_MAX)
         return false;
-    uint32_t wanted = memory_random(end->seed) % 4 ? LINK_CHUNK_MAX : 1 + memory_random(end->seed) % LINK_CHUNK_MAX;
+    uint32_t wanted = memory_random(end->seed) % 4 ? LINK_CHUNK_MAX
+                                                   : 1 + memory_random(end->seed) % LINK_CHUNK_MAX;
     uint32_t filled = 0;
     uint8_t *data = end->buffers[buffer] + LINK_HEADROOM;
     while (filled < wanted && from->first != from->end) {
@@ -95,14 +97,17 @@ static void end_release(struct link *link, uint16_t buffer)
 
 static const struct link_ops ops = {end_send, end_kick, end_sent, end_receive, end_release};
 
-static void init_end(struct memory_end *end, struct memory_end *peer, uint64_t *seed, const struct memory_fault *fault)
+static void init_end(struct memory_end *end, struct memory_end *peer, uint64_t *seed,
+                     const struct memory_fault *fault)
 {
-    *end = (struct memory_end){.link = {.ops = &ops, .carrier = CARRIER_UP}, .peer = peer, .seed = seed, .fault = fault};
+    *end = (struct memory_end){
+        .link = {.ops = &ops, .carrier = CARRIER_UP}, .peer = peer, .seed = seed, .fault = fault};
     end->buffers = malloc(LINK_BUFFERS_MAX * sizeof end->buffers[0]);
     CHECK(end->buffers);
 }
 
-void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed, const struct memory_fault *fault)
+void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed,
+                      const struct memory_fault *fault)
 {
     init_end(a, b, seed, fault);
     init_end(b, a, seed, fault);

@@ -1,7 +1,9 @@
 /*
- * memory_link.h - a maker of links inside one process: two ends, byte streams cut at random, faults from a seed.
+ * memory_link.h - a maker of links inside one process: two ends, byte streams cut at random, faults
+ * from a seed.
  *
- * A segment is read only when the other end takes it, so memory that is given back too early shows as damage.
+ * A segment is read only when the other end takes it, so memory that is given back too early shows
+ * as damage.
  */
 #pragma once
 
@@ -30,7 +32,8 @@ struct memory_end {
     uint64_t bytes_moved;
 };
 
-void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed, const struct memory_fault *fault);
+void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed,
+                      const struct memory_fault *fault);
 void memory_link_cut(struct memory_end *end);
 void memory_link_free(struct memory_end *a, struct memory_end *b);
 

@@ -41,7 +41,8 @@ static void make_node(struct mesh *mesh, unsigned rank)
                                  .blocks_address = MESH_BLOCKS,
                                  .image_address = MESH_IMAGE,
                                  .memory = n->memory,
-                                 .payload_checked = mesh->fault.flip_per_million || mesh->fault.drop_per_million};
+                                 .payload_checked =
+                                     mesh->fault.flip_per_million || mesh->fault.drop_per_million};
     node_init(n->node, &config);
 }
 
@@ -52,12 +53,12 @@ static void wire(struct mesh *mesh)
     for (unsigned rank = 0; rank < mesh->count; rank++) {
         for (unsigned p = 0; p < mesh->dims; p++)
             if (!(rank >> p & 1))
-                memory_link_init(&mesh->nodes[rank].ends[p], &mesh->nodes[rank ^ 1u << p].ends[p], &mesh->seed,
-                                 &mesh->fault);
+                memory_link_init(&mesh->nodes[rank].ends[p], &mesh->nodes[rank ^ 1u << p].ends[p],
+                                 &mesh->seed, &mesh->fault);
         if ((rank & (rank - 1)) != 0)
             continue;
-        memory_link_init(&mesh->nodes[rank].ends[mesh->dims], &mesh->host_ends[host_links], &mesh->seed,
-                         &mesh->fault);
+        memory_link_init(&mesh->nodes[rank].ends[mesh->dims], &mesh->host_ends[host_links],
+                         &mesh->seed, &mesh->fault);
         mesh->host_links[host_links] = &mesh->host_ends[host_links].link;
         mesh->host_peers[host_links++] = rank;
     }
@@ -68,7 +69,8 @@ struct mesh *mesh_make(unsigned dims, uint32_t data_bytes, uint64_t seed, struct
 {
     struct mesh *mesh = must(calloc(1, sizeof *mesh));
 
-    *mesh = (struct mesh){.dims = dims, .count = 1u << dims, .data_bytes = data_bytes, .seed = seed, .fault = fault};
+    *mesh = (struct mesh){
+        .dims = dims, .count = 1u << dims, .data_bytes = data_bytes, .seed = seed, .fault = fault};
     mesh->nodes = must(calloc(mesh->count, sizeof *mesh->nodes));
     wire(mesh);
     for (unsigned rank = 0; rank < mesh->count; rank++)
@@ -77,7 +79,8 @@ struct mesh *mesh_make(unsigned dims, uint32_t data_bytes, uint64_t seed, struct
     struct router_config config = {.id = ID_HOST,
                                    .links = mesh->host_links,
                                    .link_count = dims + 1,
-                                   .payload_checked = fault.flip_per_million || fault.drop_per_million,
+                                   .payload_checked =
+                                       fault.flip_per_million || fault.drop_per_million,
                                    .memory = mesh->host_memory,
                                    .network = NETWORK_CUBE,
                                    .dims = (uint8_t)dims,
@@ -120,7 +123,8 @@ static void host_notice(struct mesh *mesh, const struct notice *notice)
     struct mesh_event *event = &mesh->events[mesh->event_count++];
     event->kind = notice->packet[0];
     event->src = get32(notice->packet + 4);
-    event->bytes = notice->bytes < sizeof event->body ? notice->bytes : (uint32_t)sizeof event->body;
+    event->bytes =
+        notice->bytes < sizeof event->body ? notice->bytes : (uint32_t)sizeof event->body;
     memcpy(event->body, notice->packet + PACKET_HEADER_BYTES, event->bytes);
 }
 
@@ -157,7 +161,8 @@ bool mesh_round(struct mesh *mesh)
         unsigned who = (start + i * stride) % (mesh->count + 1);
         if (memory_random(&mesh->seed) % 4 == 0)
             continue; /* a slow node: later */
-        more |= who == mesh->count ? step_host(mesh) : node_step(mesh->nodes[who].node, mesh->now_us);
+        more |=
+            who == mesh->count ? step_host(mesh) : node_step(mesh->nodes[who].node, mesh->now_us);
     }
     return more || on_the_way(mesh);
 }
@@ -250,7 +255,8 @@ static bool offer(struct mesh *mesh)
     put32(body + 16, MESH_BLOCK_BYTES);
     body[20] = (uint8_t)mesh->dims;
     put32(body + 24, MESH_IMAGE + MESH_IMAGE_BYTES);
-    return router_send(&mesh->host, PACKET_OFFER, 0, body, sizeof body) == E_OK && mesh_run(mesh, root_ready);
+    return router_send(&mesh->host, PACKET_OFFER, 0, body, sizeof body) == E_OK &&
+           mesh_run(mesh, root_ready);
 }
 
 bool mesh_start(struct mesh *mesh)
@@ -261,8 +267,10 @@ bool mesh_start(struct mesh *mesh)
 
     for (unsigned rank = 0; rank < mesh->count; rank++)
         put32(blocks + rank * MESH_BLOCK_BYTES, rank);
-    struct circuit_source source = {
-        .match = 7, .flags = OPEN_IMAGE, .data = {blocks, mesh->image}, .bytes = {bytes, MESH_IMAGE_BYTES}};
+    struct circuit_source source = {.match = 7,
+                                    .flags = OPEN_IMAGE,
+                                    .data = {blocks, mesh->image},
+                                    .bytes = {bytes, MESH_IMAGE_BYTES}};
     ok = ok && router_open(&mesh->host, &source) == E_OK && mesh_run(mesh, all_receipts);
     free(blocks);
     for (unsigned rank = 0; ok && rank < mesh->count; rank++) {
@@ -279,8 +287,8 @@ void *mesh_at(struct mesh *mesh, unsigned rank, uint32_t address)
     return mesh->nodes[rank].program + (address - MESH_PROGRAM);
 }
 
-int32_t mesh_message(struct mesh *mesh, unsigned rank, uint32_t call, int32_t peer, int32_t tag, uint32_t data,
-                     uint32_t bytes)
+int32_t mesh_message(struct mesh *mesh, unsigned rank, uint32_t call, int32_t peer, int32_t tag,
+                     uint32_t data, uint32_t bytes)
 {
     struct ecube_abi_message message = {data, bytes, peer, tag};
     uint32_t arguments[4] = {ARGUMENTS};
@@ -291,7 +299,8 @@ int32_t mesh_message(struct mesh *mesh, unsigned rank, uint32_t call, int32_t pe
     return result;
 }
 
-int32_t mesh_collective(struct mesh *mesh, unsigned rank, const struct ecube_abi_collective *collective)
+int32_t mesh_collective(struct mesh *mesh, unsigned rank,
+                        const struct ecube_abi_collective *collective)
 {
     uint32_t arguments[4] = {ARGUMENTS};
     int32_t result = E_TIMEOUT;
@@ -315,7 +324,8 @@ struct ecube_abi_result mesh_wait(struct mesh *mesh, unsigned rank, int32_t requ
         quiet = mesh_round(mesh) ? 0 : quiet + 1;
         if (quiet > QUIET_ROUNDS) {
             uint64_t deadline = next_deadline(mesh);
-            mesh->now_us = deadline < limit ? (deadline > mesh->now_us ? deadline : mesh->now_us) : limit;
+            mesh->now_us =
+                deadline < limit ? (deadline > mesh->now_us ? deadline : mesh->now_us) : limit;
             quiet = 0;
         }
         verdict = node_resume(mesh->nodes[rank].node, mesh->now_us, &value);

@@ -1,7 +1,8 @@
 /*
  * mesh.h - a hypercube of real nodes and a host router in one process, stepped in random order.
  *
- * Programs are played by the tests: a test makes system calls for each node, as boot/ does on the target.
+ * Programs are played by the tests: a test makes system calls for each node, as boot/ does on the
+ * target.
  */
 #pragma once
 
@@ -57,7 +58,8 @@ struct mesh *mesh_make(unsigned dims, uint32_t data_bytes, uint64_t seed, struct
                        struct profile profile);
 void mesh_free(struct mesh *mesh);
 
-/* Steps all nodes and the host once, in random order; false when nothing moved and nothing is on a link. */
+/* Steps all nodes and the host once, in random order; false when nothing moved and nothing is on a
+ * link. */
 bool mesh_round(struct mesh *mesh);
 
 /* Steps until `done` is true; false when simulated seconds pass without it. */
@@ -75,9 +77,10 @@ unsigned mesh_count_events(const struct mesh *mesh, uint8_t kind);
 void *mesh_at(struct mesh *mesh, unsigned rank, uint32_t address);
 
 /* A request for a message or a collective of node `rank`; its number, or a negative status. */
-int32_t mesh_message(struct mesh *mesh, unsigned rank, uint32_t call, int32_t peer, int32_t tag, uint32_t data,
-                     uint32_t bytes);
-int32_t mesh_collective(struct mesh *mesh, unsigned rank, const struct ecube_abi_collective *arguments);
+int32_t mesh_message(struct mesh *mesh, unsigned rank, uint32_t call, int32_t peer, int32_t tag,
+                     uint32_t data, uint32_t bytes);
+int32_t mesh_collective(struct mesh *mesh, unsigned rank,
+                        const struct ecube_abi_collective *arguments);
 
 /* Waits for a request while the mesh runs: its result; status E_TIMEOUT when it never completes. */
 struct ecube_abi_result mesh_wait(struct mesh *mesh, unsigned rank, int32_t request);

@@ -1,5 +1,6 @@
 /*
- * message_test.c - messages between programs: matching, order, sizes, errors; random traffic from seeds.
+ * message_test.c - messages between programs: matching, order, sizes, errors; random traffic from
+ * seeds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,14 @@ static struct mesh *started(unsigned dims, uint64_t seed, struct memory_fault fa
     return mesh;
 }
 
-static int32_t send(struct mesh *mesh, unsigned from, int32_t to, int32_t tag, uint32_t at, uint32_t bytes)
+static int32_t send(struct mesh *mesh, unsigned from, int32_t to, int32_t tag, uint32_t at,
+                    uint32_t bytes)
 {
     return mesh_message(mesh, from, ECUBE_CALL_SEND, to, tag, at, bytes);
 }
 
-static int32_t receive(struct mesh *mesh, unsigned at_rank, int32_t from, int32_t tag, uint32_t at, uint32_t bytes)
+static int32_t receive(struct mesh *mesh, unsigned at_rank, int32_t from, int32_t tag, uint32_t at,
+                       uint32_t bytes)
 {
     return mesh_message(mesh, at_rank, ECUBE_CALL_RECEIVE, from, tag, at, bytes);
 }
@@ -52,7 +55,8 @@ static void a_message_of_any_size_arrives_after_the_formulas_time(void **state)
     (void)state;
     struct mesh *mesh = started(4, 1, no_fault);
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        uint64_t before = mesh_clock(mesh, 15) > mesh_clock(mesh, 0) ? mesh_clock(mesh, 15) : mesh_clock(mesh, 0);
+        uint64_t before =
+            mesh_clock(mesh, 15) > mesh_clock(mesh, 0) ? mesh_clock(mesh, 15) : mesh_clock(mesh, 0);
         mesh->nodes[0].node->clock_ns = before;
         mesh->nodes[15].node->clock_ns = before;
         fill(mesh, 0, MESH_DATA, sizes[i], i);
@@ -85,7 +89,8 @@ static void messages_between_two_nodes_do_not_overtake(void **state)
         for (unsigned round = 0; round < 50; round++)
             mesh_round(mesh);
         for (unsigned i = 0; i < 24; i++)
-            receives[i] = receive(mesh, 3, i % 2 ? 0 : ECUBE_ANY, i % 5 ? 1 : ECUBE_ANY, MESH_DATA + i * 8192, 8192);
+            receives[i] = receive(mesh, 3, i % 2 ? 0 : ECUBE_ANY, i % 5 ? 1 : ECUBE_ANY,
+                                  MESH_DATA + i * 8192, 8192);
         for (unsigned i = 0; i < 24; i++) {
             uint32_t bytes = i % 3 ? 100 + i : 5000 + i;
             struct ecube_abi_result got = mesh_wait(mesh, 3, receives[i]);
@@ -137,8 +142,10 @@ static void impossible_requests_are_refused(void **state)
 {
     (void)state;
     struct mesh *mesh = started(1, 5, no_fault);
-    struct ecube_abi_collective bad_root = {.operation = ECUBE_BROADCAST, .root = 2, .block_bytes = 4, .send = MESH_DATA};
-    struct ecube_abi_collective outside = {.operation = ECUBE_EXCHANGE, .block_bytes = 4, .send = 16, .receive = MESH_DATA};
+    struct ecube_abi_collective bad_root = {
+        .operation = ECUBE_BROADCAST, .root = 2, .block_bytes = 4, .send = MESH_DATA};
+    struct ecube_abi_collective outside = {
+        .operation = ECUBE_EXCHANGE, .block_bytes = 4, .send = 16, .receive = MESH_DATA};
     struct ecube_abi_collective unknown = {.operation = 99};
     assert_int_equal(send(mesh, 0, 2, 0, MESH_DATA, 4), E_ARGUMENT);
     assert_int_equal(send(mesh, 0, -1, 0, MESH_DATA, 4), E_ARGUMENT);
@@ -222,7 +229,8 @@ static void random_traffic(unsigned dims, uint64_t seed, struct memory_fault fau
     for (unsigned i = 0; i < total; i++) {
         struct plan *plan = &plans[total - 1 - i];
         uint32_t at = MESH_DATA + (60 + slot[plan->to]++) * ROOM;
-        plan->receive = receive(mesh, plan->to, (int32_t)plan->from, (int32_t)(total - 1 - i), at, ROOM);
+        plan->receive =
+            receive(mesh, plan->to, (int32_t)plan->from, (int32_t)(total - 1 - i), at, ROOM);
         assert_true(plan->receive >= 0);
     }
     memset(slot, 0, sizeof slot);
@@ -231,7 +239,8 @@ static void random_traffic(unsigned dims, uint64_t seed, struct memory_fault fau
         struct ecube_abi_result got = mesh_wait(mesh, plan->to, plan->receive);
         assert_int_equal(got.status, E_OK);
         assert_int_equal(got.bytes, plan->bytes);
-        check(mesh, plan->to, MESH_DATA + (60 + slot[plan->to]++) * ROOM, plan->bytes, total - 1 - i);
+        check(mesh, plan->to, MESH_DATA + (60 + slot[plan->to]++) * ROOM, plan->bytes,
+              total - 1 - i);
         assert_int_equal(mesh_wait(mesh, plan->from, plan->send).status, E_OK);
     }
     mesh_free(mesh);
@@ -256,7 +265,8 @@ static void random_traffic_survives_damage_and_loss(void **state)
 TEST_MAIN(cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time),
           cmocka_unit_test(messages_between_two_nodes_do_not_overtake),
           cmocka_unit_test(a_message_longer_than_its_buffer_is_cut_and_said_to_be),
-          cmocka_unit_test(a_node_can_send_to_itself), cmocka_unit_test(impossible_requests_are_refused),
+          cmocka_unit_test(a_node_can_send_to_itself),
+          cmocka_unit_test(impossible_requests_are_refused),
           cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
           cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
           cmocka_unit_test(random_traffic_survives_damage_and_loss))

@@ -1,6 +1,6 @@
 /*
- * json_get.c - json_get FILE KEY...: prints the value that the keys lead to; a number among them is an index, and
- * `length` asks for the number of entries. Exits with 1 when there is none.
+ * json_get.c - json_get FILE KEY...: prints the value that the keys lead to; a number among them is
+ * an index, and `length` asks for the number of entries. Exits with 1 when there is none.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
- * testing.h - the part of cmocka's interface that unit tests use, for an image without an operating system.
+ * testing.h - the part of cmocka's interface that unit tests use, for an image without an operating
+ * system.
  *
  * Results go out by semihosting in the same TAP lines that cmocka writes on the host.
  *
@@ -17,7 +18,10 @@ struct CMUnitTest {
     void (*function)(void **state);
 };
 
-#define cmocka_unit_test(f) {#f, f}
+#define cmocka_unit_test(f)                                                                        \
+    {                                                                                              \
+#f, f                                                                                      \
+    }
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \
     testing_run(tests, sizeof(tests) / sizeof((tests)[0]))
 
@@ -36,10 +40,10 @@ _Noreturn void testing_fail(const char *file, int line, const char *what);
 /* As testing_fail, with the two numbers that differ. */
 _Noreturn void testing_differ(const char *file, int line, const char *what, uint64_t a, uint64_t b);
 
-#define assert_true(x) ((x) ? (void)0 : testing_fail(__FILE__, __LINE__, #x))
-#define assert_false(x) assert_true(!(x))
-#define assert_null(x) assert_true((x) == NULL)
-#define assert_non_null(x) assert_true((x) != NULL)
+#define assert_true(x)         ((x) ? (void)0 : testing_fail(__FILE__, __LINE__, #x))
+#define assert_false(x)        assert_true(!(x))
+#define assert_null(x)         assert_true((x) == NULL)
+#define assert_non_null(x)     assert_true((x) != NULL)
 #define assert_ptr_equal(a, b) assert_true((const void *)(a) == (const void *)(b))
 #define assert_int_equal(a, b)                                                                     \
     ((uint64_t)(a) == (uint64_t)(b)                                                                \
@@ -48,7 +52,7 @@ _Noreturn void testing_differ(const char *file, int line, const char *what, uint
 #define assert_int_not_equal(a, b) assert_true((uint64_t)(a) != (uint64_t)(b))
 #define assert_in_range(v, low, high)                                                              \
     assert_true((uint64_t)(v) >= (uint64_t)(low) && (uint64_t)(v) <= (uint64_t)(high))
-#define assert_memory_equal(a, b, n) assert_true(memcmp((a), (b), (n)) == 0)
+#define assert_memory_equal(a, b, n)     assert_true(memcmp((a), (b), (n)) == 0)
 #define assert_memory_not_equal(a, b, n) assert_true(memcmp((a), (b), (n)) != 0)
-#define assert_string_equal(a, b) assert_true(strcmp((a), (b)) == 0)
-#define fail_msg(...) testing_fail(__FILE__, __LINE__, "fail_msg")
+#define assert_string_equal(a, b)        assert_true(strcmp((a), (b)) == 0)
+#define fail_msg(...)                    testing_fail(__FILE__, __LINE__, "fail_msg")

@@ -1,6 +1,6 @@
 /*
- * What the host says of a network that is not as it should be: nodes' LINKS packets made by hand, on
- * cube:2.
+ * What the host says of a network that is not as it should be: nodes' LINKS packets made by hand,
+ * on cube:2.
  */
 #include "tests/unit/testing.h"
 

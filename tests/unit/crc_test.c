@@ -1,4 +1,5 @@
-/* The CRC of frames against its published check value, in pieces, and against every single damaged bit. */
+/* The CRC of frames against its published check value, in pieces, and against every single damaged
+ * bit. */
 #include "tests/unit/testing.h"
 
 #include "router/crc.h"

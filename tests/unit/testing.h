@@ -1,8 +1,10 @@
 /*
- * testing.h - what a unit test includes, so that the same source runs on the host and on the target.
+ * testing.h - what a unit test includes, so that the same source runs on the host and on the
+ * target.
  *
- * On the host it is cmocka. On the target it is the part of cmocka's interface that our tests use, in
- * tests/target/testing.h, ended by a semihosting exit. A test is a function whose name is a sentence that is true:
+ * On the host it is cmocka. On the target it is the part of cmocka's interface that our tests use,
+ * in tests/target/testing.h, ended by a semihosting exit. A test is a function whose name is a
+ * sentence that is true:
  *
  *     static void crc_of_123456789_is_cbf43926(void **state) { (void)state; assert_int_equal(...); }
  *     TEST_MAIN(cmocka_unit_test(crc_of_123456789_is_cbf43926), ...)
@@ -27,7 +29,7 @@
 #endif
 
 #define TEST_MAIN(...)                                                                             \
-    int TEST_ENTRY(void)                                                                               \
+    int TEST_ENTRY(void)                                                                           \
     {                                                                                              \
         const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
         return cmocka_run_group_tests(tests, NULL, NULL);                                          \

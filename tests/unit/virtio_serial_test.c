@@ -1,6 +1,6 @@
 /*
- * The virtio-serial links against a device made of plain memory: a thread answers the start-up requests, after that
- * each test plays the device by hand, honest or not.
+ * The virtio-serial links against a device made of plain memory: a thread answers the start-up
+ * requests, after that each test plays the device by hand, honest or not.
  */
 #include "tests/unit/testing.h"
 

@@ -1,5 +1,6 @@
 /*
- * collectives.c - collectives [BYTES]: every collective from and to every root, every byte checked, and reported.
+ * collectives.c - collectives [BYTES]: every collective from and to every root, every byte checked,
+ * and reported.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -68,7 +69,8 @@ static uint32_t run(uint32_t operation, uint32_t root)
     default: status = ecube_barrier(); break;
     }
     if (status < 0) {
-        printf("operation %u, root %u: %s\n", (unsigned)operation, (unsigned)root, ecube_error_text(status));
+        printf("operation %u, root %u: %s\n", (unsigned)operation, (unsigned)root,
+               ecube_error_text(status));
         return bytes * size;
     }
     return wrong;

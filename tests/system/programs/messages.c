@@ -1,5 +1,6 @@
 /*
- * messages.c - messages [BYTES]: a ring passes a buffer around, tags and sources are told apart, errors are errors.
+ * messages.c - messages [BYTES]: a ring passes a buffer around, tags and sources are told apart,
+ * errors are errors.
  *
  * Ends with status 0 on a node where everything held; else prints what did not.
  */
@@ -56,9 +57,12 @@ static void tags_are_told_apart(void)
     uint32_t first = 1, second = 2, got = 0;
     struct ecube_request requests[2];
     expect(ecube_send_start(&first, sizeof first, partner, 1, &requests[0]) == 0, "first begins");
-    expect(ecube_send_start(&second, sizeof second, partner, 2, &requests[1]) == 0, "second begins");
-    expect(ecube_receive(&got, sizeof got, partner, 2, NULL) == sizeof got && got == 2, "tag 2 comes first");
-    expect(ecube_receive(&got, sizeof got, partner, ECUBE_ANY, NULL) == sizeof got && got == 1, "then tag 1");
+    expect(ecube_send_start(&second, sizeof second, partner, 2, &requests[1]) == 0,
+           "second begins");
+    expect(ecube_receive(&got, sizeof got, partner, 2, NULL) == sizeof got && got == 2,
+           "tag 2 comes first");
+    expect(ecube_receive(&got, sizeof got, partner, ECUBE_ANY, NULL) == sizeof got && got == 1,
+           "then tag 1");
     expect(ecube_wait_all(requests, 2, NULL) == 0, "both sends end");
 }
 
@@ -69,10 +73,12 @@ static void errors_are_errors(void)
     struct ecube_status status;
     const int partner = ecube_rank() ^ 1;
     expect(ecube_send(small, 8, ecube_size(), 0) == ECUBE_E_ARGUMENT, "there is no such rank");
-    expect(ecube_send((const void *)0x40100000, 8, partner, 0) < 0, "the kernel's memory cannot be sent");
+    expect(ecube_send((const void *)0x40100000, 8, partner, 0) < 0,
+           "the kernel's memory cannot be sent");
     expect(ecube_send(small, 8, partner, -7) == ECUBE_E_ARGUMENT, "there is no such tag");
     expect(ecube_send_start(large, sizeof large, partner, 3, &request) == 0, "long message begins");
-    expect(ecube_receive(small, sizeof small, partner, 3, &status) == ECUBE_E_TRUNCATED, "a long message is cut");
+    expect(ecube_receive(small, sizeof small, partner, 3, &status) == ECUBE_E_TRUNCATED,
+           "a long message is cut");
     (void)ecube_wait(&request, NULL);
 }
 

@@ -1,5 +1,6 @@
 /*
- * misbehave.c - misbehave WHAT RANK [VALUE]: node RANK does WHAT, the others end at once with status 0.
+ * misbehave.c - misbehave WHAT RANK [VALUE]: node RANK does WHAT, the others end at once with
+ * status 0.
  *
  * Those that need company (disagree, absent) take all nodes into a collective.
  */
@@ -69,16 +70,26 @@ static int wait_for_ever(void)
 
 static int alone(const char *what, int value)
 {
-    if (strcmp(what, "null") == 0) return dereference_null();
-    if (strcmp(what, "divide") == 0) return value / zero;
-    if (strcmp(what, "kernel") == 0) return write_memory(KERNEL_ADDRESS);
-    if (strcmp(what, "device") == 0) return write_memory(DEVICE_ADDRESS);
-    if (strcmp(what, "jump") == 0) return jump_nowhere();
-    if (strcmp(what, "overflow") == 0) return recurse(NULL, 1000000);
-    if (strcmp(what, "spin") == 0) return never_return();
-    if (strcmp(what, "wait") == 0) return wait_for_ever();
-    if (strcmp(what, "abort") == 0) abort();
-    if (strcmp(what, "exit") == 0) exit(value);
+    if (strcmp(what, "null") == 0)
+        return dereference_null();
+    if (strcmp(what, "divide") == 0)
+        return value / zero;
+    if (strcmp(what, "kernel") == 0)
+        return write_memory(KERNEL_ADDRESS);
+    if (strcmp(what, "device") == 0)
+        return write_memory(DEVICE_ADDRESS);
+    if (strcmp(what, "jump") == 0)
+        return jump_nowhere();
+    if (strcmp(what, "overflow") == 0)
+        return recurse(NULL, 1000000);
+    if (strcmp(what, "spin") == 0)
+        return never_return();
+    if (strcmp(what, "wait") == 0)
+        return wait_for_ever();
+    if (strcmp(what, "abort") == 0)
+        abort();
+    if (strcmp(what, "exit") == 0)
+        exit(value);
     printf("unknown: %s\n", what);
     return 2;
 }

@@ -1,6 +1,6 @@
 /*
- * traffic.c - traffic ROUNDS CRASHER: nodes 1 and 2 exchange long messages through node 0 or 3, while node CRASHER
- * dereferences null; or, with CRASHER -1, nobody does. Every byte is checked.
+ * traffic.c - traffic ROUNDS CRASHER: nodes 1 and 2 exchange long messages through node 0 or 3,
+ * while node CRASHER dereferences null; or, with CRASHER -1, nobody does. Every byte is checked.
  */
 #include <stdint.h>
 #include <stdio.h>
