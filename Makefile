@@ -107,6 +107,7 @@ bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_ELFS)
 ## rules that a machine can check: rooms, state, sizes, layout
 check: all
 	@scripts/check-rooms.sh $(B)
+	@scripts/check-format.sh
 
 ## rewrite the sources in the project's layout (needs clang-format)
 format:

@@ -6,8 +6,9 @@
  *
  * OFFER   0 want u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 | 20
  *         dims u8 (subcube) |
- *         21 spare[3] | 24 bss end u32: part of a download; the message that follows is the blocks of the 2^dims
- *         nodes of the receiver's subcube in rank order, then the common part (the memory image that starts at base)
+ *         21 spare[3] | 24 bss end u32: part of a download; the message that follows is the blocks
+ *         of the 2^dims nodes of the receiver's subcube in rank order, then the common part (the
+ *         memory image that starts at base)
  * START   0 model ns u64 (no node's clock is ahead of it): run what is loaded
  * STOP    empty: end the program, drop its messages
  * QUERY   empty: answer with STATE
@@ -27,7 +28,8 @@
  * LINK_DEAD 0 port u8 | 1 reason u8 | 2 spare[2] | 4 peer id u32
  * DISAGREE 0 neighbour u32 | 4 own bytes u32 | 8 own root u32 | 12 its bytes u32 | 16 its root u32
  * |
- *         20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and a neighbour entered different collectives
+ *         20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and a neighbour have
+ *         entered different collectives
  *
  * A private block: 0 rank u32 | 4 size u32 | 8 argc u32 | 12 the argc strings, each ended by a
  * zero byte.

@@ -1,7 +1,7 @@
 /*
  * message.c - messages between programs: announcement, matching, and the circuits that carry them.
  *
- *   short  sender  OPEN + message ------------------> receiver: a posted receive, or a pool buffer   (eager)
+ *   short  sender  OPEN + message ------------------> receiver: a receive, or its pool (eager)
  *                  <------------------------ ACCEPT
  *   long   sender  WANT ----------------------------> receiver: matches it, or stores it (QUEUED)
  *                  <------------------------- READY   when a receive is posted for it

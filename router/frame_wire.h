@@ -15,9 +15,9 @@
  *
  * HELLO payload (36 bytes):
  *
- *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u8 | 9 dims u8 | 10 heard u8 | 11 all_port u8
- *   12 data window u32 | 16 control window u16 | 18 sigma permille u16 | 20 xi ns u32 | 24 tau ns u32
- *   28 element ns u32 | 32 peer id u32
+ *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u8 | 9 dims u8 | 10 heard u8
+ *   11 all_port u8 | 12 data window u32 | 16 control window u16 | 18 sigma permille u16
+ *   20 xi ns u32 | 24 tau ns u32 | 28 element ns u32 | 32 peer id u32
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /*
  * packet_wire.h - the packet: what travels in a FRAME_PACKET, on the control channel.
  *
- *   0 kind u8 | 1 flags u8 | 2 bytes u16 | 4 src u32 | 8 dst u32 | 12 hops u8 | 13..15 spare | 16 body
+ *   0 kind u8 | 1 flags u8 | 2 bytes u16 | 4 src u32 | 8 dst u32 | 12 hops u8 | 13 spare[3] |
+ *   16 body
  *
  * `bytes` is the length of the body. Kinds below PACKET_ROUTED belong to one hop of a circuit and
  * are never forwarded as they are; the others go store and forward to dst (a rank, or ID_HOST).
