@@ -27,6 +27,7 @@ void channel_kill(struct channel *channel, uint8_t reason)
         return;
     channel->state = LINK_DEAD;
     channel->dead_reason = reason;
+    channel->wake_us = UINT64_MAX;
 }
 
 bool channel_room(const struct channel *channel, unsigned segments)

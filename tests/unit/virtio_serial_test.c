@@ -191,7 +191,7 @@ static void segments_go_by_reference_and_are_counted_when_done(void **state)
     free(bench);
 }
 
-static void listen_asks_for_transmit_interrupts_only_while_segments_are_under_way(void **state)
+static void listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent(void **state)
 {
     (void)state;
     struct bench *bench = bench_open();
@@ -202,6 +202,9 @@ static void listen_asks_for_transmit_interrupts_only_while_segments_are_under_wa
     assert_int_equal(queue->ring.avail_flags, VIRTIO_AVAIL_NO_INTERRUPT);
     assert_int_equal(link->ops->send(link, "x", 1), E_OK);
     link->ops->kick(link);
+    assert_false(virtio_serial_listen(&bench->serial));
+    assert_int_equal(queue->ring.avail_flags, VIRTIO_AVAIL_NO_INTERRUPT);
+    assert_int_equal(link->ops->sent(link), 0);
     assert_false(virtio_serial_listen(&bench->serial));
     assert_int_equal(queue->ring.avail_flags, 0);
     device_used(queue, 0, 0);
@@ -280,7 +283,7 @@ TEST_MAIN(cmocka_unit_test(a_started_device_has_its_links_up),
           cmocka_unit_test(a_chunk_lies_in_the_devices_buffer_behind_headroom),
           cmocka_unit_test(a_device_that_ran_out_of_buffers_is_kicked_once),
           cmocka_unit_test(segments_go_by_reference_and_are_counted_when_done),
-          cmocka_unit_test(listen_asks_for_transmit_interrupts_only_while_segments_are_under_way),
+          cmocka_unit_test(listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent),
           cmocka_unit_test(a_closed_port_has_lost_its_carrier_for_good),
           cmocka_unit_test(a_message_for_a_port_that_cannot_be_changes_nothing),
           cmocka_unit_test(a_lying_device_loses_its_links),
