@@ -76,8 +76,8 @@ const struct ecube_profile *ecube_profile(void);
 /*
  * Messages. A receive takes the oldest message that fits source and tag; either may be ECUBE_ANY.
  * Messages of one pair with one tag are received in the order of their sends. A blocking send may
- * wait for its receive to be called; when it returns, data may be changed. A send to oneself
- * must be started, not blocking. status may be NULL.
+ * wait for its receive to be called; when it returns, data may be changed. A long
+ * send to oneself must be started, not blocking. status may be NULL.
  */
 
 /* Sends bytes bytes with a tag of 0 or more. Returns ECUBE_OK. */
