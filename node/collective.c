@@ -300,15 +300,12 @@ static bool independent(const struct collective *c)
 }
 
 /* Ends the present step when its circuits have been answered; false when it must still wait. */
-static bool end_step(struct node *node)
+static bool end_step(struct collective *c)
 {
-    struct collective *c = &node->collective;
-
     if (c->status == E_OK && (c->send_left || c->send_unanswered || c->receive_left))
         return false;
     c->clock_ns = c->step_done_ns;
     c->step_open = false;
-    (void)node;
     return true;
 }
 
@@ -338,7 +335,7 @@ static void pump_steps(struct node *node)
             open_send(node);
         if (c->receive_left)
             accept_receive(node);
-        if (!end_step(node))
+        if (!end_step(c))
             return;
     }
 }
