@@ -93,6 +93,8 @@ static void update_polls(struct host_links *host)
     }
 }
 
+/* Never 0 ms: a timer that is set to now from within a timer runs again before the loop looks at
+ * signals, children and sockets, and so for ever if the router always wants more. */
 static void update_timer(struct host_links *host, bool more)
 {
     uint64_t now_us = uv_hrtime() / 1000;
@@ -100,7 +102,7 @@ static void update_timer(struct host_links *host, bool more)
     uint64_t wait_ms = NO_DEADLINE_MS;
 
     if (more || deadline_us <= now_us) {
-        wait_ms = 0;
+        wait_ms = 1;
     } else if (deadline_us != UINT64_MAX) {
         wait_ms = (deadline_us - now_us + 999) / 1000;
     }
