@@ -157,6 +157,21 @@ bool match_self(struct node *node, struct request *request)
     return store_want(node, &want);
 }
 
+/* Whether an announcement has been answered, with READY or by storing it. */
+static bool is_known(const struct node *node, uint32_t src, uint32_t id)
+{
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        const struct request *request = &node->requests[i];
+        if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING &&
+            request->match == id && (uint32_t)request->result_peer == src)
+            return true;
+    }
+    for (unsigned i = 0; i < node->want_count; i++)
+        if (node->wants[i].src == src && node->wants[i].id == id)
+            return true;
+    return false;
+}
+
 void match_want(struct node *node, const uint8_t *packet)
 {
     struct want want = {.src = get32(packet + 4),
@@ -173,18 +188,15 @@ void match_want(struct node *node, const uint8_t *packet)
         match_answer(node, PACKET_GONE, want.src, want.id, 0, 0);
         return;
     }
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        /* An announcement that was repeated while its answer was under way has been answered. */
-        const struct request *request = &node->requests[i];
-        if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING &&
-            request->match == want.id && (uint32_t)request->result_peer == want.src)
-            return;
+    if (is_known(node, want.src, want.id)) {
+        /* It was repeated while its answer was under way; QUEUED changes nothing after READY. */
+        match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
+        return;
     }
-    for (unsigned i = 0; i < node->want_count; i++) {
-        if (node->wants[i].src == want.src && node->wants[i].id == want.id) {
-            match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
-            return;
-        }
+    uint32_t behind = get32(packet + 28);
+    if (behind && !is_known(node, want.src, behind)) {
+        match_answer(node, PACKET_LATER, want.src, want.id, 0, 0);
+        return;
     }
     unsigned before = node->want_count;
     if (!store_want(node, &want))

@@ -8,8 +8,9 @@
  *                  OPEN, data ---------------------->
  *
  * A receive takes the oldest message that fits it, a message the oldest receive. Messages from one
- * node to another do not overtake each other: the next one is announced when the receiver has
- * answered for the one before.
+ * node to another do not overtake each other: a short one waits until the receiver has answered for
+ * those before; an announcement names the one before it that has no answer yet, and a receiver that
+ * does not know that one answers LATER.
  */
 #include <stddef.h>
 #include <string.h>
@@ -131,7 +132,7 @@ static void take_answer(struct node *node, const uint8_t *packet)
 void message_packet(struct node *node, const struct notice *notice)
 {
     uint32_t wanted =
-        notice->packet[0] == PACKET_WANT || notice->packet[0] == PACKET_READY ? 12 : 4;
+        notice->packet[0] == PACKET_WANT ? 16 : notice->packet[0] == PACKET_READY ? 12 : 4;
 
     if (notice->bytes < wanted)
         return;
@@ -184,29 +185,37 @@ void message_notice(struct node *node, const struct notice *notice)
         request_finish(request, request->status, request->done_ns);
 }
 
-/* Whether an earlier message to the same node has not been answered for. */
-static bool must_wait(const struct node *node, const struct request *send)
+static bool is_unanswered(const struct request *request)
 {
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        const struct request *other = &node->requests[i];
-        bool unanswered = other->state == STATE_QUEUED || other->state == STATE_ASKED ||
-                          (other->state == STATE_OPENING && !other->match);
-        if (other->kind == REQUEST_SEND && other->peer == send->peer && unanswered &&
-            (int32_t)(other->stamp - send->stamp) < 0)
-            return true;
-    }
-    return false;
+    return request->state == STATE_QUEUED || request->state == STATE_ASKED ||
+           (request->state == STATE_OPENING && !request->match);
 }
 
-static void announce(struct node *node, struct request *request)
+/* The last message before `send` to the same node that has not been answered for; NULL: none. */
+static const struct request *unanswered_before(const struct node *node, const struct request *send)
 {
-    uint8_t body[12];
+    const struct request *last = NULL;
+
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        const struct request *other = &node->requests[i];
+        if (other->kind == REQUEST_SEND && other->peer == send->peer && is_unanswered(other) &&
+            (int32_t)(other->stamp - send->stamp) < 0 &&
+            (!last || (int32_t)(last->stamp - other->stamp) < 0))
+            last = other;
+    }
+    return last;
+}
+
+static void announce(struct node *node, struct request *request, const struct request *before)
+{
+    uint8_t body[16];
 
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
     put32(body, request_name(node, request));
     put32(body + 4, (uint32_t)request->tag);
     put32(body + 8, request->bytes);
+    put32(body + 12, before ? request_name(node, before) : 0);
     if (router_send(&node->router, PACKET_WANT, (uint32_t)request->peer, body, sizeof body) != E_OK)
         return;
     request->state = STATE_ASKED;
@@ -233,35 +242,68 @@ static void open_circuit(struct node *node, struct request *request, uint8_t fla
         request_finish(request, status, request->issue_ns);
 }
 
+/* Moves a send on, if it can. */
+static void pump_send(struct node *node, struct request *request)
+{
+    const struct request *before = NULL;
+
+    if (request->state == STATE_READY) {
+        open_circuit(node, request, 0);
+        return;
+    }
+    before = unanswered_before(node, request);
+    if (request->state == STATE_QUEUED && request->bytes <= OPEN_INLINE_MAX && !request->announce) {
+        if (!before)
+            open_circuit(node, request, OPEN_EAGER);
+    } else if (!before || before->state == STATE_ASKED) {
+        announce(node, request, before);
+    }
+}
+
+/* The oldest request after `last` that may have something to do; NULL when there is none. */
+static struct request *next_moving(struct node *node, const struct request *last, uint64_t now_us)
+{
+    struct request *next = NULL;
+
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        struct request *request = &node->requests[i];
+        bool receives = request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED;
+        bool sends = request->kind == REQUEST_SEND && request->state <= STATE_READY &&
+                     request->state != STATE_STORED && now_us >= request->again_us;
+        if ((receives || sends) && (!last || (int32_t)(request->stamp - last->stamp) > 0) &&
+            (!next || (int32_t)(request->stamp - next->stamp) < 0))
+            next = request;
+    }
+    return next;
+}
+
+/* Whether a send or receive is left that may go on without a packet from elsewhere. */
+static bool anything_moves(const struct node *node)
+{
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        const struct request *request = &node->requests[i];
+        if (request->kind == REQUEST_SEND && request->state <= STATE_READY &&
+            request->state != STATE_STORED)
+            return true;
+        if (request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED && node->want_count)
+            return true;
+    }
+    return false;
+}
+
 void message_pump(struct node *node, uint64_t now_us)
 {
-    bool left = false;
+    struct request *request = NULL;
 
     if (!node->messages_move)
         return;
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        struct request *request = &node->requests[i];
-        if (request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED && node->want_count)
+    while ((request = next_moving(node, request, now_us)) != NULL) {
+        if (request->kind == REQUEST_SEND)
+            pump_send(node, request);
+        else if (node->want_count)
             match_receive(node, request);
-        if (request->kind == REQUEST_RECEIVE)
-            left |= request->state == STATE_QUEUED && node->want_count;
-        if (request->kind != REQUEST_SEND || request->state > STATE_READY)
-            continue;
-        left |= request->state != STATE_STORED;
-        if (now_us < request->again_us)
-            continue;
-        if (request->state == STATE_QUEUED && !must_wait(node, request)) {
-            if (request->bytes <= OPEN_INLINE_MAX && !request->announce)
-                open_circuit(node, request, OPEN_EAGER);
-            else
-                announce(node, request);
-        } else if (request->state == STATE_ASKED) {
-            announce(node, request);
-        } else if (request->state == STATE_READY) {
-            open_circuit(node, request, 0);
-        }
     }
-    node->messages_move = left;
+    node->messages_move = anything_moves(node);
 }
 
 uint64_t message_deadline(const struct node *node)

@@ -39,6 +39,13 @@ static inline bool stream_early(uint8_t flags)
     return flags & OPEN_SCHEDULE && !(flags & OPEN_INLINE);
 }
 
+/* Whether circuits of this kind may be set up right behind each other, when they go from one node to
+ * one other: the bytes of each are announced, and none waits for its turn. */
+static inline bool circuit_chains(uint8_t flags)
+{
+    return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE));
+}
+
 /* Moves bytes: from in-ports and sources to out-ports and sinks. */
 void stream_pump(struct router *router);
 /* Queues the OPEN of a source on its link. */

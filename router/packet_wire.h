@@ -13,9 +13,10 @@
  *   32 t ns u64 | 40 port free ns u64 | 48 turns u16[16], indexed by the port of each hop
  *
  * ACCEPT body: 16 done ns u64.   REFUSE body: 16 reason i32.
- * WANT   body: 16 want u32 | 20 tag u32 | 24 length u32
- * QUEUED body: 16 want u32 (stored, READY follows)      LATER body: 16 want u32 (no room; ask
- * again)
+ * WANT   body: 16 want u32 | 20 tag u32 | 24 length u32 | 28 behind u32 (the announcement before it
+ *        that has no answer yet; 0: none)
+ * QUEUED body: 16 want u32 (stored, READY follows)
+ * LATER  body: 16 want u32 (no room, or the one before it is not known here; ask again)
  * READY  body: 16 want u32 | 20 match u32 | 24 room u32
  * GONE   body: 16 want u32 (the program there has ended)
  * ENTER  body: 16 epoch u16 | 18 operation u8 | 19 round u8 | 20 bytes u32 | 24 root u32 | 28

@@ -49,8 +49,7 @@ void router_init(struct router *router, const struct router_config *config)
                               .profile = config->profile,
                               .peers = config->peers,
                               .payload_checked = config->payload_checked,
-                              .port_count = config->link_count,
-                              .source_opening = SOURCES_MAX};
+                              .port_count = config->link_count};
     router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));
     memset(router->ports, 0, config->link_count * sizeof(struct port));
     for (unsigned p = 0; p < config->link_count; p++) {
@@ -168,6 +167,13 @@ static void watch_link(struct router *router, unsigned port)
     }
 }
 
+/* Answers are acknowledged in the order they were sent in; a dead link has forgotten them all. */
+static void release_reply(struct port *port)
+{
+    if (port->replies_busy)
+        port->replies_busy--;
+}
+
 static void release_done(struct router *router, unsigned port)
 {
     struct channel *channel = &router->ports[port].channel;
@@ -180,7 +186,7 @@ static void release_done(struct router *router, unsigned port)
                             segment.credit_bytes);
             break;
         case OWNER_SLOT: router->slots[segment.number].state = SLOT_FREE; break;
-        case OWNER_REPLY: router->ports[segment.port].reply_busy = false; break;
+        case OWNER_REPLY: release_reply(&router->ports[segment.port]); break;
         case OWNER_HEADER: channel->headers_used--; break;
         case OWNER_SOURCE: stream_source_done(router, segment.number); break;
         default: break;
@@ -244,12 +250,22 @@ uint64_t router_deadline(const struct router *router)
     return deadline;
 }
 
+/* Whether a circuit may be started before those ahead of it are answered. */
+static bool may_open(const struct router *router, const struct circuit_source *circuit)
+{
+    if (router->opening_count == 0)
+        return true;
+    const struct circuit_source *first = &router->sources[router->opening[0]].circuit;
+    return router->opening_count < CIRCUITS_MAX && first->dst == circuit->dst &&
+           circuit_chains(first->flags) && circuit_chains(circuit->flags);
+}
+
 int router_open(struct router *router, const struct circuit_source *circuit)
 {
     unsigned out = router_next_hop(router, circuit->dst);
     struct source *source = NULL;
 
-    if (router->source_opening != SOURCES_MAX)
+    if (!may_open(router, circuit))
         return E_BUSY;
     if (out >= router->port_count)
         return E_LINK_DEAD;
@@ -265,7 +281,7 @@ int router_open(struct router *router, const struct circuit_source *circuit)
                               .length = circuit->bytes[0] + circuit->bytes[1],
                               .stamp = router->stamp++};
     CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= OPEN_INLINE_MAX);
-    router->source_opening = (uint8_t)(source - router->sources);
+    router->opening[router->opening_count++] = (uint8_t)(source - router->sources);
     uint8_t *packet = source->open + FRAME_HEADER_BYTES;
     uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
     packet[0] = PACKET_OPEN;
@@ -318,6 +334,7 @@ void router_reset_clocks(struct router *router)
         router->ports[p].free_ns = 0;
         router->ports[p].turn_epoch = 0;
         router->ports[p].turn_count = 0;
+        router->ports[p].chain_ns = 0;
     }
 }
 

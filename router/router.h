@@ -25,13 +25,14 @@ enum {
     PORTS_MAX = 18,
     PORT_LOCAL = 31, /* this node itself, as the source or destination of a circuit */
     PORT_NONE = 30,
-    /* circuits that may share one directed link, one being set up and the others draining */
+    /* circuits that may share one directed link: being set up, flowing, or draining */
     CIRCUITS_MAX = 4,
     SOURCES_MAX = 8, /* circuits that this node sends at once */
     SLOTS_MAX = 24,
     SLOT_BODY_MAX = 112,
     LARGE_SLOTS_MAX = 2,
     REPLY_BODY = 8,
+    REPLY_BYTES = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + REPLY_BODY + FRAME_CHECK_BYTES,
     /* an inline message this short is copied behind its OPEN: one segment costs less than two */
     OPEN_COPY_MAX = 128,
     NOTICES_MAX = 32
@@ -94,10 +95,19 @@ struct circuit {
     uint8_t out;   /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
     uint8_t state; /* enum circuit_state */
     uint8_t flags; /* enum open_flag */
-    uint8_t aborted;
+    bool told;     /* NOTICE_OPEN has been given */
     uint32_t length;
-    uint32_t moved; /* bytes passed on so far */
+    uint32_t moved;      /* bytes passed on so far */
+    struct arrival open; /* its OPEN, while it is held here; packet NULL: it is not */
+    uint32_t stamp;      /* order of the OPENs' arrival */
     struct circuit_sink sink;
+};
+
+/* An answer to a circuit, owed to the neighbour that it came from. */
+struct reply {
+    uint8_t kind; /* PACKET_ACCEPT or PACKET_REFUSE */
+    int32_t status;
+    uint64_t done_ns;
 };
 
 enum circuit_state {
@@ -112,28 +122,34 @@ enum circuit_state {
 struct port {
     struct channel channel;
 
-    /* inwards: circuits in the order of their OPENs, bytes follow in the same order */
+    /* inwards: circuits in the order of their OPENs, bytes follow in the same order; those whose
+     * OPEN is held here are the last */
     struct circuit circuits[CIRCUITS_MAX];
-    uint8_t circuit_first, circuit_count;
-    struct arrival open; /* the OPEN that is held, packet NULL: none */
-    uint32_t open_stamp;
-    bool open_told; /* NOTICE_OPEN has been given */
+    uint8_t circuit_first, circuit_count, opens_held;
+    /* of the newest OPEN */
+    uint8_t open_flags;
+    uint32_t open_dst;
     /* the newest circuit's bytes have all gone on, before its answer came */
     bool newest_passed;
-    uint8_t reply_kind; /* PACKET_ACCEPT or PACKET_REFUSE owed upstream; 0: none */
-    int32_t reply_status;
-    uint64_t reply_done_ns;
+    /* the last circuit that this node accepted here: its source, its model time of completion */
+    uint32_t chain_src;
+    uint64_t chain_ns;
+    /* answers owed upstream, oldest first, and the memory of those that are not acknowledged */
+    struct reply owed[CIRCUITS_MAX];
+    uint8_t owed_count;
+    uint8_t replies[CIRCUITS_MAX][REPLY_BYTES];
+    uint8_t reply_next, replies_busy;
 
-    uint8_t reply[FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + REPLY_BODY + FRAME_CHECK_BYTES];
-    bool reply_busy;                       /* the last reply has not been acknowledged */
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
     uint8_t routed_first, routed_count;
     bool told_up, told_dead;
 
     /* outwards */
-    /* in-port of the circuit being set up over this link; PORT_NONE: free */
+    /* in-port of the circuits being set up over this link; PORT_NONE: free */
     uint8_t setup_holder;
-    bool setup_schedule;
+    uint8_t setup_count;
+    uint8_t setup_flags; /* enum open_flag; and destination: the same for all of them */
+    uint32_t setup_dst;
     /* in-ports of the circuits whose bytes go out here, oldest first */
     uint8_t order[CIRCUITS_MAX];
     uint8_t order_count;
@@ -189,7 +205,8 @@ struct router {
     uint64_t now_us;
 
     struct source sources[SOURCES_MAX];
-    uint8_t source_opening; /* the source without an answer; SOURCES_MAX: none */
+    /* sources without an answer, oldest first: all to one node over one link */
+    uint8_t opening[CIRCUITS_MAX], opening_count;
 
     /* how much there is to look at, so that a step looks at nothing else */
     unsigned sources_busy, slots_queued, opens_held, replies_owed;
@@ -234,10 +251,13 @@ int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *b
 /* How many more small packets router_send takes now. */
 unsigned router_slots_free(const struct router *router);
 
-/* Starts a circuit from this node. At most one may be without an answer. */
+/*
+ * Starts a circuit from this node. E_BUSY: one to another node, or of another kind, has no answer
+ * yet; messages to one node follow each other without waiting for answers, up to CIRCUITS_MAX.
+ */
 int router_open(struct router *router, const struct circuit_source *source);
 
-/* The OPEN packet held at port that waits for this node's answer; NULL when there is none. */
+/* The oldest OPEN packet held at port that waits for this node's answer; NULL when there is none. */
 const uint8_t *router_open_at(const struct router *router, unsigned port);
 
 /* Accepts the circuit held at port; returns its model time of completion. Inline data is copied at

@@ -420,9 +420,11 @@ void stream_source_check(struct router *router, unsigned number)
 {
     struct source *source = &router->sources[number];
 
-    if (source->state != CIRCUIT_CLOSED || source->unacknowledged ||
-        number == router->source_opening)
+    if (source->state != CIRCUIT_CLOSED || source->unacknowledged)
         return;
+    for (unsigned i = 0; i < router->opening_count; i++)
+        if (router->opening[i] == number)
+            return;
     if (!source->refused) {
         if (!router_notice_room(router))
             return;
