@@ -27,7 +27,8 @@ ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.
 COLLECTIVES := collectives/schedule.c collectives/walker.c
 GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/schedule_gen.c
 PROVER := collectives/gen/build.c collectives/gen/prove.c
-NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c node/report.c node/sha256.c
+NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
+	node/report.c node/request.c node/sha256.c
 BOOT := boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/info.c lib/message.c \
 	lib/start.c lib/system.c

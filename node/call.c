@@ -21,29 +21,6 @@ static void *structure(const struct node *node, uint32_t address, uint32_t bytes
     return address % 4 ? NULL : program_memory(node, address, bytes);
 }
 
-struct request *request_named(struct node *node, uint32_t name)
-{
-    struct request *request = &node->requests[name & 0xff & (ECUBE_REQUESTS_MAX - 1)];
-
-    return (name & 0xff) < ECUBE_REQUESTS_MAX && request->kind != REQUEST_FREE &&
-                   request->state != STATE_DONE && request->generation == (name >> 8 & 0xff)
-               ? request
-               : NULL;
-}
-
-uint32_t request_name(const struct node *node, const struct request *request)
-{
-    /* Bit 16 keeps a name from being 0, which says that a message has no name yet. */
-    return 1u << 16 | (uint32_t)request->generation << 8 | (uint32_t)(request - node->requests);
-}
-
-void request_finish(struct request *request, int status, uint64_t done_ns)
-{
-    request->state = STATE_DONE;
-    request->status = status;
-    request->done_ns = done_ns;
-}
-
 static int call_write(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
     uint32_t bytes = arguments[1] < ECUBE_WRITE_MAX ? arguments[1] : ECUBE_WRITE_MAX;
@@ -120,7 +97,7 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
     }
     memcpy(at, &result, sizeof result);
     node->clock_ns = clock_max(node->clock_ns, request->done_ns);
-    request->kind = REQUEST_FREE;
+    request_free(node, request);
     return E_OK;
 }
 

@@ -63,14 +63,15 @@ static void begin_next(struct node *node)
     struct collective *c = &node->collective;
     struct request *oldest = NULL;
 
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        struct request *request = &node->requests[i];
-        if (request->kind == REQUEST_COLLECTIVE && request->state == STATE_QUEUED &&
-            (!oldest || (int32_t)(request->stamp - oldest->stamp) < 0))
+    if (node->collectives_queued == 0)
+        return;
+    for (unsigned i = 0; i < node->request_count && !oldest; i++) {
+        struct request *request = request_at(node, i);
+        if (request->kind == REQUEST_COLLECTIVE && request->state == STATE_QUEUED)
             oldest = request;
     }
-    if (!oldest)
-        return;
+    CHECK(oldest);
+    node->collectives_queued--;
     oldest->state = STATE_MOVING;
     c->request = (unsigned)(oldest - node->requests);
     c->arguments = node->collective_arguments[c->request];
@@ -93,7 +94,6 @@ static void begin_next(struct node *node)
 int collective_start(struct node *node, const struct ecube_abi_collective *arguments)
 {
     struct walk walk;
-    struct request *request = NULL;
     uint32_t dims = node->router.dims;
 
     if (!walk_possible(arguments->operation, dims, arguments->root, arguments->block_bytes))
@@ -106,15 +106,10 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
         (span.receive_bytes &&
          !program_memory(node, arguments->receive, (uint32_t)span.receive_bytes)))
         return E_FAULT;
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX && !request; i++)
-        if (node->requests[i].kind == REQUEST_FREE)
-            request = &node->requests[i];
+    struct request *request = request_make(node, REQUEST_COLLECTIVE);
     if (!request)
         return E_FULL;
-    *request = (struct request){.kind = REQUEST_COLLECTIVE,
-                                .generation = (uint8_t)(request->generation + 1),
-                                .stamp = node->stamp++,
-                                .issue_ns = node->clock_ns};
+    node->collectives_queued++;
     node->collective_arguments[request - node->requests] = *arguments;
     if (!is_active(&node->collective))
         begin_next(node);
@@ -213,7 +208,7 @@ void collective_end(struct node *node)
 
     /* Its steps go on without the program: the others need them. */
     if (is_active(c) && !c->walking) {
-        node->requests[c->request].kind = REQUEST_FREE;
+        request_free(node, &node->requests[c->request]);
         c->request = ECUBE_REQUESTS_MAX;
     }
     collective_gone(node);

@@ -26,14 +26,12 @@ static bool fits(const struct request *request, uint32_t src, uint32_t tag)
 /* The oldest posted receive for a message; NULL when there is none. */
 static struct request *find_receive(struct node *node, uint32_t src, uint32_t tag)
 {
-    struct request *oldest = NULL;
-
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        struct request *request = &node->requests[i];
-        if (fits(request, src, tag) && (!oldest || (int32_t)(request->stamp - oldest->stamp) < 0))
-            oldest = request;
+    for (unsigned i = 0; i < node->request_count; i++) {
+        struct request *request = request_at(node, i);
+        if (fits(request, src, tag))
+            return request;
     }
-    return oldest;
+    return NULL;
 }
 
 static void settle_receive(struct request *request, uint32_t src, uint32_t tag, uint32_t bytes)
@@ -158,10 +156,10 @@ bool match_self(struct node *node, struct request *request)
 }
 
 /* Whether an announcement has been answered, with READY or by storing it. */
-static bool is_known(const struct node *node, uint32_t src, uint32_t id)
+static bool is_known(struct node *node, uint32_t src, uint32_t id)
 {
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        const struct request *request = &node->requests[i];
+    for (unsigned i = 0; i < node->request_count; i++) {
+        const struct request *request = request_at(node, i);
         if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING &&
             request->match == id && (uint32_t)request->result_peer == src)
             return true;

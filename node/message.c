@@ -21,27 +21,14 @@
 
 void message_reset(struct node *node)
 {
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++)
-        if (i != node->collective.request)
-            node->requests[i].kind = REQUEST_FREE;
+    for (unsigned i = node->request_count; i-- > 0;) {
+        struct request *request = request_at(node, i);
+        if (request != &node->requests[node->collective.request])
+            request_free(node, request);
+    }
+    node->collectives_queued = 0;
     node->want_count = 0;
     node->pool_used = 0;
-}
-
-static struct request *new_request(struct node *node, enum request_kind kind)
-{
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        struct request *request = &node->requests[i];
-        if (request->kind != REQUEST_FREE)
-            continue;
-        uint8_t generation = (uint8_t)(request->generation + 1);
-        *request = (struct request){.kind = kind,
-                                    .generation = generation,
-                                    .stamp = node->stamp++,
-                                    .issue_ns = node->clock_ns};
-        return request;
-    }
-    return NULL;
 }
 
 static int new_message(struct node *node, const struct ecube_abi_message *message,
@@ -58,7 +45,7 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
         return E_ARGUMENT;
     if (message->tag < 0 && !(any && message->tag == ECUBE_ANY))
         return E_ARGUMENT;
-    struct request *request = new_request(node, kind);
+    struct request *request = request_make(node, kind);
     if (!request)
         return E_FULL;
     request->peer = message->peer;
@@ -78,7 +65,7 @@ int message_send(struct node *node, const struct ecube_abi_message *message)
     if (number < 0)
         return number;
     if ((uint32_t)request->peer == node->router.id && !match_self(node, request)) {
-        request->kind = REQUEST_FREE;
+        request_free(node, request);
         return E_FULL;
     }
     return number;
@@ -192,17 +179,13 @@ static bool is_unanswered(const struct request *request)
 }
 
 /* The last message before `send` to the same node that has not been answered for; NULL: none. */
-static const struct request *unanswered_before(const struct node *node, const struct request *send)
+static const struct request *unanswered_before(struct node *node, const struct request *send)
 {
-    const struct request *last = NULL;
+    const struct request *last = NULL, *other;
 
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        const struct request *other = &node->requests[i];
-        if (other->kind == REQUEST_SEND && other->peer == send->peer && is_unanswered(other) &&
-            (int32_t)(other->stamp - send->stamp) < 0 &&
-            (!last || (int32_t)(last->stamp - other->stamp) < 0))
+    for (unsigned i = 0; (other = request_at(node, i)) != send; i++)
+        if (other->kind == REQUEST_SEND && other->peer == send->peer && is_unanswered(other))
             last = other;
-    }
     return last;
 }
 
@@ -260,50 +243,33 @@ static void pump_send(struct node *node, struct request *request)
     }
 }
 
-/* The oldest request after `last` that may have something to do; NULL when there is none. */
-static struct request *next_moving(struct node *node, const struct request *last, uint64_t now_us)
+/* Whether a send has something to do that no packet from elsewhere must bring. */
+static bool send_moves(const struct request *request)
 {
-    struct request *next = NULL;
-
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        struct request *request = &node->requests[i];
-        bool receives = request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED;
-        bool sends = request->kind == REQUEST_SEND && request->state <= STATE_READY &&
-                     request->state != STATE_STORED && now_us >= request->again_us;
-        if ((receives || sends) && (!last || (int32_t)(request->stamp - last->stamp) > 0) &&
-            (!next || (int32_t)(request->stamp - next->stamp) < 0))
-            next = request;
-    }
-    return next;
+    return request->kind == REQUEST_SEND && request->state <= STATE_READY &&
+           request->state != STATE_STORED;
 }
 
-/* Whether a send or receive is left that may go on without a packet from elsewhere. */
-static bool anything_moves(const struct node *node)
+static bool receive_waits(const struct request *request)
 {
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        const struct request *request = &node->requests[i];
-        if (request->kind == REQUEST_SEND && request->state <= STATE_READY &&
-            request->state != STATE_STORED)
-            return true;
-        if (request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED && node->want_count)
-            return true;
-    }
-    return false;
+    return request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED;
 }
 
 void message_pump(struct node *node, uint64_t now_us)
 {
-    struct request *request = NULL;
+    bool left = false;
 
     if (!node->messages_move)
         return;
-    while ((request = next_moving(node, request, now_us)) != NULL) {
-        if (request->kind == REQUEST_SEND)
+    for (unsigned i = 0; i < node->request_count; i++) {
+        struct request *request = request_at(node, i);
+        if (send_moves(request) && now_us >= request->again_us)
             pump_send(node, request);
-        else if (node->want_count)
+        else if (receive_waits(request) && node->want_count)
             match_receive(node, request);
+        left |= send_moves(request) || (receive_waits(request) && node->want_count);
     }
-    node->messages_move = anything_moves(node);
+    node->messages_move = left;
 }
 
 uint64_t message_deadline(const struct node *node)
@@ -312,10 +278,9 @@ uint64_t message_deadline(const struct node *node)
 
     if (!node->messages_move)
         return deadline;
-    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
-        const struct request *request = &node->requests[i];
-        if (request->kind == REQUEST_SEND && request->state <= STATE_READY &&
-            request->state != STATE_STORED && request->again_us > node->router.now_us &&
+    for (unsigned i = 0; i < node->request_count; i++) {
+        const struct request *request = &node->requests[node->request_order[i]];
+        if (send_moves(request) && request->again_us > node->router.now_us &&
             request->again_us < deadline)
             deadline = request->again_us;
     }

@@ -1,8 +1,8 @@
 /*
  * state.h - everything a node knows, and what the files of this room share; not for other rooms.
  *
- * node.c steps and hands out notices; message.c sends and match.c receives; collective.c walks
- * schedules; load.c takes a download and passes it on; call.c serves system calls; report.c talks
+ * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
+ * sends and match.c receives; collective.c walks schedules; load.c takes a download and passes it on; call.c serves system calls; report.c talks
  * to the host.
  */
 #pragma once
@@ -113,6 +113,9 @@ struct node {
     uint8_t (*pool)[POOL_BYTES];
     uint32_t pool_used; /* bit n: buffer n */
     struct request requests[ECUBE_REQUESTS_MAX];
+    uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
+    uint8_t request_count;
+    uint8_t collectives_queued;
     struct want wants[WANTS_MAX]; /* in order of arrival */
     unsigned want_count;
     uint32_t stamp;
@@ -140,6 +143,16 @@ enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
 static inline uint32_t token_make(enum token_kind kind, unsigned generation, unsigned index)
 {
     return (uint32_t)kind << 24 | (generation & 0xff) << 8 | index;
+}
+
+/* A new request of the program; NULL when all are in use. */
+struct request *request_make(struct node *node, enum request_kind kind);
+void request_free(struct node *node, struct request *request);
+
+/* The requests in use, oldest first, by number below node->request_count. */
+static inline struct request *request_at(struct node *node, unsigned number)
+{
+    return &node->requests[node->request_order[number]];
 }
 
 /* The request that a name (index and generation) stands for; NULL when that use is over. */

@@ -1,0 +1,63 @@
+/*
+ * request.c - what a program has asked for and not yet waited for.
+ *
+ * The requests in use stand in request_order, oldest first; so whoever looks for the oldest that
+ * fits looks at those in use only, and takes the first.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "node/state.h"
+
+struct request *request_make(struct node *node, enum request_kind kind)
+{
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        struct request *request = &node->requests[i];
+        if (request->kind != REQUEST_FREE)
+            continue;
+        uint8_t generation = (uint8_t)(request->generation + 1);
+        *request = (struct request){.kind = (uint8_t)kind,
+                                    .generation = generation,
+                                    .stamp = node->stamp++,
+                                    .issue_ns = node->clock_ns};
+        node->request_order[node->request_count++] = (uint8_t)i;
+        return request;
+    }
+    return NULL;
+}
+
+void request_free(struct node *node, struct request *request)
+{
+    unsigned at = 0;
+
+    while (request_at(node, at) != request)
+        at++;
+    node->request_count--;
+    for (; at < node->request_count; at++)
+        node->request_order[at] = node->request_order[at + 1];
+    request->kind = REQUEST_FREE;
+}
+
+struct request *request_named(struct node *node, uint32_t name)
+{
+    struct request *request = &node->requests[name & 0xff & (ECUBE_REQUESTS_MAX - 1)];
+
+    return (name & 0xff) < ECUBE_REQUESTS_MAX && request->kind != REQUEST_FREE &&
+                   request->state != STATE_DONE && request->generation == (name >> 8 & 0xff)
+               ? request
+               : NULL;
+}
+
+uint32_t request_name(const struct node *node, const struct request *request)
+{
+    /* Bit 16 keeps a name from being 0, which says that a message has no name yet. */
+    return 1u << 16 | (uint32_t)request->generation << 8 | (uint32_t)(request - node->requests);
+}
+
+void request_finish(struct request *request, int status, uint64_t done_ns)
+{
+    request->state = STATE_DONE;
+    request->status = status;
+    request->done_ns = done_ns;
+}
