@@ -199,7 +199,7 @@ int main(void)
         .payload_checked = false, /* a virtio queue and a socket lose nothing */
     };
     CHECK(node_bytes() <= NODE_BYTES_MAX &&
-          node_memory_bytes(config.link_count) <= MEMORY_BYTES_MAX);
+          node_memory_bytes(config.link_count, config.ring) <= MEMORY_BYTES_MAX);
     node_init(node(), &config);
     idle();
 }

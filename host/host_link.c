@@ -34,7 +34,7 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topo
 
     host->count = topology->dims + 1;
     host->outbox = calloc(OUTBOX_MAX, sizeof *host->outbox);
-    host->router_memory = aligned_alloc(64, (router_memory_bytes(host->count) + 63) / 64 * 64);
+    host->router_memory = aligned_alloc(64, (router_memory_bytes(host->count, 0) + 63) / 64 * 64);
     if (!host->outbox || !host->router_memory) {
         return message_set(message, "out of memory");
     }

@@ -13,9 +13,9 @@ size_t node_bytes(void)
     return sizeof(struct node);
 }
 
-size_t node_memory_bytes(unsigned link_count)
+size_t node_memory_bytes(unsigned link_count, unsigned ring)
 {
-    return router_memory_bytes(link_count) + (size_t)POOL_MAX * POOL_BYTES;
+    return router_memory_bytes(link_count, ring) + (size_t)POOL_MAX * POOL_BYTES;
 }
 
 void node_init(struct node *node, const struct node_config *config)
@@ -26,9 +26,11 @@ void node_init(struct node *node, const struct node_config *config)
                                    .links = config->links,
                                    .link_count = config->link_count,
                                    .payload_checked = config->payload_checked,
+                                   .attention = config->attention,
+                                   .ring = config->ring,
                                    .memory = config->memory};
     router_init(&node->router, &router);
-    node->pool = (void *)((uint8_t *)config->memory + router_memory_bytes(config->link_count));
+    node->pool = (void *)((uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring));
     node->collective.request = ECUBE_REQUESTS_MAX;
 }
 

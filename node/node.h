@@ -30,8 +30,10 @@ struct node_config {
     /* private blocks end at image_address and start no lower than this */
     uint32_t blocks_address;
     uint32_t image_address;
-    /* working memory for queues and pools, node_memory_bytes(link_count) bytes, 8-aligned */
+    /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
+    uint32_t *attention; /* as in struct router_config */
+    uint16_t ring;       /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
 };
 
@@ -59,7 +61,7 @@ struct node_start {
 };
 
 size_t node_bytes(void);
-size_t node_memory_bytes(unsigned link_count);
+size_t node_memory_bytes(unsigned link_count, unsigned ring);
 void node_init(struct node *node, const struct node_config *config);
 
 /* Takes what the links have and the timers owe, up to a bounded amount; true when more is waiting.

@@ -9,16 +9,24 @@
 
 static struct segment *segment_at(const struct channel *channel, uint16_t index)
 {
-    return &channel->segments[index & (SEGMENTS_MAX - 1)];
+    return &channel->segments[index & (channel->ring - 1)];
 }
 
-void channel_init(struct channel *channel, struct link *link, struct segment *segments,
-                  struct piece *pieces, bool checked)
+void channel_init(struct channel *channel, const struct channel_config *config)
 {
-    *channel =
-        (struct channel){.link = link, .segments = segments, .pieces = pieces, .checked = checked};
+    CHECK((config->ring & (config->ring - 1)) == 0 && config->ring > FRAME_SEGMENTS_MAX &&
+          config->ring <= RING_MAX);
+    *channel = (struct channel){.link = config->link,
+                                .segments = config->segments,
+                                .pieces = config->pieces,
+                                .ring = config->ring,
+                                .data_window = DATA_WINDOW / RING_MAX * config->ring,
+                                .checked = config->checked,
+                                .due = config->due,
+                                .due_bit = config->due_bit};
     channel->told_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
+    channel_wake(channel);
 }
 
 void channel_kill(struct channel *channel, uint8_t reason)
@@ -28,12 +36,13 @@ void channel_kill(struct channel *channel, uint8_t reason)
     channel->state = LINK_DEAD;
     channel->dead_reason = reason;
     channel->wake_us = UINT64_MAX;
+    channel_wake(channel);
 }
 
 bool channel_room(const struct channel *channel, unsigned segments)
 {
     return channel->state == LINK_UP &&
-           (uint16_t)(channel->end - channel->first) + segments <= SEGMENTS_MAX;
+           (uint16_t)(channel->end - channel->first) + segments <= channel->ring;
 }
 
 uint32_t channel_data_credit(const struct channel *channel)
@@ -81,6 +90,7 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
         segment->last = i + 1 == count;
     }
     channel->seq_next++;
+    channel_wake(channel);
     channel->counters.frames_sent++;
     if (type == FRAME_DATA)
         channel->data_sent += payload;

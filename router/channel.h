@@ -24,10 +24,9 @@
 #include "router/frame_wire.h"
 
 enum {
-    SEGMENTS_MAX = 128, /* a power of two */
-    PIECES_MAX = 128,   /* a power of two */
+    RING_MAX = 128, /* places for segments, and for pieces: a power of two */
     FRAME_SEGMENTS_MAX = 24,
-    DATA_WINDOW = 112 * 1024, /* bytes of data that may lie unread here */
+    DATA_WINDOW = 112 * 1024, /* bytes of data that may lie unread here, with RING_MAX places */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
     RAW_FRAMES = 4,           /* unnumbered frames (HELLO, ACK, NAK) that may be under way */
     /* data frames of this node's own that may be under way: a power of two */
@@ -77,6 +76,10 @@ struct channel_counters {
 
 struct channel {
     struct link *link;
+    /* the owner's mask of channels whose channel_flush has something to do, and this one's bit */
+    uint32_t *due, due_bit;
+    uint16_t ring;       /* places in each of the two rings */
+    uint32_t data_window;
     bool checked;        /* payloads carry a CRC */
     uint8_t state;       /* enum link_state */
     uint8_t dead_reason; /* enum dead_reason */
@@ -143,8 +146,35 @@ struct arrival {
     uint16_t buffer;
 };
 
-void channel_init(struct channel *channel, struct link *link, struct segment *segments,
-                  struct piece *pieces, bool checked);
+struct channel_config {
+    struct link *link;
+    struct segment *segments;
+    struct piece *pieces;
+    uint16_t ring; /* places in each: a power of two, more than FRAME_SEGMENTS_MAX */
+    bool checked;
+    uint32_t *due, due_bit;
+};
+
+void channel_init(struct channel *channel, const struct channel_config *config);
+
+/* Asks the owner to call channel_flush. */
+static inline void channel_wake(struct channel *channel)
+{
+    *channel->due |= channel->due_bit;
+}
+
+/* Has an acknowledgement sent with the next channel_flush. */
+static inline void channel_acknowledge(struct channel *channel)
+{
+    channel->ack_now = true;
+    channel_wake(channel);
+}
+
+static inline void channel_greet_soon(struct channel *channel)
+{
+    channel->hello_due = true;
+    channel_wake(channel);
+}
 
 /* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link
  * is empty. */
@@ -184,14 +214,12 @@ bool channel_take_done(struct channel *channel, struct segment *segment);
 /* How much of the other end is known: nothing, part, or all (it hears us and has a number). */
 uint8_t channel_heard(const struct channel *channel);
 
-/* Whether channel_flush has nothing to do: asked for every link in every step, so it costs no call.
- */
-static inline bool channel_idle(const struct channel *channel, uint64_t now_us, uint32_t id)
+/* Whether channel_flush has nothing to do until something happens. */
+static inline bool channel_settled(const struct channel *channel, uint32_t id)
 {
-    return channel->next == channel->end && !channel->ack_now && !channel->nak_due &&
-           !channel->resend_due && !channel->kick_due && !channel->hello_due &&
-           channel->told_id == id && now_us < channel->wake_us &&
-           channel->link->carrier == CARRIER_UP;
+    return channel->link->carrier != CARRIER_UP || channel->state == LINK_DEAD ||
+           (channel->next == channel->end && !channel->ack_now && !channel->nak_due &&
+            !channel->resend_due && !channel->hello_due && channel->told_id == id);
 }
 
 /* Declares the link dead. */

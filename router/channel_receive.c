@@ -35,13 +35,13 @@ void channel_release(struct channel *channel, uint16_t buffer, enum credit credi
     if (credit == CREDIT_CONTROL) {
         channel->control_consumed++;
         if ((uint16_t)(channel->control_consumed - channel->control_told) >= CONTROL_WINDOW / 2)
-            channel->ack_now = true;
+            channel_acknowledge(channel);
     } else if (credit == CREDIT_DATA) {
         channel->data_consumed += bytes;
         bool closed = channel->data_consumed == channel->data_received &&
                       channel->payload_left == 0 && channel->payload_flags & FLAG_LAST;
-        if (channel->data_consumed - channel->data_told >= DATA_WINDOW / 4 || closed)
-            channel->ack_now = true;
+        if (channel->data_consumed - channel->data_told >= channel->data_window / 4 || closed)
+            channel_acknowledge(channel);
     }
 }
 
@@ -94,6 +94,7 @@ static void owe_nak(struct channel *channel)
     if (!channel->nak_sent)
         channel->nak_due = true;
     channel->nak_sent = true;
+    channel_wake(channel);
 }
 
 static void owe_ack(struct channel *channel, uint64_t now_us)
@@ -102,10 +103,11 @@ static void owe_ack(struct channel *channel, uint64_t now_us)
         channel->ack_us = now_us + ACK_DELAY_US;
         if (channel->ack_us < channel->wake_us)
             channel->wake_us = channel->ack_us;
+        channel_wake(channel);
     }
     if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
-        channel->data_received - channel->data_acknowledged >= DATA_WINDOW / 4)
-        channel->ack_now = true;
+        channel->data_received - channel->data_acknowledged >= channel->data_window / 4)
+        channel_acknowledge(channel);
 }
 
 static void accept_frame(struct channel *channel, uint64_t now_us)
@@ -164,22 +166,24 @@ static void take_hello(struct channel *channel, uint64_t now_us, const uint8_t *
         hello.control_window = channel->peer.control_window;
     }
     if (hello.heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US / 2)
-        channel->hello_due = true; /* it asks again: what we said was lost */
+        channel_greet_soon(channel); /* it asks again: what we said was lost */
     channel->peer = hello;
     channel->hello_new = true;
     if (hello.heard != HEARD_NOTHING && channel->state == LINK_HEARD)
         channel->state = LINK_UP;
     if (channel_heard(channel) != channel->told_heard)
-        channel->hello_due = true;
+        channel_greet_soon(channel);
 }
 
 static void take_unnumbered(struct channel *channel, uint64_t now_us, const struct frame *frame,
                             const uint8_t *payload)
 {
-    if (frame->type == FRAME_HELLO)
+    if (frame->type == FRAME_HELLO) {
         take_hello(channel, now_us, payload);
-    else if (frame->type == FRAME_NAK)
+    } else if (frame->type == FRAME_NAK) {
         channel->resend_due = true;
+        channel_wake(channel);
+    }
 }
 
 /* Says whether a numbered frame is the next one; if not, what is owed to the sender. */
@@ -192,7 +196,7 @@ static bool in_order(struct channel *channel, const struct frame *frame)
     if (frame->seq == channel->seq_expected)
         return true;
     if ((int16_t)(frame->seq - channel->seq_expected) < 0) {
-        channel->ack_now = true;
+        channel_acknowledge(channel);
     } else {
         channel->counters.gaps++;
         owe_nak(channel);
@@ -235,7 +239,7 @@ static void begin_data(struct channel *channel, const struct frame *frame)
     channel->crc_received = 0;
     channel->crc_left = frame->flags & FLAG_CHECKED ? FRAME_CHECK_BYTES : 0;
     if (!channel->payload_skip &&
-        channel->data_received + frame->length - channel->data_consumed > DATA_WINDOW)
+        channel->data_received + frame->length - channel->data_consumed > channel->data_window)
         channel_kill(channel, DEAD_PROTOCOL);
 }
 
@@ -320,7 +324,7 @@ static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
 
 static struct piece *piece_at(const struct channel *channel, uint16_t index)
 {
-    return &channel->pieces[index & (PIECES_MAX - 1)];
+    return &channel->pieces[index & (channel->ring - 1)];
 }
 
 /* Adds a few bytes to the newest piece, when its buffer has room behind it; so buffers and pieces
@@ -352,7 +356,7 @@ static bool keep_piece(struct channel *channel, uint32_t bytes)
 {
     if (bytes > 0 && join_piece(channel, bytes))
         return true;
-    if ((uint16_t)(channel->piece_end - channel->piece_first) == PIECES_MAX)
+    if ((uint16_t)(channel->piece_end - channel->piece_first) == channel->ring)
         return false;
     struct piece *piece = piece_at(channel, channel->piece_end++);
     *piece = (struct piece){channel->chunk.data, bytes, BUFFER_NONE, 0, false};
@@ -400,7 +404,7 @@ static void end_data(struct channel *channel, uint64_t now_us)
     if (channel->payload_flags & FLAG_LAST) {
         struct piece *last = piece_at(channel, (uint16_t)(channel->piece_end - 1));
         last->flags = channel->payload_flags & (FLAG_LAST | FLAG_ABORT);
-        channel->ack_now = true;
+        channel_acknowledge(channel);
     }
     channel->piece_commit = channel->piece_end;
     accept_frame(channel, now_us);

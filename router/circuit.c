@@ -281,6 +281,7 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
     out->setup_flags = open_flags(packet);
     out->setup_dst = get32(packet + 8);
     out->order[out->order_count++] = (uint8_t)in;
+    router->out_busy |= 1u << port;
 }
 
 static void pass_held(struct router *router, unsigned port, unsigned out)

@@ -20,7 +20,7 @@ static void learn(struct router *router, const struct hello *hello, uint32_t id)
                                        .sigma_permille = hello->sigma_permille,
                                        .all_port = hello->all_port};
     for (unsigned p = 0; p < router->port_count; p++)
-        router->ports[p].channel.hello_due = true;
+        channel_greet_soon(&router->ports[p].channel);
     router_tell(router, &(struct notice){.kind = NOTICE_IDENTITY});
 }
 
@@ -84,7 +84,7 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .dims = router->dims,
                             .heard = channel_heard(channel),
                             .all_port = router->profile.all_port,
-                            .data_window = DATA_WINDOW,
+                            .data_window = channel->data_window,
                             .control_window = CONTROL_WINDOW,
                             .sigma_permille = router->profile.sigma_permille,
                             .xi_ns = router->profile.xi_ns,

@@ -111,6 +111,7 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
     } else {
         CHECK(in->routed_count < CONTROL_WINDOW);
         in->routed[(in->routed_first + in->routed_count++) % CONTROL_WINDOW] = *arrival;
+        router->routed_due |= 1u << port;
     }
 }
 
@@ -140,6 +141,7 @@ static void pump_routed(struct router *router, unsigned port)
         in->routed_first = (uint8_t)((in->routed_first + 1) % CONTROL_WINDOW);
         in->routed_count--;
     }
+    router->routed_due &= ~(1u << port);
 }
 
 /* Puts a packet of this node's own on its channel, or throws it away when the way is dead; false:
@@ -150,23 +152,15 @@ static bool send_slot(struct router *router, unsigned number, unsigned out)
 
     if (!alive(router, out)) {
         router->packets_dropped++;
-        slot->state = SLOT_FREE;
-        router->slots_queued--;
+        router->slots_free |= 1u << number;
         return true;
     }
     if (!can_send(router, out))
         return false;
-    slot->state = SLOT_SENT;
-    router->slots_queued--;
     router_queue_packet(router, out, slot->bytes, slot->packet_bytes,
                         (struct segment){.owner = OWNER_SLOT, .number = (uint16_t)number});
     router->ports[out].channel.control_sent++;
     return true;
-}
-
-static unsigned slot_out(const struct router *router, unsigned number)
-{
-    return router_next_hop(router, get32(router->slots[number].bytes + FRAME_HEADER_BYTES + 8));
 }
 
 /* This node's own packets, oldest first, so that those to one node arrive in the order they were
@@ -174,59 +168,52 @@ static unsigned slot_out(const struct router *router, unsigned number)
 static void pump_slots(struct router *router)
 {
     uint32_t blocked = 0; /* ports that have refused one */
+    unsigned kept = 0, count = router->slots_queued;
 
-    while (router->slots_queued) {
-        unsigned oldest = SLOTS_MAX + LARGE_SLOTS_MAX;
-        for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
-            const struct slot *slot = &router->slots[i];
-            if (slot->state == SLOT_QUEUED && !(blocked >> slot_out(router, i) & 1) &&
-                (oldest == SLOTS_MAX + LARGE_SLOTS_MAX ||
-                 (int32_t)(slot->stamp - router->slots[oldest].stamp) < 0))
-                oldest = i;
-        }
-        if (oldest == SLOTS_MAX + LARGE_SLOTS_MAX)
-            return;
-        unsigned out = slot_out(router, oldest);
-        if (!send_slot(router, oldest, out))
+    for (unsigned i = 0; i < count; i++) {
+        unsigned number = router->slot_order[i];
+        const uint8_t *packet = router->slots[number].bytes + FRAME_HEADER_BYTES;
+        unsigned out = router_next_hop(router, get32(packet + 8));
+        if (blocked >> out & 1 || !send_slot(router, number, out)) {
             blocked |= 1u << out;
+            router->slot_order[kept++] = (uint8_t)number;
+        }
     }
+    router->slots_queued = (uint8_t)kept;
 }
 
 void packet_pump(struct router *router)
 {
-    for (unsigned port = 0; port < router->port_count; port++)
-        pump_routed(router, port);
-    pump_slots(router);
+    for (uint32_t left = router->routed_due; left; left &= left - 1)
+        pump_routed(router, (unsigned)__builtin_ctz(left));
+    if (router->slots_queued)
+        pump_slots(router);
 }
 
 int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes)
 {
+    const uint32_t small = (1u << SLOTS_MAX) - 1;
+    uint32_t fitting = router->slots_free & (bytes <= SLOT_BODY_MAX ? UINT32_MAX : ~small);
+
     CHECK(bytes <= PACKET_BODY_MAX && kind >= PACKET_ROUTED);
-    for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
-        struct slot *slot = &router->slots[i];
-        if (slot->state != SLOT_FREE || slot->body_max < bytes)
-            continue;
-        uint8_t *packet = slot->bytes + FRAME_HEADER_BYTES;
-        memset(packet, 0, PACKET_HEADER_BYTES);
-        packet[0] = kind;
-        put16(packet + 2, bytes);
-        put32(packet + 4, router->id);
-        put32(packet + 8, dst);
-        memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
-        slot->packet_bytes = (uint16_t)(PACKET_HEADER_BYTES + bytes);
-        slot->state = SLOT_QUEUED;
-        router->slots_queued++;
-        slot->stamp = router->stamp++;
-        return E_OK;
-    }
-    return E_FULL;
+    if (!fitting)
+        return E_FULL;
+    unsigned number = (unsigned)__builtin_ctz(fitting);
+    struct slot *slot = &router->slots[number];
+    uint8_t *packet = slot->bytes + FRAME_HEADER_BYTES;
+    memset(packet, 0, PACKET_HEADER_BYTES);
+    packet[0] = kind;
+    put16(packet + 2, bytes);
+    put32(packet + 4, router->id);
+    put32(packet + 8, dst);
+    memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
+    slot->packet_bytes = (uint16_t)(PACKET_HEADER_BYTES + bytes);
+    router->slots_free &= ~(1u << number);
+    router->slot_order[router->slots_queued++] = (uint8_t)number;
+    return E_OK;
 }
 
 unsigned router_slots_free(const struct router *router)
 {
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < SLOTS_MAX; i++)
-        count += router->slots[i].state == SLOT_FREE;
-    return count;
+    return (unsigned)__builtin_popcount(router->slots_free & ((1u << SLOTS_MAX) - 1));
 }

@@ -17,13 +17,14 @@ static uint32_t align(uint32_t bytes)
     return (bytes + 7u) & ~7u;
 }
 
-uint32_t router_memory_bytes(unsigned link_count)
+uint32_t router_memory_bytes(unsigned link_count, unsigned ring)
 {
     uint32_t packet = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + FRAME_CHECK_BYTES;
+    uint32_t places = ring ? ring : RING_MAX;
 
     return align(link_count * (uint32_t)sizeof(struct port)) +
-           link_count * (align(SEGMENTS_MAX * sizeof(struct segment)) +
-                         align(PIECES_MAX * sizeof(struct piece))) +
+           link_count * (align(places * sizeof(struct segment)) +
+                         align(places * sizeof(struct piece))) +
            SLOTS_MAX * align(packet + SLOT_BODY_MAX) +
            LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX);
 }
@@ -39,6 +40,7 @@ static void *take_memory(uint8_t **memory, uint32_t bytes)
 void router_init(struct router *router, const struct router_config *config)
 {
     uint8_t *memory = config->memory;
+    uint16_t ring = config->ring ? config->ring : RING_MAX;
     uint32_t packet = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + FRAME_CHECK_BYTES;
 
     CHECK(config->link_count <= PORTS_MAX);
@@ -49,14 +51,21 @@ void router_init(struct router *router, const struct router_config *config)
                               .profile = config->profile,
                               .peers = config->peers,
                               .payload_checked = config->payload_checked,
-                              .port_count = config->link_count};
+                              .port_count = config->link_count,
+                              .attention = config->attention,
+                              .slots_free = (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1,
+                              .wake_us = UINT64_MAX};
     router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));
     memset(router->ports, 0, config->link_count * sizeof(struct port));
     for (unsigned p = 0; p < config->link_count; p++) {
-        struct segment *segments = take_memory(&memory, SEGMENTS_MAX * sizeof(struct segment));
-        struct piece *pieces = take_memory(&memory, PIECES_MAX * sizeof(struct piece));
-        channel_init(&router->ports[p].channel, config->links[p], segments, pieces,
-                     config->payload_checked);
+        struct channel_config channel = {.link = config->links[p],
+                                         .ring = ring,
+                                         .checked = config->payload_checked,
+                                         .due = &router->flush_due,
+                                         .due_bit = 1u << p};
+        channel.segments = take_memory(&memory, ring * (uint32_t)sizeof(struct segment));
+        channel.pieces = take_memory(&memory, ring * (uint32_t)sizeof(struct piece));
+        channel_init(&router->ports[p].channel, &channel);
         router->ports[p].setup_holder = PORT_NONE;
     }
     for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
@@ -130,18 +139,20 @@ static void take_arrival(struct router *router, unsigned port, const struct arri
 /* Takes what a link has, up to a bound; true when there may be more. */
 static bool take_link(struct router *router, unsigned port)
 {
+    struct port *in = &router->ports[port];
     struct arrival arrival;
 
+    router->in_busy |= 1u << port;
     for (unsigned i = 0; i < ARRIVALS_PER_STEP; i++) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
             return true;
-        enum arrival_kind kind =
-            channel_receive(&router->ports[port].channel, router->now_us, &arrival);
+        enum arrival_kind kind = channel_receive(&in->channel, router->now_us, &arrival);
         if (kind == ARRIVAL_NONE)
             return false;
         if (kind == ARRIVAL_PACKET)
             take_arrival(router, port, &arrival);
-        identity_take(router, port);
+        if (in->channel.hello_new)
+            identity_take(router, port);
     }
     return true;
 }
@@ -156,8 +167,11 @@ static void watch_link(struct router *router, unsigned port)
         p->told_up = true;
         router_tell(router, &(struct notice){.kind = NOTICE_UP, .port = port});
     }
-    if (state == LINK_DEAD && !p->told_dead &&
-        router->notice_count + NOTICES_SPARE <= NOTICES_MAX) {
+    if (state == LINK_DEAD && !p->told_dead) {
+        if (router->notice_count + NOTICES_SPARE > NOTICES_MAX) {
+            channel_wake(&p->channel);
+            return;
+        }
         p->told_dead = true;
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
@@ -185,7 +199,7 @@ static void release_done(struct router *router, unsigned port)
             channel_release(&router->ports[segment.port].channel, segment.number, segment.credit,
                             segment.credit_bytes);
             break;
-        case OWNER_SLOT: router->slots[segment.number].state = SLOT_FREE; break;
+        case OWNER_SLOT: router->slots_free |= 1u << segment.number; break;
         case OWNER_REPLY: release_reply(&router->ports[segment.port]); break;
         case OWNER_HEADER: channel->headers_used--; break;
         case OWNER_SOURCE: stream_source_done(router, segment.number); break;
@@ -194,20 +208,75 @@ static void release_done(struct router *router, unsigned port)
     }
 }
 
+/* Looks at one link; true when more is waiting there. */
+static bool look(struct router *router, unsigned port)
+{
+    struct port *p = &router->ports[port];
+    struct channel *channel = &p->channel;
+
+    if (channel->link->carrier != p->carrier) {
+        p->carrier = (uint8_t)channel->link->carrier;
+        channel_wake(channel);
+    }
+    if (!channel->chunk_held && !link_news(channel->link))
+        return false;
+    bool more = take_link(router, port);
+    release_done(router, port);
+    watch_link(router, port);
+    return more;
+}
+
 bool router_take(struct router *router, uint64_t now_us)
 {
     bool more = false;
 
     router->now_us = now_us;
-    for (unsigned p = 0; p < router->port_count; p++) {
-        const struct channel *channel = &router->ports[p].channel;
-        if (!channel->chunk_held && !link_news(channel->link) && channel->state != LINK_DEAD)
-            continue;
-        more |= take_link(router, p);
-        release_done(router, p);
-        watch_link(router, p);
+    if (!router->attention) {
+        for (unsigned p = 0; p < router->port_count; p++)
+            more |= look(router, p);
+        return more;
+    }
+    for (uint32_t left = *router->attention; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        if (port >= router->port_count || !look(router, port))
+            *router->attention &= ~(left & -left);
+        else
+            more = true;
     }
     return more;
+}
+
+/* Has the channels looked at whose time has come. */
+static void wake_channels(struct router *router)
+{
+    uint64_t wake_us = UINT64_MAX;
+
+    for (unsigned p = 0; p < router->port_count; p++) {
+        struct channel *channel = &router->ports[p].channel;
+        if (channel->wake_us <= router->now_us)
+            channel_wake(channel);
+        else if (channel->wake_us < wake_us)
+            wake_us = channel->wake_us;
+    }
+    router->wake_us = wake_us;
+}
+
+static void flush(struct router *router, unsigned port)
+{
+    struct channel *channel = &router->ports[port].channel;
+
+    if (channel_greets(channel, router->now_us, router->id)) {
+        struct hello hello;
+        identity_hello(router, port, &hello);
+        channel_greet(channel, router->now_us, &hello);
+    }
+    channel_flush(channel, router->now_us);
+    if (!channel_settled(channel, router->id))
+        channel_wake(channel);
+    if (channel->wake_us < router->wake_us)
+        router->wake_us = channel->wake_us;
+    release_done(router, port);
+    watch_link(router, port);
 }
 
 void router_move(struct router *router, uint64_t now_us)
@@ -216,18 +285,12 @@ void router_move(struct router *router, uint64_t now_us)
     circuit_pump(router);
     packet_pump(router);
     stream_pump(router);
-    for (unsigned p = 0; p < router->port_count; p++) {
-        struct channel *channel = &router->ports[p].channel;
-        if (channel_idle(channel, now_us, router->id))
-            continue;
-        if (channel_greets(channel, now_us, router->id)) {
-            struct hello hello;
-            identity_hello(router, p, &hello);
-            channel_greet(channel, now_us, &hello);
-        }
-        channel_flush(channel, now_us);
-        watch_link(router, p);
-    }
+    if (now_us >= router->wake_us)
+        wake_channels(router);
+    uint32_t due = router->flush_due;
+    router->flush_due = 0;
+    for (; due; due &= due - 1)
+        flush(router, (unsigned)__builtin_ctz(due));
 }
 
 bool router_step(struct router *router, uint64_t now_us)
@@ -240,14 +303,7 @@ bool router_step(struct router *router, uint64_t now_us)
 
 uint64_t router_deadline(const struct router *router)
 {
-    uint64_t deadline = UINT64_MAX;
-
-    for (unsigned p = 0; p < router->port_count; p++) {
-        uint64_t wake = router->ports[p].channel.wake_us;
-        if (wake < deadline)
-            deadline = wake;
-    }
-    return deadline;
+    return router->wake_us;
 }
 
 /* Whether a circuit may be started before those ahead of it are answered. */
@@ -275,15 +331,19 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     if (!source)
         return E_BUSY;
     router->sources_busy++;
-    *source = (struct source){.circuit = *circuit,
-                              .state = CIRCUIT_WAITING,
-                              .out = (uint8_t)out,
-                              .length = circuit->bytes[0] + circuit->bytes[1],
-                              .stamp = router->stamp++};
+    source->circuit = *circuit;
+    source->state = CIRCUIT_WAITING;
+    source->out = (uint8_t)out;
+    source->refused = false;
+    source->length = circuit->bytes[0] + circuit->bytes[1];
+    source->moved = 0;
+    source->unacknowledged = 0;
+    source->stamp = router->stamp++;
     CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= OPEN_INLINE_MAX);
     router->opening[router->opening_count++] = (uint8_t)(source - router->sources);
     uint8_t *packet = source->open + FRAME_HEADER_BYTES;
     uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
+    memset(packet, 0, OPEN_BYTES);
     packet[0] = PACKET_OPEN;
     put16(packet + 2, OPEN_BYTES - PACKET_HEADER_BYTES + inlined);
     put32(packet + 4, router->id);

@@ -139,10 +139,10 @@ struct port {
     uint8_t owed_count;
     uint8_t replies[CIRCUITS_MAX][REPLY_BYTES];
     uint8_t reply_next, replies_busy;
-
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
     uint8_t routed_first, routed_count;
     bool told_up, told_dead;
+    uint8_t carrier; /* enum carrier: as it was when last looked at */
 
     /* outwards */
     /* in-port of the circuits being set up over this link; PORT_NONE: free */
@@ -160,16 +160,12 @@ struct port {
     uint64_t free_ns; /* model time at which the link is free */
 };
 
-enum slot_state { SLOT_FREE, SLOT_QUEUED, SLOT_SENT };
-
 /* A packet that starts here: frame header, packet, check. The last LARGE_SLOTS_MAX slots hold the
  * longest packet. */
 struct slot {
     uint8_t *bytes;
     uint16_t body_max;
     uint16_t packet_bytes;
-    uint8_t state;  /* enum slot_state */
-    uint32_t stamp; /* order of sending */
 };
 
 struct source {
@@ -188,7 +184,12 @@ struct router_config {
     struct link **links;
     unsigned link_count;
     bool payload_checked;
-    void *memory; /* router_memory_bytes(link_count), 8-aligned */
+    /* Bits of the links that have news or whose carrier has changed, set by their makers; NULL: each
+     * link is asked in each step. */
+    uint32_t *attention;
+    /* places per link for what is under way: a power of two from 32 to RING_MAX; 0: RING_MAX */
+    uint16_t ring;
+    void *memory; /* router_memory_bytes(link_count, ring), 8-aligned */
     /* the host only: */
     uint8_t network, dims;
     struct profile profile;
@@ -208,12 +209,22 @@ struct router {
     /* sources without an answer, oldest first: all to one node over one link */
     uint8_t opening[CIRCUITS_MAX], opening_count;
 
-    /* how much there is to look at, so that a step looks at nothing else */
-    unsigned sources_busy, slots_queued, opens_held, replies_owed;
+    /* What there is to look at, so that a step looks at nothing else: masks of ports, sources, slots */
+    uint32_t *attention;
+    uint32_t flush_due;  /* channel_flush has something to do */
+    uint32_t routed_due; /* packets for other nodes lie there */
+    uint32_t in_busy;    /* circuits or bytes of circuits lie there */
+    uint32_t out_busy;   /* bytes of circuits go out there */
+    uint32_t sources_due;
+    uint32_t slots_free;
+    unsigned sources_busy, opens_held, replies_owed;
+    uint64_t wake_us; /* no channel's wake_us is earlier */
 
     uint64_t send_free_ns, receive_free_ns;
 
     struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];
+    uint8_t slot_order[SLOTS_MAX + LARGE_SLOTS_MAX]; /* those that are queued, oldest first */
+    uint8_t slots_queued;
     const uint32_t *peers; /* host: the node that belongs at each link */
     uint32_t stamp;
 
@@ -226,7 +237,7 @@ struct router {
     uint32_t packets_forwarded, circuits_forwarded, packets_dropped, circuits_refused;
 };
 
-uint32_t router_memory_bytes(unsigned link_count);
+uint32_t router_memory_bytes(unsigned link_count, unsigned ring);
 void router_init(struct router *router, const struct router_config *config);
 
 /* Takes what the links hold, up to a bound; true when more is waiting. */

@@ -360,18 +360,22 @@ static void check_stray(struct port *in)
 
 void stream_pump(struct router *router)
 {
-    for (unsigned p = 0; p < router->port_count; p++) {
-        struct port *in = &router->ports[p];
-        if (in->circuit_count || channel_piece(&in->channel)) {
-            check_stray(in);
-            pump_local(router, p);
-        }
+    for (uint32_t left = router->in_busy; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        struct port *in = &router->ports[port];
+        check_stray(in);
+        pump_local(router, port);
+        if (in->circuit_count == 0 && !channel_piece(&in->channel))
+            router->in_busy &= ~(1u << port);
     }
-    for (unsigned p = 0; p < router->port_count; p++)
-        if (router->ports[p].order_count || router->ports[p].draining_count)
-            pump_out(router, p);
-    for (unsigned i = 0; i < SOURCES_MAX && router->sources_busy; i++)
-        stream_source_check(router, i);
+    for (uint32_t left = router->out_busy; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        pump_out(router, port);
+        if (router->ports[port].order_count == 0 && router->ports[port].draining_count == 0)
+            router->out_busy &= ~(1u << port);
+    }
+    for (uint32_t left = router->sources_due; left; left &= left - 1)
+        stream_source_check(router, (unsigned)__builtin_ctz(left));
 }
 
 void stream_source_open(struct router *router, unsigned number)
@@ -413,21 +417,26 @@ void stream_source_open(struct router *router, unsigned number)
 void stream_source_done(struct router *router, unsigned number)
 {
     CHECK(router->sources[number].unacknowledged > 0);
-    router->sources[number].unacknowledged--;
+    if (--router->sources[number].unacknowledged == 0)
+        router->sources_due |= 1u << number;
 }
 
 void stream_source_check(struct router *router, unsigned number)
 {
     struct source *source = &router->sources[number];
+    uint32_t bit = 1u << number;
 
+    router->sources_due &= ~bit;
     if (source->state != CIRCUIT_CLOSED || source->unacknowledged)
         return;
     for (unsigned i = 0; i < router->opening_count; i++)
         if (router->opening[i] == number)
             return;
     if (!source->refused) {
-        if (!router_notice_room(router))
+        if (!router_notice_room(router)) {
+            router->sources_due |= bit;
             return;
+        }
         router_tell(router, &(struct notice){.kind = NOTICE_SENT,
                                              .token = source->circuit.token,
                                              .status = source->moved == source->length ||
@@ -453,8 +462,10 @@ void stream_port_dead(struct router *router, unsigned port)
     }
     for (unsigned i = 0; i < SOURCES_MAX; i++)
         if (may_flow(router->sources[i].state, router->sources[i].circuit.flags) &&
-            router->sources[i].out == port)
+            router->sources[i].out == port) {
             router->sources[i].state = CIRCUIT_CLOSED;
+            router->sources_due |= 1u << i;
+        }
     router->ports[port].order_count = 0;
     router->ports[port].draining_count = 0;
 }

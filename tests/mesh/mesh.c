@@ -29,7 +29,7 @@ static void make_node(struct mesh *mesh, unsigned rank)
     uint32_t bytes = MESH_DATA - MESH_PROGRAM + mesh->data_bytes;
 
     n->node = must(malloc(node_bytes()));
-    n->memory = must(malloc(node_memory_bytes(links)));
+    n->memory = must(malloc(node_memory_bytes(links, 0)));
     n->program = must(calloc(1, bytes));
     for (unsigned p = 0; p < links; p++)
         n->links[p] = &n->ends[p].link;
@@ -75,7 +75,7 @@ struct mesh *mesh_make(unsigned dims, uint32_t data_bytes, uint64_t seed, struct
     wire(mesh);
     for (unsigned rank = 0; rank < mesh->count; rank++)
         make_node(mesh, rank);
-    mesh->host_memory = must(malloc(router_memory_bytes(dims + 1)));
+    mesh->host_memory = must(malloc(router_memory_bytes(dims + 1, 0)));
     struct router_config config = {.id = ID_HOST,
                                    .links = mesh->host_links,
                                    .link_count = dims + 1,
