@@ -1,0 +1,66 @@
+/*
+ * copy.S - memcpy and memmove of the kernel: long blocks through the vector registers, 64 bytes a
+ * turn.
+ *
+ * C code of the kernel never touches a vector register, so that a system call need not save them;
+ * those used here are the program's, and go back as they were. Any alignment. memcpy reads each
+ * turn's bytes before it writes, so it also moves a block to a lower address that overlaps.
+ *
+ * Source: ARM DDI 0406C, A7.7 (VLD1, VST1); AAPCS, IHI 0042F, 5.1 (r0 is the result)
+ */
+    .syntax unified
+    .arch armv7-a
+    .fpu neon-vfpv4
+    .thumb
+
+    .equ LONG_BYTES, 256            /* below this, saving the registers costs more than it saves */
+
+    .section .text.memmove, "ax"
+    .global memmove
+    .type memmove, %function
+    .thumb_func
+memmove:
+    subs r3, r0, r1                 /* forwards is right unless the end of the source is overwritten */
+    cmp r3, r2
+    bhs memcpy                      /* unsigned: also when r0 is below r1 */
+    add r1, r1, r2
+    add ip, r0, r2
+1:  cmp ip, r0
+    beq 2f
+    ldrb r3, [r1, #-1]!
+    strb r3, [ip, #-1]!
+    b 1b
+2:  bx lr
+    .size memmove, . - memmove
+
+    .section .text.memcpy, "ax"
+    .global memcpy
+    .type memcpy, %function
+    .thumb_func
+memcpy:
+    mov ip, r0
+    cmp r2, #LONG_BYTES
+    blo 2f
+    vpush {d0-d7}
+1:  vld1.8 {d0-d3}, [r1]!
+    vld1.8 {d4-d7}, [r1]!
+    sub r2, r2, #64
+    vst1.8 {d0-d3}, [ip]!
+    cmp r2, #64
+    vst1.8 {d4-d7}, [ip]!
+    bhs 1b
+    vpop {d0-d7}
+2:  subs r2, r2, #4
+    blo 4f
+3:  ldr r3, [r1], #4
+    subs r2, r2, #4
+    str r3, [ip], #4
+    bhs 3b
+4:  adds r2, r2, #4
+    beq 6f
+5:  ldrb r3, [r1], #1
+    subs r2, r2, #1
+    strb r3, [ip], #1
+    bne 5b
+6:  bx lr
+    .size memcpy, . - memcpy
