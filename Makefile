@@ -67,7 +67,7 @@ TOOL_CFLAGS := $(COMMON) -O2 -D_GNU_SOURCE
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
 CHECKED_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
-KERNEL_CFLAGS := $(COMMON) -Iboard/virt -O2 $(KERNEL_FLAGS) -ffreestanding -ffunction-sections -fdata-sections
+KERNEL_CFLAGS := $(COMMON) -Iboard/virt $(KERNEL_LTO) $(KERNEL_FLAGS) -ffreestanding -ffunction-sections -fdata-sections
 PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -fdata-sections
 
 # What is built ----------------------------------------------------------------------------------------------------

@@ -63,6 +63,9 @@ struct link {
     /* chunks that have arrived, modulo 2^16; NULL: only receive() can tell */
     const volatile uint16_t *arrived;
     uint16_t taken; /* chunks that receive() has given out or passed over */
+    /* Chunks that must lie here before the user wants to be woken, when more than one: set by the
+     * user, who knows that what it waits for fills them. A maker may wake it earlier. */
+    uint16_t patience;
 };
 
 /* Whether receive() may have something. */

@@ -14,14 +14,27 @@ static void address_write(const struct virtio_queue *queue, enum virtio_register
     mmio_write32(queue->base + (uintptr_t)offset + 4, (uint32_t)(value >> 32));
 }
 
-int virtio_queue_init(struct virtio_queue *queue, uintptr_t base, uint32_t number)
+void virtio_queue_listen(struct virtio_queue *queue, uint16_t count)
+{
+    queue->ring.avail_flags = 0;
+    queue->ring.used_event = (uint16_t)(queue->taken + count - 1);
+}
+
+void virtio_queue_quiet(struct virtio_queue *queue)
+{
+    queue->ring.avail_flags = queue->event_index ? 0 : VIRTIO_AVAIL_NO_INTERRUPT;
+    queue->ring.used_event = (uint16_t)(queue->taken - 1); /* long past */
+}
+
+int virtio_queue_init(struct virtio_queue *queue, uintptr_t base, uint32_t number, bool event_index)
 {
     queue->base = base;
     queue->number = number;
     queue->queued = 0;
     queue->taken = 0;
     queue->heard = 0;
-    queue->ring.avail_flags = VIRTIO_AVAIL_NO_INTERRUPT;
+    queue->event_index = event_index;
+    virtio_queue_quiet(queue);
     queue->ring.avail_index = 0;
     queue->ring.used_flags = 0;
     queue->ring.used_index = 0;
@@ -74,10 +87,10 @@ int virtio_queue_take(struct virtio_queue *queue, uint32_t *id, uint32_t *bytes)
     return 1;
 }
 
-bool virtio_queue_news(struct virtio_queue *queue)
+bool virtio_queue_news(struct virtio_queue *queue, uint16_t count)
 {
     uint16_t used = queue->ring.used_index;
-    bool news = used != queue->taken && used != queue->heard;
+    bool news = (uint16_t)(used - queue->taken) >= count && used != queue->heard;
     queue->heard = used;
     return news;
 }

@@ -61,7 +61,7 @@ struct virtio_ring {
     volatile uint16_t avail_flags; /* 1: no interrupts, please */
     volatile uint16_t avail_index;
     volatile uint16_t avail[VIRTIO_RING];
-    uint16_t used_event;
+    volatile uint16_t used_event;
     _Alignas(4) volatile uint16_t used_flags;
     volatile uint16_t used_index;
     volatile struct virtio_used_entry used[VIRTIO_RING];
@@ -75,10 +75,18 @@ struct virtio_queue {
     uint16_t queued; /* entries put into avail, published or not */
     uint16_t taken;  /* entries of used that we have looked at */
     uint16_t heard;  /* used_index when virtio_queue_news last told of it */
+    bool event_index; /* the device interrupts at used_event (2.6.7) */
 };
 
 /* Hands an empty queue to the device; interrupts are off. */
-int virtio_queue_init(struct virtio_queue *queue, uintptr_t base, uint32_t number);
+int virtio_queue_init(struct virtio_queue *queue, uintptr_t base, uint32_t number,
+                      bool event_index);
+
+/* Asks for an interrupt when `count` entries that we have not taken are used; a device without
+ * event index raises one for each. */
+void virtio_queue_listen(struct virtio_queue *queue, uint16_t count);
+/* Asks for none. */
+void virtio_queue_quiet(struct virtio_queue *queue);
 
 /* Puts a descriptor into the available ring; the device sees it after publish. */
 void virtio_queue_put(struct virtio_queue *queue, uint16_t descriptor);
@@ -89,5 +97,6 @@ void virtio_queue_notify(const struct virtio_queue *queue);
  * was given. */
 int virtio_queue_take(struct virtio_queue *queue, uint32_t *id, uint32_t *bytes);
 
-/* True once for each state of the used ring that the owner has not taken up. */
-bool virtio_queue_news(struct virtio_queue *queue);
+/* True once for each state of the used ring with at least `count` entries that the owner has not
+ * taken up. */
+bool virtio_queue_news(struct virtio_queue *queue, uint16_t count);

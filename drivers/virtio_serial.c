@@ -17,6 +17,7 @@ enum {
     INTERRUPT_USED = 1,
     INTERRUPT_CONFIG = 2,
     FEATURE_MULTIPORT = 1 << 1, /* in the low word */
+    FEATURE_EVENT_INDEX = 1 << 29,
     FEATURE_VERSION_1 = 1 << 0, /* bit 32, in the high word */
     CONFIG_MAX_PORTS = 4,       /* after columns and rows, 16 bits each */
     CONTROL_QUEUE_RECEIVE = 2,
@@ -158,6 +159,7 @@ static void control_receive(struct virtio_serial *serial)
         taken = true;
     }
     if (taken) {
+        virtio_queue_listen(queue, 1);
         virtio_queue_publish(queue);
     }
 }
@@ -182,13 +184,15 @@ static int device_negotiate(struct virtio_serial *serial)
         return E_LINK_DEAD;
     }
     register_write(serial, VIRTIO_DRIVER_FEATURES_SEL, 0);
-    register_write(serial, VIRTIO_DRIVER_FEATURES, FEATURE_MULTIPORT);
+    register_write(serial, VIRTIO_DRIVER_FEATURES,
+                   FEATURE_MULTIPORT | (low & FEATURE_EVENT_INDEX));
     register_write(serial, VIRTIO_DRIVER_FEATURES_SEL, 1);
     register_write(serial, VIRTIO_DRIVER_FEATURES, FEATURE_VERSION_1);
     register_write(serial, VIRTIO_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK);
     if ((register_read(serial, VIRTIO_STATUS) & STATUS_FEATURES_OK) == 0) {
         return E_LINK_DEAD;
     }
+    serial->event_index = (low & FEATURE_EVENT_INDEX) != 0;
     uint32_t device_ports = register_read(serial, VIRTIO_CONFIG + CONFIG_MAX_PORTS);
     if (serial->config.port_count >= device_ports) {
         serial->config.port_count = device_ports == 0 ? 0 : device_ports - 1;
@@ -213,6 +217,7 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
     port->link.ops = &serial_ops;
     port->link.arrived = &port->receive.ring.used_index;
     port->link.taken = 0;
+    port->link.patience = 0;
     port->device = serial;
     port->buffers =
         serial->config.buffers + (size_t)(number - 1) * serial->config.buffer_count * BUFFER_BYTES;
@@ -223,9 +228,11 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
     port->starved = false;
     port->watched = false;
     port->link.carrier = CARRIER_UNKNOWN;
-    int status = virtio_queue_init(&port->receive, serial->config.base, 2 * number + 2);
+    int status = virtio_queue_init(&port->receive, serial->config.base, 2 * number + 2,
+                                   serial->event_index);
     if (status == E_OK) {
-        status = virtio_queue_init(&port->transmit, serial->config.base, 2 * number + 3);
+        status = virtio_queue_init(&port->transmit, serial->config.base, 2 * number + 3,
+                                   serial->event_index);
     }
     return status;
 }
@@ -258,11 +265,12 @@ int virtio_serial_init(struct virtio_serial *serial, const struct virtio_serial_
     int status = device_negotiate(serial);
     if (status == E_OK) {
         status =
-            virtio_queue_init(&serial->control_receive, serial->config.base, CONTROL_QUEUE_RECEIVE);
+            virtio_queue_init(&serial->control_receive, serial->config.base, CONTROL_QUEUE_RECEIVE,
+                              serial->event_index);
     }
     if (status == E_OK) {
         status = virtio_queue_init(&serial->control_transmit, serial->config.base,
-                                   CONTROL_QUEUE_TRANSMIT);
+                                   CONTROL_QUEUE_TRANSMIT, serial->event_index);
     }
     for (uint32_t n = 1; status == E_OK && n <= serial->config.port_count; n++) {
         status = port_init(serial, n);
@@ -273,7 +281,7 @@ int virtio_serial_init(struct virtio_serial *serial, const struct virtio_serial_
     for (uint16_t b = 0; b < VIRTIO_RING; b++) {
         control_post(serial, b);
     }
-    serial->control_receive.ring.avail_flags = 0;
+    virtio_queue_listen(&serial->control_receive, 1);
     virtio_queue_publish(&serial->control_receive);
     register_write(serial, VIRTIO_STATUS,
                    STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK | STATUS_DRIVER_OK);
@@ -421,6 +429,15 @@ void virtio_serial_flush(struct virtio_serial *serial)
     }
 }
 
+/* How many chunks must lie at a port before its user is woken. A device that is about to run out of
+ * buffers is not kept waiting for more. */
+static uint16_t patience(const struct virtio_serial_port *port)
+{
+    uint32_t given = (uint16_t)(port->receive.queued - port->receive.taken);
+    uint32_t wanted = port->link.patience;
+    return (uint16_t)(wanted <= 1 || wanted > given / 2 ? 1 : wanted);
+}
+
 /*
  * Ask first, look second: what the device used before it saw the request is found here, what it
  * uses after that raises the interrupt. Sending is reported only to one who has asked for it.
@@ -430,15 +447,19 @@ bool virtio_serial_listen(struct virtio_serial *serial)
     virtio_serial_flush(serial);
     for (uint32_t i = 0; i < serial->link_count; i++) {
         struct virtio_serial_port *port = &serial->config.ports[i];
-        port->receive.ring.avail_flags = 0;
-        port->transmit.ring.avail_flags = port->watched ? 0 : VIRTIO_AVAIL_NO_INTERRUPT;
+        virtio_queue_listen(&port->receive, patience(port));
+        if (port->watched) {
+            virtio_queue_listen(&port->transmit, 1);
+        } else {
+            virtio_queue_quiet(&port->transmit);
+        }
     }
     mmio_barrier();
     bool news = false;
     for (uint32_t i = 0; i < serial->link_count; i++) {
         struct virtio_serial_port *port = &serial->config.ports[i];
-        news |= virtio_queue_news(&port->receive);
-        if (port->watched && virtio_queue_news(&port->transmit)) {
+        news |= virtio_queue_news(&port->receive, patience(port));
+        if (port->watched && virtio_queue_news(&port->transmit, 1)) {
             port->watched = false;
             news = true;
         }
@@ -449,8 +470,8 @@ bool virtio_serial_listen(struct virtio_serial *serial)
 void virtio_serial_quiet(struct virtio_serial *serial)
 {
     for (uint32_t i = 0; i < serial->link_count; i++) {
-        serial->config.ports[i].receive.ring.avail_flags = VIRTIO_AVAIL_NO_INTERRUPT;
-        serial->config.ports[i].transmit.ring.avail_flags = VIRTIO_AVAIL_NO_INTERRUPT;
+        virtio_queue_quiet(&serial->config.ports[i].receive);
+        virtio_queue_quiet(&serial->config.ports[i].transmit);
     }
 }
 

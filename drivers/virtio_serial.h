@@ -59,6 +59,7 @@ struct virtio_serial {
     uint32_t control_message[2];
     uint8_t control_buffers[VIRTIO_RING][VIRTIO_CONTROL_BUFFER_BYTES];
     uint32_t link_count;
+    bool event_index;
     bool broken; /* the device broke its own rules: nothing that it says counts any more */
 };
 

@@ -12,7 +12,8 @@ enum {
     JOIN_MAX = LINK_CHUNK_MAX, /* a piece goes behind the one before it whenever it fits */
     WINDOW_MAX = 1024 * 1024,  /* no neighbour is believed to have more */
     BUFFER_NONE = 0xffff,
-    UNTOLD_FRAMES_MAX = 4 /* numbered frames that may go unacknowledged without a delay */
+    UNTOLD_FRAMES_MAX = 4, /* numbered frames that may go unacknowledged without a delay */
+    PATIENCE_MAX = 4       /* chunks: a wake-up costs about as much as taking that many */
 };
 
 static void drop_ref(struct channel *channel, uint16_t buffer)
@@ -436,6 +437,17 @@ static void take_payload(struct channel *channel, uint64_t now_us)
         end_data(channel, now_us);
 }
 
+/* Chunks without which the frame under way cannot be complete; nothing but its end is of use. Where
+ * bytes may be lost, they are not counted on. */
+static uint16_t patience(const struct channel *channel)
+{
+    uint32_t chunks = (channel->payload_left + LINK_CHUNK_MAX - 1) / LINK_CHUNK_MAX;
+
+    if (channel->checked || chunks == 0)
+        return 1;
+    return (uint16_t)(chunks < PATIENCE_MAX ? chunks : PATIENCE_MAX);
+}
+
 enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival)
 {
     if (channel->state == LINK_DEAD) {
@@ -446,8 +458,10 @@ enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, stru
         return ARRIVAL_NONE;
     }
     if (!channel->chunk_held) {
-        if (!next_chunk(channel, &channel->chunk))
+        if (!next_chunk(channel, &channel->chunk)) {
+            channel->link->patience = patience(channel);
             return ARRIVAL_NONE;
+        }
         channel->chunk_held = true;
     }
     if (channel->payload_left == 0 && channel->crc_left == 0)

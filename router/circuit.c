@@ -262,8 +262,10 @@ static int may_pass(struct router *router, unsigned in, unsigned port, const uin
         int now = turn(out, port, packet);
         if (now <= 0)
             return now;
-    } else if (in != PORT_LOCAL && out->setup_count && out->setup_flags & OPEN_SCHEDULE) {
-        return E_REFUSED; /* it holds links, and what it waits for may wait for its turn: rule 2 */
+    } else if (out->setup_count && out->setup_flags & OPEN_SCHEDULE) {
+        /* It holds links, or the place of this node's own circuits, and what it waits for may wait
+         * for its turn: rule 2. */
+        return E_REFUSED;
     }
     return (out->setup_count == 0 || follows(out, in, packet)) &&
            out->order_count + out->draining_count < CIRCUITS_MAX && channel_room(&out->channel, 3);
