@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all run test bench check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run test bench check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -23,7 +23,7 @@ DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c dr
 	drivers/virtio_serial.c
 DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c
 ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.c router/frame.c \
-	router/identity.c router/packet.c router/router.c router/stream.c
+	router/identity.c router/packet.c router/router.c router/setup.c router/stream.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c
 GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/schedule_gen.c
 PROVER := collectives/gen/build.c collectives/gen/prove.c
@@ -67,7 +67,7 @@ TOOL_CFLAGS := $(COMMON) -O2 -D_GNU_SOURCE
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
 CHECKED_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
-KERNEL_CFLAGS := $(COMMON) -Iboard/virt $(KERNEL_LTO) $(KERNEL_FLAGS) -ffreestanding -ffunction-sections -fdata-sections
+KERNEL_CFLAGS := $(COMMON) -Iboard/virt $(KERNEL_LTO) $(KERNEL_FLAGS) -ffreestanding -fbuiltin -ffunction-sections -fdata-sections
 PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -fdata-sections
 
 # What is built ----------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET)" $(BENCHES)
 
 ## rules that a machine can check: rooms, state, sizes, layout
-check: all
+check: all $(call native,$(ROOMS))
 	@scripts/check-rooms.sh $(B)
 	@scripts/check-format.sh
 

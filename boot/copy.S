@@ -1,5 +1,5 @@
 /*
- * copy.S - memcpy and memmove of the kernel: long blocks through the vector registers, 64 bytes a
+ * copy.S - memcpy, memmove and memset of the kernel: long blocks through the vector registers, 64 bytes a
  * turn.
  *
  * C code of the kernel never touches a vector register, so that a system call need not save them;
@@ -32,6 +32,28 @@ memmove:
     b 1b
 2:  bx lr
     .size memmove, . - memmove
+
+    .section .text.memset, "ax"
+    .global memset
+    .type memset, %function
+    .thumb_func
+memset:
+    mov ip, r0
+    and r1, r1, #255
+    orr r1, r1, r1, lsl #8
+    orr r1, r1, r1, lsl #16
+    subs r2, r2, #4
+    blo 2f
+1:  str r1, [ip], #4
+    subs r2, r2, #4
+    bhs 1b
+2:  adds r2, r2, #4
+    beq 4f
+3:  strb r1, [ip], #1
+    subs r2, r2, #1
+    bne 3b
+4:  bx lr
+    .size memset, . - memset
 
     .section .text.memcpy, "ax"
     .global memcpy

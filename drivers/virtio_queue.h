@@ -72,9 +72,9 @@ struct virtio_queue {
     struct virtio_ring ring;
     uintptr_t base; /* of the device's virtio-mmio registers */
     uint32_t number;
-    uint16_t queued; /* entries put into avail, published or not */
-    uint16_t taken;  /* entries of used that we have looked at */
-    uint16_t heard;  /* used_index when virtio_queue_news last told of it */
+    uint16_t queued;  /* entries put into avail, published or not */
+    uint16_t taken;   /* entries of used that we have looked at */
+    uint16_t heard;   /* used_index when virtio_queue_news last told of it */
     bool event_index; /* the device interrupts at used_event (2.6.7) */
 };
 

@@ -184,8 +184,7 @@ static int device_negotiate(struct virtio_serial *serial)
         return E_LINK_DEAD;
     }
     register_write(serial, VIRTIO_DRIVER_FEATURES_SEL, 0);
-    register_write(serial, VIRTIO_DRIVER_FEATURES,
-                   FEATURE_MULTIPORT | (low & FEATURE_EVENT_INDEX));
+    register_write(serial, VIRTIO_DRIVER_FEATURES, FEATURE_MULTIPORT | (low & FEATURE_EVENT_INDEX));
     register_write(serial, VIRTIO_DRIVER_FEATURES_SEL, 1);
     register_write(serial, VIRTIO_DRIVER_FEATURES, FEATURE_VERSION_1);
     register_write(serial, VIRTIO_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK);
@@ -228,8 +227,8 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
     port->starved = false;
     port->watched = false;
     port->link.carrier = CARRIER_UNKNOWN;
-    int status = virtio_queue_init(&port->receive, serial->config.base, 2 * number + 2,
-                                   serial->event_index);
+    int status =
+        virtio_queue_init(&port->receive, serial->config.base, 2 * number + 2, serial->event_index);
     if (status == E_OK) {
         status = virtio_queue_init(&port->transmit, serial->config.base, 2 * number + 3,
                                    serial->event_index);
@@ -264,9 +263,8 @@ int virtio_serial_init(struct virtio_serial *serial, const struct virtio_serial_
     CHECK(config->buffer_count >= 1 && config->buffer_count <= LINK_BUFFERS_MAX);
     int status = device_negotiate(serial);
     if (status == E_OK) {
-        status =
-            virtio_queue_init(&serial->control_receive, serial->config.base, CONTROL_QUEUE_RECEIVE,
-                              serial->event_index);
+        status = virtio_queue_init(&serial->control_receive, serial->config.base,
+                                   CONTROL_QUEUE_RECEIVE, serial->event_index);
     }
     if (status == E_OK) {
         status = virtio_queue_init(&serial->control_transmit, serial->config.base,

@@ -118,8 +118,9 @@ static void take_answer(struct node *node, const uint8_t *packet)
 
 void message_packet(struct node *node, const struct notice *notice)
 {
-    uint32_t wanted =
-        notice->packet[0] == PACKET_WANT ? 16 : notice->packet[0] == PACKET_READY ? 12 : 4;
+    uint32_t wanted = notice->packet[0] == PACKET_WANT    ? 16
+                      : notice->packet[0] == PACKET_READY ? 12
+                                                          : 4;
 
     if (notice->bytes < wanted)
         return;

@@ -30,7 +30,8 @@ void node_init(struct node *node, const struct node_config *config)
                                    .ring = config->ring,
                                    .memory = config->memory};
     router_init(&node->router, &router);
-    node->pool = (void *)((uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring));
+    node->pool =
+        (void *)((uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring));
     node->collective.request = ECUBE_REQUESTS_MAX;
 }
 

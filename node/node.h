@@ -32,8 +32,8 @@ struct node_config {
     uint32_t image_address;
     /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
-    uint32_t *attention; /* as in struct router_config */
-    uint16_t ring;       /* as in struct router_config */
+    uint32_t *attention;  /* as in struct router_config */
+    uint16_t ring;        /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
 };
 

@@ -78,7 +78,7 @@ struct channel {
     struct link *link;
     /* the owner's mask of channels whose channel_flush has something to do, and this one's bit */
     uint32_t *due, due_bit;
-    uint16_t ring;       /* places in each of the two rings */
+    uint16_t ring; /* places in each of the two rings */
     uint32_t data_window;
     bool checked;        /* payloads carry a CRC */
     uint8_t state;       /* enum link_state */

@@ -2,7 +2,7 @@
  * internal.h - what the files of the router share; not for its users.
  *
  * router.c takes arrivals and notices, packet.c moves routed packets, circuit.c sets circuits up,
- * stream.c moves their bytes, identity.c reads HELLOs.
+ * setup.c says which one goes next, stream.c moves their bytes, identity.c reads HELLOs.
  */
 #pragma once
 
@@ -31,6 +31,23 @@ void circuit_pump(struct router *router);
  * not. */
 void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns);
 void circuit_port_dead(struct router *router, unsigned port);
+/* The oldest circuit whose OPEN is held at a port; NULL when there is none. */
+struct circuit *circuit_held(struct port *port);
+/* The oldest OPEN of an in-port is held no longer; its circuit stays. */
+void circuit_unhold(struct router *router, struct port *in);
+/* Refuses the oldest circuit that in-port `port` holds; bytes that follow it already are thrown
+ * away. */
+void circuit_refuse(struct router *router, unsigned port, int status);
+/* The answer to one of this node's own circuits, opening[index]; true when no bytes of it follow. */
+bool circuit_answer_source(struct router *router, unsigned index, int status, uint64_t done_ns);
+
+/* Lets the oldest circuit that may pass go on; false when none may. */
+bool setup_pass_oldest(struct router *router);
+
+static inline uint8_t open_flags(const uint8_t *packet)
+{
+    return packet[30];
+}
 
 /* Whether a circuit's bytes may follow its OPEN at once: no hop of a schedule's circuit refuses it
  * for being busy. */

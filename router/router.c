@@ -23,8 +23,8 @@ uint32_t router_memory_bytes(unsigned link_count, unsigned ring)
     uint32_t places = ring ? ring : RING_MAX;
 
     return align(link_count * (uint32_t)sizeof(struct port)) +
-           link_count * (align(places * sizeof(struct segment)) +
-                         align(places * sizeof(struct piece))) +
+           link_count *
+               (align(places * sizeof(struct segment)) + align(places * sizeof(struct piece))) +
            SLOTS_MAX * align(packet + SLOT_BODY_MAX) +
            LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX);
 }

@@ -71,8 +71,8 @@ broken=$(
     ' $sources
 
     # A file-scope variable that can change shows up in an object as data, bss or common.
-    for object in "$build"/virt/router/*.o "$build"/virt/collectives/*.o "$build"/virt/node/*.o; do
-        arm-none-eabi-nm "$object" |
+    for object in "$build"/tool/router/*.o "$build"/tool/collectives/*.o "$build"/tool/node/*.o; do
+        nm "$object" |
             awk -v object="$object" '$(NF - 1) ~ /^[bBdDcCgGsS]$/ { print object ": mutable state: " $NF }'
     done
 

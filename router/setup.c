@@ -1,0 +1,190 @@
+/*
+ * setup.c - which OPEN goes on next over a link: rules 2 and 4 of README.md.
+ *
+ * Candidates are the oldest OPEN that each in-port holds, and this node's own. The oldest that may
+ * pass goes first. One that follows others on their very path passes without waiting for their
+ * answers, but not ahead of an older one from elsewhere that waits for the same link.
+ */
+#include <stddef.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "router/internal.h"
+
+enum { TURNS_AT = 48 };
+
+/* Whether a schedule's circuit has its turn on a link: 1 yes, 0 not yet, negative: never. */
+static int turn(struct port *out, unsigned port, const uint8_t *packet)
+{
+    uint16_t epoch = get16(packet + 28);
+
+    if (port >= TURNS_MAX)
+        return E_FORMAT;
+    if (epoch != out->turn_epoch) {
+        if ((int16_t)(epoch - out->turn_epoch) < 0)
+            return E_FORMAT;
+        out->turn_epoch = epoch;
+        out->turn_count = 0;
+    }
+    uint16_t mine = get16(packet + TURNS_AT + 2 * port);
+    if (mine < out->turn_count)
+        return E_FORMAT;
+    return mine == out->turn_count;
+}
+
+/* Whether an OPEN from in-port `in` takes the same path as those that are being set up over `out`. */
+static bool follows(const struct port *out, unsigned in, const uint8_t *packet)
+{
+    return out->setup_holder == in && out->setup_dst == get32(packet + 8) &&
+           circuit_chains(out->setup_flags) && circuit_chains(open_flags(packet));
+}
+
+/* Whether the OPEN `packet` from in-port `in` may go over `port` now: 1, 0 to wait, negative to
+ * refuse. */
+static int may_pass(struct router *router, unsigned in, unsigned port, const uint8_t *packet)
+{
+    struct port *out = port < router->port_count ? &router->ports[port] : NULL;
+
+    if (!out || out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED)
+        return E_LINK_DEAD;
+    if (open_flags(packet) & OPEN_SCHEDULE) {
+        int now = turn(out, port, packet);
+        if (now <= 0)
+            return now;
+    } else if (out->setup_count && out->setup_flags & OPEN_SCHEDULE) {
+        /* It holds links, or the place of this node's own circuits, and what it waits for may wait
+         * for its turn: rule 2. */
+        return E_REFUSED;
+    }
+    return (out->setup_count == 0 || follows(out, in, packet)) &&
+           out->order_count + out->draining_count < CIRCUITS_MAX && channel_room(&out->channel, 3);
+}
+
+/* The OPEN's fields that change at each hop. */
+static void pass(struct router *router, unsigned in, unsigned port, uint8_t *packet)
+{
+    struct port *out = &router->ports[port];
+
+    put64(packet + 32, clock_hop(get64(packet + 32), out->free_ns, router_tau(router)));
+    packet[12]++;
+    out->setup_holder = (uint8_t)in;
+    out->setup_count++;
+    out->setup_flags = open_flags(packet);
+    out->setup_dst = get32(packet + 8);
+    out->order[out->order_count++] = (uint8_t)in;
+    router->out_busy |= 1u << port;
+}
+
+static void pass_held(struct router *router, unsigned port, unsigned out)
+{
+    struct port *in = &router->ports[port];
+    struct circuit *circuit = circuit_held(in);
+    struct arrival open = circuit->open;
+    struct segment owner = {.owner = OWNER_BUFFER, .port = (uint8_t)port, .number = open.buffer};
+
+    pass(router, port, out, open.packet);
+    circuit->state = CIRCUIT_OPENED;
+    circuit_unhold(router, in);
+    router_queue_packet(router, out, open.packet - FRAME_HEADER_BYTES, open.bytes, owner);
+    router->circuits_forwarded++;
+}
+
+/* An OPEN that waits for a port to be set up over: the oldest of an in-port, or this node's own. */
+struct waiting {
+    unsigned in, out;
+    unsigned index; /* this node's own: its place in router.opening */
+    uint32_t stamp;
+    const uint8_t *packet;
+};
+
+static bool waiting_at(struct router *router, unsigned in, struct waiting *waiting)
+{
+    waiting->in = in;
+    if (in == PORT_LOCAL) {
+        for (unsigned i = 0; i < router->opening_count; i++) {
+            const struct source *source = &router->sources[router->opening[i]];
+            if (source->state != CIRCUIT_WAITING)
+                continue;
+            waiting->index = i;
+            waiting->out = source->out;
+            waiting->stamp = source->stamp;
+            waiting->packet = source->open + FRAME_HEADER_BYTES;
+            return true;
+        }
+        return false;
+    }
+    struct port *port = &router->ports[in];
+    const struct circuit *circuit = circuit_held(port);
+    if (!circuit || port->channel.state == LINK_DEAD || circuit->out == PORT_LOCAL)
+        return false;
+    waiting->out = circuit->out;
+    waiting->stamp = circuit->stamp;
+    waiting->packet = circuit->open.packet;
+    return true;
+}
+
+/* The next in-port after `in`, this node itself being the last; PORT_NONE at the end. */
+static unsigned next_in(const struct router *router, unsigned in)
+{
+    if (in == PORT_LOCAL)
+        return PORT_NONE;
+    return in + 1 < router->port_count ? in + 1 : PORT_LOCAL;
+}
+
+/* Whether an older OPEN from elsewhere waits for the same port: beads must not keep it out. */
+static bool overtakes(struct router *router, const struct waiting *one)
+{
+    struct waiting other;
+
+    for (unsigned in = 0; in != PORT_NONE; in = next_in(router, in))
+        if (in != one->in && waiting_at(router, in, &other) && other.out == one->out &&
+            (int32_t)(other.stamp - one->stamp) < 0)
+            return true;
+    return false;
+}
+
+static void refuse_waiting(struct router *router, const struct waiting *waiting, int status)
+{
+    if (waiting->in == PORT_LOCAL)
+        circuit_answer_source(router, waiting->index, status, 0);
+    else
+        circuit_refuse(router, waiting->in, status);
+}
+
+static void pass_waiting(struct router *router, const struct waiting *waiting)
+{
+    if (waiting->in != PORT_LOCAL) {
+        pass_held(router, waiting->in, waiting->out);
+        return;
+    }
+    unsigned number = router->opening[waiting->index];
+    struct source *source = &router->sources[number];
+    pass(router, PORT_LOCAL, waiting->out, source->open + FRAME_HEADER_BYTES);
+    source->state = CIRCUIT_OPENED;
+    stream_source_open(router, number);
+}
+
+/* Lets the oldest circuit that may pass go on; false when none may. */
+bool setup_pass_oldest(struct router *router)
+{
+    struct waiting waiting, best = {.in = PORT_NONE};
+
+    for (unsigned in = 0; in != PORT_NONE; in = next_in(router, in)) {
+        if (!waiting_at(router, in, &waiting))
+            continue;
+        int verdict = may_pass(router, in, waiting.out, waiting.packet);
+        if (verdict < 0) {
+            if (in == PORT_LOCAL && !router_notice_room(router))
+                continue;
+            refuse_waiting(router, &waiting, verdict);
+            return true;
+        }
+        if (verdict > 0 && (best.in == PORT_NONE || (int32_t)(waiting.stamp - best.stamp) < 0) &&
+            (router->ports[waiting.out].setup_count == 0 || !overtakes(router, &waiting)))
+            best = waiting;
+    }
+    if (best.in == PORT_NONE)
+        return false;
+    pass_waiting(router, &best);
+    return true;
+}
