@@ -75,6 +75,32 @@ static void a_message_of_any_size_arrives_after_the_formulas_time(void **state)
     mesh_free(mesh);
 }
 
+/* The second follows right behind the first, and the links of its path, which do not know yet when
+ * they are free again, are counted all the same. */
+static void messages_behind_each_other_take_the_time_of_one_after_the_other(void **state)
+{
+    enum { COUNT = 6, BYTES = 20000, HOPS = 3 };
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct mesh *mesh = started(3, seed, no_fault);
+        uint64_t start = mesh_clock(mesh, 7), expected = start + 65425 + HOPS * 9575;
+        int32_t sends[COUNT], receives[COUNT];
+        for (unsigned i = 0; i < COUNT; i++) {
+            fill(mesh, 0, MESH_DATA + i * BYTES, BYTES, i);
+            sends[i] = send(mesh, 0, 7, 1, MESH_DATA + i * BYTES, BYTES);
+            receives[i] = receive(mesh, 7, 0, 1, MESH_DATA + i * BYTES, BYTES);
+        }
+        for (unsigned i = 0; i < COUNT; i++) {
+            expected += (HOPS + BYTES - 1) * UINT64_C(425) + (i ? HOPS * UINT64_C(9575) : 0);
+            assert_int_equal(mesh_wait(mesh, 7, receives[i]).done_ns, expected);
+            assert_int_equal(mesh_wait(mesh, 0, sends[i]).done_ns, expected);
+            check(mesh, 7, MESH_DATA + i * BYTES, BYTES, i);
+        }
+        mesh_free(mesh);
+    }
+}
+
 static void messages_between_two_nodes_do_not_overtake(void **state)
 {
     (void)state;
@@ -263,6 +289,7 @@ static void random_traffic_survives_damage_and_loss(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time),
+          cmocka_unit_test(messages_behind_each_other_take_the_time_of_one_after_the_other),
           cmocka_unit_test(messages_between_two_nodes_do_not_overtake),
           cmocka_unit_test(a_message_longer_than_its_buffer_is_cut_and_said_to_be),
           cmocka_unit_test(a_node_can_send_to_itself),

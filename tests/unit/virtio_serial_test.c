@@ -13,6 +13,7 @@
 #include "drivers/virtio_serial.h"
 
 enum { LINKS = 2, BUFFERS = 4, BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX, NO_KICK = 0xffff };
+enum { EVENT_INDEX = 1 << 29 };
 enum { EVENT_READY = 0, EVENT_ADD = 1, EVENT_PORT_READY = 3, EVENT_OPEN = 6 };
 
 struct bench {
@@ -68,7 +69,7 @@ static void *device_answers(void *argument)
     return NULL;
 }
 
-static struct bench *bench_open(void)
+static struct bench *bench_with(uint32_t features)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
     const struct virtio_serial_config config = {.base = (uintptr_t)bench->registers,
@@ -80,7 +81,7 @@ static struct bench *bench_open(void)
     set_register(bench, VIRTIO_MAGIC_VALUE, 0x74726976);
     set_register(bench, VIRTIO_VERSION, 2);
     set_register(bench, VIRTIO_DEVICE_ID, 3);
-    set_register(bench, VIRTIO_DEVICE_FEATURES, 3);
+    set_register(bench, VIRTIO_DEVICE_FEATURES, 3 | features);
     set_register(bench, VIRTIO_QUEUE_NUM_MAX, VIRTIO_RING);
     set_register(bench, VIRTIO_CONFIG + 4, LINKS + 1);
     assert_int_equal(pthread_create(&device, NULL, device_answers, bench), 0);
@@ -89,6 +90,11 @@ static struct bench *bench_open(void)
     pthread_join(device, NULL);
     assert_int_equal(links, LINKS);
     return bench;
+}
+
+static struct bench *bench_open(void)
+{
+    return bench_with(0);
 }
 
 /* The next posted buffer of a port, filled with text. */
@@ -215,6 +221,31 @@ static void listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent(
     free(bench);
 }
 
+static void a_patient_link_is_woken_when_enough_chunks_lie_there(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_with(EVENT_INDEX);
+    struct link *link = virtio_serial_link(&bench->serial, 0);
+    struct virtio_ring *ring = &bench->ports[0].receive.ring;
+    assert_false(virtio_serial_listen(&bench->serial));
+    assert_int_equal(ring->used_event, ring->used_index); /* the next chunk */
+    link->patience = 2;
+    assert_false(virtio_serial_listen(&bench->serial));
+    assert_int_equal((uint16_t)(ring->used_event - ring->used_index), 1); /* the second */
+    device_sends(bench, 0, "a");
+    assert_false(virtio_serial_listen(&bench->serial));
+    assert_true(link_news(link)); /* for one who is awake */
+    device_sends(bench, 0, "b");
+    assert_true(virtio_serial_listen(&bench->serial));
+    link->patience = BUFFERS; /* more than half of what the device has: it would run dry */
+    device_sends(bench, 0, "c");
+    assert_true(virtio_serial_listen(&bench->serial));
+    virtio_serial_quiet(&bench->serial);
+    assert_int_equal(ring->avail_flags, 0);
+    assert_int_equal((uint16_t)(ring->used_event - ring->used_index), UINT16_MAX - 3); /* past */
+    free(bench);
+}
+
 static void a_closed_port_has_lost_its_carrier_for_good(void **state)
 {
     (void)state;
@@ -284,6 +315,7 @@ TEST_MAIN(cmocka_unit_test(a_started_device_has_its_links_up),
           cmocka_unit_test(a_device_that_ran_out_of_buffers_is_kicked_once),
           cmocka_unit_test(segments_go_by_reference_and_are_counted_when_done),
           cmocka_unit_test(listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent),
+          cmocka_unit_test(a_patient_link_is_woken_when_enough_chunks_lie_there),
           cmocka_unit_test(a_closed_port_has_lost_its_carrier_for_good),
           cmocka_unit_test(a_message_for_a_port_that_cannot_be_changes_nothing),
           cmocka_unit_test(a_lying_device_loses_its_links),
