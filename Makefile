@@ -54,7 +54,7 @@ SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/colle
 	tests/system/programs/messages.c tests/system/programs/misbehave.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
-BENCH := bench/bench.c bench/raw_run.c
+BENCH := bench/bench.c bench/figure.c bench/raw_run.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------

@@ -1,0 +1,41 @@
+/*
+ * figure.h - a number measured in several rounds, and a ratio that a bound speaks of.
+ *
+ * A figure is the median of its rounds. One that was never tried is not shown; one that was tried
+ * and failed is -1.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+enum { ROUNDS_MAX = 5 };
+
+struct figure {
+    const char *name;
+    const char *unit;
+    double values[ROUNDS_MAX];
+    unsigned count;
+    bool tried;
+};
+
+struct ratio {
+    const char *name;
+    double value, bound; /* value: NAN when nobody asked for it, at most 0 when it failed */
+    bool at_least;
+};
+
+/* Adds a round's value and says it on stderr; at most 0 is a round that failed. */
+void figure_add(struct figure *figure, double value);
+
+/* The median of the rounds; -1: none succeeded. */
+double figure_median(const struct figure *figure);
+
+/* a over b; NAN when one was not tried, -1 when one failed. */
+double figure_quotient(const struct figure *a, const struct figure *b);
+
+/* Prints the figure, when it was tried, and appends it to `list`. */
+void figure_show(const struct figure *figure, json_t *list);
+
+/* Prints the ratio and whether its bound is met, when it was tried, and appends it to `list`. */
+void ratio_show(const struct ratio *ratio, json_t *list);
