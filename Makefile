@@ -124,10 +124,10 @@ uninstall:
 
 ## install the Debian packages in packages.txt that are missing (run, test and bench do this by themselves)
 packages:
-	@scripts/packages.sh
+	@scripts/packages.sh $(PACKAGE_LISTS)
 
 packages-present:
-	@scripts/packages.sh --check
+	@scripts/packages.sh --check $(PACKAGE_LISTS)
 
 ## remove everything built
 clean:
@@ -136,6 +136,9 @@ clean:
 ## this list
 help:
 	@awk '/^## /{text = substr($$0, 4)} /^[a-z-]+:/ && text {sub(/:.*/, ""); printf "%-10s %s\n", $$0, text; text = ""}' Makefile
+
+# What only the bench needs is installed only by it.
+PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt)
 
 # Packages come first: run, test, bench install what is missing; the other goals only name it.
 PACKAGES := $(if $(filter run test bench packages,$(MAKECMDGOALS)),packages,packages-present)

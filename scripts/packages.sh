@@ -1,10 +1,19 @@
 #!/bin/sh
-# packages.sh [--check] - installs the Debian packages in packages.txt that are missing; quiet when none is.
+# packages.sh [--check] LIST... - installs the Debian packages in the lists that are missing; quiet when none is.
 # With --check it installs nothing: it names what is missing and fails.
 set -eu
 cd "$(dirname "$0")/.."
 
-wanted=$(sed -e 's/#.*//' -e 's/[[:space:]].*//' -e '/^$/d' packages.txt)
+check=
+if [ "${1-}" = --check ]; then
+    check=yes
+    shift
+fi
+[ $# -gt 0 ] || {
+    echo "usage: packages.sh [--check] LIST..." >&2
+    exit 2
+}
+wanted=$(sed -e 's/#.*//' -e 's/[[:space:]].*//' -e '/^$/d' "$@")
 missing=
 for package in $wanted; do
     state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || state=none
@@ -12,7 +21,7 @@ for package in $wanted; do
 done
 [ -n "$missing" ] || exit 0
 
-if [ "${1-}" = --check ]; then
+if [ -n "$check" ]; then
     echo "missing packages:$missing (make packages installs them)" >&2
     exit 1
 fi
