@@ -54,7 +54,8 @@ SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/colle
 	tests/system/programs/messages.c tests/system/programs/misbehave.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
-BENCH := bench/bench.c bench/figure.c bench/raw_run.c
+BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c
+BENCH_SIMGRID := bench/simgrid/alltoall.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------
@@ -65,6 +66,7 @@ CC := gcc
 COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototypes -Wundef -g -MMD -MP -I.
 TOOL_CFLAGS := $(COMMON) -O2 -D_GNU_SOURCE
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
+SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
 KERNEL_CFLAGS := $(COMMON) -Iboard/virt $(KERNEL_LTO) $(KERNEL_FLAGS) -ffreestanding -fbuiltin -ffunction-sections -fdata-sections
@@ -101,8 +103,8 @@ run: all
 test: all $(UNIT_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get
 	@QEMU_TEST="$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
-## ratios against the raw device, as a table and as build/bench.json
-bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_ELFS)
+## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
+bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET)" $(BENCHES)
 
 ## rules that a machine can check: rooms, state, sizes, layout
@@ -208,8 +210,13 @@ $(B)/bench/raw.elf: $(call kernel,$(filter-out boot/main.c,$(BOOT)) $(DRIVERS_TA
 $(B)/bench/bench: $(call native,$(BENCH))
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	$(Q)$(CC) -o $@ $^ -ljansson
+	$(Q)$(CC) -o $@ $^ -ljansson -lm
 
+# SimGrid loads the program into its own process: smpicc makes a shared library of it.
+$(B)/bench/alltoall.so: $(BENCH_SIMGRID) $(B)/flags | $(PACKAGES)
+	@mkdir -p $(@D)
+	@echo "  cc    $@"
+	$(Q)smpicc $(SMPI_CFLAGS) $(BENCH_SIMGRID) -o $@
 
 # An archive, so that only the tests that use the many-node loop carry it.
 $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT)) Makefile

@@ -19,6 +19,7 @@
 
 #include "bench/figure.h"
 #include "bench/raw_run.h"
+#include "bench/simulation.h"
 
 enum {
     ROUNDS = ROUNDS_MAX,
@@ -64,6 +65,11 @@ static struct figure figures[FIGURES] = {
     [MEMORY] = {.name = "memory of a node (64 nodes)", .unit = "MB"},
     [IDLE] = {.name = "CPU of 64 waiting nodes", .unit = "% of a core"},
 };
+
+static struct {
+    json_t *rows; /* NULL: not measured */
+    struct ratio ratios[SIMULATION_RATIOS];
+} simulation;
 
 static const char *build;
 static struct raw_bench raw;
@@ -301,6 +307,11 @@ static void bench_waiting(void)
     }
 }
 
+static void bench_simulation(void)
+{
+    simulation.rows = simulation_run(build, simulation.ratios);
+}
+
 static double quotient(enum figure_index a, enum figure_index b)
 {
     return figure_quotient(&figures[a], &figures[b]);
@@ -325,42 +336,71 @@ static json_t *show(void)
     };
     json_t *root = json_object(), *list = json_array(), *measured = json_array();
 
-    puts("\nfigure (median)                                   value");
-    for (unsigned i = 0; i < FIGURES; i++) {
+    for (unsigned i = 0, shown = 0; i < FIGURES; i++) {
+        if (figures[i].tried && !shown++) {
+            puts("\nfigure (median)                                   value");
+        }
         figure_show(&figures[i], measured);
     }
     puts("\nratio                                                             value   bound");
     for (unsigned i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
         ratio_show(&ratios[i], list);
     }
+    for (unsigned i = 0; simulation.rows && i < SIMULATION_RATIOS; i++) {
+        ratio_show(&simulation.ratios[i], list);
+    }
     json_object_set_new(root, "ratios", list);
     json_object_set_new(root, "figures", measured);
+    if (simulation.rows) {
+        json_object_set_new(root, "simulation", simulation.rows);
+    }
     return root;
+}
+
+static const struct part {
+    const char *name;
+    void (*run)(void);
+} parts[] = {
+    {"links", bench_links},           {"boot", bench_boot},
+    {"exchange", bench_exchange},     {"waiting", bench_waiting},
+    {"simulation", bench_simulation},
+};
+
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+/* Runs the part of that name, or all for NULL; false: there is none. */
+static bool run_parts(const char *only)
+{
+    bool found = false;
+    for (unsigned i = 0; i < PARTS; i++) {
+        if (!only || strcmp(parts[i].name, only) == 0) {
+            parts[i].run();
+            found = true;
+        }
+    }
+    if (!found) {
+        fprintf(stderr, "bench: no part '%s'; one of:", only);
+        for (unsigned i = 0; i < PARTS; i++) {
+            fprintf(stderr, " %s", parts[i].name);
+        }
+        fputc('\n', stderr);
+    }
+    return found;
 }
 
 int main(int argc, char **argv)
 {
     char image[COMMAND_MAX], path[COMMAND_MAX];
     if (argc < 3) {
-        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [links|boot|exchange|waiting]\n");
+        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART]\n");
         return 2;
     }
     build = argv[1];
     snprintf(image, sizeof image, "%s/bench/raw.elf", build);
     snprintf(path, sizeof path, "%s/bench.json", build);
     raw = (struct raw_bench){.qemu = argv[2], .image = image};
-    const char *only = argc > 3 ? argv[3] : "";
-    if (!*only || strcmp(only, "links") == 0) {
-        bench_links();
-    }
-    if (!*only || strcmp(only, "boot") == 0) {
-        bench_boot();
-    }
-    if (!*only || strcmp(only, "exchange") == 0) {
-        bench_exchange();
-    }
-    if (!*only || strcmp(only, "waiting") == 0) {
-        bench_waiting();
+    if (!run_parts(argc > 3 ? argv[3] : NULL)) {
+        return 2;
     }
     json_t *root = show();
     int status = json_dump_file(root, path, JSON_INDENT(2));

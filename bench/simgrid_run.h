@@ -1,0 +1,33 @@
+/*
+ * simgrid_run.h - a complete exchange on SimGrid: a hypercube with e-cube routes, and SMPI on it.
+ *
+ * The platform is a torus of two nodes in each dimension: SimGrid routes it in dimension order,
+ * lowest first, over one directed link per node and dimension, without a table of routes. A message
+ * of k bytes over i hops costs  start-up + i latency + (k + 16) / bandwidth: SMPI adds an envelope
+ * of 16 bytes to every message. So that this is the profile's xi + i tau + (i + k - 1) element,
+ *
+ *   latency = tau + element    bandwidth = 1 / element    start-up = xi - element - 16 element
+ *
+ * Example: ipsc860 has latency 10 us, 2.35 MB/s and start-up 58.2 us: 1000 bytes over 3 hops take
+ * 58.2 + 30 + 1016 * 0.425 = 520 us = 65 + 10 * 3 + 0.425 * 1000.
+ *
+ * Units    us of simulated time, seconds and MiB of the run
+ * Errors   false after a message on stderr
+ * Source   SimGrid 3.32: "Configuring SimGrid" (options), torus cluster, alltoall "pair"
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/timed_run.h"
+#include "include/ecube/predict.h"
+
+struct simgrid_bench {
+    const char *build; /* holds bench/alltoall.so; files of a run go to bench/ in it */
+    const struct ecube_profile *profile;
+};
+
+/* Exchanges `bytes` between each pair of 2^dims nodes. */
+bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned bytes,
+                 struct timed_run *run, double *simulated_us);

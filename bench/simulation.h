@@ -1,0 +1,19 @@
+/*
+ * simulation.h - the same complete exchange on SimGrid and on `ecube sim`: wall time, memory, time
+ * that each says it takes.
+ *
+ * Runs of the two alternate; a figure is the median of its rounds, of which SimGrid has only one
+ * with 1,024 nodes, because it takes most of a minute.
+ *
+ * Errors   a run that fails is said on stderr and shows as "-", its ratio as missed
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "bench/figure.h"
+
+enum { SIMULATION_RATIOS = 3 };
+
+/* Measures, prints the table, fills the ratios; the table's rows. `build` holds both programs. */
+json_t *simulation_run(const char *build, struct ratio ratios[SIMULATION_RATIOS]);
