@@ -164,7 +164,7 @@ json_t *simulation_run(const char *build, struct ratio ratios[SIMULATION_RATIOS]
     static struct row rows[SIZES] = {
         {.dims = 6, .simgrid_rounds = ROUNDS_MAX},
         {.dims = 8, .simgrid_rounds = ROUNDS_MAX},
-        {.dims = 10, .simgrid_rounds = 1},
+        {.dims = 10, .simgrid_rounds = 3},
     };
     json_t *list = json_array();
 
