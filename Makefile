@@ -29,6 +29,8 @@ GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/sch
 PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
+SIM := sim/boot.c sim/fault.c sim/link.c sim/loop.c sim/memory.c sim/mesh.c sim/pool.c sim/program.c sim/queue.c \
+	sim/scenarios.c sim/waits.c
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/info.c lib/message.c \
 	lib/start.c lib/system.c
@@ -38,7 +40,7 @@ TOOL := host/check.c host/client.c host/console.c host/down.c host/download.c ho
 	host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/message.c \
 	host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c host/serve.c \
-	host/socket_link.c host/symbols.c host/target.c host/topology.c host/up.c host/view.c
+	host/sim.c host/sim_options.c host/socket_link.c host/symbols.c host/target.c host/topology.c host/up.c host/view.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
@@ -84,7 +86,7 @@ program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 KERNEL := $(B)/virt/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)))
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(SIM))
 SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
@@ -152,7 +154,7 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
 		-o $@ $(KERNEL_OBJECTS)
 
-$(B)/ecube: $(call native,$(TOOL) $(DRIVERS) $(ROUTER))
+$(B)/ecube: $(call native,$(TOOL) $(SIM) $(ROOMS) $(TABLES))
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ $(TOOL_LIBS)
 

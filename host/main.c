@@ -25,6 +25,7 @@ static const struct verb verbs[] = {
     {"cut", verb_cut, "cut a link of a mesh that is up"},
     {"kill", verb_kill, "kill a node of a mesh that is up"},
     {"down", verb_down, "end a mesh that is up"},
+    {"sim", verb_sim, "simulate a mesh of up to 65536 nodes in model time"},
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };

@@ -43,18 +43,22 @@ void options_reject(const char *format, ...)
     exit(STATUS_BAD_INPUT);
 }
 
-static const struct argp_option mesh_option_list[] = {
-    {"mesh", 'm', "NETWORK", 0, "the network: cube:D, D from 0 to 7 (default cube:4)", 0},
+static const struct argp_option network_option_list[] = {
+    {"mesh", 'm', "NETWORK", 0, "the network: cube:D, for example cube:4 (the default)", 0},
     {"profile", KEY_PROFILE, "NAME", 0, "machine whose times are modelled: ipsc860 (default), unit",
      0},
     {"sigma", KEY_SIGMA, "FACTOR", 0, "start-up of host messages against the nodes' (default 1.5)",
      0},
+    {0},
+};
+
+static const struct argp_option mesh_option_list[] = {
     {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
     {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
     {0},
 };
 
-static error_t parse_mesh(int key, char *text, struct argp_state *state)
+static error_t parse_network(int key, char *text, struct argp_state *state)
 {
     struct mesh_arguments *arguments = state->input;
     char *end;
@@ -62,8 +66,6 @@ static error_t parse_mesh(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'm': arguments->mesh = text; break;
     case KEY_PROFILE: arguments->profile = text; break;
-    case KEY_KERNEL: arguments->kernel = text; break;
-    case KEY_QEMU: arguments->qemu = text; break;
     case KEY_SIGMA:
         arguments->sigma = strtod(text, &end);
         if (*end != '\0' || end == text ||
@@ -77,7 +79,26 @@ static error_t parse_mesh(int key, char *text, struct argp_state *state)
     return 0;
 }
 
-const struct argp options_mesh_argp = {mesh_option_list, parse_mesh, NULL, NULL, NULL, NULL, NULL};
+const struct argp options_network_argp = {
+    network_option_list, parse_network, NULL, NULL, NULL, NULL, NULL};
+
+static error_t parse_mesh(int key, char *text, struct argp_state *state)
+{
+    struct mesh_arguments *arguments = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = arguments; break;
+    case KEY_KERNEL: arguments->kernel = text; break;
+    case KEY_QEMU: arguments->qemu = text; break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp_child mesh_children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
+
+const struct argp options_mesh_argp = {
+    mesh_option_list, parse_mesh, NULL, NULL, mesh_children, NULL, NULL};
 
 static const struct argp_option load_option_list[] = {
     {"strategy", KEY_STRATEGY, "NAME", 0,
@@ -154,8 +175,8 @@ struct load_arguments options_load_defaults(void)
         .strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_s = TIMEOUT_DEFAULT_S};
 }
 
-static int find_profile(const struct mesh_arguments *arguments, struct profile *profile,
-                        struct message *message)
+int options_find_profile(const struct mesh_arguments *arguments, struct profile *profile,
+                         struct message *message)
 {
     for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         if (strcmp(arguments->profile, profiles[i].name) == 0) {
@@ -172,7 +193,7 @@ int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_option
 {
     *options = (struct mesh_options){0};
     if (topology_parse(&options->topology, arguments->mesh, message) != 0 ||
-        find_profile(arguments, &options->profile, message) != 0) {
+        options_find_profile(arguments, &options->profile, message) != 0) {
         return -1;
     }
     return target_find(target, arguments->kernel, arguments->qemu, message);

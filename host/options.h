@@ -11,7 +11,7 @@
 
 #include "host/mesh.h"
 
-/* --mesh, --profile, --sigma, --kernel, --qemu */
+/* --mesh, --profile, --sigma (the network), --kernel, --qemu */
 struct mesh_arguments {
     const char *mesh;
     const char *profile;
@@ -37,6 +37,7 @@ struct name_arguments {
     const char *name;
 };
 
+extern const struct argp options_network_argp; /* takes a struct mesh_arguments, too */
 extern const struct argp options_mesh_argp;
 extern const struct argp options_load_argp;
 extern const struct argp options_name_argp;
@@ -47,6 +48,10 @@ _Noreturn void options_reject(const char *format, ...) __attribute__((format(pri
 /* Defaults of the structs above. */
 struct mesh_arguments options_mesh_defaults(void);
 struct load_arguments options_load_defaults(void);
+
+/* The machine that --profile and --sigma name. */
+int options_find_profile(const struct mesh_arguments *arguments, struct profile *profile,
+                         struct message *message);
 
 /* Turns the words into a mesh to start, and finds kernel and QEMU. */
 int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options,

@@ -16,6 +16,8 @@
 struct report {
     char name[ECUBE_NAME_MAX];
     uint64_t bytes, steps, model_ns, predicted_ns, bound_ns, wall_ns, wrong;
+    bool unpredicted; /* there is no closed form */
+    bool unchecked;   /* contents were not looked at */
 };
 
 struct report_table {

@@ -20,27 +20,33 @@ static long parse_number(const char *text, char end, const char **rest)
     return value;
 }
 
-int topology_parse(struct topology *topology, const char *text, struct message *message)
+int topology_parse_cube(struct topology *topology, const char *text, unsigned dims_max,
+                        struct message *message)
 {
     const char *rest;
     long dims;
 
     if (strncmp(text, "cube:", 5) != 0) {
         return message_set(
-            message, "unknown network '%.40s': use cube:D with D from 0 to %d, for example cube:4",
-            text, TOPOLOGY_DIMS_MAX);
+            message, "unknown network '%.40s': use cube:D with D from 0 to %u, for example cube:4",
+            text, dims_max);
     }
     dims = parse_number(text + 5, '\0', &rest);
-    if (dims < 0 || dims > TOPOLOGY_DIMS_MAX) {
-        return message_set(
-            message,
-            "'%.40s': the dimension of a cube is a number from 0 to %d, for example cube:4", text,
-            TOPOLOGY_DIMS_MAX);
+    if (dims < 0 || dims > (long)dims_max) {
+        return message_set(message,
+                           "'%.40s': the dimension of a cube is a number from 0 to %u, for example "
+                           "cube:4",
+                           text, dims_max);
     }
     topology->dims = (unsigned)dims;
     topology->nodes = UINT32_C(1) << dims;
     snprintf(topology->name, sizeof topology->name, "cube:%u", topology->dims);
     return 0;
+}
+
+int topology_parse(struct topology *topology, const char *text, struct message *message)
+{
+    return topology_parse_cube(topology, text, TOPOLOGY_DIMS_MAX, message);
 }
 
 bool topology_has_host_link(uint32_t node)

@@ -28,8 +28,11 @@ struct topology {
     uint32_t nodes;
 };
 
-/* Reads "cube:4". */
+/* Reads "cube:4"; a mesh of processes has at most TOPOLOGY_DIMS_MAX dimensions. */
 int topology_parse(struct topology *topology, const char *text, struct message *message);
+/* The same with another bound, for networks that are only simulated. */
+int topology_parse_cube(struct topology *topology, const char *text, unsigned dims_max,
+                        struct message *message);
 
 /* True when the node has a host link. */
 bool topology_has_host_link(uint32_t node);

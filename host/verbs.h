@@ -11,3 +11,4 @@ int verb_down(int argc, char **argv);
 int verb_console(int argc, char **argv);
 int verb_cut(int argc, char **argv);
 int verb_kill(int argc, char **argv);
+int verb_sim(int argc, char **argv);

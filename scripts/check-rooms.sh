@@ -7,7 +7,7 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 
-sources=$(find board linker drivers router collectives node boot include lib host examples tests bench \
+sources=$(find board linker drivers router collectives node boot include lib sim host examples tests bench \
     -name '*.[chS]' | sort)
 
 # shellcheck disable=SC2086 -- the list is meant to split
@@ -24,7 +24,8 @@ broken=$(
         may["boot"] = "drivers/ router/ collectives/ node/ boot/ board/ include/ecube/abi.h"
         may["include"] = "include/ecube/"
         may["lib"] = "include/ecube/ lib/"
-        may["host"] = "host/ drivers/ router/ node/host_wire.h include/ecube/ collectives/row.h"
+        may["sim"] = "drivers/ router/ collectives/ node/ sim/ include/ecube/"
+        may["host"] = "host/ sim/ drivers/ router/ node/host_wire.h include/ecube/ collectives/row.h"
         may["examples"] = "include/ecube/ examples/"
         may["tests"] = may["bench"] = ""
         freestanding = " <stdbool.h> <stddef.h> <stdint.h> <string.h> "

@@ -1,0 +1,353 @@
+/*
+ * sim.c - ecube sim: thousands of nodes in one process, in model time.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "host/download.h"
+#include "host/output.h"
+#include "host/report.h"
+#include "host/sim.h"
+#include "host/verbs.h"
+#include "host/view.h"
+
+enum { CHUNK_EVENTS = 4096, IMAGE_DEFAULT = 512, MESSAGES_DEFAULT = 16, BLOCK_BYTES = 16 };
+
+static const double address_room = 3.5e9; /* of a node's 32-bit addresses, for its data */
+
+struct run {
+    struct sim_arguments arguments;
+    struct sim_result result;
+    uint64_t begun_us[SIM_SIZES_MAX + 1]; /* when each line began; the last one ended */
+    uint64_t start_us, end_us;
+    uint64_t run_us;
+    uint64_t predicted_ns; /* of the download before the scenario */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    interrupted = number;
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Memory that processes may still take, in bytes. */
+static uint64_t available_bytes(void)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    char line[128];
+    unsigned long long kib = 0;
+
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) {
+            break;
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    return kib ? (uint64_t)kib * 1024
+               : (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Chooses what contents there is memory for; -1 when there is too little for any. */
+static int choose_contents(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+    uint64_t available = available_bytes();
+    uint64_t checked = sim_need(options, SIM_CHECKED), shared = sim_need(options, SIM_SHARED);
+
+    if (options->contents == SIM_AUTO) {
+        options->contents = checked <= available / 2 ? SIM_CHECKED : SIM_SHARED;
+    }
+    uint64_t need = options->contents == SIM_CHECKED ? checked : shared;
+    if (need > available - available / 8) {
+        return message_set(message,
+                           "%s needs %.1f GB, and %.1f GB are available: simulate a smaller cube%s",
+                           arguments->topology.name, (double)need / 1e9, (double)available / 1e9,
+                           options->contents == SIM_CHECKED && shared < need
+                               ? ", or use --contents shared"
+                               : "");
+    }
+    return 0;
+}
+
+static int check_sizes(const struct sim_arguments *arguments, struct message *message)
+{
+    const struct sim_options *options = &arguments->options;
+    double nodes = arguments->topology.nodes;
+    double blocks = options->scenario == SIM_EXCHANGE                                      ? 2 * nodes
+                    : options->scenario == SIM_SCATTER || options->scenario == SIM_GATHER ? nodes
+                                                                                          : 1;
+
+    for (unsigned i = 0; i < options->size_count; i++) {
+        if (options->sizes[i] * blocks > address_room) {
+            return message_set(message,
+                               "--bytes %u: %s on %s has more than a node's 32-bit addresses reach",
+                               (unsigned)options->sizes[i], sim_scenario_name(options->scenario),
+                               arguments->topology.name);
+        }
+    }
+    return 0;
+}
+
+static struct download_costs costs_of(const struct sim_options *options, uint32_t image_bytes)
+{
+    const struct profile *profile = &options->profile;
+    uint64_t sigma = profile->sigma_permille;
+
+    return (struct download_costs){
+        .beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
+        .beta_host_ns = profile->xi_ns * sigma / 1000 + profile->tau_ns * sigma / 1000,
+        .tau_ns = profile->element_ns,
+        .common_bytes = image_bytes,
+        .block_bytes = BLOCK_BYTES};
+}
+
+static int prepare(struct run *run, struct output *output, struct message *message)
+{
+    struct sim_arguments *arguments = &run->arguments;
+    struct sim_options *options = &arguments->options;
+
+    if (sim_arguments_finish(arguments, message) != 0 || check_sizes(arguments, message) != 0) {
+        return -1;
+    }
+    struct download_costs costs = costs_of(options, options->image_bytes);
+    options->download_x =
+        arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, options->dims);
+    run->predicted_ns = download_decremental_ns(&costs, options->dims, options->download_x);
+    if (choose_contents(arguments, message) != 0) {
+        return -1;
+    }
+    return output_open(output, arguments->json, message);
+}
+
+static void show_progress(struct view *view, const struct sim *sim)
+{
+    uint32_t done, total;
+    const char *phase = sim_progress(sim, &done, &total);
+    json_t *event = json_pack("{s:s, s:s, s:i, s:i}", "event", "progress", "phase", phase, "done",
+                              (int)done, "total", (int)total);
+
+    view_event(view, event);
+    json_decref(event);
+}
+
+/* Notes when lines become complete, for their time on this machine. */
+static void note_lines(struct run *run, const struct sim *sim, unsigned *complete)
+{
+    uint64_t now = now_us();
+
+    sim_result(sim, &run->result);
+    if (run->result.receipts && !run->run_us) {
+        run->run_us = run->begun_us[0] = now;
+    }
+    while (*complete < run->result.line_count &&
+           run->result.lines[*complete].nodes == run->arguments.topology.nodes) {
+        run->begun_us[++*complete] = now;
+    }
+}
+
+static int execute(struct run *run, struct message *message)
+{
+    struct view view;
+    unsigned complete = 0;
+    uint64_t shown_us = 0;
+
+    run->start_us = run->begun_us[0] = now_us();
+    struct sim *sim = sim_make(&run->arguments.options);
+    if (!sim) {
+        return message_set(message, "out of memory");
+    }
+    view_init(&view, run->arguments.topology.nodes);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    while (!interrupted && sim_advance(sim, CHUNK_EVENTS)) {
+        note_lines(run, sim, &complete);
+        if (view.terminal && now_us() - shown_us > 100000) {
+            shown_us = now_us();
+            show_progress(&view, sim);
+        }
+    }
+    note_lines(run, sim, &complete);
+    run->end_us = now_us();
+    view_clear(&view);
+    sim_free(sim);
+    return 0;
+}
+
+/* The lines as the table of `ecube run` has them. */
+static json_t *reports_of(const struct run *run)
+{
+    const struct sim_options *options = &run->arguments.options;
+    struct report reports[SIM_SIZES_MAX];
+    struct report_table table = {.reports = reports};
+
+    for (unsigned i = 0; i < run->result.line_count; i++) {
+        const struct sim_line *line = &run->result.lines[i];
+        struct report *report = &reports[i];
+        if (line->nodes != run->arguments.topology.nodes) {
+            break;
+        }
+        *report = (struct report){.bytes = line->bytes,
+                                  .steps = line->steps,
+                                  .model_ns = line->model_ns,
+                                  .predicted_ns = line->predicted_ns,
+                                  .bound_ns = line->bound_ns,
+                                  .wall_ns = (run->begun_us[i + 1] - run->begun_us[i]) * 1000,
+                                  .wrong = line->wrong,
+                                  .unpredicted = options->scenario > SIM_LOAD,
+                                  .unchecked =
+                                      !run->result.checked && options->scenario != SIM_LOAD};
+        if (options->scenario == SIM_LOAD) {
+            struct download_costs costs = costs_of(options, line->bytes);
+            report->predicted_ns =
+                download_decremental_ns(&costs, options->dims, options->download_x);
+        }
+        snprintf(report->name, sizeof report->name, "%s", sim_scenario_title(options->scenario));
+        table.count++;
+    }
+    return report_to_json(&table);
+}
+
+static int status_of(const struct run *run)
+{
+    if (interrupted) {
+        return 128 + interrupted;
+    }
+    switch (run->result.verdict) {
+    case SIM_GOOD: return 0;
+    case SIM_WRONG: return 1;
+    case SIM_STUCK: return STATUS_TIMEOUT;
+    case SIM_STOPPED: return 0;
+    default: return STATUS_MESH;
+    }
+}
+
+static json_t *describe(const struct run *run, json_t *reports)
+{
+    const struct sim_options *options = &run->arguments.options;
+    const struct sim_result *r = &run->result;
+    double seconds = (double)(run->end_us - run->start_us) / 1e6;
+    char digest[40];
+    json_t *troubles = json_array();
+
+    snprintf(digest, sizeof digest, "%016" PRIx64 "%016" PRIx64, r->digest[0], r->digest[1]);
+    for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        json_array_append_new(troubles, json_string(r->troubles[i]));
+    }
+    json_t *download =
+        json_pack("{s:s, s:i, s:I, s:f, s:f, s:i}", "strategy", "decremental", "x",
+                  (int)options->download_x, "bytes", (json_int_t)r->download_bytes, "model_us",
+                  (double)r->download_ns / 1e3, "predicted_us", (double)run->predicted_ns / 1e3,
+                  "receipts", (int)r->receipts);
+    json_t *sim = json_pack(
+        "{s:s, s:I, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
+        sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed, "digest", digest,
+        "events", (json_int_t)r->events, "link_events", (json_int_t)r->link_events, "seconds",
+        seconds, "events_per_s", seconds > 0 ? (double)r->events / seconds : 0, "node_bytes",
+        (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged", (json_int_t)r->damaged,
+        "troubles", troubles);
+    return json_pack("{s:s, s:i, s:o, s:i, s:o, s:o}", "mesh", run->arguments.topology.name,
+                     "nodes", (int)run->arguments.topology.nodes, "download", download, "status",
+                     status_of(run), "reports", reports, "sim", sim);
+}
+
+static void print_summary(const struct run *run)
+{
+    const struct sim_options *options = &run->arguments.options;
+    const struct sim_result *r = &run->result;
+    double seconds = (double)(run->end_us - run->start_us) / 1e6;
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    if (options->scenario != SIM_LOAD && r->receipts) {
+        printf("\ndownload  decremental, x %u, %" PRIu64
+               " bytes, model %.3f us, by formula (9) %.3f us, receipts %u of %u",
+               options->download_x, r->download_bytes, (double)r->download_ns / 1e3,
+               (double)run->predicted_ns / 1e3, r->receipts,
+               (unsigned)run->arguments.topology.nodes);
+    }
+    printf("\nsim       %s, %u nodes, %" PRIu64 " events in %.2f s: %.2f million a second\n"
+           "          %" PRIu64 " bytes of memory per node, %.0f MB resident at most\n"
+           "          seed %" PRIu64 ", digest %016" PRIx64 "%016" PRIx64 "\n",
+           run->arguments.topology.name, (unsigned)run->arguments.topology.nodes, r->events,
+           seconds, seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->node_bytes,
+           (double)usage.ru_maxrss / 1e3, options->seed, r->digest[0], r->digest[1]);
+    if (options->scenario > SIM_LOAD) {
+        puts("          model times are exact: requests reach every link in the order of model "
+             "time");
+    }
+    if (!r->checked && options->scenario != SIM_LOAD) {
+        puts("          contents were not checked: there is no memory for them, or --contents "
+             "shared");
+    }
+}
+
+static void print_troubles(const struct run *run)
+{
+    const struct sim_result *r = &run->result;
+
+    fflush(stdout);
+    for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        fprintf(stderr, "ecube: %s\n", r->troubles[i]);
+    }
+    if (r->trouble_count > SIM_TROUBLES_MAX) {
+        fprintf(stderr, "ecube: and %u more\n", r->trouble_count - SIM_TROUBLES_MAX);
+    }
+    if (r->verdict == SIM_WRONG) {
+        fputs("ecube: wrong bytes, and nothing told of them\n", stderr);
+    }
+    if (r->verdict != SIM_GOOD) {
+        fprintf(stderr, "ecube: seed %" PRIu64 ", ended at event %" PRIu64 "\n",
+                run->arguments.options.seed, r->events);
+    }
+}
+
+int verb_sim(int argc, char **argv)
+{
+    static struct run run;
+    struct output output;
+    struct message message;
+
+    run.arguments = (struct sim_arguments){
+        .mesh = options_mesh_defaults(),
+        .x = DOWNLOAD_X_BEST,
+        .options = {.scenario = SIM_SCENARIOS,
+                    .seed = 1,
+                    .messages = MESSAGES_DEFAULT,
+                    .image_bytes = IMAGE_DEFAULT}};
+    argp_parse(&sim_argp, argc, argv, 0, NULL, &run.arguments);
+    if (prepare(&run, &output, &message) != 0) {
+        return message_print(&message);
+    }
+    if (execute(&run, &message) != 0) {
+        output_drop(&output);
+        return message_print(&message);
+    }
+    json_t *reports = reports_of(&run);
+    report_print(stdout, reports);
+    print_summary(&run);
+    print_troubles(&run);
+    json_t *result = describe(&run, reports);
+    int status = status_of(&run);
+    if (output_write(&output, result, &message) != 0) {
+        status = message_print(&message);
+    }
+    json_decref(result);
+    return status;
+}

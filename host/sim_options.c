@@ -1,0 +1,399 @@
+/*
+ * sim_options.c - the command line of the verb `sim`.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/sim.h"
+#include "router/frame_wire.h"
+
+enum {
+    KEY_BYTES = 1024,
+    KEY_MESSAGES,
+    KEY_SEED,
+    KEY_SHUFFLE,
+    KEY_CONTENTS,
+    KEY_JSON,
+    KEY_DROP,
+    KEY_FLIP,
+    KEY_DUPLICATE,
+    KEY_DELAY,
+    KEY_JITTER,
+    KEY_RATE,
+    KEY_KILL,
+    KEY_CUT,
+    KEY_ONEWAY,
+    KEY_SLOW,
+    KEY_IMAGE,
+    KEY_X,
+    KEY_STOP
+};
+
+enum {
+    MESSAGES_MAX = 1 << 20,
+    IMAGE_MIN = 16,
+    IMAGE_MAX = 1 << 24,
+    SIZE_MAX_BYTES = 1 << 24,
+    DELAY_MAX_S = 1,
+    AT_MAX_S = 1000000,
+    RATE_MIN = 1000
+};
+
+static const double rate_max = 1e12;
+
+static const struct argp_option option_list[] = {
+    {"bytes", KEY_BYTES, "N[,N...]", 0,
+     "bytes per pair, block, message or image; repeatable (default 16,100,1000)", 0},
+    {"messages", KEY_MESSAGES, "N", 0, "messages of each node in message scenarios (default 16)",
+     0},
+    {"seed", KEY_SEED, "S", 0, "what all chance comes from (default 1)", 0},
+    {"shuffle", KEY_SHUFFLE, NULL, 0, "events of one time happen in an order drawn from the seed",
+     0},
+    {"contents", KEY_CONTENTS, "KIND", 0,
+     "checked: keep and check every byte; shared: only move bytes; auto (default): checked when "
+     "memory allows",
+     0},
+    {"image", KEY_IMAGE, "N", 0, "bytes of the program that is downloaded first (default 512)", 0},
+    {"x", KEY_X, "N", 0, "dimension of the download's smallest subcube (default: the best)", 0},
+    {"json", KEY_JSON, "FILE", 0, "write the results to FILE as one JSON object", 0},
+    {"stop-at", KEY_STOP, "EVENT", 0, "stop at this event", 0},
+    {0, 0, NULL, 0, "Faults, all drawn from the seed:", 1},
+    {"drop", KEY_DROP, "P", 0, "chance of each frame to lose all or a run of its bytes", 1},
+    {"flip", KEY_FLIP, "P", 0, "chance of each byte to have one bit turned", 1},
+    {"duplicate", KEY_DUPLICATE, "P", 0, "chance of each frame to have its end, or all of it, twice",
+     1},
+    {"delay", KEY_DELAY, "T", 0, "time that every frame takes, for example 5us", 1},
+    {"jitter", KEY_JITTER, "T", 0, "up to so much more, at random", 1},
+    {"rate", KEY_RATE, "N", 0, "bytes per second of a link; k, M, G multiply (default: no limit)",
+     1},
+    {"kill", KEY_KILL, "N[@T]", 0,
+     "kill node N at model time T after the programs' start; without @T from the beginning, with "
+     "@boot+T or @download+T counted from there; repeatable, as the next ones",
+     1},
+    {"cut", KEY_CUT, "A-B[@T]", 0, "cut the link of A and B; B may be 'host'", 1},
+    {"oneway", KEY_ONEWAY, "A-B[@T]", 0, "B hears nothing from A any more, and nobody is told", 1},
+    {"slow", KEY_SLOW, "N@T", 0, "node N looks at what arrives a wall time T later", 1},
+    {0},
+};
+
+static unsigned long parse_whole(const char *option, const char *text, unsigned long low,
+                                 unsigned long high)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (*text < '0' || *text > '9' || *end != '\0' || value < low || value > high) {
+        options_reject("%s %.40s: use a number from %lu to %lu", option, text, low, high);
+    }
+    return value;
+}
+
+static double parse_chance(const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (*end != '\0' || end == text || !(value >= 0 && value < 1)) {
+        options_reject("%s %.40s: a chance is a number from 0 to below 1, for example 1e-4", option,
+                       text);
+    }
+    return value;
+}
+
+/* Reads a time with its unit; false when it is none. */
+static bool read_time(const char *text, double seconds_max, uint64_t *ns)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || !(value >= 0)) {
+        return false;
+    }
+    for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].name) == 0 && value * units[i].ns <= seconds_max * 1e9) {
+            *ns = (uint64_t)(value * units[i].ns + 0.5);
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t parse_time(const char *option, const char *text)
+{
+    uint64_t ns;
+
+    if (!read_time(text, DELAY_MAX_S, &ns)) {
+        options_reject("%s %.40s: use a time up to %ds with its unit, for example 5us", option,
+                       text, DELAY_MAX_S);
+    }
+    return ns;
+}
+
+static uint64_t parse_rate(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    const char *units = "kMG";
+    const char *unit = *end ? strchr(units, *end) : NULL;
+
+    for (long i = 0; unit && i <= unit - units; i++) {
+        value *= 1e3;
+    }
+    if (end == text || (*end && (!unit || end[1])) || !(value >= RATE_MIN && value <= rate_max)) {
+        options_reject("--rate %.40s: use bytes per second from %d to 1000G, for example 2.8M", text,
+                       RATE_MIN);
+    }
+    return (uint64_t)value;
+}
+
+static void add_sizes(struct sim_options *options, char *text)
+{
+    char *rest = NULL;
+
+    for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        if (options->size_count == SIM_SIZES_MAX) {
+            options_reject("--bytes: at most %d sizes", SIM_SIZES_MAX);
+        }
+        options->sizes[options->size_count++] =
+            (uint32_t)parse_whole("--bytes", word, 0, SIZE_MAX_BYTES);
+    }
+}
+
+static void add_fault(struct sim_arguments *arguments, enum sim_fault_kind kind, const char *text)
+{
+    if (arguments->fault_count == SIM_FAULTS_MAX) {
+        options_reject("'%.40s': at most %d faults", text, SIM_FAULTS_MAX);
+    }
+    arguments->fault_kinds[arguments->fault_count] = (uint8_t)kind;
+    arguments->faults[arguments->fault_count++] = text;
+}
+
+static uint8_t parse_contents(const char *text)
+{
+    static const char *const names[] = {"auto", "checked", "shared"};
+
+    for (uint8_t i = 0; i < 3; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return i;
+        }
+    }
+    options_reject("--contents %.40s: use auto, checked or shared", text);
+}
+
+static void take_scenario(struct sim_arguments *arguments, const char *text)
+{
+    if (arguments->options.scenario != SIM_SCENARIOS) {
+        options_reject("'%.40s': one scenario at a time", text);
+    }
+    arguments->options.scenario = sim_scenario_named(text);
+    if (arguments->options.scenario == SIM_SCENARIOS) {
+        options_reject("unknown scenario '%.40s': use exchange, broadcast, scatter, gather, "
+                       "barrier, download, random, transpose, bitreversal or hotspot",
+                       text);
+    }
+}
+
+static error_t parse_fault(int key, char *text, struct sim_arguments *arguments)
+{
+    struct sim_faults *faults = &arguments->options.faults;
+
+    switch (key) {
+    case KEY_DROP: faults->drop = parse_chance("--drop", text); break;
+    case KEY_FLIP: faults->flip = parse_chance("--flip", text); break;
+    case KEY_DUPLICATE: faults->duplicate = parse_chance("--duplicate", text); break;
+    case KEY_DELAY: faults->delay_ns = parse_time("--delay", text); break;
+    case KEY_JITTER: faults->jitter_ns = parse_time("--jitter", text); break;
+    case KEY_RATE: faults->rate = parse_rate(text); break;
+    case KEY_KILL: add_fault(arguments, SIM_KILL, text); break;
+    case KEY_CUT: add_fault(arguments, SIM_CUT, text); break;
+    case KEY_ONEWAY: add_fault(arguments, SIM_ONEWAY, text); break;
+    case KEY_SLOW: add_fault(arguments, SIM_SLOW, text); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct sim_arguments *arguments = state->input;
+    struct sim_options *options = &arguments->options;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->mesh; break;
+    case KEY_BYTES: add_sizes(options, text); break;
+    case KEY_MESSAGES:
+        options->messages = (uint32_t)parse_whole("--messages", text, 1, MESSAGES_MAX);
+        break;
+    case KEY_SEED: options->seed = parse_whole("--seed", text, 0, UINT64_MAX); break;
+    case KEY_SHUFFLE: options->shuffle = true; break;
+    case KEY_CONTENTS: options->contents = parse_contents(text); break;
+    case KEY_IMAGE:
+        options->image_bytes = (uint32_t)parse_whole("--image", text, IMAGE_MIN, IMAGE_MAX);
+        break;
+    case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, SIM_DIMS_MAX); break;
+    case KEY_JSON: arguments->json = text; break;
+    case KEY_STOP: options->stop_at = parse_whole("--stop-at", text, 1, UINT64_MAX); break;
+    case ARGP_KEY_ARG: take_scenario(arguments, text); break;
+    default: return parse_fault(key, text, arguments);
+    }
+    return 0;
+}
+
+static const struct argp_child children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
+
+const struct argp sim_argp = {
+    option_list,
+    parse,
+    "SCENARIO",
+    "Runs the nodes' own code, up to 65536 of them in one process, in model time. SCENARIO is a "
+    "collective (exchange, broadcast, scatter, gather, barrier), the download, or messages: "
+    "random, transpose, bitreversal, hotspot."
+    "\vExamples: ecube sim --mesh cube:10 exchange --bytes 1000\n"
+    "          ecube sim --mesh cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n\n"
+    "Exit status: 0 all programs ended well; 3 with a named error; 1 wrong bytes; 124 no progress; "
+    "2 bad input.",
+    children,
+    NULL,
+    NULL};
+
+/* Reads what follows the @: T, or a phase and T. */
+static int finish_time(struct sim_fault *fault, const char *at, const char *text,
+                       struct message *message)
+{
+    static const char *const phases[] = {"boot", "download", "run"};
+
+    fault->phase = SIM_BOOT;
+    if (!at) {
+        return 0;
+    }
+    fault->phase = SIM_RUN;
+    for (uint8_t i = 0; i < 3; i++) {
+        size_t length = strlen(phases[i]);
+        if (strncmp(at, phases[i], length) == 0 && (at[length] == '\0' || at[length] == '+')) {
+            fault->phase = i;
+            if (at[length] == '\0') {
+                return 0;
+            }
+            at += length + 1;
+            break;
+        }
+    }
+    if (!read_time(at, AT_MAX_S, &fault->at_ns)) {
+        return message_set(
+            message, "'%.40s': say when as a time with its unit, for example @300us or @boot+1ms",
+            text);
+    }
+    return 0;
+}
+
+static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault *fault,
+                        const char *what, struct message *message)
+{
+    const struct topology *topology = &arguments->topology;
+    char first[24];
+    uint32_t ends[2];
+    const char *dash = strchr(what, '-');
+
+    if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW) {
+        return topology_parse_node(topology, what, &fault->a, message);
+    }
+    if (dash && strcmp(dash, "-host") == 0) {
+        snprintf(first, sizeof first, "%.*s", (int)(dash - what), what);
+        fault->b = ID_HOST;
+        if (topology_parse_node(topology, first, &fault->a, message) != 0) {
+            return -1;
+        }
+        return topology_has_host_link(fault->a)
+                   ? 0
+                   : message_set(message, "node %u has no host link: node 0 and the nodes 2^i have",
+                                 (unsigned)fault->a);
+    }
+    if (topology_parse_cable(topology, what, ends, message) != 0) {
+        return -1;
+    }
+    fault->a = ends[0];
+    fault->b = ends[1];
+    return 0;
+}
+
+static int finish_fault(struct sim_arguments *arguments, unsigned index, struct message *message)
+{
+    struct sim_faults *faults = &arguments->options.faults;
+    struct sim_fault *fault = &faults->list[faults->count++];
+    const char *text = arguments->faults[index];
+    const char *from = strncmp(text, "node:", 5) == 0 ? text + 5 : text;
+    const char *at = strchr(from, '@');
+    char what[32];
+
+    *fault = (struct sim_fault){.kind = arguments->fault_kinds[index]};
+    snprintf(what, sizeof what, "%.*s", at ? (int)(at - from) : (int)strlen(from), from);
+    if (finish_nodes(arguments, fault, what, message) != 0) {
+        return -1;
+    }
+    if (fault->kind == SIM_SLOW) {
+        if (!at || !read_time(at + 1, DELAY_MAX_S, &fault->slow_ns)) {
+            return message_set(message, "--slow %.40s: say how slow, for example 5@20us", text);
+        }
+        return 0;
+    }
+    return finish_time(fault, at ? at + 1 : NULL, text, message);
+}
+
+static int finish_scenario(struct sim_arguments *arguments, struct message *message)
+{
+    static const uint32_t sizes[] = {16, 100, 1000};
+    struct sim_options *options = &arguments->options;
+
+    if (options->scenario == SIM_SCENARIOS) {
+        return message_set(message, "name a scenario, for example exchange: 'ecube sim --help' "
+                                    "lists them");
+    }
+    if (arguments->topology.dims > sim_scenario_dims(options->scenario)) {
+        return message_set(message,
+                           "%s on %s: schedules are proved up to cube:%u, only the download goes "
+                           "further",
+                           sim_scenario_name(options->scenario), arguments->topology.name,
+                           sim_scenario_dims(options->scenario));
+    }
+    if (options->size_count == 0 && options->scenario == SIM_BARRIER) {
+        options->size_count = 1;
+    } else if (options->size_count == 0) {
+        memcpy(options->sizes, sizes, sizeof sizes);
+        options->size_count = sizeof sizes / sizeof sizes[0];
+    }
+    for (unsigned i = 0; i < options->size_count; i++) {
+        if (options->scenario == SIM_LOAD && options->sizes[i] < IMAGE_MIN) {
+            return message_set(message, "--bytes %u: an image has at least %d bytes",
+                               (unsigned)options->sizes[i], IMAGE_MIN);
+        }
+    }
+    return 0;
+}
+
+int sim_arguments_finish(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+
+    if (topology_parse_cube(&arguments->topology, arguments->mesh.mesh, SIM_DIMS_MAX, message) !=
+            0 ||
+        options_find_profile(&arguments->mesh, &options->profile, message) != 0 ||
+        finish_scenario(arguments, message) != 0) {
+        return -1;
+    }
+    options->dims = arguments->topology.dims;
+    if (arguments->x > (int)options->dims) {
+        return message_set(message, "--x %d: a subcube of %s has a dimension from 0 to %u",
+                           arguments->x, arguments->topology.name, options->dims);
+    }
+    for (unsigned i = 0; i < arguments->fault_count; i++) {
+        if (finish_fault(arguments, i, message) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

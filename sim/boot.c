@@ -1,0 +1,471 @@
+/*
+ * boot.c - the host: boot, download, start and end of a simulation, through its own router.
+ *
+ * It does what host/mesh_*.c do with emulated nodes: waits until every node has reported its
+ * links, downloads an image by decremental scattering, starts the programs together, and takes
+ * their exits. When a node tells of a dead link the run has failed: 300 ms later the programs that
+ * still run are told to stop.
+ *
+ * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
+ *         nodes, section III
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "sim/internal.h"
+#include "sim/program.h"
+#include "sim/random.h"
+
+static const uint64_t ms_ns = 1000000;
+
+enum {
+    REPEAT_MS = 300,   /* an offer without an answer */
+    BOOT_MS = 10000,   /* until links that are missing are named */
+    STOP_MS = 300,     /* from the first word of a dead link until programs are stopped */
+    GIVE_UP_MS = 20000 /* from then until those that cannot be reached are given up */
+};
+
+bool host_init(struct sim *sim)
+{
+    struct host *host = &sim->host;
+    unsigned dims = sim->options.dims;
+
+    host->memory = malloc(router_memory_bytes(dims + 1));
+    host->blocks = calloc(sim->count, BLOCK_BYTES);
+    host->image = malloc(sim->layout.image_room);
+    if (!host->memory || !host->blocks || !host->image)
+        return false;
+    for (unsigned i = 0; i <= dims; i++) {
+        host->links[i] = &sim_host_end(sim, i)->link;
+        host->peers[i] = i ? UINT32_C(1) << (i - 1) : 0;
+    }
+    struct router_config config = {.id = ID_HOST,
+                                   .links = host->links,
+                                   .link_count = dims + 1,
+                                   .payload_checked = sim->options.payload_checked,
+                                   .memory = host->memory,
+                                   .network = NETWORK_CUBE,
+                                   .dims = (uint8_t)dims,
+                                   .profile = sim->options.profile,
+                                   .peers = host->peers};
+    router_init(&host->router, &config);
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
+        put32(host->blocks + (size_t)rank * BLOCK_BYTES, rank);
+        put32(host->blocks + (size_t)rank * BLOCK_BYTES + 4, sim->count);
+    }
+    uint64_t seed = 1;
+    for (uint32_t i = 0; i < sim->layout.image_room; i++)
+        host->image[i] = (uint8_t)random_next(&seed);
+    host->want = 1;
+    host->stop_ns = host->give_up_ns = UINT64_MAX;
+    host->again_ns = sim->wall_ns + BOOT_MS * ms_ns;
+    return true;
+}
+
+void host_free(struct sim *sim)
+{
+    free(sim->host.memory);
+    free(sim->host.blocks);
+    free(sim->host.image);
+}
+
+static void add_message(struct host *host, uint32_t root, unsigned dims)
+{
+    host->messages[host->message_count++] =
+        (struct load_message){.root = root, .dims = (uint8_t)dims};
+}
+
+/* Plans the download of an image; the offers go out with the next steps. */
+static void begin_download(struct sim *sim, uint32_t bytes)
+{
+    struct host *host = &sim->host;
+
+    host->want += host->message_count;
+    host->image_bytes = bytes;
+    host->message_count = host->message_next = 0;
+    for (unsigned t = sim->options.dims; t-- > sim->options.download_x;)
+        add_message(host, UINT32_C(1) << t, t);
+    add_message(host, 0, sim->options.download_x);
+    host->receipts = 0;
+    for (uint32_t rank = 0; rank < sim->count; rank++)
+        sim->actors[rank].heard &= (uint8_t)~HEARD_RECEIPT;
+    host->base_ns = host->clock_ns = host->end_ns;
+    host->again_ns = sim->wall_ns;
+}
+
+static void enter(struct sim *sim, enum sim_phase phase)
+{
+    sim->phase = (uint8_t)phase;
+    sim->progress_ns = sim->wall_ns;
+    fault_phase(sim);
+}
+
+static void send_offer(struct sim *sim, unsigned index)
+{
+    struct host *host = &sim->host;
+    struct load_message *message = &host->messages[index];
+    uint32_t image = PROGRAM_ADDRESS + sim->layout.blocks_bytes;
+    uint8_t body[OFFER_BYTES] = {0};
+
+    put32(body, host->want + index);
+    put32(body + 4, image);
+    put32(body + 8, image);
+    put32(body + 12, host->image_bytes);
+    put32(body + 16, BLOCK_BYTES);
+    body[20] = message->dims;
+    put32(body + 24, image + host->image_bytes);
+    if (router_send(&host->router, PACKET_OFFER, message->root, body, sizeof body) == E_OK)
+        message->state = MESSAGE_OFFERED;
+}
+
+static void open_message(struct sim *sim)
+{
+    struct host *host = &sim->host;
+    struct load_message *message = &host->messages[host->message_next];
+    struct circuit_source source = {
+        .dst = message->root,
+        .match = message->match,
+        .flags = OPEN_IMAGE,
+        .issue_ns = host->clock_ns,
+        .data = {host->blocks + (size_t)message->root * BLOCK_BYTES, host->image},
+        .bytes = {(uint32_t)BLOCK_BYTES << message->dims, host->image_bytes},
+        .token = host->want + host->message_next,
+    };
+    if (router_open(&host->router, &source) == E_OK)
+        message->state = MESSAGE_OPENED;
+}
+
+static void pump_download(struct sim *sim)
+{
+    struct host *host = &sim->host;
+    bool again = sim->wall_ns >= host->again_ns;
+
+    for (unsigned i = host->message_next; i < host->message_count; i++)
+        if (host->messages[i].state == MESSAGE_WAITS ||
+            (again && host->messages[i].state == MESSAGE_OFFERED))
+            send_offer(sim, i);
+    if (again)
+        host->again_ns = sim->wall_ns + REPEAT_MS * ms_ns;
+    if (host->message_next < host->message_count &&
+        host->messages[host->message_next].state == MESSAGE_READY)
+        open_message(sim);
+}
+
+/* Tells all programs to start; each of them begins at the model time at which the last node had
+ * its image. */
+static void pump_start(struct sim *sim)
+{
+    struct host *host = &sim->host;
+    uint8_t clock[8];
+
+    put64(clock, host->end_ns);
+    while (host->started < sim->count &&
+           router_send(&host->router, PACKET_START, host->started, clock, sizeof clock) == E_OK)
+        host->started++;
+}
+
+static void begin_run(struct sim *sim)
+{
+    sim->result.clock_base_ns = sim->host.end_ns;
+    scenario_prepare(sim);
+    enter(sim, SIM_RUN);
+}
+
+static void add_download_line(struct sim *sim)
+{
+    const struct host *host = &sim->host;
+    struct sim_line *line = &sim->result.lines[sim->result.line_count++];
+
+    *line = (struct sim_line){.bytes = host->image_bytes,
+                              .steps = sim->options.dims,
+                              .nodes = sim->count,
+                              .model_ns = host->end_ns - host->base_ns};
+}
+
+/* All nodes have what they were sent. */
+static void end_download(struct sim *sim)
+{
+    struct host *host = &sim->host;
+    struct sim_result *result = &sim->result;
+
+    result->download_ns = host->end_ns - host->base_ns;
+    result->download_bytes = (uint64_t)BLOCK_BYTES * sim->count +
+                             (uint64_t)host->image_bytes * host->message_count;
+    result->receipts = host->receipts;
+    if (sim->options.scenario != SIM_LOAD) {
+        begin_run(sim);
+        return;
+    }
+    add_download_line(sim);
+    sim->pause = true;
+    if (result->line_count == sim->options.size_count)
+        sim_end(sim, result->trouble_count ? SIM_ERROR : SIM_GOOD);
+    else
+        begin_download(sim, sim->options.sizes[result->line_count]);
+}
+
+static void fail(struct sim *sim)
+{
+    struct host *host = &sim->host;
+
+    if (host->failing)
+        return;
+    host->failing = true;
+    host->stop_ns = sim->wall_ns + STOP_MS * ms_ns;
+}
+
+static bool digest_right(const struct sim *sim, uint32_t rank, const uint8_t *digest)
+{
+    const struct host *host = &sim->host;
+    struct sha256 sha;
+    uint8_t own[DIGEST_BYTES];
+
+    sha256_begin(&sha);
+    sha256_add(&sha, host->blocks + (size_t)rank * BLOCK_BYTES, BLOCK_BYTES);
+    sha256_add(&sha, host->image, host->image_bytes);
+    sha256_end(&sha, own);
+    return memcmp(own, digest, DIGEST_BYTES) == 0;
+}
+
+static void take_receipt(struct sim *sim, uint32_t rank, const uint8_t *body)
+{
+    struct host *host = &sim->host;
+    struct actor *actor = &sim->actors[rank];
+    int status = (int32_t)get32(body);
+
+    if (sim->phase != SIM_DOWNLOAD || actor->heard & HEARD_RECEIPT)
+        return;
+    if (status != E_OK) {
+        sim_trouble(sim, "download to node %u failed: %s", rank, status_text(status));
+        fail(sim);
+        return;
+    }
+    if (!digest_right(sim, rank, body + 16)) {
+        sim_trouble(sim, "node %u holds other bytes than were sent to it", rank);
+        sim_end(sim, SIM_WRONG);
+        return;
+    }
+    actor->heard |= HEARD_RECEIPT;
+    host->receipts++;
+    host->end_ns = clock_max(host->end_ns, get64(body + 8));
+    sim->progress_ns = sim->wall_ns;
+    if (host->receipts == sim->count)
+        end_download(sim);
+}
+
+static void take_links(struct sim *sim, uint32_t rank, bool complete)
+{
+    struct actor *actor = &sim->actors[rank];
+
+    if (!complete || actor->heard & HEARD_LINKS)
+        return;
+    actor->heard |= HEARD_LINKS;
+    sim->progress_ns = sim->wall_ns;
+    if (++sim->host.links_told == sim->count && sim->phase == SIM_BOOT) {
+        enter(sim, SIM_DOWNLOAD);
+        begin_download(sim, sim->options.scenario == SIM_LOAD ? sim->options.sizes[0]
+                                                              : sim->options.image_bytes);
+    }
+}
+
+static void take_answer(struct sim *sim, const uint8_t *packet)
+{
+    struct host *host = &sim->host;
+    const uint8_t *body = packet + PACKET_HEADER_BYTES;
+    uint32_t index = get32(body) - host->want;
+
+    if (sim->phase != SIM_DOWNLOAD || index >= host->message_count ||
+        host->messages[index].state != MESSAGE_OFFERED)
+        return;
+    if (packet[0] == PACKET_READY) {
+        host->messages[index].match = get32(body + 4);
+        host->messages[index].state = MESSAGE_READY;
+    } else if (packet[0] == PACKET_GONE) {
+        sim_trouble(sim, "node %u refused the download", get32(packet + 4));
+        fail(sim);
+    }
+}
+
+static void take_packet(struct sim *sim, const uint8_t *packet)
+{
+    uint32_t rank = get32(packet + 4);
+    const uint8_t *body = packet + PACKET_HEADER_BYTES;
+
+    if (rank >= sim->count)
+        return;
+    switch (packet[0]) {
+    case PACKET_LINKS: take_links(sim, rank, body[1]); break;
+    case PACKET_READY:
+    case PACKET_GONE:
+    case PACKET_LATER: take_answer(sim, packet); break;
+    case PACKET_RECEIPT: take_receipt(sim, rank, body); break;
+    case PACKET_EXIT:
+        sim->host.exits += !(sim->actors[rank].heard & HEARD_EXIT);
+        sim->actors[rank].heard |= HEARD_EXIT;
+        break;
+    case PACKET_LINK_DEAD: {
+        uint32_t peer = get32(body + 4);
+        sim_trouble(sim, "node %u: its link %u to %s %u is dead (%s)", rank, body[0],
+                    peer == ID_HOST ? "the host, port" : "node", peer == ID_HOST ? body[0] : peer,
+                    body[1] == DEAD_CARRIER    ? "no carrier"
+                    : body[1] == DEAD_TIMEOUT  ? "nothing was acknowledged"
+                    : body[1] == DEAD_PROTOCOL ? "it breaks the protocol"
+                                               : "another version");
+        fail(sim);
+        break;
+    }
+    case PACKET_DISAGREE: sim_trouble(sim, "node %u: its neighbour disagrees", rank); break;
+    default: break;
+    }
+}
+
+static void take_notice(struct sim *sim, const struct notice *notice)
+{
+    struct host *host = &sim->host;
+    bool mine = notice->token == host->want + host->message_next && sim->phase == SIM_DOWNLOAD &&
+                host->message_next < host->message_count;
+
+    switch (notice->kind) {
+    case NOTICE_PACKET: take_packet(sim, notice->packet); break;
+    case NOTICE_ACCEPTED:
+        if (!mine)
+            break;
+        host->messages[host->message_next++].state = MESSAGE_DONE;
+        host->clock_ns = notice->done_ns;
+        break;
+    case NOTICE_REFUSED:
+        if (!mine)
+            break;
+        sim_trouble(sim, "node %u refused the download: %s",
+                    host->messages[host->message_next].root, status_text(notice->status));
+        fail(sim);
+        break;
+    case NOTICE_DEAD:
+        sim_trouble(sim, "the host's link to node %u is dead", host->peers[notice->port]);
+        fail(sim);
+        break;
+    default: break;
+    }
+}
+
+/* Names the links that are not up. */
+static void name_links(struct sim *sim)
+{
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
+        const struct router *router = &sim_node(sim, rank)->router;
+        for (unsigned p = 0; p < router->port_count && !sim->actors[rank].dead; p++) {
+            uint32_t peer;
+            uint8_t port, state = router_port_state(router, p, &peer, &port);
+            if (state == LINK_UP)
+                continue;
+            sim_trouble(sim, "node %u: its link %u %s", rank, p,
+                        state == LINK_SILENT    ? "is silent"
+                        : state == LINK_HEARD   ? "hears its neighbour and is not heard"
+                        : state == LINK_CROSSED ? "leads to a wrong place"
+                                                : "is dead");
+        }
+    }
+}
+
+/* Nodes that STOP does not reach have lost their way to the host. */
+static void give_up(struct sim *sim)
+{
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
+        if (sim->tasks[rank].state == TASK_ENDED)
+            continue;
+        sim_trouble(sim, "node %u waits, and the host cannot reach it", rank);
+        program_over(sim, rank, E_LINK_DEAD);
+    }
+}
+
+static void name_failures(struct sim *sim)
+{
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
+        const struct task *task = &sim->tasks[rank];
+        if (task->status != E_OK && task->status != E_CANCELLED && !sim->actors[rank].dead)
+            sim_trouble(sim, "node %u: %s", rank, status_text(task->status));
+    }
+}
+
+static void finish(struct sim *sim)
+{
+    uint64_t wrong = 0;
+
+    for (unsigned i = 0; i < sim->result.line_count; i++)
+        wrong += sim->result.lines[i].wrong;
+    name_failures(sim);
+    if (wrong)
+        sim_end(sim, SIM_WRONG);
+    sim_end(sim, sim->result.trouble_count || sim->deaths ? SIM_ERROR : SIM_GOOD);
+}
+
+static void pump_failure(struct sim *sim)
+{
+    struct host *host = &sim->host;
+
+    if (sim->wall_ns < host->stop_ns)
+        return;
+    if (sim->phase != SIM_RUN) {
+        sim_end(sim, SIM_ERROR);
+        return;
+    }
+    while (host->stopped < sim->count &&
+           router_send(&host->router, PACKET_STOP, host->stopped, NULL, 0) == E_OK)
+        host->stopped++;
+    if (host->give_up_ns == UINT64_MAX)
+        host->give_up_ns = sim->wall_ns + GIVE_UP_MS * ms_ns;
+    else if (sim->wall_ns >= host->give_up_ns)
+        give_up(sim);
+}
+
+static void pump(struct sim *sim)
+{
+    struct host *host = &sim->host;
+
+    switch (sim->phase) {
+    case SIM_BOOT:
+        if (sim->wall_ns >= host->again_ns) {
+            name_links(sim);
+            sim_end(sim, SIM_ERROR);
+        }
+        break;
+    case SIM_DOWNLOAD: pump_download(sim); break;
+    case SIM_RUN:
+        pump_start(sim);
+        if (sim->running == 0 && (host->failing || host->exits + sim->deaths >= sim->count))
+            finish(sim);
+        break;
+    default: break;
+    }
+    if (host->failing && sim->verdict == SIM_RUNS)
+        pump_failure(sim);
+}
+
+bool host_step(struct sim *sim)
+{
+    struct host *host = &sim->host;
+    bool more = router_take(&host->router, sim->wall_ns / 1000);
+
+    do {
+        struct notice notice;
+        while (router_notice(&host->router, &notice))
+            take_notice(sim, &notice);
+        pump(sim);
+        router_move(&host->router, sim->wall_ns / 1000);
+    } while (host->router.notice_count);
+    return more;
+}
+
+uint64_t host_deadline(const struct sim *sim)
+{
+    const struct host *host = &sim->host;
+    uint64_t deadline_us = router_deadline(&host->router);
+    uint64_t own_ns = sim->phase == SIM_RUN ? UINT64_MAX : host->again_ns;
+
+    if (host->failing)
+        own_ns = host->give_up_ns == UINT64_MAX ? host->stop_ns : host->give_up_ns;
+    uint64_t own_us = own_ns == UINT64_MAX ? UINT64_MAX : (own_ns + 999) / 1000;
+    return own_us < deadline_us ? own_us : deadline_us;
+}

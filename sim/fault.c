@@ -1,0 +1,206 @@
+/*
+ * fault.c - does the damage that sim/fault.h describes.
+ */
+#include "sim/fault.h"
+
+#include <string.h>
+
+#include "drivers/status.h"
+#include "sim/internal.h"
+#include "sim/program.h"
+#include "sim/random.h"
+
+static bool chance(struct sim *sim, double probability)
+{
+    return probability > 0 &&
+           (double)(random_next(&sim->seed) >> 11) * (1.0 / 9007199254740992.0) < probability;
+}
+
+/* Takes `count` bytes from `first` on out of the frame. */
+static void lose_bytes(struct chunk *chunk, uint32_t first, uint32_t count)
+{
+    for (; chunk && count; chunk = chunk->next) {
+        if (first >= chunk->bytes) {
+            first -= chunk->bytes;
+            continue;
+        }
+        uint32_t part = chunk->bytes - first < count ? chunk->bytes - first : count;
+        uint8_t *at = chunk_data(chunk) + first;
+        memmove(at, at + part, chunk->bytes - first - part);
+        chunk->bytes -= part;
+        count -= part;
+        first = 0;
+    }
+}
+
+/* Removes chunks that have lost all their bytes; false when none is left. */
+static bool close_gaps(struct sim *sim)
+{
+    struct filling *filling = &sim->filling;
+    struct chunk **at = &filling->first;
+
+    filling->last = NULL;
+    while (*at) {
+        struct chunk *chunk = *at;
+        if (chunk->bytes) {
+            filling->last = chunk;
+            at = &chunk->next;
+        } else {
+            *at = chunk->next;
+            pool_give(&sim->pool, chunk);
+        }
+    }
+    return filling->first != NULL;
+}
+
+static bool drop(struct sim *sim, bool whole)
+{
+    uint32_t bytes = sim->filling.bytes;
+    uint32_t first = random_below(&sim->seed, bytes);
+
+    if (whole)
+        return false;
+    lose_bytes(sim->filling.first, first, 1 + random_below(&sim->seed, bytes - first));
+    return close_gaps(sim);
+}
+
+static void flip(struct sim *sim, uint32_t at)
+{
+    struct chunk *chunk = sim->filling.first;
+
+    while (chunk && at >= chunk->bytes) {
+        at -= chunk->bytes;
+        chunk = chunk->next;
+    }
+    if (chunk)
+        chunk_data(chunk)[at] ^= (uint8_t)(1u << random_below(&sim->seed, 8));
+}
+
+/* The frame's bytes from a place on come twice. */
+static void duplicate(struct sim *sim, uint32_t first)
+{
+    struct filling *filling = &sim->filling;
+    struct chunk *end = filling->last;
+
+    for (struct chunk *chunk = filling->first;; chunk = chunk->next) {
+        if (first < chunk->bytes) {
+            struct chunk *copy = pool_take(&sim->pool, chunk->is_long);
+            copy->bytes = chunk->bytes - first;
+            memcpy(chunk_data(copy), chunk_data(chunk) + first, copy->bytes);
+            filling->last->next = copy;
+            filling->last = copy;
+            first = 0;
+        } else {
+            first -= chunk->bytes;
+        }
+        if (chunk == end)
+            return;
+    }
+}
+
+/* What was asked for this very event. */
+static bool act(struct sim *sim)
+{
+    struct sim_end *end = sim->filling.end;
+
+    switch (sim->options.faults.action) {
+    case SIM_DROP_FRAME: return false;
+    case SIM_FLIP_BIT: flip(sim, random_below(&sim->seed, sim->filling.bytes)); return true;
+    case SIM_DUPLICATE_FRAME: duplicate(sim, 0); return true;
+    case SIM_KILL_SENDER:
+        if (end->actor < sim->count)
+            fault_apply(sim, &(struct sim_fault){.kind = SIM_KILL, .a = end->actor});
+        else
+            sim_end_cut(end);
+        return false;
+    case SIM_CUT_LINK: sim_end_cut(end); return false;
+    default: return true;
+    }
+}
+
+bool fault_frame(struct sim *sim)
+{
+    const struct sim_faults *faults = &sim->options.faults;
+
+    if (faults->fail_event == sim->result.link_events) {
+        sim->result.damaged++;
+        if (!act(sim))
+            return false;
+    }
+    for (uint32_t i = 0; faults->flip > 0 && i < sim->filling.bytes; i++) {
+        if (chance(sim, faults->flip)) {
+            sim->result.damaged++;
+            flip(sim, i);
+        }
+    }
+    if (chance(sim, faults->duplicate)) {
+        sim->result.damaged++;
+        duplicate(sim, random_below(&sim->seed, 2) ? 0
+                                                   : random_below(&sim->seed, sim->filling.bytes));
+    }
+    if (chance(sim, faults->drop)) {
+        sim->result.damaged++;
+        return drop(sim, random_below(&sim->seed, 2));
+    }
+    return true;
+}
+
+static void kill_node(struct sim *sim, uint32_t rank)
+{
+    struct actor *actor = &sim->actors[rank];
+    unsigned links = sim->options.dims + ((rank & (rank - 1)) == 0);
+
+    if (actor->dead)
+        return;
+    actor->dead = true;
+    sim->deaths++;
+    for (unsigned p = 0; p < links; p++)
+        sim_end_cut(sim_end_at(sim, rank, p));
+    program_over(sim, rank, E_CANCELLED);
+    sim_trouble(sim, "node %u was killed", rank);
+}
+
+static unsigned port_of(const struct sim *sim, uint32_t a, uint32_t b)
+{
+    return b == ID_HOST ? sim->options.dims : (unsigned)__builtin_ctz(a ^ b);
+}
+
+void fault_apply(struct sim *sim, const struct sim_fault *fault)
+{
+    switch (fault->kind) {
+    case SIM_KILL: kill_node(sim, fault->a); break;
+    case SIM_CUT: sim_end_cut(sim_end_at(sim, fault->a, port_of(sim, fault->a, fault->b))); break;
+    case SIM_ONEWAY:
+        sim_end_at(sim, fault->a, port_of(sim, fault->a, fault->b))->peer->deaf = true;
+        break;
+    default: sim->actors[fault->a].slow_ns = fault->slow_ns; break;
+    }
+}
+
+void fault_phase(struct sim *sim)
+{
+    const struct sim_faults *faults = &sim->options.faults;
+    uint64_t start_ns = sim->phase == SIM_RUN ? sim->result.clock_base_ns : sim->now_ns;
+
+    for (unsigned i = 0; i < faults->count; i++)
+        if (faults->list[i].phase == sim->phase) {
+            if (faults->list[i].at_ns == 0)
+                fault_apply(sim, &faults->list[i]);
+            else
+                sim_at_model(sim, start_ns + faults->list[i].at_ns, EVENT_FAULT, i);
+        }
+}
+
+void sim_inject(struct sim *sim, const struct sim_fault *fault)
+{
+    struct sim_faults *faults = &sim->options.faults;
+
+    if (faults->count == SIM_FAULTS_MAX)
+        return;
+    faults->list[faults->count] = *fault;
+    if (fault->at_ns)
+        sim_at_model(sim, sim->now_ns + fault->at_ns, EVENT_FAULT, faults->count);
+    else
+        fault_apply(sim, fault);
+    faults->count++;
+}

@@ -1,0 +1,57 @@
+/*
+ * fault.h - what goes wrong in a simulation: on links at random, at a time, or at an event.
+ *
+ * Rates are chances: `drop` and `duplicate` for each frame, `flip` for each byte. A dropped frame
+ * loses all or a run of its bytes, a duplicated one has all or a run of them twice, a flip turns
+ * one bit. A killed node stops and all its links lose their carrier, a cut link loses it at both
+ * ends; over a one-way link from a to b nothing arrives at b.
+ *
+ * Units    ns; times of faults count from the start of their phase, in model time
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SIM_FAULTS_MAX = 64 };
+
+enum sim_fault_kind { SIM_KILL, SIM_CUT, SIM_ONEWAY, SIM_SLOW };
+
+enum sim_phase { SIM_BOOT, SIM_DOWNLOAD, SIM_RUN, SIM_OVER };
+
+struct sim_fault {
+    uint8_t kind;  /* enum sim_fault_kind */
+    uint8_t phase; /* enum sim_phase: when the time begins */
+    uint32_t a, b; /* nodes; a alone for KILL and SLOW; ID_HOST for b: the host link of a */
+    uint64_t at_ns;
+    uint64_t slow_ns; /* SLOW: from arrival until the node looks */
+};
+
+/* What happens to the frame of one link event. */
+enum sim_action {
+    SIM_NOTHING,
+    SIM_DROP_FRAME,
+    SIM_FLIP_BIT,
+    SIM_DUPLICATE_FRAME,
+    SIM_KILL_SENDER,
+    SIM_CUT_LINK
+};
+
+struct sim_faults {
+    double drop, flip, duplicate;
+    uint64_t delay_ns;   /* added to every frame */
+    uint64_t jitter_ns;  /* at most so much more, at random */
+    uint64_t rate;       /* bytes per second of a link; 0: unlimited */
+    uint64_t fail_event; /* link event, counted from 1, to which `action` happens; 0: none */
+    uint8_t action;      /* enum sim_action */
+    struct sim_fault list[SIM_FAULTS_MAX];
+    unsigned count;
+};
+
+/* Whether bytes can be lost or damaged, so that payloads must be checked. */
+static inline bool sim_faults_damage(const struct sim_faults *faults)
+{
+    return faults->drop > 0 || faults->flip > 0 || faults->duplicate > 0 ||
+           (faults->fail_event && faults->action != SIM_KILL_SENDER &&
+            faults->action != SIM_CUT_LINK);
+}

@@ -1,0 +1,260 @@
+#include "sim/link.h"
+
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "sim/internal.h"
+#include "sim/random.h"
+
+static const uint64_t second_ns = UINT64_C(1000000000);
+
+static uint32_t end_index(const struct sim_end *end)
+{
+    return (uint32_t)(end - end->sim->ends);
+}
+
+/* The receiver sees the chunk. */
+static void show(struct sim_end *end, struct chunk *chunk)
+{
+    struct sim *sim = end->sim;
+    uint64_t head[3] = {0};
+
+    memcpy(head, chunk_data(chunk), chunk->bytes < sizeof head ? chunk->bytes : sizeof head);
+    sim_digest(sim, sim->now_ns ^ (uint64_t)end_index(end) << 40,
+               sim->wall_ns + ((uint64_t)chunk->bytes << 48));
+    sim_digest(sim, head[0] ^ head[2], head[1]);
+    end->flight = chunk->next;
+    end->arrived++;
+    sim->result.events++;
+    sim_wake(sim, end->actor);
+}
+
+/* Shows what is due, and leaves an event for what is not. */
+static void advance(struct sim_end *end)
+{
+    struct sim *sim = end->sim;
+
+    while (!end->waiting && end->flight) {
+        struct chunk *chunk = end->flight;
+        if (chunk->wall_due_ns > sim->wall_ns) {
+            sim_at_wall(sim, chunk->wall_due_ns, EVENT_LINK, end_index(end));
+            end->waiting = true;
+        } else if (chunk->model_due_ns > sim->now_ns) {
+            unsigned odd = sim->wall_ns / HOLD_EPOCH_NS & 1;
+            sim->withheld[odd]++;
+            sim_at_model(sim, chunk->model_due_ns, odd ? EVENT_HELD1 : EVENT_HELD, end_index(end));
+            end->waiting = true;
+        } else {
+            show(end, chunk);
+        }
+    }
+}
+
+void sim_end_due(struct sim_end *end)
+{
+    end->waiting = false;
+    advance(end);
+}
+
+static void discard(struct sim *sim, struct chunk *chunk)
+{
+    while (chunk) {
+        struct chunk *next = chunk->next;
+        pool_give(&sim->pool, chunk);
+        chunk = next;
+    }
+}
+
+/* When a frame that is sent now is there. */
+static uint64_t physical(struct sim *sim, struct sim_end *end, uint32_t bytes)
+{
+    const struct sim_faults *faults = &sim->options.faults;
+    uint64_t leaves = sim->wall_ns;
+
+    if (faults->rate) {
+        leaves = leaves > end->busy_ns ? leaves : end->busy_ns;
+        leaves += bytes * second_ns / faults->rate;
+        end->busy_ns = leaves;
+    }
+    if (faults->jitter_ns)
+        leaves += random_below(&sim->seed, (uint32_t)faults->jitter_ns + 1);
+    return leaves + faults->delay_ns;
+}
+
+/* The frame is complete: puts it on its way. */
+static void launch(struct sim *sim)
+{
+    struct filling *filling = &sim->filling;
+    struct sim_end *end = filling->end, *to = end->peer;
+
+    sim->result.link_events++;
+    if ((sim->damages && !fault_frame(sim)) || to->deaf || to->link.carrier != CARRIER_UP) {
+        discard(sim, filling->first);
+    } else {
+        uint64_t wall_due_ns = physical(sim, end, filling->bytes);
+        for (struct chunk *chunk = filling->first; chunk; chunk = chunk->next) {
+            chunk->wall_due_ns = wall_due_ns;
+            chunk->model_due_ns = filling->model_due_ns;
+        }
+        *(to->first ? &to->last->next : &to->first) = filling->first;
+        to->last = filling->last;
+        if (!to->flight)
+            to->flight = filling->first;
+        advance(to);
+    }
+    filling->first = filling->last = NULL;
+}
+
+/* Reads the header that the first segment of a frame begins with. */
+static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uint32_t bytes)
+{
+    struct filling *filling = &sim->filling;
+    uint32_t frame = bytes;
+
+    *filling = (struct filling){.end = end};
+    if (bytes >= FRAME_HEADER_BYTES) {
+        const uint8_t *packet = data + FRAME_HEADER_BYTES;
+        bool checked = data[3] & FLAG_CHECKED;
+        frame = FRAME_HEADER_BYTES + get32(data + 4) + (checked ? FRAME_CHECK_BYTES : 0);
+        if (data[2] == FRAME_PACKET && bytes >= FRAME_HEADER_BYTES + OPEN_BYTES &&
+            packet[0] == PACKET_OPEN)
+            filling->model_due_ns = get64(packet + 32);
+        /* a run of data may be joined to up to the end of a long buffer */
+        filling->is_long =
+            data[2] == FRAME_DATA || frame > CHUNK_SHORT_MAX || sim->options.payload_checked;
+        if (data[2] == FRAME_DATA)
+            sim->progress_ns = sim->wall_ns;
+    }
+    filling->left = filling->bytes = frame;
+}
+
+static void fill(struct sim *sim, const uint8_t *data, uint32_t bytes)
+{
+    struct filling *filling = &sim->filling;
+    uint32_t room = filling->is_long ? (uint32_t)LINK_CHUNK_MAX : (uint32_t)CHUNK_SHORT_MAX;
+
+    filling->left -= bytes;
+    while (bytes) {
+        struct chunk *chunk = filling->last;
+        if (!chunk || chunk->bytes == room) {
+            chunk = pool_take(&sim->pool, filling->is_long);
+            *(filling->last ? &filling->last->next : &filling->first) = chunk;
+            filling->last = chunk;
+        }
+        uint32_t part = bytes < room - chunk->bytes ? bytes : room - chunk->bytes;
+        memcpy(chunk_data(chunk) + chunk->bytes, data, part);
+        chunk->bytes += part;
+        data += part;
+        bytes -= part;
+    }
+}
+
+static int end_send(struct link *link, const void *data, uint32_t bytes)
+{
+    struct sim_end *end = (struct sim_end *)link;
+    struct sim *sim = end->sim;
+    const uint8_t *from = data;
+
+    CHECK(bytes > 0 && (sim->filling.left == 0 || sim->filling.end == end));
+    end->sent++;
+    while (bytes) {
+        if (sim->filling.left == 0)
+            begin(sim, end, from, bytes);
+        uint32_t part = bytes < sim->filling.left ? bytes : sim->filling.left;
+        fill(sim, from, part);
+        from += part;
+        bytes -= part;
+        if (sim->filling.left == 0)
+            launch(sim);
+    }
+    return E_OK;
+}
+
+static void end_kick(struct link *link)
+{
+    (void)link;
+}
+
+static uint32_t end_sent(struct link *link)
+{
+    return ((struct sim_end *)link)->sent;
+}
+
+static bool end_receive(struct link *link, struct link_chunk *out)
+{
+    struct sim_end *end = (struct sim_end *)link;
+
+    if (end->arrived == end->link.taken)
+        return false;
+    if (end->numbers == UINT64_MAX) {
+        end->starved = true;
+        return false;
+    }
+    struct chunk *chunk = end->first;
+    end->first = chunk->next;
+    end->link.taken++;
+    chunk->number = (uint16_t)__builtin_ctzll(~end->numbers);
+    end->numbers |= UINT64_C(1) << chunk->number;
+    chunk->next = end->held;
+    end->held = chunk;
+    *out = (struct link_chunk){chunk_data(chunk), chunk->bytes, chunk->number};
+    return true;
+}
+
+static void end_release(struct link *link, uint16_t buffer)
+{
+    struct sim_end *end = (struct sim_end *)link;
+    struct chunk **at = &end->held;
+
+    while (*at && (*at)->number != buffer)
+        at = &(*at)->next;
+    CHECK(*at);
+    struct chunk *chunk = *at;
+    *at = chunk->next;
+    end->numbers &= ~(UINT64_C(1) << buffer);
+    pool_give(&end->sim->pool, chunk);
+    if (end->starved) {
+        end->starved = false;
+        sim_wake(end->sim, end->actor);
+    }
+}
+
+static const struct link_ops ops = {end_send, end_kick, end_sent, end_receive, end_release};
+
+void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, uint32_t actor,
+                  unsigned port)
+{
+    end->link = (struct link){.ops = &ops, .carrier = CARRIER_UP, .arrived = &end->arrived};
+    end->sim = sim;
+    end->peer = peer;
+    end->actor = actor;
+    end->port = (uint8_t)port;
+}
+
+/* What has not arrived yet is lost; an event that stands for it will find nothing. */
+static void lose_flight(struct sim_end *end)
+{
+    struct chunk **at = &end->first;
+    struct chunk *last = NULL;
+
+    while (*at && *at != end->flight) {
+        last = *at;
+        at = &(*at)->next;
+    }
+    discard(end->sim, *at);
+    *at = NULL;
+    end->last = last;
+    end->flight = NULL;
+}
+
+void sim_end_cut(struct sim_end *end)
+{
+    struct sim_end *both[] = {end, end->peer};
+
+    for (unsigned i = 0; i < 2; i++) {
+        both[i]->link.carrier = CARRIER_LOST;
+        lose_flight(both[i]);
+        sim_wake(both[i]->sim, both[i]->actor);
+    }
+}

@@ -1,0 +1,54 @@
+/*
+ * link.h - the simulated link: a maker of the contract in drivers/link.h.
+ *
+ * What a channel hands over is copied at once into buffers of the pool, one or more for each frame.
+ * A frame is there when its physical time is over (latency, rate, jitter), and is shown to the
+ * receiver when the model clock has come as far as the OPEN in it says. A link keeps its order.
+ *
+ * Units    bytes, ns
+ * Context  the loop of one simulation
+ */
+#pragma once
+
+#include "drivers/link.h"
+#include "sim/pool.h"
+
+struct sim;
+
+/* One end. What it sends arrives at its peer. */
+struct sim_end {
+    struct link link;
+    struct sim *sim;
+    struct sim_end *peer;
+    struct chunk *first, *last; /* arrived and not taken, then under way */
+    struct chunk *flight;       /* the first that is under way */
+    struct chunk *held;         /* with the router */
+    uint64_t numbers;           /* bit n: buffer number n is with the router */
+    uint64_t busy_ns;           /* wall time at which the last frame it sent has left */
+    uint32_t actor;             /* whose end it is */
+    uint32_t sent;              /* segments */
+    uint16_t arrived;
+    uint8_t port;
+    bool waiting; /* an event stands for the first chunk under way */
+    bool starved; /* a chunk is there, and no buffer number is free */
+    bool deaf;    /* nothing arrives any more, and nobody is told */
+};
+
+/* The frame that is being handed over; a channel hands over whole frames, one after another. */
+struct filling {
+    struct sim_end *end;
+    struct chunk *first, *last;
+    uint32_t left; /* bytes still to come */
+    uint32_t bytes;
+    uint64_t model_due_ns;
+    bool is_long;
+};
+
+void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, uint32_t actor,
+                  unsigned port);
+
+/* The event of an end has come: shows what is due. */
+void sim_end_due(struct sim_end *end);
+
+/* Both ends lose their carrier; what is under way is lost. */
+void sim_end_cut(struct sim_end *end);

@@ -1,0 +1,160 @@
+/*
+ * memory.c - where everything lies: one mapping, zeroed by the system, so that what is never
+ * touched costs nothing.
+ *
+ *   nodes | ends | actors | tasks | counts | gap | blocks 0, image 0, arguments 0, data 0 |
+ *   blocks 1, ... | window
+ *
+ * A node's private blocks in the download are those of its subcube: one at odd nodes, all at node
+ * 0. So nodes have areas of different sizes, and each a different place for its program address:
+ * the kernel finds its blocks below its image and never looks further down. When contents are not
+ * kept, data lies in a window that all nodes share: programs move bytes, nobody looks at them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "drivers/check.h"
+#include "sim/internal.h"
+#include "sim/program.h"
+
+static uint64_t align(uint64_t bytes)
+{
+    return (bytes + 15) & ~UINT64_C(15);
+}
+
+static uint32_t image_max(const struct sim_options *options)
+{
+    uint32_t bytes = options->image_bytes;
+
+    if (options->scenario == SIM_LOAD)
+        for (unsigned i = 0; i < options->size_count; i++)
+            if (options->sizes[i] > bytes)
+                bytes = options->sizes[i];
+    return bytes;
+}
+
+/* Room for the blocks of the subcube below a node: trailing zeros of its number. */
+static uint32_t blocks_of(unsigned dims, uint32_t rank)
+{
+    return (uint32_t)BLOCK_BYTES << (rank ? (unsigned)__builtin_ctz(rank) : dims);
+}
+
+static uint64_t area_bytes(const struct layout *layout, const struct sim_options *options,
+                           uint32_t rank)
+{
+    uint64_t data = layout->checked ? scenario_bytes(options, rank) : 0;
+
+    return blocks_of(options->dims, rank) + layout->image_room + ARGUMENTS_BYTES + align(data);
+}
+
+static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
+{
+    uint64_t each = layout->node_bytes + sizeof(struct actor) + sizeof(struct task) +
+                    2 * sizeof(uint32_t);
+
+    return count * each + layout->ends_bytes;
+}
+
+struct layout layout_make(const struct sim_options *options, bool checked)
+{
+    unsigned dims = options->dims;
+    uint32_t count = UINT32_C(1) << dims;
+    struct layout layout = {.checked = checked,
+                            .blocks_bytes = (uint32_t)BLOCK_BYTES << dims,
+                            .image_room = (uint32_t)align(image_max(options))};
+
+    layout.memory_bytes = align(node_memory_bytes(dims + 1));
+    layout.node_bytes =
+        align(node_bytes()) + align((dims + 1) * sizeof(void *)) + layout.memory_bytes;
+    layout.ends_bytes = ((size_t)count * dims + 2 * (dims + 1)) * sizeof(struct sim_end);
+    for (uint32_t rank = 0; rank < count; rank++) {
+        layout.program_bytes += area_bytes(&layout, options, rank);
+        if (!checked && scenario_bytes(options, rank) > layout.window_bytes)
+            layout.window_bytes = align(scenario_bytes(options, rank));
+    }
+    layout.total_bytes = fixed_bytes(&layout, count) + layout.program_bytes + layout.window_bytes;
+    return layout;
+}
+
+uint64_t sim_need(const struct sim_options *options, enum sim_contents contents)
+{
+    return layout_make(options, contents == SIM_CHECKED).total_bytes;
+}
+
+static void *take(uint8_t **at, uint64_t bytes)
+{
+    void *taken = *at;
+
+    *at += align(bytes);
+    return taken;
+}
+
+static void place_node(struct sim *sim, uint32_t rank, uint8_t **area, uint8_t *window)
+{
+    const struct layout *layout = &sim->layout;
+    struct node *node = sim_node(sim, rank);
+    uint8_t *rest = (uint8_t *)node + align(node_bytes());
+    bool host_link = (rank & (rank - 1)) == 0;
+    unsigned dims = sim->options.dims, links = dims + host_link;
+    struct link **list = take(&rest, (dims + 1) * sizeof *list);
+    uint8_t *image = *area + blocks_of(dims, rank);
+    uint8_t *program = image - layout->blocks_bytes;
+    uint64_t data = scenario_bytes(&sim->options, rank);
+    struct task *task = &sim->tasks[rank];
+
+    *area += area_bytes(layout, &sim->options, rank);
+    task->data = layout->checked ? image + layout->image_room + ARGUMENTS_BYTES : window;
+    uint64_t data_offset = (uint64_t)(task->data - program);
+    CHECK(data_offset + data < UINT32_MAX - PROGRAM_ADDRESS);
+    task->data_bytes = (uint32_t)data;
+    task->data_address = PROGRAM_ADDRESS + (uint32_t)data_offset;
+    for (unsigned p = 0; p < links; p++)
+        list[p] = &sim_end_at(sim, rank, p)->link;
+    struct node_config config = {.links = list,
+                                 .link_count = links,
+                                 .program = program,
+                                 .program_address = PROGRAM_ADDRESS,
+                                 .program_bytes = (uint32_t)(data_offset + data),
+                                 .blocks_address = PROGRAM_ADDRESS,
+                                 .image_address = PROGRAM_ADDRESS + layout->blocks_bytes,
+                                 .memory = rest,
+                                 .payload_checked = sim->options.payload_checked};
+    node_init(node, &config);
+}
+
+bool memory_map(struct sim *sim)
+{
+    const struct layout *layout = &sim->layout;
+    uint32_t count = sim->count;
+    size_t gap = layout->blocks_bytes;
+
+    sim->map_bytes = layout->total_bytes + gap + 4096;
+    sim->map = mmap(NULL, sim->map_bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (sim->map == MAP_FAILED)
+        return false;
+    uint8_t *at = sim->map;
+    sim->nodes = take(&at, count * layout->node_bytes);
+    sim->ends = take(&at, layout->ends_bytes);
+    sim->actors = take(&at, (count + 1) * sizeof *sim->actors);
+    sim->tasks = take(&at, count * sizeof *sim->tasks);
+    sim->expected = take(&at, count * sizeof *sim->expected);
+    sim->ready = take(&at, (count + 1) * sizeof *sim->ready);
+    return true;
+}
+
+void memory_place(struct sim *sim)
+{
+    uint8_t *at = (uint8_t *)(sim->ready + sim->count + 1) + sim->layout.blocks_bytes;
+    uint8_t *area = (uint8_t *)(uintptr_t)align((uintptr_t)at);
+    uint8_t *window = area + sim->layout.program_bytes;
+
+    for (uint32_t rank = 0; rank < sim->count; rank++)
+        place_node(sim, rank, &area, window);
+}
+
+void memory_unmap(struct sim *sim)
+{
+    munmap(sim->map, sim->map_bytes);
+}

@@ -1,0 +1,115 @@
+#include "sim/mesh.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "sim/internal.h"
+#include "sim/program.h"
+#include "sim/random.h"
+
+static const uint64_t wall_start_ns = UINT64_C(1000000000); /* a node's clock is never 0 */
+
+static void wire(struct sim *sim)
+{
+    unsigned dims = sim->options.dims;
+
+    for (uint32_t rank = 0; rank < sim->count; rank++)
+        for (unsigned p = 0; p < dims; p++)
+            sim_end_init(sim, sim_end_at(sim, rank, p), sim_end_at(sim, rank ^ 1u << p, p), rank,
+                         p);
+    for (unsigned i = 0; i <= dims; i++) {
+        uint32_t rank = i ? UINT32_C(1) << (i - 1) : 0;
+        struct sim_end *there = sim_end_at(sim, rank, dims);
+        sim_end_init(sim, there, sim_host_end(sim, i), rank, dims);
+        sim_end_init(sim, sim_host_end(sim, i), there, sim->count, i);
+    }
+}
+
+static void init_actors(struct sim *sim)
+{
+    for (uint32_t i = 0; i <= sim->count; i++)
+        sim->actors[i] = (struct actor){.armed_ns = UINT64_MAX, .wanted_ns = UINT64_MAX};
+    for (uint32_t i = 0; i < sim->count; i++)
+        sim->tasks[i].wake_ns = UINT64_MAX;
+}
+
+struct sim *sim_make(const struct sim_options *options)
+{
+    struct sim *sim = calloc(1, sizeof *sim);
+
+    if (!sim)
+        return NULL;
+    CHECK(options->dims <= SIM_DIMS_MAX && options->size_count <= SIM_SIZES_MAX);
+    sim->options = *options;
+    sim->damages = sim_faults_damage(&options->faults) || options->faults.fail_event;
+    sim->options.payload_checked |= sim_faults_damage(&options->faults);
+    sim->count = sim->running = UINT32_C(1) << options->dims;
+    sim->seed = random_mix(options->seed);
+    sim->wall_ns = sim->progress_ns = wall_start_ns;
+    sim->layout = layout_make(&sim->options, options->contents == SIM_CHECKED);
+    sim->ready_room = sim->count + 1;
+    sim->pool.scrub = options->scrub;
+    if (!memory_map(sim)) {
+        free(sim);
+        return NULL;
+    }
+    wire(sim);
+    init_actors(sim);
+    memory_place(sim);
+    if (!host_init(sim)) {
+        sim_free(sim);
+        return NULL;
+    }
+    fault_phase(sim);
+    sim_wake(sim, sim->count);
+    return sim;
+}
+
+void sim_free(struct sim *sim)
+{
+    if (!sim)
+        return;
+    host_free(sim);
+    queue_free(&sim->model);
+    queue_free(&sim->wall);
+    pool_free(&sim->pool);
+    memory_unmap(sim);
+    free(sim);
+}
+
+void sim_result(const struct sim *sim, struct sim_result *result)
+{
+    *result = sim->result;
+    result->verdict = (enum sim_verdict)sim->verdict;
+    result->model_ns = sim->now_ns;
+    result->wall_ns = sim->wall_ns - wall_start_ns;
+    result->checked = sim->layout.checked;
+    result->node_bytes = (sim->layout.total_bytes + sim->pool.bytes +
+                          (sim->model.room + sim->wall.room) * sizeof(struct event)) /
+                         sim->count;
+}
+
+int sim_node_status(const struct sim *sim, uint32_t rank)
+{
+    const struct task *task = &sim->tasks[rank];
+
+    return task->state == TASK_ENDED ? task->status : E_TIMEOUT;
+}
+
+bool sim_node_dead(const struct sim *sim, uint32_t rank)
+{
+    return sim->actors[rank].dead;
+}
+
+const char *sim_progress(const struct sim *sim, uint32_t *done, uint32_t *total)
+{
+    static const char *const names[] = {"boot", "download", "run"};
+
+    *total = sim->count;
+    *done = sim->phase == SIM_BOOT       ? sim->host.links_told
+            : sim->phase == SIM_DOWNLOAD ? sim->host.receipts
+                                         : sim->count - sim->running;
+    return names[sim->phase];
+}

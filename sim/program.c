@@ -1,0 +1,183 @@
+#include "sim/program.h"
+
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+
+enum { RESULT_AT = 64 }; /* in the arguments */
+
+uint32_t program_arguments_address(const struct sim *sim)
+{
+    return PROGRAM_ADDRESS + sim->layout.blocks_bytes + sim->layout.image_room;
+}
+
+void *program_arguments(struct sim *sim, uint32_t rank)
+{
+    return sim_node(sim, rank)->config.program + sim->layout.blocks_bytes + sim->layout.image_room;
+}
+
+const struct ecube_abi_result *program_result(struct sim *sim, uint32_t rank)
+{
+    return (const void *)((uint8_t *)program_arguments(sim, rank) + RESULT_AT);
+}
+
+int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t argument,
+                     uint32_t other)
+{
+    uint32_t arguments[4] = {argument, other};
+    int32_t result = E_CANCELLED;
+
+    sim->calls++;
+    CHECK(node_call(sim_node(sim, rank), sim->wall_ns / 1000, number, arguments, &result) !=
+          NODE_BLOCK);
+    return result;
+}
+
+int32_t program_collective(struct sim *sim, uint32_t rank, uint32_t operation, uint32_t send,
+                           uint32_t receive, uint32_t block_bytes)
+{
+    struct ecube_abi_collective call = {.operation = operation,
+                                        .block_bytes = block_bytes,
+                                        .send = send,
+                                        .receive = receive};
+
+    memcpy(program_arguments(sim, rank), &call, sizeof call);
+    return program_call(sim, rank, ECUBE_CALL_COLLECTIVE, program_arguments_address(sim), 0);
+}
+
+int32_t program_message(struct sim *sim, uint32_t rank, uint32_t call, int32_t peer, int32_t tag,
+                        uint32_t data, uint32_t bytes)
+{
+    struct ecube_abi_message message = {data, bytes, peer, tag};
+
+    memcpy(program_arguments(sim, rank), &message, sizeof message);
+    return program_call(sim, rank, call, program_arguments_address(sim), 0);
+}
+
+int32_t program_test(struct sim *sim, uint32_t rank, int32_t request)
+{
+    return program_call(sim, rank, ECUBE_CALL_TEST, (uint32_t)request,
+                        program_arguments_address(sim) + RESULT_AT);
+}
+
+void program_over(struct sim *sim, uint32_t rank, int32_t status)
+{
+    struct task *task = &sim->tasks[rank];
+
+    if (task->state == TASK_ENDED)
+        return;
+    task->state = TASK_ENDED;
+    task->status = status;
+    sim->progress_ns = sim->wall_ns;
+    sim->running--;
+    if (sim->running == 0)
+        sim_wake(sim, sim->count);
+}
+
+static void sleep_until(struct sim *sim, uint32_t rank, uint64_t until_ns)
+{
+    struct task *task = &sim->tasks[rank];
+
+    if (task->wake_ns != until_ns) {
+        task->wake_ns = until_ns;
+        sim_at_model(sim, until_ns, EVENT_PROGRAM, rank);
+    }
+}
+
+/* Asks for the request that the program waits for. */
+static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
+{
+    struct task *task = &sim->tasks[rank];
+    uint32_t arguments[4] = {(uint32_t)task->request, program_arguments_address(sim) + RESULT_AT};
+    int32_t result = E_CANCELLED;
+
+    sim->calls += !again;
+    enum node_verdict verdict =
+        again ? node_resume(sim_node(sim, rank), sim->wall_ns / 1000, &result)
+              : node_call(sim_node(sim, rank), sim->wall_ns / 1000, ECUBE_CALL_WAIT, arguments,
+                          &result);
+
+    if (verdict == NODE_RESUME) {
+        task->result = result < 0 ? result : program_result(sim, rank)->status;
+        task->state = TASK_READY;
+        sim->progress_ns = sim->wall_ns;
+    } else if (verdict == NODE_BLOCK) {
+        task->state = TASK_WAITS;
+    }
+    return verdict;
+}
+
+/* Lets the program go on until it waits. */
+static void go_on(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+
+    while (task->state == TASK_READY || task->state == TASK_POLLS) {
+        uint64_t clock_ns = program_clock(sim, rank);
+        if (clock_ns > sim->now_ns) {
+            task->state = TASK_SLEEPS;
+            sleep_until(sim, rank, clock_ns);
+            return;
+        }
+        struct next next = scenario_next(sim, rank);
+        switch (next.kind) {
+        case NEXT_WAIT: ask(sim, rank, false); break;
+        case NEXT_SLEEP:
+            task->state = TASK_SLEEPS;
+            sleep_until(sim, rank, next.until_ns);
+            return;
+        case NEXT_POLL:
+            task->state = TASK_POLLS;
+            if (next.until_ns != UINT64_MAX)
+                sleep_until(sim, rank, next.until_ns);
+            return;
+        default: {
+            uint32_t arguments[4] = {(uint32_t)task->status};
+            int32_t result;
+            sim->calls++;
+            if (node_program_runs(sim_node(sim, rank)))
+                node_call(sim_node(sim, rank), sim->wall_ns / 1000, ECUBE_CALL_EXIT, arguments,
+                          &result);
+            program_over(sim, rank, task->status);
+            return;
+        }
+        }
+    }
+}
+
+bool program_look(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+    struct node *node = sim_node(sim, rank);
+    uint64_t calls = sim->calls;
+    struct node_start start;
+
+    if (task->state == TASK_ENDED)
+        return false;
+    if (task->state == TASK_NONE) {
+        if (!node_take_start(node, &start))
+            return false;
+        task->state = TASK_READY;
+    } else if (!node_program_runs(node)) {
+        program_over(sim, rank, node->exit_status);
+        return true;
+    } else if (task->state == TASK_WAITS && ask(sim, rank, true) == NODE_BLOCK) {
+        return false;
+    }
+    go_on(sim, rank);
+    return sim->calls != calls;
+}
+
+bool program_wake(struct sim *sim, uint32_t rank, uint64_t time_ns)
+{
+    struct task *task = &sim->tasks[rank];
+
+    if (task->wake_ns != time_ns || (task->state != TASK_SLEEPS && task->state != TASK_POLLS))
+        return false;
+    task->wake_ns = UINT64_MAX;
+    if (task->state == TASK_SLEEPS)
+        task->state = TASK_READY;
+    go_on(sim, rank);
+    return true;
+}

@@ -1,0 +1,59 @@
+/*
+ * program.h - programs as small state machines that make system calls.
+ *
+ * A scenario is asked what its program does next, and answers with one thing that it waits for.
+ * Calls that do not wait it makes itself, through program_call. A program goes on when model time
+ * has come to its clock, and it begins a message when model time has come to the end of the
+ * message's start-up: so requests reach every link in the order of their model times.
+ */
+#pragma once
+
+#include "sim/internal.h"
+
+enum next_kind {
+    NEXT_WAIT,  /* for task->request; task->result is its status */
+    NEXT_SLEEP, /* until model time `until_ns` */
+    NEXT_POLL,  /* until something happens at the node, at the latest until `until_ns` */
+    NEXT_EXIT   /* with task->status */
+};
+
+struct next {
+    enum next_kind kind;
+    uint64_t until_ns;
+};
+
+/* scenarios.c: what the program of a node does next; bytes of memory it needs. */
+struct next scenario_next(struct sim *sim, uint32_t rank);
+uint64_t scenario_bytes(const struct sim_options *options, uint32_t rank);
+/* Before the programs start. */
+void scenario_prepare(struct sim *sim);
+/* Closed form and bound of a line. */
+void scenario_predict(const struct sim_options *options, struct sim_line *line);
+
+/* A system call that does not wait; returns its result. */
+int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t argument,
+                     uint32_t other);
+/* The kernel's view of the structure that calls take their arguments from. */
+void *program_arguments(struct sim *sim, uint32_t rank);
+uint32_t program_arguments_address(const struct sim *sim);
+int32_t program_collective(struct sim *sim, uint32_t rank, uint32_t operation, uint32_t send,
+                           uint32_t receive, uint32_t block_bytes);
+int32_t program_message(struct sim *sim, uint32_t rank, uint32_t call, int32_t peer, int32_t tag,
+                        uint32_t data, uint32_t bytes);
+/* Asks once for a request: 1 when it is over, 0 when not yet. */
+int32_t program_test(struct sim *sim, uint32_t rank, int32_t request);
+/* What the last wait or test has said. */
+const struct ecube_abi_result *program_result(struct sim *sim, uint32_t rank);
+
+/* After a step of the node: starts the program, or lets it go on; true when the node must be
+ * stepped once more. */
+bool program_look(struct sim *sim, uint32_t rank);
+/* Its model event has come. */
+bool program_wake(struct sim *sim, uint32_t rank, uint64_t time_ns);
+/* The node is dead, or the program is given up: it has ended with this status. */
+void program_over(struct sim *sim, uint32_t rank, int32_t status);
+
+static inline uint64_t program_clock(const struct sim *sim, uint32_t rank)
+{
+    return sim_node(sim, rank)->clock_ns;
+}

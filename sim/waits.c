@@ -1,0 +1,73 @@
+/*
+ * waits.c - who waits for whom, in words.
+ */
+#include <stdio.h>
+
+#include "drivers/status.h"
+#include "sim/internal.h"
+
+static const char *const operations[] = {"barrier", "broadcast", "scatter", "gather", "exchange"};
+
+static void collective_text(const struct node *node, char *text, size_t room)
+{
+    const struct collective *c = &node->collective;
+    uint32_t rank = node->router.id;
+    const char *name = operations[c->arguments.operation % SCHEDULE_OPERATIONS];
+
+    if (!c->walking)
+        snprintf(text, room, "node %u waits for node %u to enter %s", rank, rank ^ 1u << c->round,
+                 name);
+    else if (!c->step_open)
+        snprintf(text, room, "node %u waits for bytes of %s under way (%u in, %u out)", rank, name,
+                 c->receives_pending, c->sends_pending);
+    else
+        snprintf(text, room, "node %u waits in step %u of %s for node %u%s%s%s", rank, c->step.step,
+                 name, c->step.peer, c->send_left ? ", to begin its send" : "",
+                 c->send_unanswered && !c->send_left ? ", for the answer to its circuit" : "",
+                 c->receive_left ? ", for its circuit" : "");
+}
+
+static void request_text(const struct node *node, const struct request *request, char *text,
+                         size_t room)
+{
+    static const char *const states[] = {
+        "not announced", "announced", "stored there", "wanted there", "circuit opening", "moving",
+        "done"};
+
+    if (request->kind == REQUEST_COLLECTIVE)
+        collective_text(node, text, room);
+    else if (request->kind == REQUEST_SEND)
+        snprintf(text, room, "node %u waits to send %u bytes to node %d (%s)", node->router.id,
+                 request->bytes, request->peer, states[request->state]);
+    else
+        snprintf(text, room, "node %u waits to receive from node %d, tag %d", node->router.id,
+                 request->peer, request->tag);
+}
+
+static void task_text(const struct sim *sim, uint32_t rank, char *text)
+{
+    const struct task *task = &sim->tasks[rank];
+    const struct node *node = sim_node(sim, rank);
+
+    if (task->state == TASK_NONE)
+        snprintf(text, SIM_TEXT_MAX, "node %u has not started its program", rank);
+    else if (task->state == TASK_WAITS)
+        request_text(node, &node->requests[task->request], text, SIM_TEXT_MAX);
+    else
+        snprintf(text, SIM_TEXT_MAX, "node %u waits for messages: %u of %u sent, %u received", rank,
+                 task->sent, task->sends, task->received);
+}
+
+unsigned sim_waits(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned lines)
+{
+    unsigned count = 0;
+
+    for (uint32_t rank = 0; rank < sim->count; rank++) {
+        if (sim->tasks[rank].state == TASK_ENDED)
+            continue;
+        if (count < lines)
+            task_text(sim, rank, text[count]);
+        count++;
+    }
+    return count;
+}
