@@ -32,7 +32,7 @@ bool host_init(struct sim *sim)
     struct host *host = &sim->host;
     unsigned dims = sim->options.dims;
 
-    host->memory = malloc(router_memory_bytes(dims + 1));
+    host->memory = malloc(router_memory_bytes(dims + 1, 0));
     host->blocks = calloc(sim->count, BLOCK_BYTES);
     host->image = malloc(sim->layout.image_room);
     if (!host->memory || !host->blocks || !host->image)

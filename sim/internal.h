@@ -15,6 +15,7 @@
 
 enum {
     HOLD_EPOCH_NS = 20 * 1000 * 1000, /* wall time passes a withheld frame for at most two */
+    RING_PLACES = 32,                 /* for what is under way on a link */
     BLOCK_BYTES = 16,                 /* private block of a node in the download */
     ARGUMENTS_BYTES = 128,
     PROGRAM_ADDRESS = 0x10000
@@ -56,6 +57,7 @@ struct actor {
     uint64_t armed_ns; /* the timer that stands for it; UINT64_MAX: none */
     uint64_t wanted_ns;
     uint64_t slow_ns;
+    uint32_t attention; /* links with news */
     bool queued, dead;
     uint8_t heard; /* bits of enum heard: what the host has of it */
 };

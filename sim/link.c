@@ -14,6 +14,13 @@ static uint32_t end_index(const struct sim_end *end)
     return (uint32_t)(end - end->sim->ends);
 }
 
+/* The link has something to tell its user. */
+static void wake(struct sim_end *end)
+{
+    end->sim->actors[end->actor].attention |= UINT32_C(1) << end->port;
+    sim_wake(end->sim, end->actor);
+}
+
 /* The receiver sees the chunk. */
 static void show(struct sim_end *end, struct chunk *chunk)
 {
@@ -27,7 +34,7 @@ static void show(struct sim_end *end, struct chunk *chunk)
     end->flight = chunk->next;
     end->arrived++;
     sim->result.events++;
-    sim_wake(sim, end->actor);
+    wake(end);
 }
 
 /* Shows what is due, and leaves an event for what is not. */
@@ -216,7 +223,7 @@ static void end_release(struct link *link, uint16_t buffer)
     pool_give(&end->sim->pool, chunk);
     if (end->starved) {
         end->starved = false;
-        sim_wake(end->sim, end->actor);
+        wake(end);
     }
 }
 
@@ -255,6 +262,6 @@ void sim_end_cut(struct sim_end *end)
     for (unsigned i = 0; i < 2; i++) {
         both[i]->link.carrier = CARRIER_LOST;
         lose_flight(both[i]);
-        sim_wake(both[i]->sim, both[i]->actor);
+        wake(both[i]);
     }
 }

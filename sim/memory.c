@@ -64,7 +64,7 @@ struct layout layout_make(const struct sim_options *options, bool checked)
                             .blocks_bytes = (uint32_t)BLOCK_BYTES << dims,
                             .image_room = (uint32_t)align(image_max(options))};
 
-    layout.memory_bytes = align(node_memory_bytes(dims + 1));
+    layout.memory_bytes = align(node_memory_bytes(dims + 1, RING_PLACES));
     layout.node_bytes =
         align(node_bytes()) + align((dims + 1) * sizeof(void *)) + layout.memory_bytes;
     layout.ends_bytes = ((size_t)count * dims + 2 * (dims + 1)) * sizeof(struct sim_end);
@@ -119,6 +119,8 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t **area, uint8_t *
                                  .blocks_address = PROGRAM_ADDRESS,
                                  .image_address = PROGRAM_ADDRESS + layout->blocks_bytes,
                                  .memory = rest,
+                                 .ring = RING_PLACES,
+                                 .attention = &sim->actors[rank].attention,
                                  .payload_checked = sim->options.payload_checked};
     node_init(node, &config);
 }
