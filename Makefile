@@ -25,6 +25,7 @@ DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_
 ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.c router/frame.c \
 	router/identity.c router/packet.c router/router.c router/setup.c router/stream.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c
+CRC_GENERATOR := router/gen/crc_gen.c
 GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/schedule_gen.c
 PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
@@ -66,7 +67,7 @@ include board/virt/board.mk
 
 CC := gcc
 COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototypes -Wundef -g -MMD -MP -I.
-TOOL_CFLAGS := $(COMMON) -O2 -D_GNU_SOURCE
+TOOL_CFLAGS := $(COMMON) -O2 -flto -ffat-lto-objects -D_GNU_SOURCE
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
@@ -76,7 +77,8 @@ PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -
 
 # What is built ----------------------------------------------------------------------------------------------------
 
-TABLES := $(B)/gen/schedule_tables.c
+CRC_TABLES := $(B)/gen/crc_tables.c
+TABLES := $(B)/gen/schedule_tables.c $(CRC_TABLES)
 ROOMS := $(DRIVERS) $(ROUTER) $(COLLECTIVES) $(NODE)
 kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
@@ -156,13 +158,21 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 
 $(B)/ecube: $(call native,$(TOOL) $(SIM) $(ROOMS) $(TABLES))
 	@echo "  link  $@"
-	$(Q)$(CC) -o $@ $^ $(TOOL_LIBS)
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 
 $(B)/schedule_gen: $(call native,$(GENERATOR) collectives/walker.c)
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^
 
-$(TABLES): $(B)/schedule_gen
+$(B)/crc_gen: $(call native,$(CRC_GENERATOR))
+	@echo "  link  $@"
+	$(Q)$(CC) -o $@ $^
+
+$(CRC_TABLES): $(B)/crc_gen
+	@mkdir -p $(@D)
+	$(Q)$(B)/crc_gen > $@
+
+$(B)/gen/schedule_tables.c: $(B)/schedule_gen
 	@mkdir -p $(@D)
 	@echo "  prove $@"
 	$(Q)$(B)/schedule_gen > $@

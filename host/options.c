@@ -97,8 +97,8 @@ static error_t parse_mesh(int key, char *text, struct argp_state *state)
 
 static const struct argp_child mesh_children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
 
-const struct argp options_mesh_argp = {
-    mesh_option_list, parse_mesh, NULL, NULL, mesh_children, NULL, NULL};
+const struct argp options_mesh_argp = {mesh_option_list, parse_mesh, NULL, NULL,
+                                       mesh_children,    NULL,       NULL};
 
 static const struct argp_option load_option_list[] = {
     {"strategy", KEY_STRATEGY, "NAME", 0,

@@ -79,13 +79,13 @@ json_t *report_to_json(const struct report_table *table)
         const struct report *r = &table->reports[i];
 
         json_array_append_new(
-            list, json_pack("{s:s, s:I, s:I, s:f, s:o, s:f, s:f, s:o}", "name", r->name, "bytes",
-                            (json_int_t)r->bytes, "steps", (json_int_t)r->steps, "model_us",
-                            (double)r->model_ns / 1e3, "predicted_us",
-                            r->unpredicted ? json_null() : json_real((double)r->predicted_ns / 1e3),
-                            "bound_us", (double)r->bound_ns / 1e3, "wall_us",
-                            (double)r->wall_ns / 1e3, "wrong",
-                            r->unchecked ? json_null() : json_integer((json_int_t)r->wrong)));
+            list,
+            json_pack("{s:s, s:I, s:I, s:f, s:o, s:f, s:f, s:o}", "name", r->name, "bytes",
+                      (json_int_t)r->bytes, "steps", (json_int_t)r->steps, "model_us",
+                      (double)r->model_ns / 1e3, "predicted_us",
+                      r->unpredicted ? json_null() : json_real((double)r->predicted_ns / 1e3),
+                      "bound_us", (double)r->bound_ns / 1e3, "wall_us", (double)r->wall_ns / 1e3,
+                      "wrong", r->unchecked ? json_null() : json_integer((json_int_t)r->wrong)));
     }
     return list;
 }

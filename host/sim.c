@@ -76,12 +76,10 @@ static int choose_contents(struct sim_arguments *arguments, struct message *mess
     }
     uint64_t need = options->contents == SIM_CHECKED ? checked : shared;
     if (need > available - available / 8) {
-        return message_set(message,
-                           "%s needs %.1f GB, and %.1f GB are available: simulate a smaller cube%s",
-                           arguments->topology.name, (double)need / 1e9, (double)available / 1e9,
-                           options->contents == SIM_CHECKED && shared < need
-                               ? ", or use --contents shared"
-                               : "");
+        return message_set(
+            message, "%s needs %.1f GB, and %.1f GB are available: simulate a smaller cube%s",
+            arguments->topology.name, (double)need / 1e9, (double)available / 1e9,
+            options->contents == SIM_CHECKED && shared < need ? ", or use --contents shared" : "");
     }
     return 0;
 }
@@ -90,7 +88,7 @@ static int check_sizes(const struct sim_arguments *arguments, struct message *me
 {
     const struct sim_options *options = &arguments->options;
     double nodes = arguments->topology.nodes;
-    double blocks = options->scenario == SIM_EXCHANGE                                      ? 2 * nodes
+    double blocks = options->scenario == SIM_EXCHANGE ? 2 * nodes
                     : options->scenario == SIM_SCATTER || options->scenario == SIM_GATHER ? nodes
                                                                                           : 1;
 
@@ -110,12 +108,12 @@ static struct download_costs costs_of(const struct sim_options *options, uint32_
     const struct profile *profile = &options->profile;
     uint64_t sigma = profile->sigma_permille;
 
-    return (struct download_costs){
-        .beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
-        .beta_host_ns = profile->xi_ns * sigma / 1000 + profile->tau_ns * sigma / 1000,
-        .tau_ns = profile->element_ns,
-        .common_bytes = image_bytes,
-        .block_bytes = BLOCK_BYTES};
+    return (struct download_costs){.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
+                                   .beta_host_ns = profile->xi_ns * sigma / 1000 +
+                                                   profile->tau_ns * sigma / 1000,
+                                   .tau_ns = profile->element_ns,
+                                   .common_bytes = image_bytes,
+                                   .block_bytes = BLOCK_BYTES};
 }
 
 static int prepare(struct run *run, struct output *output, struct message *message)
@@ -203,16 +201,16 @@ static json_t *reports_of(const struct run *run)
         if (line->nodes != run->arguments.topology.nodes) {
             break;
         }
-        *report = (struct report){.bytes = line->bytes,
-                                  .steps = line->steps,
-                                  .model_ns = line->model_ns,
-                                  .predicted_ns = line->predicted_ns,
-                                  .bound_ns = line->bound_ns,
-                                  .wall_ns = (run->begun_us[i + 1] - run->begun_us[i]) * 1000,
-                                  .wrong = line->wrong,
-                                  .unpredicted = options->scenario > SIM_LOAD,
-                                  .unchecked =
-                                      !run->result.checked && options->scenario != SIM_LOAD};
+        *report =
+            (struct report){.bytes = line->bytes,
+                            .steps = line->steps,
+                            .model_ns = line->model_ns,
+                            .predicted_ns = line->predicted_ns,
+                            .bound_ns = line->bound_ns,
+                            .wall_ns = (run->begun_us[i + 1] - run->begun_us[i]) * 1000,
+                            .wrong = line->wrong,
+                            .unpredicted = options->scenario > SIM_LOAD,
+                            .unchecked = !run->result.checked && options->scenario != SIM_LOAD};
         if (options->scenario == SIM_LOAD) {
             struct download_costs costs = costs_of(options, line->bytes);
             report->predicted_ns =
@@ -250,18 +248,17 @@ static json_t *describe(const struct run *run, json_t *reports)
     for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         json_array_append_new(troubles, json_string(r->troubles[i]));
     }
-    json_t *download =
-        json_pack("{s:s, s:i, s:I, s:f, s:f, s:i}", "strategy", "decremental", "x",
-                  (int)options->download_x, "bytes", (json_int_t)r->download_bytes, "model_us",
-                  (double)r->download_ns / 1e3, "predicted_us", (double)run->predicted_ns / 1e3,
-                  "receipts", (int)r->receipts);
-    json_t *sim = json_pack(
-        "{s:s, s:I, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
-        sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed, "digest", digest,
-        "events", (json_int_t)r->events, "link_events", (json_int_t)r->link_events, "seconds",
-        seconds, "events_per_s", seconds > 0 ? (double)r->events / seconds : 0, "node_bytes",
-        (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged", (json_int_t)r->damaged,
-        "troubles", troubles);
+    json_t *download = json_pack("{s:s, s:i, s:I, s:f, s:f, s:i}", "strategy", "decremental", "x",
+                                 (int)options->download_x, "bytes", (json_int_t)r->download_bytes,
+                                 "model_us", (double)r->download_ns / 1e3, "predicted_us",
+                                 (double)run->predicted_ns / 1e3, "receipts", (int)r->receipts);
+    json_t *sim = json_pack("{s:s, s:I, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
+                            sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed,
+                            "digest", digest, "events", (json_int_t)r->events, "link_events",
+                            (json_int_t)r->link_events, "seconds", seconds, "events_per_s",
+                            seconds > 0 ? (double)r->events / seconds : 0, "node_bytes",
+                            (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged",
+                            (json_int_t)r->damaged, "troubles", troubles);
     return json_pack("{s:s, s:i, s:o, s:i, s:o, s:o}", "mesh", run->arguments.topology.name,
                      "nodes", (int)run->arguments.topology.nodes, "download", download, "status",
                      status_of(run), "reports", reports, "sim", sim);
@@ -324,13 +321,12 @@ int verb_sim(int argc, char **argv)
     struct output output;
     struct message message;
 
-    run.arguments = (struct sim_arguments){
-        .mesh = options_mesh_defaults(),
-        .x = DOWNLOAD_X_BEST,
-        .options = {.scenario = SIM_SCENARIOS,
-                    .seed = 1,
-                    .messages = MESSAGES_DEFAULT,
-                    .image_bytes = IMAGE_DEFAULT}};
+    run.arguments = (struct sim_arguments){.mesh = options_mesh_defaults(),
+                                           .x = DOWNLOAD_X_BEST,
+                                           .options = {.scenario = SIM_SCENARIOS,
+                                                       .seed = 1,
+                                                       .messages = MESSAGES_DEFAULT,
+                                                       .image_bytes = IMAGE_DEFAULT}};
     argp_parse(&sim_argp, argc, argv, 0, NULL, &run.arguments);
     if (prepare(&run, &output, &message) != 0) {
         return message_print(&message);

@@ -61,8 +61,8 @@ static const struct argp_option option_list[] = {
     {0, 0, NULL, 0, "Faults, all drawn from the seed:", 1},
     {"drop", KEY_DROP, "P", 0, "chance of each frame to lose all or a run of its bytes", 1},
     {"flip", KEY_FLIP, "P", 0, "chance of each byte to have one bit turned", 1},
-    {"duplicate", KEY_DUPLICATE, "P", 0, "chance of each frame to have its end, or all of it, twice",
-     1},
+    {"duplicate", KEY_DUPLICATE, "P", 0,
+     "chance of each frame to have its end, or all of it, twice", 1},
     {"delay", KEY_DELAY, "T", 0, "time that every frame takes, for example 5us", 1},
     {"jitter", KEY_JITTER, "T", 0, "up to so much more, at random", 1},
     {"rate", KEY_RATE, "N", 0, "bytes per second of a link; k, M, G multiply (default: no limit)",
@@ -145,8 +145,8 @@ static uint64_t parse_rate(const char *text)
         value *= 1e3;
     }
     if (end == text || (*end && (!unit || end[1])) || !(value >= RATE_MIN && value <= rate_max)) {
-        options_reject("--rate %.40s: use bytes per second from %d to 1000G, for example 2.8M", text,
-                       RATE_MIN);
+        options_reject("--rate %.40s: use bytes per second from %d to 1000G, for example 2.8M",
+                       text, RATE_MIN);
     }
     return (uint64_t)value;
 }

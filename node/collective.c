@@ -265,7 +265,8 @@ static void accept_receive(struct node *node)
     struct collective *c = &node->collective;
     const struct walk_step *step = &c->step;
 
-    for (unsigned port = 0; port < node->router.port_count; port++) {
+    for (uint32_t left = node->router.held_ports; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
         const uint8_t *packet = router_open_at(&node->router, port);
         if (!packet || !(packet[30] & OPEN_SCHEDULE) || get16(packet + 28) != c->epoch ||
             get32(packet + 4) != step->peer || get32(packet + 20) != step->step)

@@ -23,7 +23,8 @@ void channel_init(struct channel *channel, const struct channel_config *config)
                                 .data_window = DATA_WINDOW / RING_MAX * config->ring,
                                 .checked = config->checked,
                                 .due = config->due,
-                                .due_bit = config->due_bit};
+                                .due_bit = config->due_bit,
+                                .due_us = config->due_us};
     channel->told_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
     channel_wake(channel);

@@ -78,7 +78,8 @@ struct channel {
     struct link *link;
     /* the owner's mask of channels whose channel_flush has something to do, and this one's bit */
     uint32_t *due, due_bit;
-    uint16_t ring; /* places in each of the two rings */
+    uint64_t *due_us; /* the owner\'s earliest wake_us of all channels, or earlier */
+    uint16_t ring;    /* places in each of the two rings */
     uint32_t data_window;
     bool checked;        /* payloads carry a CRC */
     uint8_t state;       /* enum link_state */
@@ -153,6 +154,7 @@ struct channel_config {
     uint16_t ring; /* places in each: a power of two, more than FRAME_SEGMENTS_MAX */
     bool checked;
     uint32_t *due, due_bit;
+    uint64_t *due_us;
 };
 
 void channel_init(struct channel *channel, const struct channel_config *config);
@@ -175,6 +177,15 @@ static inline void channel_greet_soon(struct channel *channel)
     channel->hello_due = true;
     channel_wake(channel);
 }
+
+/* Whether channel_receive may have something. */
+static inline bool channel_news(const struct channel *channel)
+{
+    return channel->chunk_held || link_news(channel->link);
+}
+
+/* Tells the link what it need not wake its user for. */
+void channel_be_patient(const struct channel *channel);
 
 /* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link
  * is empty. */

@@ -104,7 +104,8 @@ static void owe_ack(struct channel *channel, uint64_t now_us)
         channel->ack_us = now_us + ACK_DELAY_US;
         if (channel->ack_us < channel->wake_us)
             channel->wake_us = channel->ack_us;
-        channel_wake(channel);
+        if (channel->ack_us < *channel->due_us)
+            *channel->due_us = channel->ack_us;
     }
     if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
         channel->data_received - channel->data_acknowledged >= channel->data_window / 4)
@@ -437,15 +438,15 @@ static void take_payload(struct channel *channel, uint64_t now_us)
         end_data(channel, now_us);
 }
 
-/* Chunks without which the frame under way cannot be complete; nothing but its end is of use. Where
+/* Chunks without which the frame under way cannot be complete bring nothing but its middle. Where
  * bytes may be lost, they are not counted on. */
-static uint16_t patience(const struct channel *channel)
+void channel_be_patient(const struct channel *channel)
 {
     uint32_t chunks = (channel->payload_left + LINK_CHUNK_MAX - 1) / LINK_CHUNK_MAX;
 
     if (channel->checked || chunks == 0)
-        return 1;
-    return (uint16_t)(chunks < PATIENCE_MAX ? chunks : PATIENCE_MAX);
+        chunks = 1;
+    channel->link->patience = (uint16_t)(chunks < PATIENCE_MAX ? chunks : PATIENCE_MAX);
 }
 
 enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival)
@@ -458,10 +459,8 @@ enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, stru
         return ARRIVAL_NONE;
     }
     if (!channel->chunk_held) {
-        if (!next_chunk(channel, &channel->chunk)) {
-            channel->link->patience = patience(channel);
+        if (!next_chunk(channel, &channel->chunk))
             return ARRIVAL_NONE;
-        }
         channel->chunk_held = true;
     }
     if (channel->payload_left == 0 && channel->crc_left == 0)

@@ -96,7 +96,8 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
     in->open_dst = get32(packet + 8);
     in->circuit_count++;
     in->opens_held++;
-    router->opens_held++;
+    router->held_ports |= 1u << port;
+    router->setup_due = true;
     *circuit_at(in, in->circuit_count - 1u) =
         (struct circuit){.out = (uint8_t)(out == port ? PORT_NONE : out),
                          .state = CIRCUIT_WAITING,
@@ -110,8 +111,9 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
 void circuit_unhold(struct router *router, struct port *in)
 {
     circuit_held(in)->open.packet = NULL;
-    in->opens_held--;
-    router->opens_held--;
+    router->setup_due = true;
+    if (--in->opens_held == 0)
+        router->held_ports &= ~in->channel.due_bit;
 }
 
 /* Takes the oldest held OPEN of an in-port off; its circuit stays. */
@@ -126,7 +128,7 @@ static void owe_reply(struct router *router, struct port *in, uint8_t kind, int 
 {
     CHECK(in->owed_count < CIRCUITS_MAX);
     in->owed[in->owed_count++] = (struct reply){kind, status, done_ns};
-    router->replies_owed++;
+    router->owed_ports |= in->channel.due_bit;
 }
 
 /* Refuses the oldest circuit that in-port `port` holds; bytes that follow it already are thrown
@@ -140,6 +142,7 @@ void circuit_refuse(struct router *router, unsigned port, int status)
     if (stream_early(circuit->flags)) {
         circuit->out = PORT_NONE;
         circuit->state = CIRCUIT_FLOWING;
+        router->in_due |= 1u << port;
     } else {
         remove_circuit(in, circuit);
     }
@@ -202,6 +205,8 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
 
     if (--out->setup_count == 0)
         out->setup_holder = PORT_NONE;
+    router->setup_due = true;
+    router->out_due |= 1u << port;
     if (status == E_OK) {
         out->free_ns = done_ns;
         if (out->setup_flags & OPEN_SCHEDULE)
@@ -216,12 +221,17 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
 
 static void tell_opens(struct router *router)
 {
-    for (unsigned p = 0; p < router->port_count && router_notice_room(router); p++) {
-        struct circuit *circuit = circuit_held(&router->ports[p]);
-        if (!circuit || circuit->told || circuit->out != PORT_LOCAL)
+    for (uint32_t left = router->held_ports; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        struct circuit *circuit = circuit_held(&router->ports[port]);
+        if (circuit->told || circuit->out != PORT_LOCAL)
             continue;
+        if (!router_notice_room(router)) {
+            router->setup_due = true;
+            return;
+        }
         circuit->told = true;
-        router_tell(router, &(struct notice){.kind = NOTICE_OPEN, .port = p});
+        router_tell(router, &(struct notice){.kind = NOTICE_OPEN, .port = port});
     }
 }
 
@@ -234,7 +244,6 @@ static void send_reply(struct router *router, unsigned port)
 
     in->owed_count--;
     memmove(in->owed, in->owed + 1, in->owed_count * sizeof in->owed[0]);
-    router->replies_owed--;
     in->reply_next = (uint8_t)((in->reply_next + 1) % CIRCUITS_MAX);
     in->replies_busy++;
     memset(packet, 0, PACKET_HEADER_BYTES);
@@ -247,21 +256,26 @@ static void send_reply(struct router *router, unsigned port)
 
 static void send_replies(struct router *router)
 {
-    for (unsigned p = 0; p < router->port_count; p++) {
-        struct port *in = &router->ports[p];
+    for (uint32_t left = router->owed_ports; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        struct port *in = &router->ports[port];
         while (in->owed_count && in->replies_busy < CIRCUITS_MAX && channel_room(&in->channel, 1))
-            send_reply(router, p);
+            send_reply(router, port);
+        if (in->owed_count == 0)
+            router->owed_ports &= ~(1u << port);
     }
 }
 
 void circuit_pump(struct router *router)
 {
-    if (router->opens_held || router->opening_count) {
+    if (router->setup_due) {
+        router->setup_due = false;
+        router->setup_short = false;
         while (setup_pass_oldest(router))
             ;
         tell_opens(router);
     }
-    if (router->replies_owed)
+    if (router->owed_ports)
         send_replies(router);
 }
 
@@ -303,6 +317,7 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
     in->chain_ns = done_ns;
     circuit->sink = *sink;
     circuit->state = CIRCUIT_FLOWING;
+    router->in_due |= 1u << port;
     if (circuit->flags & OPEN_INLINE) {
         uint32_t bytes = circuit->length < sink->room ? circuit->length : sink->room;
         memcpy(sink->data, packet + OPEN_BYTES, bytes);
@@ -331,7 +346,7 @@ void circuit_port_dead(struct router *router, unsigned port)
         drop_open(router, dead);
         remove_circuit(dead, circuit);
     }
-    router->replies_owed -= dead->owed_count;
+    router->owed_ports &= ~(1u << port);
     dead->owed_count = 0;
     dead->replies_busy = 0;
 }

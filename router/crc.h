@@ -10,5 +10,10 @@
 
 #include <stdint.h>
 
+enum { CRC_TABLES = 4 }; /* one for each byte of a word */
+
+/* Made at build time by gen/crc_gen.c. */
+extern const uint32_t crc_tables[CRC_TABLES][256];
+
 /* The CRC of bytes that continue those which gave `crc`; start with 0. */
 uint32_t crc32_add(uint32_t crc, const void *data, uint32_t bytes);

@@ -62,7 +62,8 @@ void router_init(struct router *router, const struct router_config *config)
                                          .ring = ring,
                                          .checked = config->payload_checked,
                                          .due = &router->flush_due,
-                                         .due_bit = 1u << p};
+                                         .due_bit = 1u << p,
+                                         .due_us = &router->wake_us};
         channel.segments = take_memory(&memory, ring * (uint32_t)sizeof(struct segment));
         channel.pieces = take_memory(&memory, ring * (uint32_t)sizeof(struct piece));
         channel_init(&router->ports[p].channel, &channel);
@@ -142,19 +143,24 @@ static bool take_link(struct router *router, unsigned port)
     struct port *in = &router->ports[port];
     struct arrival arrival;
 
-    router->in_busy |= 1u << port;
-    for (unsigned i = 0; i < ARRIVALS_PER_STEP; i++) {
+    if (in->order_count || in->draining_count)
+        router->out_due |= 1u << port; /* there may be credit */
+    enum arrival_kind kind = ARRIVAL_PROGRESS;
+    for (unsigned i = 0; i < ARRIVALS_PER_STEP && channel_news(&in->channel); i++) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
-            return true;
-        enum arrival_kind kind = channel_receive(&in->channel, router->now_us, &arrival);
-        if (kind == ARRIVAL_NONE)
-            return false;
+            break;
+        kind = channel_receive(&in->channel, router->now_us, &arrival);
         if (kind == ARRIVAL_PACKET)
             take_arrival(router, port, &arrival);
         if (in->channel.hello_new)
             identity_take(router, port);
+        if (kind == ARRIVAL_NONE)
+            break;
     }
-    return true;
+    channel_be_patient(&in->channel);
+    if (channel_piece(&in->channel))
+        router->in_due |= 1u << port;
+    return kind != ARRIVAL_NONE && channel_news(&in->channel);
 }
 
 /* Tells of links that came up or died. */
@@ -165,6 +171,7 @@ static void watch_link(struct router *router, unsigned port)
 
     if (state == LINK_UP && !p->told_up && router_notice_room(router)) {
         p->told_up = true;
+        router->setup_due = true;
         router_tell(router, &(struct notice){.kind = NOTICE_UP, .port = port});
     }
     if (state == LINK_DEAD && !p->told_dead) {
@@ -175,6 +182,8 @@ static void watch_link(struct router *router, unsigned port)
         p->told_dead = true;
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
+        router->setup_due = true;
+        router->in_due |= 1u << port;
         router_tell(
             router,
             &(struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason});
@@ -194,6 +203,8 @@ static void release_done(struct router *router, unsigned port)
     struct segment segment;
 
     while (channel_take_done(channel, &segment)) {
+        router->setup_due |= router->setup_short; /* there is more room */
+        router->out_due |= 1u << port;
         switch (segment.owner) {
         case OWNER_BUFFER:
             channel_release(&router->ports[segment.port].channel, segment.number, segment.credit,
@@ -218,7 +229,7 @@ static bool look(struct router *router, unsigned port)
         p->carrier = (uint8_t)channel->link->carrier;
         channel_wake(channel);
     }
-    if (!channel->chunk_held && !link_news(channel->link))
+    if (!channel_news(channel))
         return false;
     bool more = take_link(router, port);
     release_done(router, port);
@@ -275,8 +286,9 @@ static void flush(struct router *router, unsigned port)
         channel_wake(channel);
     if (channel->wake_us < router->wake_us)
         router->wake_us = channel->wake_us;
-    release_done(router, port);
     watch_link(router, port);
+    if (channel->state == LINK_DEAD)
+        release_done(router, port);
 }
 
 void router_move(struct router *router, uint64_t now_us)
@@ -340,6 +352,7 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     source->unacknowledged = 0;
     source->stamp = router->stamp++;
     CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= OPEN_INLINE_MAX);
+    router->setup_due = true;
     router->opening[router->opening_count++] = (uint8_t)(source - router->sources);
     uint8_t *packet = source->open + FRAME_HEADER_BYTES;
     uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;

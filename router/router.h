@@ -213,11 +213,15 @@ struct router {
     uint32_t *attention;
     uint32_t flush_due;  /* channel_flush has something to do */
     uint32_t routed_due; /* packets for other nodes lie there */
-    uint32_t in_busy;    /* circuits or bytes of circuits lie there */
-    uint32_t out_busy;   /* bytes of circuits go out there */
+    uint32_t held_ports; /* OPENs are held there */
+    uint32_t owed_ports; /* answers are owed there */
+    uint32_t in_due;     /* bytes of circuits have come in there, or may be taken now */
+    uint32_t out_due;    /* bytes of circuits may go out there */
     uint32_t sources_due;
     uint32_t slots_free;
-    unsigned sources_busy, opens_held, replies_owed;
+    bool setup_due;   /* an OPEN may pass that could not before */
+    bool setup_short; /* one could not pass for want of room on its channel */
+    unsigned sources_busy;
     uint64_t wake_us; /* no channel's wake_us is earlier */
 
     uint64_t send_free_ns, receive_free_ns;

@@ -11,7 +11,10 @@
 #include "drivers/status.h"
 #include "router/internal.h"
 
-enum { TURNS_AT = 48 };
+enum {
+    TURNS_AT = 48,
+    OPEN_SEGMENTS_MAX = 3 /* OPEN, inline data, its check */
+};
 
 /* Whether a schedule's circuit has its turn on a link: 1 yes, 0 not yet, negative: never. */
 static int turn(struct port *out, unsigned port, const uint8_t *packet)
@@ -56,8 +59,12 @@ static int may_pass(struct router *router, unsigned in, unsigned port, const uin
          * for its turn: rule 2. */
         return E_REFUSED;
     }
-    return (out->setup_count == 0 || follows(out, in, packet)) &&
-           out->order_count + out->draining_count < CIRCUITS_MAX && channel_room(&out->channel, 3);
+    if ((out->setup_count && !follows(out, in, packet)) ||
+        out->order_count + out->draining_count == CIRCUITS_MAX)
+        return 0;
+    bool room = channel_room(&out->channel, OPEN_SEGMENTS_MAX);
+    router->setup_short |= !room;
+    return room;
 }
 
 /* The OPEN's fields that change at each hop. */
@@ -72,7 +79,7 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
     out->setup_flags = open_flags(packet);
     out->setup_dst = get32(packet + 8);
     out->order[out->order_count++] = (uint8_t)in;
-    router->out_busy |= 1u << port;
+    router->out_due |= 1u << port;
 }
 
 static void pass_held(struct router *router, unsigned port, unsigned out)
@@ -123,20 +130,29 @@ static bool waiting_at(struct router *router, unsigned in, struct waiting *waiti
     return true;
 }
 
-/* The next in-port after `in`, this node itself being the last; PORT_NONE at the end. */
-static unsigned next_in(const struct router *router, unsigned in)
+/* Takes the next in-port off a mask of those that hold OPENs, this node itself being the last;
+ * PORT_NONE at the end. */
+static unsigned next_in(uint32_t *left)
 {
-    if (in == PORT_LOCAL)
+    if (!*left)
         return PORT_NONE;
-    return in + 1 < router->port_count ? in + 1 : PORT_LOCAL;
+    unsigned in = (unsigned)__builtin_ctz(*left);
+    *left &= *left - 1;
+    return in;
+}
+
+static uint32_t holders(const struct router *router)
+{
+    return router->held_ports | (router->opening_count ? 1u << PORT_LOCAL : 0);
 }
 
 /* Whether an older OPEN from elsewhere waits for the same port: beads must not keep it out. */
 static bool overtakes(struct router *router, const struct waiting *one)
 {
     struct waiting other;
+    uint32_t left = holders(router);
 
-    for (unsigned in = 0; in != PORT_NONE; in = next_in(router, in))
+    for (unsigned in; (in = next_in(&left)) != PORT_NONE;)
         if (in != one->in && waiting_at(router, in, &other) && other.out == one->out &&
             (int32_t)(other.stamp - one->stamp) < 0)
             return true;
@@ -168,14 +184,17 @@ static void pass_waiting(struct router *router, const struct waiting *waiting)
 bool setup_pass_oldest(struct router *router)
 {
     struct waiting waiting, best = {.in = PORT_NONE};
+    uint32_t left = holders(router);
 
-    for (unsigned in = 0; in != PORT_NONE; in = next_in(router, in)) {
+    for (unsigned in; (in = next_in(&left)) != PORT_NONE;) {
         if (!waiting_at(router, in, &waiting))
             continue;
         int verdict = may_pass(router, in, waiting.out, waiting.packet);
         if (verdict < 0) {
-            if (in == PORT_LOCAL && !router_notice_room(router))
+            if (in == PORT_LOCAL && !router_notice_room(router)) {
+                router->setup_due = true;
                 continue;
+            }
             refuse_waiting(router, &waiting, verdict);
             return true;
         }

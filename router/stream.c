@@ -173,6 +173,7 @@ static bool send_abort(struct router *router, unsigned out_port, struct port *in
     parcel.flags = FLAG_LAST | FLAG_ABORT;
     parcel_send(router, out_port, &parcel, header);
     pop_circuit(in);
+    router->in_due |= in->channel.due_bit;
     close_order(out);
     return true;
 }
@@ -207,6 +208,7 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     parcel_send(router, out_port, &parcel, header);
     if (parcel.flags & FLAG_LAST) {
         pop_circuit(in);
+        router->in_due |= 1u << in_port;
         close_order(out);
     }
     return true;
@@ -272,6 +274,7 @@ static void pump_out(struct router *router, unsigned port)
     while (out->draining_count && (int32_t)(consumed - out->draining[0]) >= 0) {
         out->draining_count--;
         memmove(out->draining, out->draining + 1, out->draining_count * sizeof out->draining[0]);
+        router->setup_due = true;
     }
     while (out->order_count) {
         unsigned in = out->order[0];
@@ -358,22 +361,36 @@ static void check_stray(struct port *in)
         channel_kill(&in->channel, DEAD_PROTOCOL);
 }
 
+/* Takes what has come in at a port, here or on to its out-port; false when there was no room to tell
+ * of it. */
+static bool pump_in(struct router *router, unsigned port)
+{
+    struct port *in = &router->ports[port];
+
+    check_stray(in);
+    pump_local(router, port);
+    const struct circuit *circuit = oldest(in);
+    if (!circuit)
+        return true;
+    if (circuit->out < router->port_count)
+        router->out_due |= 1u << circuit->out;
+    return circuit->out < router->port_count || router_notice_room(router);
+}
+
 void stream_pump(struct router *router)
 {
-    for (uint32_t left = router->in_busy; left; left &= left - 1) {
-        unsigned port = (unsigned)__builtin_ctz(left);
-        struct port *in = &router->ports[port];
-        check_stray(in);
-        pump_local(router, port);
-        if (in->circuit_count == 0 && !channel_piece(&in->channel))
-            router->in_busy &= ~(1u << port);
+    uint32_t again = 0;
+
+    while (router->in_due || router->out_due) {
+        uint32_t *due = router->in_due ? &router->in_due : &router->out_due;
+        unsigned port = (unsigned)__builtin_ctz(*due);
+        *due &= *due - 1;
+        if (due == &router->out_due)
+            pump_out(router, port);
+        else if (!pump_in(router, port))
+            again |= 1u << port;
     }
-    for (uint32_t left = router->out_busy; left; left &= left - 1) {
-        unsigned port = (unsigned)__builtin_ctz(left);
-        pump_out(router, port);
-        if (router->ports[port].order_count == 0 && router->ports[port].draining_count == 0)
-            router->out_busy &= ~(1u << port);
-    }
+    router->in_due = again;
     for (uint32_t left = router->sources_due; left; left &= left - 1)
         stream_source_check(router, (unsigned)__builtin_ctz(left));
 }
@@ -457,6 +474,7 @@ void stream_port_dead(struct router *router, unsigned port)
             if (circuit->out == port && may_flow(circuit->state, circuit->flags)) {
                 circuit->out = PORT_NONE;
                 circuit->state = CIRCUIT_FLOWING;
+                router->in_due |= 1u << p;
             }
         }
     }

@@ -43,7 +43,7 @@ broken=$(
     FNR == 1 {
         split(FILENAME, part, "/")
         room = part[1]
-        pure = (room == "router" || room == "collectives" || room == "node") && FILENAME !~ /^collectives\/gen\//
+        pure = (room == "router" || room == "collectives" || room == "node") && FILENAME !~ /^(collectives|router)\/gen\//
         body = 0
     }
     /^#include "/ {
