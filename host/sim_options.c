@@ -48,8 +48,7 @@ static const struct argp_option option_list[] = {
     {"messages", KEY_MESSAGES, "N", 0, "messages of each node in message scenarios (default 16)",
      0},
     {"seed", KEY_SEED, "S", 0, "what all chance comes from (default 1)", 0},
-    {"shuffle", KEY_SHUFFLE, NULL, 0, "events of one time happen in an order drawn from the seed",
-     0},
+    {"shuffle", KEY_SHUFFLE, "S", 0, "events of one time happen in an order drawn from S", 0},
     {"contents", KEY_CONTENTS, "KIND", 0,
      "checked: keep and check every byte; shared: only move bytes; auto (default): checked when "
      "memory allows",
@@ -230,7 +229,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         options->messages = (uint32_t)parse_whole("--messages", text, 1, MESSAGES_MAX);
         break;
     case KEY_SEED: options->seed = parse_whole("--seed", text, 0, UINT64_MAX); break;
-    case KEY_SHUFFLE: options->shuffle = true; break;
+    case KEY_SHUFFLE: options->shuffle = parse_whole("--shuffle", text, 1, UINT64_MAX); break;
     case KEY_CONTENTS: options->contents = parse_contents(text); break;
     case KEY_IMAGE:
         options->image_bytes = (uint32_t)parse_whole("--image", text, IMAGE_MIN, IMAGE_MAX);

@@ -169,7 +169,9 @@ static void pump_start(struct sim *sim)
 static void begin_run(struct sim *sim)
 {
     sim->result.clock_base_ns = sim->host.end_ns;
-    scenario_prepare(sim);
+    if (scenario_sends(sim->options.scenario))
+        messages_prepare(sim);
+    sim->pause = true;
     enter(sim, SIM_RUN);
 }
 

@@ -118,7 +118,7 @@ struct sim {
     uint32_t *ready;      /* actors to be stepped: a ring */
     uint32_t ready_first, ready_count, ready_room;
     uint64_t progress_ns; /* wall time at which a program, the boot or data last moved */
-    uint64_t seed;
+    uint64_t seed, shuffle;
 
     void *map;
     size_t map_bytes;

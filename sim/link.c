@@ -113,6 +113,16 @@ static void launch(struct sim *sim)
     filling->first = filling->last = NULL;
 }
 
+/* A request of free traffic is late when model time has passed the moment at which it takes its
+ * link. */
+static void count_request(struct sim *sim, const uint8_t *packet)
+{
+    if (packet[30] & (OPEN_SCHEDULE | OPEN_IMAGE))
+        return;
+    sim->result.requests++;
+    sim->result.late += sim->now_ns + sim->options.profile.tau_ns > get64(packet + 32);
+}
+
 /* Reads the header that the first segment of a frame begins with. */
 static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uint32_t bytes)
 {
@@ -125,8 +135,10 @@ static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uin
         bool checked = data[3] & FLAG_CHECKED;
         frame = FRAME_HEADER_BYTES + get32(data + 4) + (checked ? FRAME_CHECK_BYTES : 0);
         if (data[2] == FRAME_PACKET && bytes >= FRAME_HEADER_BYTES + OPEN_BYTES &&
-            packet[0] == PACKET_OPEN)
+            packet[0] == PACKET_OPEN) {
             filling->model_due_ns = get64(packet + 32);
+            count_request(sim, packet);
+        }
         /* a run of data may be joined to up to the end of a long buffer */
         filling->is_long =
             data[2] == FRAME_DATA || frame > CHUNK_SHORT_MAX || sim->options.payload_checked;

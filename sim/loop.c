@@ -55,7 +55,7 @@ static uint64_t next_order(struct sim *sim)
 {
     uint64_t number = sim->order++;
 
-    return sim->options.shuffle ? random_next(&sim->seed) << 40 | (number & 0xffffffffff) : number;
+    return sim->options.shuffle ? random_next(&sim->shuffle) << 40 | (number & 0xffffffffff) : number;
 }
 
 void sim_at_model(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32_t index)
@@ -92,7 +92,7 @@ static uint32_t take_ready(struct sim *sim)
 {
     if (sim->options.shuffle && sim->ready_count > 1) {
         uint32_t first = sim->ready_first;
-        uint32_t other = first + random_below(&sim->seed, sim->ready_count);
+        uint32_t other = first + random_below(&sim->shuffle, sim->ready_count);
         other = other < sim->ready_room ? other : other - sim->ready_room;
         uint32_t actor = sim->ready[other];
         sim->ready[other] = sim->ready[first];

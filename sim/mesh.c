@@ -47,6 +47,7 @@ struct sim *sim_make(const struct sim_options *options)
     sim->options.payload_checked |= sim_faults_damage(&options->faults);
     sim->count = sim->running = UINT32_C(1) << options->dims;
     sim->seed = random_mix(options->seed);
+    sim->shuffle = options->shuffle;
     sim->wall_ns = sim->progress_ns = wall_start_ns;
     sim->layout = layout_make(&sim->options, options->contents == SIM_CHECKED);
     sim->ready_room = sim->count + 1;

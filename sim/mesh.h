@@ -56,7 +56,7 @@ struct sim_options {
     unsigned size_count;
     uint32_t messages; /* of each node, in the message scenarios */
     uint64_t seed;
-    bool shuffle;         /* events of one time happen in an order drawn from the seed */
+    uint64_t shuffle;     /* not 0: events of one time happen in an order drawn from it */
     bool payload_checked; /* set by itself when faults can damage bytes */
     bool scrub;           /* overwrite buffers that are given back */
     uint8_t contents;     /* enum sim_contents */
@@ -82,6 +82,8 @@ struct sim_result {
     uint64_t events;      /* what the loop has dispatched: deliveries, timers, wake-ups */
     uint64_t link_events; /* frames handed to links */
     uint64_t steps;       /* calls of node_step and router_step */
+    uint64_t requests;    /* links that circuits of messages have asked for */
+    uint64_t late;        /* of these, later than their model time said (README.md) */
     uint64_t digest[2];
     uint64_t model_ns;       /* how far model time has come */
     uint64_t wall_ns;        /* simulated wall time */

@@ -25,8 +25,7 @@ struct next {
 /* scenarios.c: what the program of a node does next; bytes of memory it needs. */
 struct next scenario_next(struct sim *sim, uint32_t rank);
 uint64_t scenario_bytes(const struct sim_options *options, uint32_t rank);
-/* Before the programs start. */
-void scenario_prepare(struct sim *sim);
+uint32_t scenario_size_max(const struct sim_options *options);
 /* Closed form and bound of a line. */
 void scenario_predict(const struct sim_options *options, struct sim_line *line);
 
@@ -52,6 +51,41 @@ bool program_look(struct sim *sim, uint32_t rank);
 bool program_wake(struct sim *sim, uint32_t rank, uint64_t time_ns);
 /* The node is dead, or the program is given up: it has ended with this status. */
 void program_over(struct sim *sim, uint32_t rank, int32_t status);
+
+/* messages.c: counts what every node will get; a measurement begins; what a program does next. */
+void messages_prepare(struct sim *sim);
+void messages_begin(struct sim *sim, uint32_t rank);
+struct next messages_next(struct sim *sim, uint32_t rank);
+
+enum pc { PC_START, PC_GO, PC_MESSAGES, PC_DONE };
+
+/* The contents of a message: a sequence that begins with a seed. */
+uint64_t pattern_seed(const struct sim *sim, uint32_t from, uint32_t to, uint32_t number);
+void pattern_fill(uint8_t *data, uint32_t bytes, uint64_t word);
+/* The number of bytes that are not the pattern's. */
+uint64_t pattern_wrong(const uint8_t *data, uint32_t bytes, uint64_t word);
+
+static inline uint32_t scenario_nodes(const struct sim_options *options)
+{
+    return UINT32_C(1) << options->dims;
+}
+
+static inline bool scenario_sends(enum sim_scenario scenario)
+{
+    return scenario >= SIM_RANDOM;
+}
+
+/* The size that a program is at. */
+static inline uint32_t program_size(const struct sim *sim, const struct task *task)
+{
+    return sim->options.sizes[task->size];
+}
+
+static inline struct next program_end_with(struct task *task, int32_t status)
+{
+    task->status = status;
+    return (struct next){.kind = NEXT_EXIT};
+}
 
 static inline uint64_t program_clock(const struct sim *sim, uint32_t rank)
 {

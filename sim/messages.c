@@ -1,0 +1,230 @@
+/*
+ * messages.c - message scenarios: every node sends and receives a few messages at a time.
+ *
+ * Who sends what to whom is a function of the seed, so that a receiver knows how many messages will
+ * come and what is in each. A send's number is its tag. A program takes the result of a request
+ * when model time has come to it, as a program that looks at the right moment would.
+ */
+#include <string.h>
+
+#include "drivers/status.h"
+#include "sim/program.h"
+#include "sim/random.h"
+
+static uint32_t reversed(uint32_t rank, unsigned dims)
+{
+    uint32_t result = 0;
+
+    for (unsigned i = 0; i < dims; i++)
+        result |= (rank >> i & 1) << (dims - 1 - i);
+    return result;
+}
+
+/* The halves of a number change places; with an odd number of bits the middle one stays. */
+static uint32_t transposed(uint32_t rank, unsigned dims)
+{
+    unsigned half = dims / 2, up = dims - half;
+    uint32_t mask = (UINT32_C(1) << half) - 1;
+    uint32_t middle = rank & ~(mask | mask << up);
+
+    return (rank & mask) << up | (rank >> up & mask) | middle;
+}
+
+static uint32_t destination(const struct sim_options *options, uint32_t rank, uint32_t number)
+{
+    switch (options->scenario) {
+    case SIM_TRANSPOSE: return transposed(rank, options->dims);
+    case SIM_BITREVERSAL: return reversed(rank, options->dims);
+    case SIM_HOTSPOT: return 0;
+    default: {
+        uint64_t draw = random_mix(options->seed ^ (uint64_t)rank << 32 ^ number) >> 32;
+        return (uint32_t)(rank + 1 + draw % (scenario_nodes(options) - 1)) % scenario_nodes(options);
+    }
+    }
+}
+
+/* A node that is its own destination sends nothing. */
+static bool sends_number(const struct sim_options *options, uint32_t rank, uint32_t number)
+{
+    return scenario_nodes(options) > 1 && destination(options, rank, number) != rank;
+}
+
+static uint32_t message_bytes(const struct sim *sim, uint32_t size, uint32_t rank, uint32_t number)
+{
+    uint64_t draw = random_mix(sim->options.seed ^ UINT64_C(0x5151) << 48 ^ (uint64_t)rank << 32 ^
+                               number) >>
+                    32;
+
+    return sim->options.scenario == SIM_RANDOM && size ? 1 + (uint32_t)(draw * size >> 32) : size;
+}
+
+void messages_prepare(struct sim *sim)
+{
+    const struct sim_options *options = &sim->options;
+
+    for (uint32_t rank = 0; rank < sim->count; rank++)
+        for (uint32_t i = 0; i < options->messages; i++)
+            if (sends_number(options, rank, i))
+                sim->expected[destination(options, rank, i)]++;
+}
+
+static uint32_t slot_offset(const struct sim *sim, unsigned slot)
+{
+    return slot * ((scenario_size_max(&sim->options) + 15) & ~15u);
+}
+
+void messages_begin(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+
+    task->sends = task->sent = task->receives = task->received = 0;
+    memset(task->sending, REQUEST_NONE, sizeof task->sending);
+    memset(task->receiving, REQUEST_NONE, sizeof task->receiving);
+}
+
+static int32_t post_receive(struct sim *sim, uint32_t rank, unsigned slot)
+{
+    struct task *task = &sim->tasks[rank];
+    int32_t request = program_message(sim, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, ECUBE_ANY,
+                                      task->data_address + slot_offset(sim, SENDS_OPEN + slot),
+                                      scenario_size_max(&sim->options));
+
+    task->receiving[slot] = (int8_t)request;
+    task->receives++;
+    return request;
+}
+
+static int32_t begin_send(struct sim *sim, uint32_t rank, unsigned slot)
+{
+    struct task *task = &sim->tasks[rank];
+    uint32_t number = task->sends++, size = program_size(sim, task);
+    uint32_t to = destination(&sim->options, rank, number);
+    uint32_t bytes = message_bytes(sim, size, rank, number);
+
+    if (sim->layout.checked)
+        pattern_fill(task->data + slot_offset(sim, slot), bytes, pattern_seed(sim, rank, to, number));
+    int32_t request = program_message(sim, rank, ECUBE_CALL_SEND, (int32_t)to, (int32_t)number,
+                                      task->data_address + slot_offset(sim, slot), bytes);
+    task->sending[slot] = (int8_t)request;
+    return request;
+}
+
+static uint64_t check_message(struct sim *sim, uint32_t rank, unsigned slot,
+                              const struct ecube_abi_result *result)
+{
+    const struct task *task = &sim->tasks[rank];
+    uint32_t from = (uint32_t)result->peer, number = (uint32_t)result->tag;
+    uint32_t bytes = message_bytes(sim, program_size(sim, task), from, number);
+
+    if (bytes != result->bytes || destination(&sim->options, from, number) != rank)
+        return bytes > result->bytes ? bytes : result->bytes;
+    return sim->layout.checked ? pattern_wrong(task->data + slot_offset(sim, SENDS_OPEN + slot),
+                                             bytes, pattern_seed(sim, from, rank, number))
+                               : 0;
+}
+
+/* Ends a request whose model time has come: 1 ended, 0 not yet, negative: its error. *wake_ns
+ * becomes the time at which it may be asked for again, if it is done. */
+static int32_t test(struct sim *sim, uint32_t rank, int8_t *request, uint64_t *wake_ns)
+{
+    const struct request *r = &sim_node(sim, rank)->requests[*request];
+
+    if (r->state != STATE_DONE)
+        return 0;
+    if (r->done_ns > sim->now_ns) {
+        *wake_ns = r->done_ns < *wake_ns ? r->done_ns : *wake_ns;
+        return 0;
+    }
+    int32_t number = *request, result;
+    *request = REQUEST_NONE;
+    sim->progress_ns = sim->wall_ns;
+    result = program_test(sim, rank, number);
+    return result < 0 ? result : program_result(sim, rank)->status < 0
+                                     ? program_result(sim, rank)->status
+                                     : result;
+}
+
+static int32_t test_all(struct sim *sim, uint32_t rank, uint64_t *wake_ns)
+{
+    struct task *task = &sim->tasks[rank];
+
+    for (unsigned i = 0; i < SENDS_OPEN; i++) {
+        int32_t ended = task->sending[i] >= 0 ? test(sim, rank, &task->sending[i], wake_ns) : 0;
+        if (ended < 0)
+            return ended;
+        task->sent += (uint32_t)ended;
+    }
+    for (unsigned i = 0; i < RECEIVES_OPEN; i++) {
+        int32_t ended = task->receiving[i] >= 0 ? test(sim, rank, &task->receiving[i], wake_ns) : 0;
+        if (ended < 0)
+            return ended;
+        task->received += (uint32_t)ended;
+        if (ended)
+            task->wrong += check_message(sim, rank, i, program_result(sim, rank));
+    }
+    return E_OK;
+}
+
+static int32_t post_all(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+
+    for (unsigned i = 0; i < RECEIVES_OPEN; i++)
+        if (task->receiving[i] < 0 && task->receives < sim->expected[rank]) {
+            int32_t request = post_receive(sim, rank, i);
+            if (request < 0)
+                return request;
+        }
+    return E_OK;
+}
+
+/* Passes over messages to itself, which are not sent. */
+static bool has_send(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+
+    while (task->sends < sim->options.messages &&
+           !sends_number(&sim->options, rank, task->sends)) {
+        task->sends++;
+        task->sent++;
+    }
+    return task->sends < sim->options.messages;
+}
+
+static unsigned free_send(const struct task *task)
+{
+    unsigned slot = 0;
+
+    while (slot < SENDS_OPEN && task->sending[slot] >= 0)
+        slot++;
+    return slot;
+}
+
+struct next messages_next(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+    uint64_t wake_ns = UINT64_MAX;
+    int32_t status = test_all(sim, rank, &wake_ns);
+
+    if (status == E_OK)
+        status = post_all(sim, rank);
+    if (status < 0)
+        return program_end_with(task, status);
+    if (has_send(sim, rank) && free_send(task) < SENDS_OPEN) {
+        uint64_t starts_ns = program_clock(sim, rank) + sim->options.profile.xi_ns;
+        if (sim->now_ns >= starts_ns) {
+            int32_t request = begin_send(sim, rank, free_send(task));
+            if (request < 0)
+                return program_end_with(task, request);
+            wake_ns = sim->now_ns;
+        } else if (starts_ns < wake_ns) {
+            wake_ns = starts_ns;
+        }
+    }
+    if (task->sent == sim->options.messages && task->received == sim->expected[rank]) {
+        task->pc = PC_DONE;
+        wake_ns = program_clock(sim, rank);
+    }
+    return (struct next){.kind = NEXT_POLL, .until_ns = wake_ns};
+}
+
