@@ -19,7 +19,10 @@
 #include "drivers/status.h"
 #include "node/state.h"
 
-enum { RECEIVES_AHEAD = 3 };
+enum {
+    RECEIVES_AHEAD = 3,
+    OPERATION_GONE = 0xff /* in an ENTER: an answer of a program that has ended; it wants none */
+};
 
 static bool is_active(const struct collective *c)
 {
@@ -198,8 +201,12 @@ void collective_packet(struct node *node, const struct notice *notice)
                        .bytes = get32(packet + 20),
                        .root = get32(packet + 24),
                        .status = (int32_t)get32(packet + 28)};
-    if (node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED)
+    if (node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED) {
+        /* Two programs that have ended must not answer each other's answers for ever. */
+        if (packet[18] == OPERATION_GONE)
+            node->collective.heard[epoch & 1][round].here = false;
         collective_gone(node);
+    }
 }
 
 void collective_end(struct node *node)
@@ -221,7 +228,8 @@ void collective_gone(struct node *node)
     for (unsigned i = 0; i < 2 * node->router.dims; i++) {
         unsigned round = i / 2;
         struct enter *heard = &c->heard[i % 2][round];
-        struct enter gone = {.epoch = heard->epoch, .status = E_PEER_GONE};
+        struct enter gone = {
+            .epoch = heard->epoch, .operation = OPERATION_GONE, .status = E_PEER_GONE};
         if (heard->here && send_enter(node, round, &gone))
             heard->here = false;
     }
