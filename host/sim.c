@@ -28,6 +28,8 @@ struct run {
     uint64_t start_us, end_us;
     uint64_t run_us;
     uint64_t processor_us; /* that this process has used; other work on the machine is not in it */
+    char history[SIM_HISTORY_MAX][SIM_TEXT_MAX];
+    unsigned history_count;
     uint64_t predicted_ns; /* of the download before the scenario */
 };
 
@@ -192,6 +194,7 @@ static int execute(struct run *run, struct message *message)
         }
     }
     note_lines(run, sim, &complete);
+    run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
     run->processor_us = processor_us();
     view_clear(&view);
@@ -321,9 +324,14 @@ static void print_troubles(const struct run *run)
     if (r->verdict == SIM_WRONG) {
         fputs("ecube: wrong bytes, and nothing told of them\n", stderr);
     }
-    if (r->verdict != SIM_GOOD) {
-        fprintf(stderr, "ecube: seed %" PRIu64 ", ended at event %" PRIu64 "\n",
-                run->arguments.options.seed, r->events);
+    for (unsigned i = 0; i < run->history_count; i++) {
+        fprintf(stderr, "%s\n", run->history[i]);
+    }
+    if (r->verdict != SIM_GOOD && r->verdict != SIM_STOPPED) {
+        fprintf(stderr,
+                "ecube: seed %" PRIu64 ", ended at event %" PRIu64
+                ": the same command with --replay %" PRIu64 " shows what came before\n",
+                run->arguments.options.seed, r->events, r->events);
     }
 }
 

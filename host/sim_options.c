@@ -27,7 +27,8 @@ enum {
     KEY_SLOW,
     KEY_IMAGE,
     KEY_X,
-    KEY_STOP
+    KEY_STOP,
+    KEY_REPLAY
 };
 
 enum {
@@ -57,6 +58,9 @@ static const struct argp_option option_list[] = {
     {"x", KEY_X, "N", 0, "dimension of the download's smallest subcube (default: the best)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the results to FILE as one JSON object", 0},
     {"stop-at", KEY_STOP, "EVENT", 0, "stop at this event", 0},
+    {"replay", KEY_REPLAY, "EVENT", 0,
+     "with the options of a run that failed: stop at this event, and say in words what came before",
+     0},
     {0, 0, NULL, 0, "Faults, all drawn from the seed:", 1},
     {"drop", KEY_DROP, "P", 0, "chance of each frame to lose all or a run of its bytes", 1},
     {"flip", KEY_FLIP, "P", 0, "chance of each byte to have one bit turned", 1},
@@ -237,6 +241,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, SIM_DIMS_MAX); break;
     case KEY_JSON: arguments->json = text; break;
     case KEY_STOP: options->stop_at = parse_whole("--stop-at", text, 1, UINT64_MAX); break;
+    case KEY_REPLAY:
+        options->stop_at = parse_whole("--replay", text, 1, UINT64_MAX);
+        options->history = true;
+        break;
     case ARGP_KEY_ARG: take_scenario(arguments, text); break;
     default: return parse_fault(key, text, arguments);
     }

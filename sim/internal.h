@@ -102,6 +102,13 @@ struct host {
     uint64_t stop_ns, give_up_ns; /* wall times; UINT64_MAX: not now */
 };
 
+/* A frame, or a piece of one, that was shown. */
+struct history {
+    uint64_t event, model_ns;
+    uint32_t from, to, bytes; /* actors */
+    uint8_t head[40];
+};
+
 struct sim {
     struct sim_options options;
     struct layout layout;
@@ -134,6 +141,8 @@ struct sim {
 
     bool pause;     /* a measurement is complete: the owner may want to look */
     uint64_t calls; /* of programs */
+    struct history history[SIM_HISTORY_MAX];
+    uint64_t history_count;
     uint32_t running; /* programs that have not ended */
     uint32_t deaths;  /* nodes that were killed */
     struct sim_result result;
@@ -185,6 +194,9 @@ void host_free(struct sim *sim);
 /* Takes what has arrived and does what is next; returns the wall time of its next deadline. */
 bool host_step(struct sim *sim);
 uint64_t host_deadline(const struct sim *sim);
+
+/* history.c */
+void history_add(struct sim *sim, const struct sim_end *end, const struct chunk *chunk);
 
 /* fault.c */
 /* What happens to the frame that has just been handed over; false: all of it is lost. */

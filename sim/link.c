@@ -34,6 +34,8 @@ static void show(struct sim_end *end, struct chunk *chunk)
     end->flight = chunk->next;
     end->arrived++;
     sim->result.events++;
+    if (sim->options.history)
+        history_add(sim, end, chunk);
     wake(end);
 }
 

@@ -20,7 +20,7 @@
 #include "router/clock.h"
 #include "sim/fault.h"
 
-enum { SIM_DIMS_MAX = 16, SIM_SIZES_MAX = 32, SIM_TEXT_MAX = 400, SIM_TROUBLES_MAX = 8 };
+enum { SIM_DIMS_MAX = 16, SIM_SIZES_MAX = 32, SIM_TEXT_MAX = 400, SIM_TROUBLES_MAX = 8, SIM_HISTORY_MAX = 32 };
 
 enum sim_scenario {
     SIM_EXCHANGE,
@@ -63,6 +63,7 @@ struct sim_options {
     uint32_t image_bytes; /* of the program that is downloaded before the scenario */
     unsigned download_x;  /* dimension of the smallest subcube of the download */
     uint64_t stop_at;     /* end at this event; 0: never */
+    bool history;         /* keep the last frames for sim_history */
     struct sim_faults faults;
 };
 
@@ -133,3 +134,6 @@ unsigned sim_scenario_dims(enum sim_scenario scenario);
 
 /* Writes who waits for what, one line each, up to `lines`; returns how many wait. */
 unsigned sim_waits(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned lines);
+
+/* Writes the last frames that were shown to a receiver, oldest first; returns how many. */
+unsigned sim_history(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned lines);

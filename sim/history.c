@@ -1,0 +1,103 @@
+/*
+ * history.c - the last frames that were shown to a receiver, in words.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/internal.h"
+
+void history_add(struct sim *sim, const struct sim_end *end, const struct chunk *chunk)
+{
+    struct history *entry = &sim->history[sim->history_count++ % SIM_HISTORY_MAX];
+    uint32_t bytes = chunk->bytes < sizeof entry->head ? chunk->bytes : sizeof entry->head;
+
+    *entry = (struct history){.event = sim->result.events,
+                              .model_ns = sim->now_ns,
+                              .from = end->peer->actor,
+                              .to = end->actor,
+                              .bytes = chunk->bytes};
+    memcpy(entry->head, chunk_data((struct chunk *)(uintptr_t)chunk), bytes);
+}
+
+static void actor_text(const struct sim *sim, uint32_t actor, char text[16])
+{
+    if (actor == sim->count)
+        snprintf(text, 16, "host");
+    else
+        snprintf(text, 16, "node %u", actor);
+}
+
+static const char *packet_name(uint8_t kind)
+{
+    static const char *const names[] = {[PACKET_OPEN] = "OPEN",
+                                        [PACKET_ACCEPT] = "ACCEPT",
+                                        [PACKET_REFUSE] = "REFUSE",
+                                        [PACKET_WANT] = "WANT",
+                                        [PACKET_QUEUED] = "QUEUED",
+                                        [PACKET_LATER] = "LATER",
+                                        [PACKET_READY] = "READY",
+                                        [PACKET_GONE] = "GONE",
+                                        [PACKET_ENTER] = "ENTER",
+                                        [PACKET_OFFER] = "OFFER",
+                                        [PACKET_START] = "START",
+                                        [PACKET_STOP] = "STOP",
+                                        [PACKET_EXIT] = "EXIT",
+                                        [PACKET_RECEIPT] = "RECEIPT",
+                                        [PACKET_LINKS] = "LINKS",
+                                        [PACKET_LINK_DEAD] = "LINK_DEAD",
+                                        [PACKET_DISAGREE] = "DISAGREE"};
+
+    return kind < sizeof names / sizeof names[0] && names[kind] ? names[kind] : "packet";
+}
+
+/* What is in a frame: its kind, and for a packet whose it is. */
+static void frame_text(const struct sim *sim, const struct history *entry, char *text, size_t room)
+{
+    const uint8_t *head = entry->head, *packet = head + FRAME_HEADER_BYTES;
+    unsigned seq = get16(head + 8), ack = get16(head + 10);
+    char from[16], to[16];
+
+    if (entry->bytes < FRAME_HEADER_BYTES || get16(head) != FRAME_SYNC) {
+        snprintf(text, room, "%u bytes", entry->bytes);
+        return;
+    }
+    switch (head[2]) {
+    case FRAME_DATA:
+        snprintf(text, room, "DATA, frame %u, %u bytes%s", seq, get32(head + 4),
+                 head[3] & FLAG_ABORT  ? ", cut short"
+                 : head[3] & FLAG_LAST ? ", the last"
+                                       : "");
+        return;
+    case FRAME_HELLO: snprintf(text, room, "HELLO"); return;
+    case FRAME_ACK: snprintf(text, room, "ACK up to frame %u", ack); return;
+    case FRAME_NAK: snprintf(text, room, "NAK from frame %u", ack); return;
+    default: break;
+    }
+    if (packet[0] == PACKET_ACCEPT || packet[0] == PACKET_REFUSE) {
+        snprintf(text, room, "%s, frame %u", packet_name(packet[0]), seq);
+        return;
+    }
+    actor_text(sim, get32(packet + 4) == ID_HOST ? sim->count : get32(packet + 4), from);
+    actor_text(sim, get32(packet + 8) == ID_HOST ? sim->count : get32(packet + 8), to);
+    snprintf(text, room, "%s of %s for %s, frame %u", packet_name(packet[0]), from, to, seq);
+}
+
+unsigned sim_history(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned lines)
+{
+    uint64_t count = sim->history_count;
+    uint64_t kept = count < SIM_HISTORY_MAX ? count : SIM_HISTORY_MAX;
+
+    if (lines > kept)
+        lines = (unsigned)kept;
+    for (unsigned i = 0; i < lines; i++) {
+        const struct history *entry = &sim->history[(count - lines + i) % SIM_HISTORY_MAX];
+        char from[16], to[16], what[128];
+        actor_text(sim, entry->from, from);
+        actor_text(sim, entry->to, to);
+        frame_text(sim, entry, what, sizeof what);
+        snprintf(text[i], SIM_TEXT_MAX, "event %" PRIu64 ", %.3f us: %s to %s: %s", entry->event,
+                 (double)entry->model_ns / 1e3, from, to, what);
+    }
+    return lines;
+}
