@@ -414,7 +414,7 @@ static void pump_failure(struct sim *sim)
         return;
     }
     while (host->stopped < sim->count &&
-           router_send(&host->router, PACKET_STOP, host->stopped, NULL, 0) == E_OK)
+           router_send(&host->router, PACKET_STOP, host->stopped, "", 0) == E_OK)
         host->stopped++;
     if (host->give_up_ns == UINT64_MAX)
         host->give_up_ns = sim->wall_ns + GIVE_UP_MS * ms_ns;

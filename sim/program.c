@@ -98,6 +98,8 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
               : node_call(sim_node(sim, rank), sim->wall_ns / 1000, ECUBE_CALL_WAIT, arguments,
                           &result);
 
+    if (task->state == TASK_ENDED)
+        return NODE_END; /* what the node sent has killed it */
     if (verdict == NODE_RESUME) {
         task->result = result < 0 ? result : program_result(sim, rank)->status;
         task->state = TASK_READY;
@@ -121,6 +123,8 @@ static void go_on(struct sim *sim, uint32_t rank)
             return;
         }
         struct next next = scenario_next(sim, rank);
+        if (task->state == TASK_ENDED)
+            return;
         switch (next.kind) {
         case NEXT_WAIT: ask(sim, rank, false); break;
         case NEXT_SLEEP:
