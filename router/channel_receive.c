@@ -452,6 +452,7 @@ void channel_be_patient(const struct channel *channel)
 enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival)
 {
     if (channel->state == LINK_DEAD) {
+        roll_back(channel);
         if (channel->chunk_held)
             drop_chunk(channel);
         while (next_chunk(channel, &channel->chunk))
