@@ -359,6 +359,11 @@ static void check_stray(struct port *in)
     if (in->channel.state != LINK_DEAD && channel_piece(&in->channel) &&
         (!circuit || (circuit->state != CIRCUIT_FLOWING && !stream_early(circuit->flags))))
         channel_kill(&in->channel, DEAD_PROTOCOL);
+    while (in->channel.state == LINK_DEAD && !circuit && channel_piece(&in->channel)) {
+        struct piece stray = *channel_piece(&in->channel);
+        channel_drop_piece(&in->channel);
+        channel_release(&in->channel, stray.buffer, CREDIT_DATA, stray.bytes);
+    }
 }
 
 /* Takes what has come in at a port, here or on to its out-port; false when there was no room to tell
