@@ -224,8 +224,9 @@ static void tell_sender(struct channel *channel, uint64_t now_us)
     }
 }
 
-/* When something must be looked at though nothing arrives. */
-static uint64_t deadline(const struct channel *channel)
+/* When something must be looked at though nothing arrives. What is due already has just been tried:
+ * the link took nothing. */
+static uint64_t deadline(const struct channel *channel, uint64_t now_us)
 {
     uint64_t wake_us = UINT64_MAX;
 
@@ -243,7 +244,7 @@ static uint64_t deadline(const struct channel *channel)
         if (channel->checked && channel->retry_us < wake_us)
             wake_us = channel->retry_us;
     }
-    return wake_us;
+    return wake_us > now_us ? wake_us : now_us + ACK_DELAY_US;
 }
 
 void channel_flush(struct channel *channel, uint64_t now_us)
@@ -263,7 +264,7 @@ void channel_flush(struct channel *channel, uint64_t now_us)
         channel->kick_due = false;
         channel->link->ops->kick(channel->link);
     }
-    channel->wake_us = deadline(channel);
+    channel->wake_us = deadline(channel, now_us);
 }
 
 bool channel_take_done(struct channel *channel, struct segment *segment)
