@@ -109,11 +109,11 @@ void load_offer(struct node *node, const struct notice *notice)
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     struct load *load = &node->load;
-    uint32_t blocks = blocks_bytes(load, load->dims);
+    bool receiving = load->state == LOAD_RECEIVING; /* only then is what it says possible */
+    uint32_t blocks = receiving ? blocks_bytes(load, load->dims) : 0;
 
-    if (load->state != LOAD_RECEIVING || get32(packet + 20) != load->want ||
-        get32(packet + 4) != load->from || packet[30] & OPEN_INLINE ||
-        get32(packet + 16) != blocks + load->common_bytes) {
+    if (!receiving || get32(packet + 20) != load->want || get32(packet + 4) != load->from ||
+        packet[30] & OPEN_INLINE || get32(packet + 16) != blocks + load->common_bytes) {
         router_refuse(&node->router, port, E_BUSY);
         return;
     }
