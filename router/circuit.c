@@ -82,6 +82,13 @@ static bool take_answer(struct router *router, unsigned port, const struct arriv
     return true;
 }
 
+/* Whether the neighbour has not been answered yet for the OPEN before this one. */
+static bool owes_answer(struct port *in)
+{
+    return in->open.packet || in->newest_passed || in->reply_kind != 0 ||
+           (in->circuit_count > 0 && newest(in)->state == CIRCUIT_OPENED);
+}
+
 bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival)
 {
     struct port *in = &router->ports[port];
