@@ -188,7 +188,7 @@ void collective_packet(struct node *node, const struct notice *notice)
     const uint8_t *packet = notice->packet;
     unsigned round = packet[19];
 
-    if (notice->bytes < 16 || round >= node->router.dims ||
+    if (notice->bytes < 16 || round >= node->router.dims || (int32_t)get32(packet + 28) > E_OK ||
         get32(packet + 4) != (node->router.id ^ 1u << round))
         return;
     uint16_t epoch = get16(packet + 16);
