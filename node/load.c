@@ -85,6 +85,7 @@ void load_offer(struct node *node, const struct notice *notice)
         answer(node, PACKET_LATER, from, want, 0);
         return;
     }
+    node->start_due = false;
     *load = (struct load){.from = from,
                           .want = want,
                           .entry = get32(body + 4),
