@@ -72,6 +72,7 @@ bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, 
 static bool join(struct node *node, struct request *request, unsigned index)
 {
     struct want want = node->wants[index];
+    struct request *send = want.src == node->router.id ? request_named(node, want.id) : NULL;
     uint32_t copied = want.bytes < request->bytes ? want.bytes : request->bytes;
 
     if (want.pool < POOL_MAX) {
@@ -80,8 +81,9 @@ static bool join(struct node *node, struct request *request, unsigned index)
         settle_receive(request, want.src, want.tag, want.bytes);
         match_finish(request, want.done_ns);
     } else if (want.src == node->router.id) {
-        struct request *send = request_named(node, want.id);
-        if (send) {
+        /* a neighbour may have announced it in our name */
+        if (send && send->kind == REQUEST_SEND && send->peer == (int32_t)want.src &&
+            send->bytes == want.bytes) {
             memmove(request->data, send->data, copied);
             settle_receive(request, want.src, want.tag, want.bytes);
             match_finish(request, clock_max(request->issue_ns, send->issue_ns));
