@@ -94,7 +94,8 @@ static void begin_next(struct node *node)
                              .root = c->arguments.root};
 }
 
-int collective_start(struct node *node, const struct ecube_abi_collective *arguments)
+/* Whether this node, by its present number and network, can do it in the program's memory. */
+static int check_arguments(const struct node *node, const struct ecube_abi_collective *arguments)
 {
     struct walk walk;
     uint32_t dims = node->router.dims;
@@ -174,6 +175,8 @@ static void pump_entry(struct node *node)
         c->round++;
         c->round_sent = false;
     }
+    if (c->mine.status == E_OK) /* the host may have told another number since it was asked for */
+        c->mine.status = check_arguments(node, &c->arguments);
     if (c->mine.status != E_OK) {
         finish(node, c->mine.status);
         return;
