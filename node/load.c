@@ -98,8 +98,8 @@ void load_offer(struct node *node, const struct notice *notice)
         receipt_due(node, E_NO_ROOM);
         return;
     }
-    message_reset(node);
     collective_reset(node);
+    message_reset(node); /* frees the request of a collective that is no more */
     router_reset_clocks(&node->router);
     node->program = PROGRAM_LOADING;
     node->clock_ns = 0;
