@@ -9,6 +9,20 @@
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
 
+json_t *mesh_text(const char *text, size_t bytes)
+{
+    char copy[CONSOLE_LINE_MAX];
+    json_t *string = json_stringn(text, bytes);
+
+    if (string) {
+        return string;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        copy[i] = (signed char)text[i] < 0 ? '?' : text[i];
+    }
+    return json_stringn(copy, bytes);
+}
+
 void mesh_emit(struct mesh *mesh, json_t *event)
 {
     if (event) {
@@ -30,7 +44,8 @@ void mesh_emit_trouble(struct mesh *mesh, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    mesh_emit(mesh, json_pack("{s:s, s:s}", "event", "trouble", "text", text));
+    mesh_emit(mesh,
+              json_pack("{s:s, s:o}", "event", "trouble", "text", mesh_text(text, strlen(text))));
 }
 
 void mesh_send(struct mesh *mesh, uint8_t kind, uint32_t node, const void *body, uint32_t bytes)

@@ -16,6 +16,9 @@ struct mesh_packet {
 /* mesh.c */
 void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase);
 void mesh_emit(struct mesh *mesh, json_t *event);
+/* Text for a JSON string, at most CONSOLE_LINE_MAX bytes: where it is no UTF-8, its bytes above 127
+ * become question marks. */
+json_t *mesh_text(const char *text, size_t bytes);
 void mesh_emit_progress(struct mesh *mesh, const char *phase, unsigned done, unsigned total);
 void mesh_emit_trouble(struct mesh *mesh, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -7,27 +7,12 @@
 
 enum { TICK_MS = 1000, EXITS_TOLD_MAX = 4 };
 
-/* Text for a JSON string: bytes that are no UTF-8 become question marks. */
-static json_t *text_of(const char *text, size_t bytes)
-{
-    char copy[CONSOLE_LINE_MAX];
-    json_t *string = json_stringn(text, bytes);
-
-    if (string) {
-        return string;
-    }
-    for (size_t i = 0; i < bytes; i++) {
-        copy[i] = (signed char)text[i] < 0 ? '?' : text[i];
-    }
-    return json_stringn(copy, bytes);
-}
-
 static void flush_line(struct mesh *mesh, uint32_t rank)
 {
     struct mesh_node *node = &mesh->nodes[rank];
 
     mesh_emit(mesh, json_pack("{s:s, s:i, s:o}", "event", "console", "rank", (int)rank, "text",
-                              text_of(node->line, node->line_bytes)));
+                              mesh_text(node->line, node->line_bytes)));
     node->line_bytes = 0;
 }
 
