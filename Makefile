@@ -9,12 +9,14 @@ endif
 
 B := build
 Q := $(if $(V),,@)
-Q := $(if $(V),,@)
+, := ,
 PREFIX ?= /usr/local
 MESH ?= cube:4
 SIZES ?= 16 100 1000 10000 65536
 TESTS ?= .
 BENCHES ?=
+FUZZ ?= frame node host image
+FUZZ_SECONDS ?= 600
 
 # Sources, by room -------------------------------------------------------------------------------------------------
 
@@ -60,6 +62,15 @@ BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/
 BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c
 BENCH_SIMGRID := bench/simgrid/alltoall.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
+FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/wire.c
+FUZZ_FRAME := fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/crc.c \
+	router/frame.c
+FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
+# The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols.
+FUZZ_HOST := fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
+	host/mesh.c host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c \
+	host/message.c host/report.c host/socket_link.c host/target.c host/topology.c
+FUZZ_IMAGE := fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------
 
@@ -83,6 +94,7 @@ ROOMS := $(DRIVERS) $(ROUTER) $(COLLECTIVES) $(NODE)
 kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
 native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
+fuzzed = $(patsubst %,$(B)/fuzz/objects/%.o,$(basename $(1:$(B)/%=%)))
 program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 
 KERNEL := $(B)/virt/kernel.elf
@@ -94,6 +106,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS))
+FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
@@ -103,13 +116,21 @@ all: $(KERNEL) $(B)/ecube $(SDK) $(EXAMPLE_ELFS)
 run: all
 	$(B)/ecube run --mesh $(MESH) $(B)/examples/complete_exchange.elf $(SIZES)
 
-## every test: unit, many nodes in one process, on the target in QEMU, the tool as a user drives it
-test: all $(UNIT_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get
+## every test: unit, many nodes in one process, a little fuzzing, on the target in QEMU, the tool as a user drives it
+test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get
 	@QEMU_TEST="$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
 bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET)" $(BENCHES)
+
+## fuzz for long (FUZZ="target ...", FUZZ_SECONDS=600 for each target)
+fuzz: $(FUZZ_BINARIES)
+	@fuzz/run long $(B) $(FUZZ_SECONDS) $(FUZZ)
+
+## put what make fuzz has found into fuzz/corpus, as few inputs as cover the same
+fuzz-merge: $(FUZZ_BINARIES)
+	@fuzz/run merge $(B) $(FUZZ)
 
 ## rules that a machine can check: rooms, state, sizes, layout
 check: all $(call native,$(ROOMS))
@@ -128,7 +149,7 @@ install: all
 uninstall:
 	scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
-## install the Debian packages in packages.txt that are missing (run, test and bench do this by themselves)
+## install the Debian packages in packages.txt that are missing (run, test, bench and fuzz do this by themselves)
 packages:
 	@scripts/packages.sh $(PACKAGE_LISTS)
 
@@ -230,6 +251,17 @@ $(B)/bench/alltoall.so: $(BENCH_SIMGRID) $(B)/flags | $(PACKAGES)
 	@echo "  cc    $@"
 	$(Q)smpicc $(SMPI_CFLAGS) $(BENCH_SIMGRID) -o $@
 
+define fuzz_rule
+$(B)/fuzz/$(1)_fuzz: $(call fuzzed,$(2))
+	@mkdir -p $$(@D)
+	@echo "  link  $$@"
+	$(Q)$(FUZZ_CC) $(FUZZ_SANITIZE) -fsanitize=fuzzer $(4) -o $$@ $$^ $(3)
+endef
+$(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
+$(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
+$(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER),-ljansson -lcrypto,-Wl$(,)--wrap=json_pack))
+$(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
+
 # An archive, so that only the tests that use the many-node loop carry it.
 $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
@@ -248,7 +280,7 @@ $(B)/tests/target/%.elf: $(B)/virt/tests/unit/%.o $(call kernel,$(TARGET_GLUE)) 
 # Objects are made anew when the flags change.
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@new=$@.$$$$; echo "$(KERNEL_CFLAGS) $(PROGRAM_CFLAGS) $(CHECKED_CFLAGS) $(TOOL_CFLAGS)" >$$new; \
+	@new=$@.$$$$; echo "$(KERNEL_CFLAGS) $(PROGRAM_CFLAGS) $(CHECKED_CFLAGS) $(TOOL_CFLAGS) $(FUZZ_CFLAGS)" >$$new; \
 	if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
 FORCE:
 
@@ -272,6 +304,7 @@ endef
 $(eval $(call compile_rules,virt,$(CROSS)gcc $(KERNEL_CFLAGS)))
 $(eval $(call compile_rules,program,$(CROSS)gcc $(PROGRAM_CFLAGS)))
 $(eval $(call compile_rules,host,$(CC) $(CHECKED_CFLAGS)))
+$(eval $(call compile_rules,fuzz/objects,$(FUZZ_CC) $(FUZZ_CFLAGS)))
 $(eval $(call compile_rules,tool,$(CC) $(TOOL_CFLAGS)))
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -27,7 +27,7 @@ broken=$(
         may["sim"] = "drivers/ router/ collectives/ node/ sim/ include/ecube/"
         may["host"] = "host/ sim/ drivers/ router/ node/host_wire.h include/ecube/ collectives/row.h"
         may["examples"] = "include/ecube/ examples/"
-        may["tests"] = may["bench"] = ""
+        may["tests"] = may["bench"] = may["fuzz"] = ""
         freestanding = " <stdbool.h> <stddef.h> <stdint.h> <string.h> "
     }
 

@@ -1,0 +1,110 @@
+/*
+ * invariants.c - what holds in a node between two steps, whatever its links and its program did.
+ */
+#include "drivers/check.h"
+#include "fuzz/world.h"
+
+static void check_buffers(const struct channel *channel, const struct pipe *pipe)
+{
+    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++)
+        CHECK((channel->refs[i] > 0) == pipe->taken[i]);
+}
+
+static void check_port(const struct router *router, unsigned number, const struct pipe *pipe)
+{
+    const struct port *port = &router->ports[number];
+    const struct channel *channel = &port->channel;
+    uint16_t left = (uint16_t)(channel->control_received - channel->control_consumed);
+
+    check_buffers(channel, pipe);
+    CHECK(channel->state != LINK_DEAD || channel->first == channel->end);
+    CHECK(left <= CONTROL_WINDOW && port->routed_count <= left);
+    CHECK((uint16_t)(channel->end - channel->first) <= SEGMENTS_MAX);
+    CHECK((uint16_t)(channel->next - channel->first) <= (uint16_t)(channel->end - channel->first));
+    CHECK((uint16_t)(channel->piece_end - channel->piece_first) <= PIECES_MAX);
+    CHECK(channel->headers_used <= HEADERS_MAX);
+    CHECK(port->circuit_count <= CIRCUITS_MAX);
+    CHECK(port->order_count + port->draining_count <= CIRCUITS_MAX);
+    CHECK(port->setup_holder == PORT_NONE || port->setup_holder == PORT_LOCAL ||
+          port->setup_holder < router->port_count);
+    CHECK(!port->open.packet || port->circuit_count > 0);
+}
+
+static void check_counts(const struct router *router)
+{
+    unsigned busy = 0, queued = 0, held = 0, owed = 0;
+
+    for (unsigned i = 0; i < SOURCES_MAX; i++)
+        busy += router->sources[i].state != CIRCUIT_FREE;
+    for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++)
+        queued += router->slots[i].state == SLOT_QUEUED;
+    for (unsigned p = 0; p < router->port_count; p++) {
+        held += router->ports[p].open.packet != NULL;
+        owed += router->ports[p].reply_kind != 0;
+    }
+    CHECK(busy == router->sources_busy && queued == router->slots_queued);
+    CHECK(held == router->opens_held && owed == router->replies_owed);
+    CHECK(router->notice_count == 0);
+}
+
+/* Every pool buffer belongs to exactly one stored message. */
+static void check_messages(const struct node *node)
+{
+    uint32_t used = 0;
+
+    CHECK(node->want_count <= WANTS_MAX);
+    for (unsigned i = 0; i < node->want_count; i++) {
+        uint8_t pool = node->wants[i].pool;
+        CHECK(pool <= POOL_MAX);
+        CHECK(pool == POOL_MAX || !(used >> pool & 1));
+        used |= pool < POOL_MAX ? 1u << pool : 0;
+    }
+    CHECK(used == node->pool_used);
+}
+
+static void check_owners(const struct node *node)
+{
+    const struct collective *c = &node->collective;
+
+    CHECK(c->request <= ECUBE_REQUESTS_MAX);
+    CHECK(c->request == ECUBE_REQUESTS_MAX ||
+          (node->requests[c->request].kind == REQUEST_COLLECTIVE &&
+           node->requests[c->request].state == STATE_MOVING));
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
+        const struct request *request = &node->requests[i];
+        CHECK(request->kind != REQUEST_COLLECTIVE || request->state != STATE_MOVING ||
+              c->request == i);
+        CHECK(request->kind == REQUEST_FREE || request->state != STATE_DONE ||
+              request->status <= 0);
+    }
+    CHECK(c->sends_pending <= SOURCES_MAX && c->receives_pending <= WORLD_PORTS * CIRCUITS_MAX);
+    CHECK(node->load.sends_pending <= SOURCES_MAX);
+    CHECK(!node->start_due || node->program == PROGRAM_LOADED);
+}
+
+void invariants_check(const struct world *world)
+{
+    const struct router *router = &world->node->router;
+
+    for (unsigned p = 0; p < router->port_count; p++)
+        check_port(router, p, &world->pipes[p]);
+    check_counts(router);
+    check_messages(world->node);
+    check_owners(world->node);
+}
+
+void invariants_check_end(const struct world *world)
+{
+    const struct router *router = &world->node->router;
+
+    for (unsigned p = 0; p < router->port_count; p++) {
+        const struct port *port = &router->ports[p];
+        CHECK(port->channel.state == LINK_DEAD);
+        CHECK(world->pipes[p].taken_count == 0);
+        CHECK(port->circuit_count == 0 && port->order_count == 0 && port->routed_count == 0);
+        CHECK(port->setup_holder == PORT_NONE && !port->open.packet);
+    }
+    CHECK(router->sources_busy == 0 && router->source_opening == SOURCES_MAX);
+    for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++)
+        CHECK(router->slots[i].state == SLOT_FREE);
+}

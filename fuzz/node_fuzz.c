@@ -1,0 +1,424 @@
+/*
+ * node_fuzz.c - one whole node: any bytes and any well-made frames on all links, time, lost
+ * carriers, stalled devices, and a hostile program.
+ *
+ * The input's first byte says how far the node has come (enum world_stage); then each operation
+ * takes what it needs. Fields can name what the node has given out (request names, the present
+ * collective, the present download), so that answers find what they answer.
+ */
+#include <string.h>
+
+#include "drivers/check.h"
+#include "fuzz/fuzz.h"
+#include "fuzz/input.h"
+#include "fuzz/world.h"
+
+enum operation {
+    DO_STEP,
+    DO_SETTLE,
+    DO_RAW,
+    DO_FRAME,
+    DO_PACKET,
+    DO_ENTER,
+    DO_OPEN,
+    DO_STEP_OPEN,
+    DO_DATA,
+    DO_ANSWER,
+    DO_OFFER,
+    DO_HELLO,
+    DO_TIME,
+    DO_LINK,
+    DO_CALL,
+    DO_MESSAGE,
+    DO_COLLECTIVE,
+    DO_FAULT,
+    DO_COUNT
+};
+
+static struct world world;
+
+static struct wire *read_wire(struct input *input)
+{
+    return &world.wires[input_u8(input) % WORLD_PORTS];
+}
+
+static struct lie read_lie(struct input *input)
+{
+    struct lie lie = {0};
+    uint8_t what = input_u8(input);
+
+    if (what < 0xe0) /* mostly the truth: a lie often ends the link */
+        return lie;
+    if (what & 1)
+        lie.seq = (int8_t)input_u8(input);
+    if (what & 2)
+        lie.ack = (int16_t)input_u16(input);
+    if (what & 4)
+        lie.control_credit = (int16_t)input_u16(input);
+    if (what & 8)
+        lie.data_credit = (int32_t)input_u32(input);
+    if (what & 16)
+        lie.flip = input_u8(input);
+    return lie;
+}
+
+/* A number that may be a rank, the host, or anything. */
+static uint32_t read_place(struct input *input)
+{
+    uint8_t what = input_u8(input);
+
+    return what < 8 ? what : what < 0x80 ? 0 : what < 0xc0 ? ID_HOST : input_u32(input);
+}
+
+/* A name of a request, of the download, or anything. */
+static uint32_t read_name(struct input *input)
+{
+    uint8_t what = input_u8(input);
+
+    if (what < ECUBE_REQUESTS_MAX)
+        return request_name(world.node, &world.node->requests[what]);
+    return what < 0x80 ? world.node->load.want : input_u32(input);
+}
+
+static void push_raw(struct input *input)
+{
+    struct wire *wire = read_wire(input);
+    uint32_t bytes;
+    const uint8_t *raw = input_bytes(input, input_u8(input), &bytes);
+
+    pipe_push(wire->pipe, raw, bytes);
+}
+
+static void push_frame(struct input *input)
+{
+    struct wire *wire = read_wire(input);
+    uint8_t type = input_u8(input), flags = input_u8(input);
+    struct lie lie = read_lie(input);
+    uint32_t bytes;
+    const uint8_t *payload = input_bytes(input, input_u8(input), &bytes);
+
+    wire_frame(wire, type % 8, flags, payload, bytes, &lie);
+}
+
+static void push_packet(struct input *input)
+{
+    struct wire *wire = read_wire(input);
+    uint8_t kind = input_u8(input), body[12 + 255];
+    uint32_t src = read_place(input), dst = read_place(input), bytes;
+    struct lie lie = read_lie(input);
+
+    put32(body, read_name(input));
+    put32(body + 4, read_name(input));
+    put32(body + 8, input_u16(input));
+    const uint8_t *rest = input_bytes(input, input_u8(input), &bytes);
+    memcpy(body + 12, rest, bytes);
+    wire_packet(wire, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, src, dst, body,
+                12 + bytes, &lie);
+}
+
+/* What a neighbour says on entering the present collective, or not quite. */
+static void push_enter(struct input *input)
+{
+    static const struct lie truth;
+    const struct collective *c = &world.node->collective;
+    uint8_t round = input_u8(input) % 4, body[16];
+    int8_t ahead = (int8_t)input_u8(input);
+    uint8_t differ = input_u8(input);
+
+    put16(body, (uint16_t)(c->epoch + ahead));
+    body[2] = (uint8_t)(c->mine.operation + (differ & 1));
+    body[3] = round;
+    put32(body + 4, c->mine.bytes + (differ >> 1 & 1));
+    put32(body + 8, c->mine.root + (differ >> 2 & 1));
+    put32(body + 12, differ & 8 ? input_u32(input) : 0);
+    wire_packet(&world.wires[round % WORLD_DIMS], PACKET_ENTER, node_id(world.node) ^ 1u << round,
+                node_id(world.node), body, sizeof body, &truth);
+}
+
+struct open {
+    uint32_t src, dst, length, match, tag, inlined;
+    uint16_t epoch, turn;
+    uint8_t flags;
+};
+
+static void push_open_packet(struct wire *wire, const struct open *open, const struct lie *lie)
+{
+    uint8_t body[PACKET_BODY_MAX] = {0};
+    uint32_t inlined = open->inlined < OPEN_INLINE_MAX ? open->inlined : OPEN_INLINE_MAX;
+
+    put32(body, open->length);
+    put32(body + 4, open->match);
+    put32(body + 8, open->tag);
+    put16(body + 12, open->epoch);
+    body[14] = open->flags;
+    put64(body + 16, 1000000);
+    for (unsigned i = 0; i < TURNS_MAX; i++)
+        put16(body + 32 + 2 * i, open->turn);
+    memset(body + OPEN_BYTES - PACKET_HEADER_BYTES, 0x5a, inlined);
+    wire_packet(wire, PACKET_OPEN, open->src, open->dst, body,
+                OPEN_BYTES - PACKET_HEADER_BYTES + inlined, lie);
+}
+
+static void push_open(struct input *input)
+{
+    struct wire *wire = read_wire(input);
+    struct lie lie = read_lie(input);
+    struct open open = {.src = read_place(input),
+                        .dst = read_place(input),
+                        .match = read_name(input),
+                        .tag = input_u8(input),
+                        .flags = input_u8(input),
+                        .epoch = (uint16_t)(world.node->collective.epoch + input_u8(input) % 4),
+                        .turn = input_u8(input) % 4};
+
+    open.length = input_u16(input);
+    if (open.flags & OPEN_INLINE)
+        open.inlined = open.length %= OPEN_INLINE_MAX + 1;
+    if (open.flags & 0x80) /* a length that is not what follows */
+        open.length += input_u32(input);
+    push_open_packet(wire, &open, &lie);
+}
+
+/* The circuit that the present step of a collective, or the present download, waits for. */
+static void push_step_open(struct input *input)
+{
+    static const struct lie truth;
+    struct wire *wire = read_wire(input);
+    const struct collective *c = &world.node->collective;
+    const struct load *load = &world.node->load;
+    bool download = input_u8(input) & 1;
+    struct open open = {.src = download ? load->from : c->step.peer,
+                        .dst = node_id(world.node),
+                        .length = download
+                                      ? (load->block_bytes << (load->dims & 7)) + load->common_bytes
+                                      : c->step.receive_bytes,
+                        .match = download ? load->want : c->step.step,
+                        .epoch = c->epoch,
+                        .flags = download ? OPEN_IMAGE : OPEN_SCHEDULE};
+
+    if (!download && open.length <= OPEN_INLINE_MAX) {
+        open.flags |= OPEN_INLINE;
+        open.inlined = open.length;
+    }
+    push_open_packet(wire, &open, &truth);
+    if (download)
+        world_settle(&world); /* its bytes wait for the answer */
+    if (!(open.flags & OPEN_INLINE) && open.length > 0 && open.length <= 16384) {
+        static const uint8_t data[16384];
+        wire_frame(wire, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, open.length, &truth);
+    }
+}
+
+static void push_data(struct input *input)
+{
+    static uint8_t payload[FRAME_DATA_MAX];
+    struct wire *wire = read_wire(input);
+    uint8_t flags = input_u8(input) & 7;
+    struct lie lie = read_lie(input);
+    uint32_t bytes = input_u16(input) % 9000u + 1;
+
+    memset(payload, 0xda, bytes);
+    wire_frame(wire, FRAME_DATA, flags, payload, bytes, &lie);
+}
+
+static void push_answer(struct input *input)
+{
+    static const struct lie truth;
+    struct wire *wire = read_wire(input);
+    uint8_t what = input_u8(input), body[8];
+
+    put64(body, what & 1 ? 2000000 : (uint64_t)(int64_t)(int8_t)input_u8(input));
+    wire_packet(wire, what & 1 ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body, &truth);
+}
+
+static void push_offer(struct input *input)
+{
+    struct wire *wire = read_wire(input);
+    uint32_t from = read_place(input);
+    struct lie lie = read_lie(input);
+    uint8_t differ = input_u8(input), body[OFFER_BYTES] = {0};
+
+    put32(body, input_u8(input));
+    put32(body + 4, WORLD_IMAGE);
+    put32(body + 8, WORLD_IMAGE);
+    put32(body + 12, WORLD_IMAGE_BYTES);
+    put32(body + 16, WORLD_BLOCK_BYTES);
+    body[20] = input_u8(input);
+    put32(body + 24, WORLD_IMAGE + WORLD_IMAGE_BYTES);
+    for (unsigned field = 1; field < 7; field++)
+        if (differ >> field & 1 && field != 5)
+            put32(body + 4 * field, input_u32(input));
+    wire_packet(wire, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
+}
+
+static void push_hello(struct input *input)
+{
+    struct wire *wire = read_wire(input);
+    uint8_t what = input_u8(input);
+    struct hello hello = {.version = PROTOCOL_VERSION,
+                          .role = what >> 2 & 1,
+                          .port = (uint8_t)(wire - world.wires),
+                          .id = input_u8(input),
+                          .network = NETWORK_CUBE,
+                          .dims = WORLD_DIMS,
+                          .heard = what & 3,
+                          .all_port = what >> 3 & 1,
+                          .data_window = DATA_WINDOW,
+                          .control_window = CONTROL_WINDOW,
+                          .element_ns = 425,
+                          .peer_id = input_u8(input)};
+
+    if (what & 16)
+        hello.data_window = input_u32(input);
+    if (what & 32)
+        hello.control_window = input_u16(input);
+    if (what & 64)
+        hello.dims = input_u8(input);
+    if (what & 128) {
+        hello.id = input_u32(input);
+        hello.port = input_u8(input);
+        hello.network = input_u8(input);
+        hello.version = input_u8(input);
+    }
+    wire_hello(wire, &hello);
+}
+
+static void pass_time(struct input *input)
+{
+    uint32_t ms = input_u16(input);
+    uint64_t deadline = node_deadline(world.node);
+
+    if (ms == 0 && deadline != UINT64_MAX) /* as the timer would */
+        world.now_us = deadline > world.now_us ? deadline : world.now_us;
+    world.now_us += (uint64_t)ms * 1000;
+    world_settle(&world);
+}
+
+static void change_link(struct input *input)
+{
+    struct pipe *pipe = read_wire(input)->pipe;
+    uint8_t what = input_u8(input);
+
+    if (what < 4) {
+        pipe->link.carrier = CARRIER_LOST;
+    } else if (what < 32) {
+        pipe->stalled = true;
+    } else if (what < 64) {
+        pipe_drain(pipe);
+    } else {
+        pipe->chunk_bytes = 1 + input_u16(input) % LINK_CHUNK_MAX;
+    }
+}
+
+/* Any call with any arguments; what it may make the kernel write is granted first. */
+static void call(struct input *input)
+{
+    uint8_t number = input_u8(input), what = input_u8(input);
+    uint32_t arguments[4];
+
+    for (unsigned i = 0; i < 4; i++)
+        arguments[i] =
+            what >> i & 1 ? input_u32(input) : WORLD_PROGRAM + (input_u16(input) & 0x3ffc);
+    if (number % 12 == ECUBE_CALL_WAIT || number % 12 == ECUBE_CALL_TEST) {
+        arguments[0] = what & 16 ? arguments[0] : arguments[0] % ECUBE_REQUESTS_MAX;
+        world_grant(&world, arguments[1], sizeof(struct ecube_abi_result));
+    }
+    if (number % 12 == ECUBE_CALL_INFO)
+        world_grant(&world, arguments[0], sizeof(struct ecube_abi_info));
+    if (number % 12 == ECUBE_CALL_CLOCK)
+        world_grant(&world, arguments[0], sizeof(struct ecube_abi_clock));
+    if (number % 12 != ECUBE_CALL_RECEIVE && number % 12 != ECUBE_CALL_COLLECTIVE)
+        world_call(&world, number < 0xf0 ? number % 12 : number, arguments);
+}
+
+static uint32_t read_address(struct input *input, uint8_t what)
+{
+    return what & 1 ? input_u32(input) : WORLD_PROGRAM + 256 + input_u16(input) % 16000u;
+}
+
+static void call_message(struct input *input)
+{
+    uint8_t what = input_u8(input);
+    struct ecube_abi_message message = {.data = read_address(input, what),
+                                        .bytes = what & 2 ? input_u32(input) : input_u16(input),
+                                        .peer = (int8_t)input_u8(input),
+                                        .tag = (int8_t)input_u8(input)};
+    uint32_t arguments[4] = {WORLD_PROGRAM};
+    bool send = what & 4;
+
+    if (!(what & 8))
+        message.peer &= 3;
+    if (!node_program_runs(world.node) || world.blocked)
+        return;
+    world_poke(&world, WORLD_PROGRAM, &message, sizeof message);
+    if (!send)
+        world_grant(&world, message.data, message.bytes);
+    world_call(&world, send ? ECUBE_CALL_SEND : ECUBE_CALL_RECEIVE, arguments);
+}
+
+static void call_collective(struct input *input)
+{
+    uint8_t what = input_u8(input);
+    struct ecube_abi_collective collective = {.operation = input_u8(input) % 6,
+                                              .root = input_u8(input) % 5,
+                                              .block_bytes = what & 2 ? input_u32(input)
+                                                                      : input_u16(input) % 4000u,
+                                              .send = read_address(input, what),
+                                              .receive = read_address(input, what >> 2)};
+    uint32_t arguments[4] = {WORLD_PROGRAM};
+
+    if (!node_program_runs(world.node) || world.blocked)
+        return;
+    world_poke(&world, WORLD_PROGRAM, &collective, sizeof collective);
+    world_grant(&world, collective.receive,
+                collective.operation == ECUBE_BROADCAST
+                    ? collective.block_bytes
+                    : collective.block_bytes << world.node->router.dims);
+    world_call(&world, ECUBE_CALL_COLLECTIVE, arguments);
+}
+
+static void fault(struct input *input)
+{
+    struct fault fault = {.kind = input_u8(input), .address = input_u32(input), .text = "file.c"};
+
+    if (!node_program_runs(world.node) || world.blocked)
+        return;
+    node_fault(world.node, world.now_us, &fault);
+}
+
+static void operate(struct input *input)
+{
+    switch (input_u8(input) % DO_COUNT) {
+    case DO_STEP: world_step(&world); break;
+    case DO_SETTLE: world_settle(&world); break;
+    case DO_RAW: push_raw(input); break;
+    case DO_FRAME: push_frame(input); break;
+    case DO_PACKET: push_packet(input); break;
+    case DO_ENTER: push_enter(input); break;
+    case DO_OPEN: push_open(input); break;
+    case DO_STEP_OPEN: push_step_open(input); break;
+    case DO_DATA: push_data(input); break;
+    case DO_ANSWER: push_answer(input); break;
+    case DO_OFFER: push_offer(input); break;
+    case DO_HELLO: push_hello(input); break;
+    case DO_TIME: pass_time(input); break;
+    case DO_LINK: change_link(input); break;
+    case DO_CALL: call(input); break;
+    case DO_MESSAGE: call_message(input); break;
+    case DO_COLLECTIVE: call_collective(input); break;
+    default: fault(input); break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input input = {data, size};
+    uint8_t setup = input_u8(&input);
+
+    world_begin(&world, setup % STAGE_COUNT, setup & 0x80);
+    while (input.left > 0)
+        operate(&input);
+    world_settle(&world);
+    world_end(&world);
+    return 0;
+}

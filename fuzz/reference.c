@@ -1,0 +1,160 @@
+#include "fuzz/reference.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "router/channel.h"
+#include "router/crc.h"
+#include "router/frame.h"
+#include "router/packet_wire.h"
+
+enum { WINDOW_BELIEVED = 1024 * 1024, CONTROL_BELIEVED = CONTROL_WINDOW * 64 };
+
+void reference_init(struct reference *r, const uint8_t *string, bool checked)
+{
+    memset(r, 0, offsetof(struct reference, packets));
+    r->string = string;
+    r->checked = checked;
+}
+
+/* The length of a frame that can be; 0: the header is impossible. */
+static uint32_t possible_bytes(const struct reference *r, const struct frame *frame)
+{
+    bool check = frame->flags & FLAG_CHECKED;
+    uint32_t total = FRAME_HEADER_BYTES + frame->length + (check ? FRAME_CHECK_BYTES : 0);
+
+    switch (frame->type) {
+    case FRAME_HELLO: return check && frame->length == HELLO_BYTES ? total : 0;
+    case FRAME_ACK:
+    case FRAME_NAK: return !check && frame->length == 0 ? total : 0;
+    case FRAME_PACKET:
+        return frame->length >= PACKET_HEADER_BYTES && frame->length <= FRAME_CONTROL_MAX &&
+                       (check || !r->checked)
+                   ? total
+                   : 0;
+    case FRAME_DATA:
+        return frame->length > 0 && frame->length <= FRAME_DATA_MAX && (check || !r->checked)
+                   ? total
+                   : 0;
+    default: return 0;
+    }
+}
+
+static bool check_good(const struct reference *r, uint32_t at, uint32_t bytes, uint8_t flags)
+{
+    return !(flags & FLAG_CHECKED) ||
+           get32(r->string + at + bytes) == crc32_add(0, r->string + at, bytes);
+}
+
+static bool in_order(struct reference *r, uint16_t seq)
+{
+    if (r->heard && (int16_t)(seq - r->seq_expected) > 0)
+        r->gaps++;
+    return r->heard && seq == r->seq_expected;
+}
+
+static void accept(struct reference *r)
+{
+    r->seq_expected++;
+    r->frames++;
+}
+
+static void add(struct reference_item *items, uint32_t *count, uint32_t at, uint32_t bytes,
+                uint8_t flags)
+{
+    CHECK(*count < REFERENCE_ITEMS);
+    items[(*count)++] = (struct reference_item){at, bytes, flags};
+}
+
+static void read_hello(struct reference *r, const uint8_t *payload)
+{
+    struct hello hello;
+
+    hello_unpack(payload, &hello);
+    if (hello.version != PROTOCOL_VERSION)
+        r->dead_reason = DEAD_VERSION;
+    else if (hello.data_window > WINDOW_BELIEVED || hello.control_window > CONTROL_BELIEVED)
+        r->dead_reason = DEAD_PROTOCOL;
+    r->heard = true;
+}
+
+static void begin_data(struct reference *r, const struct frame *frame)
+{
+    r->at += FRAME_HEADER_BYTES;
+    r->in_payload = true;
+    r->skip = !in_order(r, frame->seq);
+    r->payload_end = r->at + frame->length;
+    r->payload_flags = frame->flags;
+    if (!r->skip && !(frame->flags & FLAG_CHECKED)) /* its bytes may be passed on at once */
+        add(r->data, &r->data_count, r->at, frame->length, frame->flags);
+}
+
+/* False when the payload is not all there. */
+static bool end_data(struct reference *r, uint32_t limit)
+{
+    bool checked = r->payload_flags & FLAG_CHECKED;
+    uint32_t end = r->payload_end + (checked ? FRAME_CHECK_BYTES : 0);
+
+    if (end > limit)
+        return false;
+    if (r->skip) {
+    } else if (!check_good(r, r->at, r->payload_end - r->at, r->payload_flags)) {
+        r->damaged++;
+    } else {
+        if (checked)
+            add(r->data, &r->data_count, r->at, r->payload_end - r->at, r->payload_flags);
+        accept(r);
+    }
+    r->in_payload = false;
+    r->at = end;
+    return true;
+}
+
+static void read_control(struct reference *r, const struct frame *frame, uint32_t total)
+{
+    uint32_t payload = r->at + FRAME_HEADER_BYTES;
+
+    r->at += total;
+    if (!check_good(r, payload, frame->length, frame->flags)) {
+        r->damaged++;
+    } else if (frame->type == FRAME_HELLO) {
+        read_hello(r, r->string + payload);
+    } else if (frame->type == FRAME_PACKET && in_order(r, frame->seq)) {
+        add(r->packets, &r->packet_count, payload, frame->length, frame->flags);
+        accept(r);
+    }
+}
+
+/* Reads what begins at `at`; false when it has not all been consumed. */
+static bool read_one(struct reference *r, uint32_t limit)
+{
+    struct frame frame;
+    uint32_t total = 0;
+
+    if (r->in_payload)
+        return end_data(r, limit);
+    if (r->at >= limit)
+        return false;
+    if (r->bytes - r->at >= FRAME_HEADER_BYTES && frame_unpack(r->string + r->at, &frame))
+        total = possible_bytes(r, &frame);
+    if (total == 0) {
+        r->damaged += !r->hunting;
+        r->hunting = true;
+        r->at++;
+        return true;
+    }
+    r->hunting = false;
+    if (frame.type == FRAME_DATA)
+        begin_data(r, &frame);
+    else
+        read_control(r, &frame, total);
+    return true;
+}
+
+void reference_read(struct reference *r, uint32_t bytes, uint32_t limit)
+{
+    r->bytes = bytes;
+    while (!r->dead_reason && read_one(r, limit)) {
+    }
+}

@@ -1,0 +1,44 @@
+/*
+ * reference.h - the receiving side of a channel once more, in the plainest way: over the whole
+ * byte string at once, without chunks, buffers, acknowledgements or time.
+ *
+ * What a channel delivers and counts must be what this says of the bytes that it has consumed,
+ * however they were cut.
+ *
+ * Source   router/frame_wire.h
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { REFERENCE_ITEMS = 8192 };
+
+/* A payload that must be delivered: [at, at + bytes) of the string. */
+struct reference_item {
+    uint32_t at, bytes;
+    uint8_t flags;
+};
+
+struct reference {
+    const uint8_t *string;
+    uint32_t bytes; /* of the string that are there */
+    bool checked;
+
+    uint32_t at;
+    bool in_payload, skip;
+    uint32_t payload_end;
+    uint8_t payload_flags;
+    bool hunting;
+    bool heard; /* a HELLO has come */
+    uint8_t dead_reason;
+    uint16_t seq_expected;
+    uint32_t damaged, gaps, frames;
+    uint32_t packet_count, data_count;
+    struct reference_item packets[REFERENCE_ITEMS], data[REFERENCE_ITEMS];
+};
+
+void reference_init(struct reference *reference, const uint8_t *string, bool checked);
+
+/* Reads on, as far as `limit`: what a channel has consumed. */
+void reference_read(struct reference *reference, uint32_t bytes, uint32_t limit);

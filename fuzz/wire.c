@@ -1,0 +1,66 @@
+#include "fuzz/wire.h"
+
+#include <string.h>
+
+#include "drivers/check.h"
+#include "router/crc.h"
+#include "router/frame.h"
+#include "router/packet_wire.h"
+
+static bool numbered(uint8_t type)
+{
+    return type == FRAME_PACKET || type == FRAME_DATA;
+}
+
+void wire_frame(struct wire *wire, uint8_t type, uint8_t flags, const void *payload, uint32_t bytes,
+                const struct lie *lie)
+{
+    static uint8_t memory[PIPE_FRAME_MAX];
+    const struct channel *channel = wire->channel;
+    uint32_t total = FRAME_HEADER_BYTES + bytes;
+
+    CHECK(bytes <= FRAME_DATA_MAX);
+    if (pipe_waiting(wire->pipe) == 0 && channel->payload_left == 0 && channel->crc_left == 0)
+        wire->seq = channel->seq_expected; /* nothing is under way: what it expects is known */
+    struct frame frame = {.type = type,
+                          .flags = flags,
+                          .length = bytes,
+                          .seq = (uint16_t)(wire->seq + lie->seq),
+                          .ack = (uint16_t)(channel->seq_next + lie->ack),
+                          .control_credit = (uint16_t)(channel->control_sent + lie->control_credit),
+                          .data_credit = channel->data_sent + (uint32_t)lie->data_credit};
+    frame_pack(memory, &frame);
+    if (bytes > 0)
+        memcpy(memory + FRAME_HEADER_BYTES, payload, bytes);
+    if (flags & FLAG_CHECKED) {
+        put32(memory + total, crc32_add(0, memory + FRAME_HEADER_BYTES, bytes));
+        total += FRAME_CHECK_BYTES;
+    }
+    if (lie->flip)
+        memory[total - 1 - (lie->flip - 1u) % total] ^= 1;
+    pipe_push(wire->pipe, memory, total);
+    wire->seq = (uint16_t)(wire->seq + (numbered(type) && !lie->flip && !lie->seq));
+}
+
+void wire_hello(struct wire *wire, const struct hello *hello)
+{
+    uint8_t payload[HELLO_BYTES];
+    const struct lie truth = {0};
+
+    hello_pack(payload, hello);
+    wire_frame(wire, FRAME_HELLO, FLAG_CHECKED, payload, sizeof payload, &truth);
+}
+
+void wire_packet(struct wire *wire, uint8_t kind, uint32_t src, uint32_t dst, const void *body,
+                 uint32_t bytes, const struct lie *lie)
+{
+    uint8_t packet[FRAME_CONTROL_MAX] = {kind};
+
+    CHECK(bytes <= PACKET_BODY_MAX);
+    put16(packet + 2, bytes);
+    put32(packet + 4, src);
+    put32(packet + 8, dst);
+    if (bytes > 0)
+        memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
+    wire_frame(wire, FRAME_PACKET, FLAG_CHECKED, packet, PACKET_HEADER_BYTES + bytes, lie);
+}

@@ -1,0 +1,189 @@
+#include "fuzz/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/check.h"
+
+enum { STEPS_MAX = 20000 };
+
+static const struct lie truth;
+
+static void make_memory(struct world *world)
+{
+    if (world->node)
+        return;
+    world->node = malloc(node_bytes());
+    world->memory = malloc(node_memory_bytes(WORLD_PORTS));
+    world->program = malloc(WORLD_PROGRAM_BYTES);
+    world->copy = malloc(WORLD_PROGRAM_BYTES);
+    CHECK(world->node && world->memory && world->program && world->copy);
+}
+
+static void greet(struct world *world)
+{
+    struct hello hello = {.version = PROTOCOL_VERSION,
+                          .network = NETWORK_CUBE,
+                          .dims = WORLD_DIMS,
+                          .heard = HEARD_ALL,
+                          .data_window = DATA_WINDOW,
+                          .control_window = CONTROL_WINDOW,
+                          .sigma_permille = 1000,
+                          .xi_ns = 65000,
+                          .tau_ns = 10000,
+                          .element_ns = 425};
+
+    for (unsigned p = 0; p < WORLD_PORTS; p++) {
+        hello.role = p == WORLD_HOST_PORT ? ROLE_HOST : ROLE_NODE;
+        hello.port = (uint8_t)p;
+        hello.id = p == WORLD_HOST_PORT ? ID_HOST : 1u << p;
+        hello.peer_id = 0;
+        wire_hello(&world->wires[p], &hello);
+    }
+    world_settle(world);
+    CHECK(node_id(world->node) == 0);
+}
+
+static void download(struct world *world)
+{
+    struct wire *host = &world->wires[WORLD_HOST_PORT];
+    uint8_t body[OPEN_BYTES] = {0}, data[WORLD_BLOCK_BYTES + WORLD_IMAGE_BYTES] = {0};
+
+    put32(body, 1);
+    put32(body + 4, WORLD_IMAGE);
+    put32(body + 8, WORLD_IMAGE);
+    put32(body + 12, WORLD_IMAGE_BYTES);
+    put32(body + 16, WORLD_BLOCK_BYTES);
+    put32(body + 24, WORLD_IMAGE + WORLD_IMAGE_BYTES);
+    wire_packet(host, PACKET_OFFER, ID_HOST, 0, body, OFFER_BYTES, &truth);
+    world_settle(world);
+    memset(body, 0, sizeof body);
+    put32(body, sizeof data);
+    put32(body + 4, 1);
+    body[14] = OPEN_IMAGE;
+    wire_packet(host, PACKET_OPEN, ID_HOST, 0, body, OPEN_BYTES - PACKET_HEADER_BYTES, &truth);
+    world_settle(world);
+    wire_frame(host, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, sizeof data, &truth);
+    world_settle(world);
+    wire_packet(host, PACKET_START, ID_HOST, 0, body, 8, &truth);
+    world_settle(world);
+    CHECK(node_program_runs(world->node));
+}
+
+void world_begin(struct world *world, enum world_stage stage, bool payload_checked)
+{
+    make_memory(world);
+    for (unsigned p = 0; p < WORLD_PORTS; p++) {
+        pipe_init(&world->pipes[p]);
+        world->links[p] = &world->pipes[p].link;
+    }
+    memset(world->memory, 0xa5, node_memory_bytes(WORLD_PORTS));
+    memset(world->program, 0, WORLD_PROGRAM_BYTES);
+    memset(world->copy, 0, WORLD_PROGRAM_BYTES);
+    memset(world->granted, 0, sizeof world->granted);
+    world->now_us = 1000000;
+    world->blocked = world->downloaded = false;
+    struct node_config config = {.links = world->links,
+                                 .link_count = WORLD_PORTS,
+                                 .program = world->program,
+                                 .program_address = WORLD_PROGRAM,
+                                 .program_bytes = WORLD_PROGRAM_BYTES,
+                                 .blocks_address = WORLD_BLOCKS,
+                                 .image_address = WORLD_IMAGE,
+                                 .memory = world->memory,
+                                 .payload_checked = payload_checked};
+    node_init(world->node, &config);
+    for (unsigned p = 0; p < WORLD_PORTS; p++)
+        world->wires[p] = (struct wire){.pipe = &world->pipes[p],
+                                        .channel = &world->node->router.ports[p].channel};
+    if (stage >= STAGE_LINKS)
+        greet(world);
+    if (stage >= STAGE_RUNNING)
+        download(world);
+}
+
+/* A download may write where blocks and image lie, and nowhere else. */
+static void watch_download(struct world *world)
+{
+    if (!world->downloaded && world->node->load.from | world->node->load.want) {
+        world->downloaded = true;
+        memset(world->granted + WORLD_STACK_BYTES, 1, WORLD_PROGRAM_BYTES - WORLD_STACK_BYTES);
+    }
+}
+
+bool world_step(struct world *world)
+{
+    bool more = node_step(world->node, world->now_us);
+
+    watch_download(world);
+    return more;
+}
+
+/* The program, if it waits, asks again. */
+static void resume(struct world *world)
+{
+    int32_t result;
+
+    if (world->blocked)
+        world->blocked = node_resume(world->node, world->now_us, &result) == NODE_BLOCK;
+}
+
+void world_settle(struct world *world)
+{
+    struct node_start start;
+    unsigned steps = 0;
+
+    while (world_step(world))
+        CHECK(++steps < STEPS_MAX);
+    CHECK(node_deadline(world->node) > world->now_us);
+    invariants_check(world);
+    if (node_take_start(world->node, &start)) {
+        CHECK(start.block >= WORLD_BLOCKS && start.block + start.block_bytes <= WORLD_IMAGE);
+        world->blocked = false;
+    }
+    resume(world);
+}
+
+bool world_poke(struct world *world, uint32_t address, const void *data, uint32_t bytes)
+{
+    uint32_t offset = address - WORLD_PROGRAM;
+
+    if (offset > WORLD_PROGRAM_BYTES || bytes > WORLD_PROGRAM_BYTES - offset)
+        return false;
+    memcpy(world->program + offset, data, bytes);
+    memcpy(world->copy + offset, data, bytes);
+    return true;
+}
+
+void world_grant(struct world *world, uint32_t address, uint32_t bytes)
+{
+    uint32_t offset = address - WORLD_PROGRAM;
+
+    if (offset >= WORLD_PROGRAM_BYTES || bytes > WORLD_PROGRAM_BYTES - offset)
+        return; /* a call that names it must fail */
+    memset(world->granted + offset, 1, bytes);
+}
+
+void world_call(struct world *world, uint32_t number, const uint32_t arguments[4])
+{
+    int32_t result;
+
+    if (!node_program_runs(world->node) || world->blocked)
+        return;
+    world->blocked =
+        node_call(world->node, world->now_us, number, arguments, &result) == NODE_BLOCK;
+    watch_download(world);
+}
+
+void world_end(struct world *world)
+{
+    for (unsigned p = 0; p < WORLD_PORTS; p++) {
+        pipe_drain(&world->pipes[p]);
+        world->pipes[p].link.carrier = CARRIER_LOST;
+    }
+    world_settle(world);
+    world_settle(world); /* a dead link's own buffers come back with the next step */
+    invariants_check_end(world);
+    for (uint32_t i = 0; i < WORLD_PROGRAM_BYTES; i++)
+        CHECK(world->granted[i] || world->program[i] == world->copy[i]);
+}

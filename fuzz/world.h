@@ -1,0 +1,67 @@
+/*
+ * world.h - one whole node with the fuzzer at every link, at the clock and in the program.
+ *
+ * The node is number 0 of cube:2 once it has been told: port 0 leads to node 1, port 1 to node 2,
+ * port 2 to the host. Program memory is compared in the end with a copy that only the program
+ * writes: outside of what it granted by a call, or the download asked for, nothing may differ.
+ */
+#pragma once
+
+#include "fuzz/wire.h"
+#include "node/state.h"
+
+enum {
+    WORLD_PORTS = 3,
+    WORLD_DIMS = 2,
+    WORLD_HOST_PORT = 2,
+    WORLD_PROGRAM = 0x40900000,
+    WORLD_STACK_BYTES = 16 * 1024, /* where programs keep what they name in calls */
+    WORLD_BLOCKS = WORLD_PROGRAM + WORLD_STACK_BYTES,
+    WORLD_IMAGE = WORLD_BLOCKS + 1024,
+    WORLD_IMAGE_BYTES = 256,
+    WORLD_BLOCK_BYTES = 64,
+    WORLD_PROGRAM_BYTES = WORLD_STACK_BYTES + 1024 + 4096
+};
+
+/* How far a world has come when the input takes over. */
+enum world_stage { STAGE_NOTHING, STAGE_LINKS, STAGE_RUNNING, STAGE_COUNT };
+
+struct world {
+    struct node *node;
+    void *memory;
+    uint8_t *program, *copy;
+    uint8_t granted[WORLD_PROGRAM_BYTES]; /* 1: may be written by the kernel */
+    struct pipe pipes[WORLD_PORTS];
+    struct wire wires[WORLD_PORTS];
+    struct link *links[WORLD_PORTS];
+    uint64_t now_us;
+    bool blocked; /* the program waits in a call */
+    bool downloaded;
+};
+
+/* Makes a node as after reset, and brings it to a stage by true frames. */
+void world_begin(struct world *world, enum world_stage stage, bool payload_checked);
+
+/* One step of the node. True: it wants another one at once. */
+bool world_step(struct world *world);
+
+/* Steps until the node is quiet, which must be soon; then the program goes on. */
+void world_settle(struct world *world);
+
+/* The program's own write to its memory; false when it lies outside. */
+bool world_poke(struct world *world, uint32_t address, const void *data, uint32_t bytes);
+
+/* The kernel may write there from now on. */
+void world_grant(struct world *world, uint32_t address, uint32_t bytes);
+
+/* A system call of the program, if it runs and is not blocked. */
+void world_call(struct world *world, uint32_t number, const uint32_t arguments[4]);
+
+/* All links lose their carrier: everything must come back. */
+void world_end(struct world *world);
+
+/* Whether what the node counts is what there is; after each settling. */
+void invariants_check(const struct world *world);
+
+/* What must be left when all links are dead: nothing. */
+void invariants_check_end(const struct world *world);
