@@ -286,12 +286,16 @@ static void push_hello(struct input *input)
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .role = what & 1,
                           .port = DIMS,
-                          .id = input_u8(input),
                           .heard = what >> 1 & 3,
-                          .data_window = what & 8 ? input_u32(input) : DATA_WINDOW,
-                          .control_window = what & 16 ? input_u16(input) : CONTROL_WINDOW,
+                          .data_window = DATA_WINDOW,
+                          .control_window = CONTROL_WINDOW,
                           .peer_id = ID_UNKNOWN};
 
+    hello.id = input_u8(input);
+    if (what & 8)
+        hello.data_window = input_u32(input);
+    if (what & 16)
+        hello.control_window = input_u16(input);
     wire_hello(wire, &hello);
 }
 

@@ -163,14 +163,15 @@ static void push_open(struct input *input)
 {
     struct wire *wire = read_wire(input);
     struct lie lie = read_lie(input);
-    struct open open = {.src = read_place(input),
-                        .dst = read_place(input),
-                        .match = read_name(input),
-                        .tag = input_u8(input),
-                        .flags = input_u8(input),
-                        .epoch = (uint16_t)(world.node->collective.epoch + input_u8(input) % 4),
-                        .turn = input_u8(input) % 4};
+    struct open open = {0};
 
+    open.src = read_place(input);
+    open.dst = read_place(input);
+    open.match = read_name(input);
+    open.tag = input_u8(input);
+    open.flags = input_u8(input);
+    open.epoch = (uint16_t)(world.node->collective.epoch + input_u8(input) % 4);
+    open.turn = input_u8(input) % 4;
     open.length = input_u16(input);
     if (open.flags & OPEN_INLINE)
         open.inlined = open.length %= OPEN_INLINE_MAX + 1;
@@ -254,11 +255,11 @@ static void push_offer(struct input *input)
 static void push_hello(struct input *input)
 {
     struct wire *wire = read_wire(input);
-    uint8_t what = input_u8(input);
+    uint8_t what = input_u8(input), id = input_u8(input), peer_id = input_u8(input);
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .role = what >> 2 & 1,
                           .port = (uint8_t)(wire - world.wires),
-                          .id = input_u8(input),
+                          .id = id,
                           .network = NETWORK_CUBE,
                           .dims = WORLD_DIMS,
                           .heard = what & 3,
@@ -266,7 +267,7 @@ static void push_hello(struct input *input)
                           .data_window = DATA_WINDOW,
                           .control_window = CONTROL_WINDOW,
                           .element_ns = 425,
-                          .peer_id = input_u8(input)};
+                          .peer_id = peer_id};
 
     if (what & 16)
         hello.data_window = input_u32(input);
@@ -339,13 +340,14 @@ static uint32_t read_address(struct input *input, uint8_t what)
 static void call_message(struct input *input)
 {
     uint8_t what = input_u8(input);
-    struct ecube_abi_message message = {.data = read_address(input, what),
-                                        .bytes = what & 2 ? input_u32(input) : input_u16(input),
-                                        .peer = (int8_t)input_u8(input),
-                                        .tag = (int8_t)input_u8(input)};
+    struct ecube_abi_message message;
     uint32_t arguments[4] = {WORLD_PROGRAM};
     bool send = what & 4;
 
+    message.data = read_address(input, what);
+    message.bytes = what & 2 ? input_u32(input) : input_u16(input);
+    message.peer = (int8_t)input_u8(input);
+    message.tag = (int8_t)input_u8(input);
     if (!(what & 8))
         message.peer &= 3;
     if (!node_program_runs(world.node) || world.blocked)
@@ -359,14 +361,14 @@ static void call_message(struct input *input)
 static void call_collective(struct input *input)
 {
     uint8_t what = input_u8(input);
-    struct ecube_abi_collective collective = {.operation = input_u8(input) % 6,
-                                              .root = input_u8(input) % 5,
-                                              .block_bytes = what & 2 ? input_u32(input)
-                                                                      : input_u16(input) % 4000u,
-                                              .send = read_address(input, what),
-                                              .receive = read_address(input, what >> 2)};
+    struct ecube_abi_collective collective;
     uint32_t arguments[4] = {WORLD_PROGRAM};
 
+    collective.operation = input_u8(input) % 6;
+    collective.root = input_u8(input) % 5;
+    collective.block_bytes = what & 2 ? input_u32(input) : input_u16(input) % 4000u;
+    collective.send = read_address(input, what);
+    collective.receive = read_address(input, what >> 2);
     if (!node_program_runs(world.node) || world.blocked)
         return;
     world_poke(&world, WORLD_PROGRAM, &collective, sizeof collective);
@@ -379,7 +381,7 @@ static void call_collective(struct input *input)
 
 static void fault(struct input *input)
 {
-    struct fault fault = {.kind = input_u8(input), .address = input_u32(input), .text = "file.c"};
+    struct fault fault = {.kind = input_u8(input), .text = "file.c"};
 
     if (!node_program_runs(world.node) || world.blocked)
         return;
