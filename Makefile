@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run test bench check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run test bench fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -63,7 +63,7 @@ BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/
 BENCH_SIMGRID := bench/simgrid/alltoall.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/wire.c
-FUZZ_FRAME := fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/crc.c \
+FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/crc.c \
 	router/frame.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols.
@@ -82,6 +82,11 @@ TOOL_CFLAGS := $(COMMON) -O2 -flto -ffat-lto-objects -D_GNU_SOURCE
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-fno-omit-frame-pointer
+# gcc and clang differ in which conversions they warn of; the sources are held to gcc's.
+FUZZ_CC := clang
+FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_CFLAGS := $(COMMON) -Wno-implicit-int-conversion -O2 -D_GNU_SOURCE $(FUZZ_SANITIZE) -fsanitize=fuzzer-no-link \
 	-fno-omit-frame-pointer
 KERNEL_CFLAGS := $(COMMON) -Iboard/virt $(KERNEL_LTO) $(KERNEL_FLAGS) -ffreestanding -fbuiltin -ffunction-sections -fdata-sections
 PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -fdata-sections
@@ -168,7 +173,7 @@ help:
 PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt)
 
 # Packages come first: run, test, bench install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run test bench packages,$(MAKECMDGOALS)),packages,packages-present)
+PACKAGES := $(if $(filter run test bench fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 
@@ -259,7 +264,7 @@ $(B)/fuzz/$(1)_fuzz: $(call fuzzed,$(2))
 endef
 $(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
 $(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
-$(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER),-ljansson -lcrypto,-Wl$(,)--wrap=json_pack))
+$(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER) $(CRC_TABLES),-ljansson -lcrypto,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 
 # An archive, so that only the tests that use the many-node loop carry it.

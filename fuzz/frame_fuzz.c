@@ -40,8 +40,10 @@ struct state {
     struct pipe pipe;
     struct wire wire;
     struct reference reference;
-    struct segment segments[SEGMENTS_MAX];
-    struct piece pieces[PIECES_MAX];
+    struct segment segments[RING_MAX];
+    struct piece pieces[RING_MAX];
+    uint32_t due;
+    uint64_t due_us;
     bool lazy;
     bool diverged; /* a full window made the channel refuse what the reference takes */
     uint64_t now_us;
@@ -49,7 +51,7 @@ struct state {
     uint32_t data_offset;             /* bytes seen of the present data item */
     struct arrival held[HELD_MAX];
     unsigned held_count;
-    uint8_t out[SEGMENTS_MAX][OUT_BYTES];
+    uint8_t out[RING_MAX][OUT_BYTES];
     uint16_t out_next, out_done;
 };
 
@@ -234,7 +236,7 @@ static void queue(struct state *s, struct input *input)
     if (!channel_room(&s->channel, 1) ||
         !(data ? channel_data_credit(&s->channel) >= payload : channel_control_credit(&s->channel)))
         return;
-    struct segment segment = {.data = s->out[s->out_next % SEGMENTS_MAX],
+    struct segment segment = {.data = s->out[s->out_next % RING_MAX],
                               .bytes = FRAME_HEADER_BYTES + payload,
                               .owner = OWNER_SLOT,
                               .number = s->out_next};
@@ -325,7 +327,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     pipe_init(&s->pipe);
     reference_init(&s->reference, s->pipe.in, checked);
-    channel_init(&s->channel, &s->pipe.link, s->segments, s->pieces, checked);
+    struct channel_config config = {.link = &s->pipe.link,
+                                    .segments = s->segments,
+                                    .pieces = s->pieces,
+                                    .ring = RING_MAX,
+                                    .checked = checked,
+                                    .due = &s->due,
+                                    .due_bit = 1,
+                                    .due_us = &s->due_us};
+    channel_init(&s->channel, &config);
     s->wire = (struct wire){.pipe = &s->pipe, .channel = &s->channel};
     s->lazy = setup & FLAG_LAZY;
     s->diverged = false;

@@ -19,31 +19,36 @@ static void check_port(const struct router *router, unsigned number, const struc
     check_buffers(channel, pipe);
     CHECK(channel->state != LINK_DEAD || channel->first == channel->end);
     CHECK(left <= CONTROL_WINDOW && port->routed_count <= left);
-    CHECK((uint16_t)(channel->end - channel->first) <= SEGMENTS_MAX);
+    CHECK((uint16_t)(channel->end - channel->first) <= RING_MAX);
     CHECK((uint16_t)(channel->next - channel->first) <= (uint16_t)(channel->end - channel->first));
-    CHECK((uint16_t)(channel->piece_end - channel->piece_first) <= PIECES_MAX);
+    CHECK((uint16_t)(channel->piece_end - channel->piece_first) <= RING_MAX);
     CHECK(channel->headers_used <= HEADERS_MAX);
     CHECK(port->circuit_count <= CIRCUITS_MAX);
     CHECK(port->order_count + port->draining_count <= CIRCUITS_MAX);
     CHECK(port->setup_holder == PORT_NONE || port->setup_holder == PORT_LOCAL ||
           port->setup_holder < router->port_count);
-    CHECK(!port->open.packet || port->circuit_count > 0);
+    CHECK((port->setup_count > 0) == (port->setup_holder != PORT_NONE));
+    /* a schedule's bytes may all have gone on before the answer comes */
+    CHECK(port->setup_count <= port->order_count || port->setup_flags & OPEN_SCHEDULE);
+    CHECK(port->opens_held <= port->circuit_count);
+    CHECK(port->owed_count <= CIRCUITS_MAX && port->replies_busy <= CIRCUITS_MAX);
+    CHECK((router->held_ports >> number & 1) == (port->opens_held > 0));
+    CHECK((router->owed_ports >> number & 1) >= (port->owed_count > 0));
+    CHECK((router->routed_due >> number & 1) >= (port->routed_count > 0));
 }
 
 static void check_counts(const struct router *router)
 {
-    unsigned busy = 0, queued = 0, held = 0, owed = 0;
+    unsigned busy = 0, opening = 0;
 
-    for (unsigned i = 0; i < SOURCES_MAX; i++)
+    for (unsigned i = 0; i < SOURCES_MAX; i++) {
         busy += router->sources[i].state != CIRCUIT_FREE;
-    for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++)
-        queued += router->slots[i].state == SLOT_QUEUED;
-    for (unsigned p = 0; p < router->port_count; p++) {
-        held += router->ports[p].open.packet != NULL;
-        owed += router->ports[p].reply_kind != 0;
+        opening += router->sources[i].state == CIRCUIT_WAITING;
     }
-    CHECK(busy == router->sources_busy && queued == router->slots_queued);
-    CHECK(held == router->opens_held && owed == router->replies_owed);
+    CHECK(busy == router->sources_busy && opening <= router->opening_count);
+    CHECK(router->opening_count <= CIRCUITS_MAX);
+    for (unsigned i = 0; i < router->slots_queued; i++)
+        CHECK(!(router->slots_free >> router->slot_order[i] & 1));
     CHECK(router->notice_count == 0);
 }
 
@@ -102,9 +107,8 @@ void invariants_check_end(const struct world *world)
         CHECK(port->channel.state == LINK_DEAD);
         CHECK(world->pipes[p].taken_count == 0);
         CHECK(port->circuit_count == 0 && port->order_count == 0 && port->routed_count == 0);
-        CHECK(port->setup_holder == PORT_NONE && !port->open.packet);
+        CHECK(port->setup_count == 0 && port->opens_held == 0 && port->owed_count == 0);
     }
-    CHECK(router->sources_busy == 0 && router->source_opening == SOURCES_MAX);
-    for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++)
-        CHECK(router->slots[i].state == SLOT_FREE);
+    CHECK(router->sources_busy == 0 && router->opening_count == 0 && router->slots_queued == 0);
+    CHECK(router->slots_free == (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1);
 }

@@ -110,6 +110,15 @@ static int check_arguments(const struct node *node, const struct ecube_abi_colle
         (span.receive_bytes &&
          !program_memory(node, arguments->receive, (uint32_t)span.receive_bytes)))
         return E_FAULT;
+    return E_OK;
+}
+
+int collective_start(struct node *node, const struct ecube_abi_collective *arguments)
+{
+    int status = check_arguments(node, arguments);
+
+    if (status != E_OK)
+        return status;
     struct request *request = request_make(node, REQUEST_COLLECTIVE);
     if (!request)
         return E_FULL;

@@ -74,19 +74,15 @@ static bool take_answer(struct router *router, unsigned port, const struct arriv
     const uint8_t *packet = arrival->packet;
     uint32_t body = packet[0] == PACKET_ACCEPT ? 8 : 4;
 
-    if (in->setup_count == 0 || arrival->bytes < PACKET_HEADER_BYTES + body)
+    if (in->setup_count == 0 || arrival->bytes < PACKET_HEADER_BYTES + body ||
+        (packet[0] != PACKET_ACCEPT && packet[0] != PACKET_REFUSE))
         return false;
     int status = packet[0] == PACKET_ACCEPT ? E_OK : (int32_t)get32(packet + 16);
+    if (packet[0] == PACKET_REFUSE && status >= E_OK)
+        return false;
     circuit_answer(router, port, status, status == E_OK ? get64(packet + 16) : 0);
     channel_release(&in->channel, arrival->buffer, CREDIT_NONE, 0);
     return true;
-}
-
-/* Whether the neighbour has not been answered yet for the OPEN before this one. */
-static bool owes_answer(struct port *in)
-{
-    return in->open.packet || in->newest_passed || in->reply_kind != 0 ||
-           (in->circuit_count > 0 && newest(in)->state == CIRCUIT_OPENED);
 }
 
 bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival)
@@ -133,6 +129,8 @@ static void drop_open(struct router *router, struct port *in)
 static void owe_reply(struct router *router, struct port *in, uint8_t kind, int status,
                       uint64_t done_ns)
 {
+    if (in->channel.state == LINK_DEAD)
+        return; /* there is nobody to be told */
     CHECK(in->owed_count < CIRCUITS_MAX);
     in->owed[in->owed_count++] = (struct reply){kind, status, done_ns};
     router->owed_ports |= in->channel.due_bit;
