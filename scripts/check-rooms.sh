@@ -46,7 +46,7 @@ broken=$(
         pure = (room == "router" || room == "collectives" || room == "node") && FILENAME !~ /^(collectives|router)\/gen\//
         body = 0
     }
-    /^#include "/ {
+    /^#include "/ && FILENAME !~ /[.]pml$/ { # Spin reads the files of a model from one directory
         split($0, quoted, "\"")
         header = quoted[2]
         if (header == "board.h") header = "board/board.h"
@@ -79,7 +79,7 @@ broken=$(
 
     for source in $sources; do
         case $source in
-        *.h | linker/*) ;;
+        *.h | *.pml | linker/*) ;;
         *) grep -q "$source" Makefile || echo "$source: not listed in the Makefile" ;;
         esac
     done
