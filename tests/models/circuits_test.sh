@@ -106,6 +106,7 @@ check 3 delivered "8 nodes, pipelined: two messages after each other and any thi
     "-DMIX=8 -DEAGER=2 -DPIPELINED=1 -DCOLLECTIVE=0"
 
 if [ -n "${LONG-}" ]; then
+    check 2 delivered "4 nodes: the complete exchange ends, every action interleaved" "-DMIX=1" "-O2 -DHC4"
     check 3 delivered "8 nodes: the exchange beside any two long messages" "-DMIX=4 -DEAGER=2" "-O2 -DHC4"
     check 3 delivered "8 nodes, pipelined: the exchange beside one over all dimensions and any other" \
         "-DMIX=11 -DEAGER=2 -DPIPELINED=1" "-O2 -DHC4"
