@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run test bench fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run test models bench fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -27,6 +27,7 @@ DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_
 ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.c router/frame.c \
 	router/identity.c router/packet.c router/router.c router/setup.c router/stream.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c
+MODELS := models/schedule_pml.c
 CRC_GENERATOR := router/gen/crc_gen.c
 GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/schedule_gen.c
 PROVER := collectives/gen/build.c collectives/gen/prove.c
@@ -121,13 +122,17 @@ all: $(KERNEL) $(B)/ecube $(SDK) $(EXAMPLE_ELFS)
 run: all
 	$(B)/ecube run --mesh $(MESH) $(B)/examples/complete_exchange.elf $(SIZES)
 
-## every test: unit, many nodes in one process, a little fuzzing, on the target in QEMU, the tool as a user drives it
-test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get
+## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
+test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/schedule_pml
 	@QEMU_TEST="$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
 bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET)" $(BENCHES)
+
+## check the protocol's four rules: Spin searches the model in models/ (part of make test)
+models: $(B)/schedule_pml
+	@QEMU_TEST= tests/run $(B) '^models/'
 
 ## fuzz for long (FUZZ="target ...", FUZZ_SECONDS=600 for each target)
 fuzz: $(FUZZ_BINARIES)
@@ -189,6 +194,10 @@ $(B)/ecube: $(call native,$(TOOL) $(SIM) $(ROOMS) $(TABLES))
 $(B)/schedule_gen: $(call native,$(GENERATOR) collectives/walker.c)
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^
+
+$(B)/schedule_pml: $(call native,$(MODELS) $(COLLECTIVES) $(TABLES))
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
 $(B)/crc_gen: $(call native,$(CRC_GENERATOR))
 	@echo "  link  $@"

@@ -7,8 +7,8 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 
-sources=$(find board linker drivers router collectives node boot include lib sim host examples tests bench \
-    -name '*.[chS]' | sort)
+sources=$(find board linker drivers router collectives node boot include lib sim host examples models tests bench \
+    fuzz \( -name '*.[chS]' -o -name '*.pml' \) | sort)
 
 # shellcheck disable=SC2086 -- the list is meant to split
 broken=$(
@@ -27,6 +27,7 @@ broken=$(
         may["sim"] = "drivers/ router/ collectives/ node/ sim/ include/ecube/"
         may["host"] = "host/ sim/ drivers/ router/ node/host_wire.h include/ecube/ collectives/row.h"
         may["examples"] = "include/ecube/ examples/"
+        may["models"] = "drivers/ collectives/ include/ecube/"
         may["tests"] = may["bench"] = may["fuzz"] = ""
         freestanding = " <stdbool.h> <stddef.h> <stdint.h> <string.h> "
     }

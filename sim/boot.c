@@ -193,8 +193,8 @@ static void end_download(struct sim *sim)
     struct sim_result *result = &sim->result;
 
     result->download_ns = host->end_ns - host->base_ns;
-    result->download_bytes = (uint64_t)BLOCK_BYTES * sim->count +
-                             (uint64_t)host->image_bytes * host->message_count;
+    result->download_bytes =
+        (uint64_t)BLOCK_BYTES * sim->count + (uint64_t)host->image_bytes * host->message_count;
     result->receipts = host->receipts;
     if (sim->options.scenario != SIM_LOAD) {
         begin_run(sim);

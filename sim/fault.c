@@ -135,8 +135,8 @@ bool fault_frame(struct sim *sim)
     }
     if (chance(sim, faults->duplicate)) {
         sim->result.damaged++;
-        duplicate(sim, random_below(&sim->seed, 2) ? 0
-                                                   : random_below(&sim->seed, sim->filling.bytes));
+        duplicate(sim,
+                  random_below(&sim->seed, 2) ? 0 : random_below(&sim->seed, sim->filling.bytes));
     }
     if (chance(sim, faults->drop)) {
         sim->result.damaged++;

@@ -55,7 +55,8 @@ static uint64_t next_order(struct sim *sim)
 {
     uint64_t number = sim->order++;
 
-    return sim->options.shuffle ? random_next(&sim->shuffle) << 40 | (number & 0xffffffffff) : number;
+    return sim->options.shuffle ? random_next(&sim->shuffle) << 40 | (number & 0xffffffffff)
+                                : number;
 }
 
 void sim_at_model(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32_t index)

@@ -20,7 +20,13 @@
 #include "router/clock.h"
 #include "sim/fault.h"
 
-enum { SIM_DIMS_MAX = 16, SIM_SIZES_MAX = 32, SIM_TEXT_MAX = 400, SIM_TROUBLES_MAX = 8, SIM_HISTORY_MAX = 32 };
+enum {
+    SIM_DIMS_MAX = 16,
+    SIM_SIZES_MAX = 32,
+    SIM_TEXT_MAX = 400,
+    SIM_TROUBLES_MAX = 8,
+    SIM_HISTORY_MAX = 32
+};
 
 enum sim_scenario {
     SIM_EXCHANGE,

@@ -38,7 +38,8 @@ static uint32_t destination(const struct sim_options *options, uint32_t rank, ui
     case SIM_HOTSPOT: return 0;
     default: {
         uint64_t draw = random_mix(options->seed ^ (uint64_t)rank << 32 ^ number) >> 32;
-        return (uint32_t)(rank + 1 + draw % (scenario_nodes(options) - 1)) % scenario_nodes(options);
+        return (uint32_t)(rank + 1 + draw % (scenario_nodes(options) - 1)) %
+               scenario_nodes(options);
     }
     }
 }
@@ -51,9 +52,9 @@ static bool sends_number(const struct sim_options *options, uint32_t rank, uint3
 
 static uint32_t message_bytes(const struct sim *sim, uint32_t size, uint32_t rank, uint32_t number)
 {
-    uint64_t draw = random_mix(sim->options.seed ^ UINT64_C(0x5151) << 48 ^ (uint64_t)rank << 32 ^
-                               number) >>
-                    32;
+    uint64_t draw =
+        random_mix(sim->options.seed ^ UINT64_C(0x5151) << 48 ^ (uint64_t)rank << 32 ^ number) >>
+        32;
 
     return sim->options.scenario == SIM_RANDOM && size ? 1 + (uint32_t)(draw * size >> 32) : size;
 }
@@ -102,7 +103,8 @@ static int32_t begin_send(struct sim *sim, uint32_t rank, unsigned slot)
     uint32_t bytes = message_bytes(sim, size, rank, number);
 
     if (sim->layout.checked)
-        pattern_fill(task->data + slot_offset(sim, slot), bytes, pattern_seed(sim, rank, to, number));
+        pattern_fill(task->data + slot_offset(sim, slot), bytes,
+                     pattern_seed(sim, rank, to, number));
     int32_t request = program_message(sim, rank, ECUBE_CALL_SEND, (int32_t)to, (int32_t)number,
                                       task->data_address + slot_offset(sim, slot), bytes);
     task->sending[slot] = (int8_t)request;
@@ -119,7 +121,7 @@ static uint64_t check_message(struct sim *sim, uint32_t rank, unsigned slot,
     if (bytes != result->bytes || destination(&sim->options, from, number) != rank)
         return bytes > result->bytes ? bytes : result->bytes;
     return sim->layout.checked ? pattern_wrong(task->data + slot_offset(sim, SENDS_OPEN + slot),
-                                             bytes, pattern_seed(sim, from, rank, number))
+                                               bytes, pattern_seed(sim, from, rank, number))
                                : 0;
 }
 
@@ -139,9 +141,9 @@ static int32_t test(struct sim *sim, uint32_t rank, int8_t *request, uint64_t *w
     *request = REQUEST_NONE;
     sim->progress_ns = sim->wall_ns;
     result = program_test(sim, rank, number);
-    return result < 0 ? result : program_result(sim, rank)->status < 0
-                                     ? program_result(sim, rank)->status
-                                     : result;
+    return result < 0                              ? result
+           : program_result(sim, rank)->status < 0 ? program_result(sim, rank)->status
+                                                   : result;
 }
 
 static int32_t test_all(struct sim *sim, uint32_t rank, uint64_t *wake_ns)
@@ -183,8 +185,7 @@ static bool has_send(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
 
-    while (task->sends < sim->options.messages &&
-           !sends_number(&sim->options, rank, task->sends)) {
+    while (task->sends < sim->options.messages && !sends_number(&sim->options, rank, task->sends)) {
         task->sends++;
         task->sent++;
     }
@@ -227,4 +228,3 @@ struct next messages_next(struct sim *sim, uint32_t rank)
     }
     return (struct next){.kind = NEXT_POLL, .until_ns = wake_ns};
 }
-

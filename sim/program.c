@@ -37,10 +37,8 @@ int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t a
 int32_t program_collective(struct sim *sim, uint32_t rank, uint32_t operation, uint32_t send,
                            uint32_t receive, uint32_t block_bytes)
 {
-    struct ecube_abi_collective call = {.operation = operation,
-                                        .block_bytes = block_bytes,
-                                        .send = send,
-                                        .receive = receive};
+    struct ecube_abi_collective call = {
+        .operation = operation, .block_bytes = block_bytes, .send = send, .receive = receive};
 
     memcpy(program_arguments(sim, rank), &call, sizeof call);
     return program_call(sim, rank, ECUBE_CALL_COLLECTIVE, program_arguments_address(sim), 0);
@@ -93,10 +91,10 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
     int32_t result = E_CANCELLED;
 
     sim->calls += !again;
-    enum node_verdict verdict =
-        again ? node_resume(sim_node(sim, rank), sim->wall_ns / 1000, &result)
-              : node_call(sim_node(sim, rank), sim->wall_ns / 1000, ECUBE_CALL_WAIT, arguments,
-                          &result);
+    enum node_verdict verdict = again
+                                    ? node_resume(sim_node(sim, rank), sim->wall_ns / 1000, &result)
+                                    : node_call(sim_node(sim, rank), sim->wall_ns / 1000,
+                                                ECUBE_CALL_WAIT, arguments, &result);
 
     if (task->state == TASK_ENDED)
         return NODE_END; /* what the node sent has killed it */

@@ -123,13 +123,14 @@ static uint64_t check_blocks(struct sim *sim, uint32_t rank)
         for (uint32_t from = 0; from < n; from++)
             if (from != rank)
                 wrong += pattern_wrong(task->data + (size_t)(n + from) * k, k,
-                                     pattern_seed(sim, from, rank, number));
+                                       pattern_seed(sim, from, rank, number));
         return wrong;
     case SIM_BROADCAST: return pattern_wrong(task->data, k, pattern_seed(sim, 0, 0, number));
     case SIM_SCATTER: return pattern_wrong(task->data, k, pattern_seed(sim, 0, rank, number));
     case SIM_GATHER:
         for (uint32_t from = 0; from < n && rank == 0; from++)
-            wrong += pattern_wrong(task->data + (size_t)from * k, k, pattern_seed(sim, from, 0, number));
+            wrong +=
+                pattern_wrong(task->data + (size_t)from * k, k, pattern_seed(sim, from, 0, number));
         return wrong;
     default: return 0;
     }
@@ -170,9 +171,8 @@ static void measured(struct sim *sim, uint32_t rank)
 void scenario_predict(const struct sim_options *options, struct sim_line *line)
 {
     const struct profile *profile = &options->profile;
-    struct ecube_profile machine = {.xi_ns = profile->xi_ns,
-                                    .tau_ns = profile->tau_ns,
-                                    .element_ns = profile->element_ns};
+    struct ecube_profile machine = {
+        .xi_ns = profile->xi_ns, .tau_ns = profile->tau_ns, .element_ns = profile->element_ns};
     uint32_t operation = operation_of(options->scenario);
 
     if (options->scenario >= SIM_LOAD)
@@ -188,10 +188,9 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
 
     if (sim->options.scenario == SIM_EXCHANGE)
         receive += sim->count * k;
-    return wait_for(task,
-                    program_collective(sim, rank, operation_of(sim->options.scenario), send,
-                                       receive, k),
-                    PC_DONE);
+    return wait_for(
+        task, program_collective(sim, rank, operation_of(sim->options.scenario), send, receive, k),
+        PC_DONE);
 }
 
 static struct next begin_barrier(struct sim *sim, uint32_t rank)

@@ -30,9 +30,9 @@ static void collective_text(const struct node *node, char *text, size_t room)
 static void request_text(const struct node *node, const struct request *request, char *text,
                          size_t room)
 {
-    static const char *const states[] = {
-        "not announced", "announced", "stored there", "wanted there", "circuit opening", "moving",
-        "done"};
+    static const char *const states[] = {"not announced", "announced",       "stored there",
+                                         "wanted there",  "circuit opening", "moving",
+                                         "done"};
 
     if (request->kind == REQUEST_COLLECTIVE)
         collective_text(node, text, room);

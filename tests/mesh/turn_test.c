@@ -21,7 +21,11 @@ enum { BLOCK = 2000, RECEIVED_AT = MESH_DATA + 8 * BLOCK, MESSAGE_AT = MESH_DATA
 /* The circuit from 1 to 4 of step 2. */
 static bool node_1_waits_at_0(const struct mesh *mesh)
 {
-    const uint8_t *packet = mesh->nodes[0].node->router.ports[0].open.packet;
+    const struct port *port = &mesh->nodes[0].node->router.ports[0];
+    const struct circuit *newest =
+        &port->circuits[(port->circuit_first + port->circuit_count + CIRCUITS_MAX - 1) %
+                        CIRCUITS_MAX];
+    const uint8_t *packet = port->opens_held ? newest->open.packet : NULL;
 
     return packet && get32(packet + 8) == 4 && get32(packet + 20) == 2;
 }
