@@ -56,6 +56,7 @@ TARGET_TESTS := tests/unit/clock_test.c tests/unit/crc_test.c tests/unit/frame_t
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
 MESH_TESTS := tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/message_test.c tests/mesh/turn_test.c
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c
+SIM_TESTS := tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c tests/sim/traffic_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
 	tests/system/programs/messages.c tests/system/programs/misbehave.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c
@@ -111,7 +112,7 @@ SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
-UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS))
+UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS) $(SIM_TESTS))
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 

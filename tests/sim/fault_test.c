@@ -1,0 +1,174 @@
+/*
+ * fault_test.c - each fault does what it says, and a run that it breaks ends with a name.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/testing.h"
+
+#include "drivers/status.h"
+#include "router/frame_wire.h"
+#include "tests/sim/simulation.h"
+
+static bool said(const struct sim_result *result, const char *text)
+{
+    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++)
+        if (strstr(result->troubles[i], text))
+            return true;
+    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++)
+        print_message("%s\n", result->troubles[i]);
+    return false;
+}
+
+static struct sim_result broken(enum sim_scenario scenario, struct sim_fault fault)
+{
+    struct sim_options options = simulation(3, scenario, 2000);
+
+    options.faults.list[0] = fault;
+    options.faults.count = 1;
+    struct sim_result result = simulated(&options);
+    assert_int_equal(result.verdict, SIM_ERROR);
+    return result;
+}
+
+static void a_killed_node_is_named_in_every_phase(void **state)
+{
+    (void)state;
+    for (uint8_t phase = SIM_BOOT; phase <= SIM_RUN; phase++) {
+        struct sim_result result = broken(
+            SIM_EXCHANGE,
+            (struct sim_fault){.kind = SIM_KILL, .phase = phase, .a = 5, .at_ns = phase * 200000});
+        assert_true(said(&result, "node 5 was killed"));
+        assert_true(said(&result, "no carrier"));
+    }
+}
+
+static void a_cut_link_is_named_by_both_ends(void **state)
+{
+    (void)state;
+    struct sim_result result = broken(
+        SIM_RANDOM,
+        (struct sim_fault){.kind = SIM_CUT, .phase = SIM_RUN, .a = 3, .b = 7, .at_ns = 300000});
+    assert_true(said(&result, "node 3: its link 2 to node 7 is dead (no carrier)"));
+    assert_true(said(&result, "node 7: its link 2 to node 3 is dead (no carrier)"));
+}
+
+static void a_one_way_link_is_found_at_boot(void **state)
+{
+    (void)state;
+    struct sim_result result =
+        broken(SIM_EXCHANGE, (struct sim_fault){.kind = SIM_ONEWAY, .a = 2, .b = 3});
+    assert_true(said(&result, "node 2: its link 0 hears its neighbour and is not heard"));
+    assert_true(said(&result, "node 3: its link 0 is silent"));
+}
+
+static void a_link_that_becomes_one_way_dies_for_want_of_answers(void **state)
+{
+    (void)state;
+    struct sim_result result = broken(
+        SIM_EXCHANGE,
+        (struct sim_fault){.kind = SIM_ONEWAY, .phase = SIM_RUN, .a = 2, .b = 3, .at_ns = 300000});
+    assert_true(said(&result, "nothing was acknowledged"));
+    assert_true(result.wall_ns < UINT64_C(45) * 1000000000);
+}
+
+static void a_cut_host_link_is_named(void **state)
+{
+    (void)state;
+    struct sim_result result =
+        broken(SIM_EXCHANGE,
+               (struct sim_fault){.kind = SIM_CUT, .phase = SIM_DOWNLOAD, .a = 4, .b = ID_HOST});
+    assert_true(said(&result, "the host's link to node 4 is dead"));
+}
+
+static void a_slow_node_only_takes_longer(void **state)
+{
+    struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
+
+    (void)state;
+    struct sim_result quick = simulated_well(&options);
+    options.faults.list[0] = (struct sim_fault){.kind = SIM_SLOW, .a = 5, .slow_ns = 100000};
+    options.faults.count = 1;
+    struct sim_result slow = simulated_well(&options);
+    assert_true(slow.wall_ns > quick.wall_ns);
+    assert_int_equal(slow.lines[0].model_ns, quick.lines[0].model_ns);
+}
+
+static void delay_and_rate_take_wall_time(void **state)
+{
+    struct sim_options options = simulation(2, SIM_BROADCAST, 10000);
+
+    (void)state;
+    uint64_t plain_ns = simulated_well(&options).wall_ns;
+    options.faults.delay_ns = 1000000;
+    uint64_t delayed_ns = simulated_well(&options).wall_ns;
+    assert_true(delayed_ns > plain_ns + 10 * UINT64_C(1000000)); /* boot, download, run */
+    options.faults.delay_ns = 0;
+    options.faults.rate = 100000; /* 100 ms for each of two steps */
+    assert_true(simulated_well(&options).wall_ns > plain_ns + UINT64_C(180000000));
+}
+
+/* Any one frame lost, damaged or doubled is repaired; any node or link lost is told. */
+static void one_fault_at_any_event_is_repaired_or_told(void **state)
+{
+    struct sim_options options = simulation(2, SIM_EXCHANGE, 1500);
+
+    (void)state;
+    options.payload_checked = true;
+    uint64_t events = simulated_well(&options).link_events;
+    for (uint8_t action = SIM_DROP_FRAME; action <= SIM_CUT_LINK; action++) {
+        bool breaks = action >= SIM_KILL_SENDER;
+        options.faults.action = action;
+        for (uint64_t event = 1 + action; event <= events; event += 7) {
+            options.faults.fail_event = event;
+            struct sim_result result = simulated(&options);
+            if (result.verdict != (breaks ? SIM_ERROR : SIM_GOOD))
+                print_message("action %u at event %u: verdict %d, %s\n", action, (unsigned)event,
+                              result.verdict, result.troubles[0]);
+            assert_int_equal(result.verdict, breaks ? SIM_ERROR : SIM_GOOD);
+            assert_int_equal(result.damaged, 1);
+        }
+    }
+}
+
+static void a_run_can_be_stopped_and_told_at_an_event(void **state)
+{
+    struct sim_options options = simulation(3, SIM_EXCHANGE, 100);
+    static char text[SIM_HISTORY_MAX][SIM_TEXT_MAX];
+
+    (void)state;
+    options.stop_at = 300;
+    options.history = true;
+    struct sim *sim = sim_make(&options);
+    while (sim_advance(sim, 1000))
+        ;
+    struct sim_result result;
+    sim_result(sim, &result);
+    assert_int_equal(result.verdict, SIM_STOPPED);
+    assert_int_equal(result.events, 300);
+    assert_int_equal(sim_history(sim, text, SIM_HISTORY_MAX), SIM_HISTORY_MAX);
+    assert_non_null(strstr(text[SIM_HISTORY_MAX - 1], "node"));
+    assert_int_equal(sim_node_status(sim, 0), E_TIMEOUT);
+    assert_true(sim_waits(sim, text, 4) > 0);
+    sim_free(sim);
+}
+
+static void too_much_memory_is_known_before_it_is_asked_for(void **state)
+{
+    struct sim_options options = simulation(10, SIM_EXCHANGE, 100000);
+
+    (void)state;
+    assert_true(sim_need(&options, SIM_CHECKED) > UINT64_C(2) * 1024 * 1024 * 100000);
+    assert_true(sim_need(&options, SIM_SHARED) < UINT64_C(1) << 30);
+}
+
+TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
+          cmocka_unit_test(a_cut_link_is_named_by_both_ends),
+          cmocka_unit_test(a_one_way_link_is_found_at_boot),
+          cmocka_unit_test(a_link_that_becomes_one_way_dies_for_want_of_answers),
+          cmocka_unit_test(a_cut_host_link_is_named),
+          cmocka_unit_test(a_slow_node_only_takes_longer),
+          cmocka_unit_test(delay_and_rate_take_wall_time),
+          cmocka_unit_test(one_fault_at_any_event_is_repaired_or_told),
+          cmocka_unit_test(a_run_can_be_stopped_and_told_at_an_event),
+          cmocka_unit_test(too_much_memory_is_known_before_it_is_asked_for))

@@ -1,0 +1,132 @@
+/*
+ * time_test.c - model time in the simulator: equal to the closed forms, whatever the links do.
+ */
+#include "tests/unit/testing.h"
+
+#include "host/download.h"
+#include "tests/sim/simulation.h"
+
+static void expect_closed_form(const struct sim_options *options)
+{
+    struct sim_result result = simulated_well(options);
+
+    assert_int_equal(result.line_count, options->size_count);
+    for (unsigned i = 0; i < result.line_count; i++) {
+        assert_true(result.lines[i].predicted_ns > 0);
+        assert_int_equal(result.lines[i].model_ns, result.lines[i].predicted_ns);
+    }
+}
+
+static void the_exchange_of_16_nodes_takes_the_published_times(void **state)
+{
+    static const uint32_t bytes[] = {16, 100, 1000, 10000, 65536};
+    static const uint64_t ns[] = {1397000, 1932500, 7670000, 65045000, 419087000};
+    struct sim_options options = simulation(4, SIM_EXCHANGE, 0);
+
+    (void)state;
+    for (unsigned i = 0; i < 5; i++)
+        options.sizes[i] = bytes[i];
+    options.size_count = 5;
+    struct sim_result result = simulated_well(&options);
+    for (unsigned i = 0; i < 5; i++)
+        assert_int_equal(result.lines[i].model_ns, ns[i]);
+}
+
+static void the_exchange_of_128_nodes_has_eta_3_359(void **state)
+{
+    struct sim_options options = simulation(7, SIM_EXCHANGE, 100);
+
+    (void)state;
+    struct sim_line line = simulated_well(&options).lines[0];
+    assert_int_equal(line.model_ns, 18132500);
+    assert_int_equal((line.model_ns * 1000 + line.bound_ns / 2) / line.bound_ns, 3359);
+}
+
+static void collectives_take_their_closed_forms_on_2_to_256_nodes(void **state)
+{
+    static const enum sim_scenario scenarios[] = {SIM_EXCHANGE, SIM_BROADCAST, SIM_SCATTER,
+                                                  SIM_GATHER, SIM_BARRIER};
+
+    (void)state;
+    for (unsigned dims = 1; dims <= 8; dims++)
+        for (unsigned i = 0; i < 5; i++) {
+            struct sim_options options = simulation(dims, scenarios[i], 24);
+            if (scenarios[i] != SIM_EXCHANGE || dims < 8) {
+                options.sizes[1] = 1500;
+                options.size_count = 2;
+            }
+            expect_closed_form(&options);
+            if (scenarios[i] == SIM_EXCHANGE && dims >= 7)
+                continue; /* once is enough: these are long */
+            options.profile = unit_profile;
+            expect_closed_form(&options);
+        }
+}
+
+static void delay_jitter_rate_and_loss_do_not_change_a_schedules_time(void **state)
+{
+    struct sim_options options = simulation(4, SIM_EXCHANGE, 1000);
+
+    (void)state;
+    for (unsigned kind = 0; kind < 6; kind++) {
+        options.faults = (struct sim_faults){0};
+        options.seed = kind + 1;
+        switch (kind) {
+        case 0: options.faults.delay_ns = 5000; break;
+        case 1: options.faults.jitter_ns = 300000; break;
+        case 2: options.faults.rate = 2000000; break;
+        case 3: options.faults.drop = 0.01; break;
+        case 4: options.faults.flip = 1e-4; break;
+        default: options.faults.duplicate = 0.02; break;
+        }
+        expect_closed_form(&options);
+    }
+}
+
+static void the_order_of_ties_does_not_change_a_schedules_time(void **state)
+{
+    struct sim_options options = simulation(4, SIM_SCATTER, 2000);
+
+    (void)state;
+    for (options.shuffle = 1; options.shuffle <= 5; options.shuffle++)
+        expect_closed_form(&options);
+}
+
+/* A circuit of the scatter lasts 49 s of model time: more than a link without an answer lives. */
+static void a_circuit_may_last_longer_than_a_silent_link_lives(void **state)
+{
+    struct sim_options options = simulation(5, SIM_SCATTER, 1 << 23);
+
+    (void)state;
+    options.contents = SIM_SHARED;
+    expect_closed_form(&options);
+}
+
+static void the_download_takes_the_time_of_formula_9(void **state)
+{
+    (void)state;
+    for (unsigned dims = 1; dims <= 8; dims++)
+        for (unsigned x = 0; x <= dims; x += 2) {
+            struct sim_options options = simulation(dims, SIM_LOAD, 5000);
+            options.download_x = x;
+            options.profile.sigma_permille = 2000;
+            struct download_costs costs = {.beta_ns = 75000,
+                                           .beta_host_ns = 150000,
+                                           .tau_ns = 425,
+                                           .common_bytes = 5000,
+                                           .block_bytes = 16};
+            struct sim_result result = simulated_well(&options);
+            /* formula (9) takes the last subcube to end last, which holds from the best x on */
+            if (x >= download_best_x(&costs, dims))
+                assert_int_equal(result.lines[0].model_ns,
+                                 download_decremental_ns(&costs, dims, x));
+        }
+}
+
+TEST_MAIN(cmocka_unit_test(the_exchange_of_16_nodes_takes_the_published_times),
+          cmocka_unit_test(the_exchange_of_128_nodes_has_eta_3_359),
+          cmocka_unit_test(collectives_take_their_closed_forms_on_2_to_256_nodes),
+          cmocka_unit_test(delay_jitter_rate_and_loss_do_not_change_a_schedules_time),
+          cmocka_unit_test(the_order_of_ties_does_not_change_a_schedules_time),
+          cmocka_unit_test(a_circuit_may_last_longer_than_a_silent_link_lives),
+          cmocka_unit_test(the_download_takes_the_time_of_formula_9))

@@ -1,0 +1,141 @@
+/*
+ * traffic_test.c - messages between programs, and what is repeatable.
+ */
+#include "tests/unit/testing.h"
+
+#include "tests/sim/simulation.h"
+
+static const enum sim_scenario traffic[] = {SIM_RANDOM, SIM_TRANSPOSE, SIM_BITREVERSAL,
+                                            SIM_HOTSPOT};
+
+static void messages_arrive_whole_whatever_their_size_and_pattern(void **state)
+{
+    (void)state;
+    for (unsigned dims = 0; dims <= 6; dims += 2)
+        for (unsigned i = 0; i < 4; i++) {
+            struct sim_options options = simulation(dims, traffic[i], 1);
+            options.sizes[1] = 1024;
+            options.sizes[2] = 1025;
+            options.sizes[3] = 9000;
+            options.size_count = 4;
+            assert_int_equal(simulated_well(&options).line_count, 4);
+        }
+}
+
+static void messages_arrive_whole_over_links_that_lose_and_damage(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct sim_options options = simulation(4, traffic[seed % 4], 3000);
+        options.seed = seed;
+        options.faults.drop = options.faults.duplicate = 0.01;
+        options.faults.flip = 1e-5;
+        options.faults.jitter_ns = 20000;
+        assert_true(simulated_well(&options).damaged > 0);
+    }
+}
+
+static bool same(const struct sim_result *a, const struct sim_result *b)
+{
+    return a->digest[0] == b->digest[0] && a->digest[1] == b->digest[1];
+}
+
+static void the_same_seed_gives_the_same_events(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct sim_options options = simulation(5, traffic[i], 2000);
+        options.faults.jitter_ns = 1000;
+        options.faults.drop = 0.001;
+        struct sim_result first = simulated_well(&options), second = simulated_well(&options);
+        assert_true(same(&first, &second));
+        assert_int_equal(first.events, second.events);
+        assert_int_equal(first.lines[0].model_ns, second.lines[0].model_ns);
+    }
+}
+
+static void another_seed_gives_other_faults(void **state)
+{
+    struct sim_options options = simulation(4, SIM_EXCHANGE, 500);
+
+    (void)state;
+    options.faults.drop = 0.01;
+    struct sim_result first = simulated_well(&options);
+    options.seed = 2;
+    struct sim_result second = simulated_well(&options);
+    assert_false(same(&first, &second));
+}
+
+static void the_order_of_ties_is_part_of_the_digest(void **state)
+{
+    struct sim_options options = simulation(4, SIM_EXCHANGE, 500);
+
+    (void)state;
+    struct sim_result first = simulated_well(&options);
+    options.shuffle = 9;
+    struct sim_result second = simulated_well(&options);
+    assert_false(same(&first, &second));
+    assert_int_equal(first.lines[0].model_ns, second.lines[0].model_ns);
+}
+
+static void contents_that_are_not_kept_change_no_event_but_the_bytes(void **state)
+{
+    struct sim_options options = simulation(5, SIM_RANDOM, 1500);
+
+    (void)state;
+    struct sim_result first = simulated_well(&options);
+    options.contents = SIM_SHARED;
+    struct sim_result second = simulated_well(&options);
+    assert_int_equal(first.link_events, second.link_events);
+    assert_int_equal(first.lines[0].model_ns, second.lines[0].model_ns);
+    assert_true(second.node_bytes < first.node_bytes);
+}
+
+/* Node 0 takes 7 x 8 messages of 1 hop or more one after another through one receive port. */
+static void a_hot_spot_takes_at_least_what_its_port_needs(void **state)
+{
+    struct sim_options options = simulation(3, SIM_HOTSPOT, 1000);
+
+    (void)state;
+    struct sim_line line = simulated_well(&options).lines[0];
+    assert_true(line.model_ns >= 7 * 8 * UINT64_C(1000) * 425);
+    assert_true(line.model_ns < 7 * 8 * UINT64_C(1000) * 425 * 2);
+}
+
+static void a_message_alone_takes_the_papers_time(void **state)
+{
+    struct sim_options options = simulation(2, SIM_TRANSPOSE, 1000);
+
+    (void)state;
+    options.messages = 1;
+    assert_int_equal(simulated_well(&options).lines[0].model_ns, 65425 + 2 * 9575 + 1001 * 425);
+}
+
+/*
+ * Nodes 1, 2 and 3 send to node 0, 3 by way of 2. 1 and 2 ask at the same time, and one of them is
+ * first; 3 asks for the link 2-0 one hop later, and has it after 2, whatever the order of ties.
+ */
+static void requests_are_served_in_the_order_of_model_time(void **state)
+{
+    struct sim_options options = simulation(2, SIM_HOTSPOT, 1000);
+    uint64_t second_ns = 65425 + 9575 + 2 * 1000 * 425;
+
+    (void)state;
+    options.messages = 1;
+    for (options.shuffle = 1; options.shuffle <= 40; options.shuffle++) {
+        struct sim_result result = simulated_well(&options);
+        uint64_t last_ns = result.lines[0].model_ns - second_ns;
+        assert_int_equal(result.late, 0);
+        assert_true(last_ns == 1001 * 425 || last_ns == 9575 + 1001 * 425);
+    }
+}
+
+TEST_MAIN(cmocka_unit_test(a_message_alone_takes_the_papers_time),
+          cmocka_unit_test(requests_are_served_in_the_order_of_model_time),
+          cmocka_unit_test(messages_arrive_whole_whatever_their_size_and_pattern),
+          cmocka_unit_test(messages_arrive_whole_over_links_that_lose_and_damage),
+          cmocka_unit_test(the_same_seed_gives_the_same_events),
+          cmocka_unit_test(another_seed_gives_other_faults),
+          cmocka_unit_test(the_order_of_ties_is_part_of_the_digest),
+          cmocka_unit_test(contents_that_are_not_kept_change_no_event_but_the_bytes),
+          cmocka_unit_test(a_hot_spot_takes_at_least_what_its_port_needs))
