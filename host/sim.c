@@ -328,10 +328,12 @@ static void print_troubles(const struct run *run)
         fprintf(stderr, "%s\n", run->history[i]);
     }
     if (r->verdict != SIM_GOOD && r->verdict != SIM_STOPPED) {
+        uint64_t at = r->trouble_count ? r->trouble_event : r->events;
         fprintf(stderr,
                 "ecube: seed %" PRIu64 ", ended at event %" PRIu64
-                ": the same command with --replay %" PRIu64 " shows what came before\n",
-                run->arguments.options.seed, r->events, r->events);
+                ", first trouble at event %" PRIu64 ": --replay %" PRIu64
+                " with the same options shows what came before\n",
+                run->arguments.options.seed, r->events, at, at);
     }
 }
 

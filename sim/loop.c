@@ -44,6 +44,8 @@ void sim_trouble(struct sim *sim, const char *format, ...)
     struct sim_result *result = &sim->result;
     va_list arguments;
 
+    if (result->trouble_count == 0)
+        result->trouble_event = result->events;
     if (result->trouble_count++ >= SIM_TROUBLES_MAX)
         return;
     va_start(arguments, format);

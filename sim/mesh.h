@@ -103,6 +103,7 @@ struct sim_result {
     uint64_t damaged;    /* frames that faults have touched */
     char troubles[SIM_TROUBLES_MAX][SIM_TEXT_MAX];
     unsigned trouble_count; /* may be more than are kept */
+    uint64_t trouble_event; /* at which the first was known */
 };
 
 struct sim;

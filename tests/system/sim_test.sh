@@ -1,0 +1,137 @@
+# ecube sim as a user drives it: the table, the JSON file, bad input, faults that are named, replay.
+. tests/system/testing.sh
+
+shows_the_exact_table() {
+    tool_succeeds sim --mesh cube:4 --profile ipsc860 exchange --bytes 16,100 --bytes 65536 --json result.json
+    grep -Eq '^ +16 +15 +1397\.000 +1397\.000 .* 0$' out || fail "no line for 16 bytes: $(cat out)"
+    grep -Eq '^ +65536 +15 +419087\.000 +419087\.000 .* 0$' out || fail "no line for 65536 bytes"
+    [ "$("$json_get" result.json nodes)" = 16 ] || fail "nodes"
+    [ "$("$json_get" result.json reports 1 model_us)" = "$("$json_get" result.json reports 1 predicted_us)" ] ||
+        fail "model time in the JSON file"
+    [ "$("$json_get" result.json download receipts)" = 16 ] || fail "receipts"
+    [ "$("$json_get" result.json sim seed)" = 1 ] || fail "seed"
+}
+
+every_scenario_ends_well() {
+    for scenario in exchange broadcast scatter gather barrier download random transpose bitreversal hotspot; do
+        tool_succeeds sim --mesh cube:3 --bytes 500 "$scenario"
+    done
+}
+
+digest() {
+    tool_succeeds sim --mesh cube:5 random --bytes 1500 --drop 1e-3 --jitter 20us "$@"
+    sed -n 's/.*digest //p' out
+}
+
+the_digest_is_the_seeds() {
+    first=$(digest --seed 7)
+    [ -n "$first" ] || fail "no digest"
+    [ "$first" = "$(digest --seed 7)" ] || fail "two digests for one seed"
+    [ "$first" != "$(digest --seed 8)" ] || fail "one digest for two seeds"
+}
+
+refuses() {
+    pattern=$1
+    shift
+    tool_fails 2 "$pattern" sim "$@" --json result.json
+    [ ! -e result.json ] || fail "a JSON file was left"
+}
+
+bad_networks() {
+    refuses "unknown network 'ring:5'" --mesh ring:5 exchange
+    refuses 'cube is a number from 0 to 16' --mesh cube:17 exchange
+    refuses 'proved up to cube' --mesh cube:16 exchange
+    refuses 'more than a node.s 32-bit addresses' --mesh cube:10 exchange --bytes 4000000
+}
+
+bad_scenarios() {
+    refuses 'name a scenario' --mesh cube:2
+    refuses "unknown scenario 'exchang'" exchang
+    refuses 'one scenario at a time' exchange random
+    refuses '[-]-bytes many' exchange --bytes many
+    refuses '[-]-bytes -1' exchange --bytes=-1
+    refuses '[-]-messages 0' random --messages 0
+    refuses '[-]-contents some' random --contents some
+    refuses 'unknown profile' random --profile cray
+    refuses 'dimension from 0 to 2' --mesh cube:2 --x 3 random
+}
+
+bad_rates() {
+    refuses '[-]-drop -1' exchange --drop=-1
+    refuses '[-]-drop 2' exchange --drop 2
+    refuses '[-]-flip often' exchange --flip often
+    refuses '[-]-duplicate nan' exchange --duplicate nan
+    refuses '[-]-rate 0' exchange --rate 0
+    refuses '[-]-rate 5X' exchange --rate 5X
+    refuses '[-]-delay 5' exchange --delay 5
+    refuses '[-]-delay -5us' exchange --delay=-5us
+    refuses '[-]-jitter 1000s' exchange --jitter 1000s
+}
+
+bad_faults() {
+    refuses "'17' is no node of cube:4" exchange --kill node:17@300us
+    refuses "'3-4' is no link" exchange --cut 3-4@1ms
+    refuses "'3' is no link" exchange --oneway 3
+    refuses 'no host link' exchange --cut 3-host
+    refuses 'say when' exchange --kill 3@soon
+    refuses 'say how slow' exchange --slow 3
+}
+
+too_little_memory() {
+    refuses 'needs .* GB, and .* GB are available.*--contents shared' \
+        --mesh cube:10 exchange --bytes 1600000 --contents checked
+}
+
+unwritable_json() {
+    tool_fails 2 'cannot write the JSON file' sim --mesh cube:2 exchange --json /no-such-directory/result.json
+}
+
+# fault PATTERN OPTION... - status 3, a line that matches, and the event at which it ended.
+fault() {
+    pattern=$1
+    shift
+    tool sim --mesh cube:4 exchange --bytes 1000 "$@"
+    [ "$status" -eq 3 ] || fail "status $status, not 3: $*"
+    grep -Eq -- "$pattern" err || fail "no line like '$pattern': $(cat err)"
+    grep -Eq 'seed 1, ended at event [0-9]+, first trouble at event [0-9]+' err || fail "no seed and event: $(cat err)"
+}
+
+faults_are_named() {
+    fault 'node 5 was killed' --kill node:5@300us
+    fault 'node 3: its link 2 to node 7 is dead' --cut 3-7@1ms
+    fault 'node 3: its link 0 is silent' --oneway 2-3
+    fault "host's link to node 4 is dead" --cut 4-host@download
+}
+
+a_failure_is_replayed() {
+    fault 'node 5 was killed' --kill 5@300us
+    event=$(sed -n 's/.*--replay \([0-9]*\) .*/\1/p' err)
+    tool sim --mesh cube:4 exchange --bytes 1000 --kill 5@300us --replay "$event"
+    grep -q 'node 5 was killed' err || fail "the replay differs: $(cat err)"
+    grep -Eq "^event $((event - 1)), .*: node [0-9]+ to (node|host)" err || fail "no words on what came before $event: $(cat err)"
+}
+
+interrupted() {
+    "$ecube" sim --mesh cube:10 exchange --bytes 1000 --contents shared >out 2>err &
+    pid=$!
+    sleep 1
+    kill -TERM "$pid"
+    wait "$pid"
+    ended=$?
+    [ "$ended" -eq 143 ] || fail "status $ended"
+    grep -q 'cube:10, 1024 nodes' out || fail "no summary: $(cat out err)"
+}
+
+check "sim prints the table of the emulated mesh, exact to the tick" shows_the_exact_table
+check "every scenario ends well" every_scenario_ends_well
+check "the digest is the seed's" the_digest_is_the_seeds
+check "impossible networks are refused" bad_networks
+check "bad scenarios, sizes and profiles are refused" bad_scenarios
+check "negative and absurd rates are refused" bad_rates
+check "faults of unknown nodes and links are refused" bad_faults
+check "more nodes than memory are refused" too_little_memory
+check "a JSON file that cannot be written is refused" unwritable_json
+check "faults are named" faults_are_named
+check "a failure is replayed" a_failure_is_replayed
+check "an interrupt ends it" interrupted
+cases_done
