@@ -18,6 +18,9 @@
 #include "sim/internal.h"
 #include "sim/program.h"
 
+/* Up to this size of cube large pages are worth more than the untouched memory in them. */
+enum { HUGE_PAGES_DIMS = 12 };
+
 static uint64_t align(uint64_t bytes)
 {
     return (bytes + 15) & ~UINT64_C(15);
@@ -143,6 +146,8 @@ bool memory_map(struct sim *sim)
     sim->tasks = take(&at, count * sizeof *sim->tasks);
     sim->expected = take(&at, count * sizeof *sim->expected);
     sim->ready = take(&at, (count + 1) * sizeof *sim->ready);
+    if (sim->options.dims <= HUGE_PAGES_DIMS)
+        madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);
     return true;
 }
 
