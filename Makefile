@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run test models bench fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run test models bench bench-sim fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -63,6 +63,7 @@ SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c
 BENCH_SIMGRID := bench/simgrid/alltoall.c
+BENCH_SIM := bench/sim_rate.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/wire.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/crc.c \
@@ -130,6 +131,10 @@ test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
 bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET)" $(BENCHES)
+
+## events per second of the simulator: its queue alone, and all of it
+bench-sim: $(B)/bench/sim_rate
+	@$(B)/bench/sim_rate
 
 ## check the protocol's four rules: Spin searches the model in models/ (part of make test)
 models: $(B)/schedule_pml
@@ -276,6 +281,11 @@ $(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
 $(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
 $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER) $(CRC_TABLES),-ljansson -lcrypto,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
+
+$(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES) host/check.c)
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
 # An archive, so that only the tests that use the many-node loop carry it.
 $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT)) Makefile

@@ -35,6 +35,21 @@ struct run {
 
 static volatile sig_atomic_t interrupted;
 
+/* What runs, for the last words of a process whose own code has failed. */
+static const struct sim *present;
+static uint64_t present_seed;
+
+static void on_abort(int number)
+{
+    (void)number;
+    if (present) {
+        dprintf(STDERR_FILENO,
+                "ecube: seed %" PRIu64 ", at event %" PRIu64
+                ": --replay with the event before shows what came before\n",
+                present_seed, sim_events(present));
+    }
+}
+
 static void on_signal(int number)
 {
     interrupted = number;
@@ -186,6 +201,9 @@ static int execute(struct run *run, struct message *message)
     view_init(&view, run->arguments.topology.nodes);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
+    present = sim;
+    present_seed = run->arguments.options.seed;
+    signal(SIGABRT, on_abort);
     while (!interrupted && sim_advance(sim, CHUNK_EVENTS)) {
         note_lines(run, sim, &complete);
         if (view.terminal && now_us() - shown_us > 100000) {
@@ -198,6 +216,7 @@ static int execute(struct run *run, struct message *message)
     run->end_us = now_us();
     run->processor_us = processor_us();
     view_clear(&view);
+    present = NULL;
     sim_free(sim);
     return 0;
 }

@@ -92,6 +92,11 @@ void sim_result(const struct sim *sim, struct sim_result *result)
                          sim->count;
 }
 
+uint64_t sim_events(const struct sim *sim)
+{
+    return sim->result.events;
+}
+
 int sim_node_status(const struct sim *sim, uint32_t rank)
 {
     const struct task *task = &sim->tasks[rank];

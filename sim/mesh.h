@@ -119,6 +119,8 @@ void sim_free(struct sim *sim);
 bool sim_advance(struct sim *sim, uint64_t events);
 
 void sim_result(const struct sim *sim, struct sim_result *result);
+/* The number of events so far. */
+uint64_t sim_events(const struct sim *sim);
 
 /* How a node's program ended: E_OK, a negative status, or E_TIMEOUT when it still waits. */
 int sim_node_status(const struct sim *sim, uint32_t rank);

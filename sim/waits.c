@@ -44,13 +44,32 @@ static void request_text(const struct node *node, const struct request *request,
                  request->peer, request->tag);
 }
 
+/* A node whose program has not started: what it does in the download. */
+static void load_text(const struct sim *sim, uint32_t rank, char *text)
+{
+    const struct node *node = sim_node(sim, rank);
+    const struct load *load = &node->load;
+
+    if (node->router.id == ID_UNKNOWN)
+        snprintf(text, SIM_TEXT_MAX, "node %u does not know its number yet", rank);
+    else if (load->state == LOAD_SENDING && load->next)
+        snprintf(text, SIM_TEXT_MAX, "node %u waits for node %u to take the image", rank,
+                 rank | 1u << (load->next - 1));
+    else if (load->state == LOAD_RECEIVING)
+        snprintf(text, SIM_TEXT_MAX, "node %u waits for the bytes of its image", rank);
+    else if (node->program == PROGRAM_LOADED)
+        snprintf(text, SIM_TEXT_MAX, "node %u waits for the start of its program", rank);
+    else
+        snprintf(text, SIM_TEXT_MAX, "node %u waits for its image", rank);
+}
+
 static void task_text(const struct sim *sim, uint32_t rank, char *text)
 {
     const struct task *task = &sim->tasks[rank];
     const struct node *node = sim_node(sim, rank);
 
     if (task->state == TASK_NONE)
-        snprintf(text, SIM_TEXT_MAX, "node %u has not started its program", rank);
+        load_text(sim, rank, text);
     else if (task->state == TASK_WAITS)
         request_text(node, &node->requests[task->request], text, SIM_TEXT_MAX);
     else
@@ -63,7 +82,8 @@ unsigned sim_waits(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned l
     unsigned count = 0;
 
     for (uint32_t rank = 0; rank < sim->count; rank++) {
-        if (sim->tasks[rank].state == TASK_ENDED)
+        bool loaded = sim->phase == SIM_DOWNLOAD && sim->actors[rank].heard & HEARD_RECEIPT;
+        if (sim->tasks[rank].state == TASK_ENDED || loaded)
             continue;
         if (count < lines)
             task_text(sim, rank, text[count]);
