@@ -15,9 +15,15 @@
 
 struct sim;
 
-/* One end. What it sends arrives at its peer. */
+/* One end. What it sends arrives at its peer. What every step of its node looks at comes first. */
 struct sim_end {
     struct link link;
+    uint16_t arrived;
+    uint8_t port;
+    bool waiting;   /* an event stands for the first chunk under way */
+    bool starved;   /* a chunk is there, and no buffer number is free */
+    bool deaf;      /* nothing arrives any more, and nobody is told */
+    uint32_t actor; /* whose end it is */
     struct sim *sim;
     struct sim_end *peer;
     struct chunk *first, *last; /* arrived and not taken, then under way */
@@ -25,13 +31,7 @@ struct sim_end {
     struct chunk *held;         /* with the router */
     uint64_t numbers;           /* bit n: buffer number n is with the router */
     uint64_t busy_ns;           /* wall time at which the last frame it sent has left */
-    uint32_t actor;             /* whose end it is */
     uint32_t sent;              /* segments */
-    uint16_t arrived;
-    uint8_t port;
-    bool waiting; /* an event stands for the first chunk under way */
-    bool starved; /* a chunk is there, and no buffer number is free */
-    bool deaf;    /* nothing arrives any more, and nobody is told */
 };
 
 /* The frame that is being handed over; a channel hands over whole frames, one after another. */

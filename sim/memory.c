@@ -21,9 +21,10 @@
 /* Up to this size of cube large pages are worth more than the untouched memory in them. */
 enum { HUGE_PAGES_DIMS = 12 };
 
+/* To a cache line. */
 static uint64_t align(uint64_t bytes)
 {
-    return (bytes + 15) & ~UINT64_C(15);
+    return (bytes + 63) & ~UINT64_C(63);
 }
 
 static uint32_t image_max(const struct sim_options *options)
