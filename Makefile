@@ -25,7 +25,7 @@ DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c dr
 	drivers/virtio_serial.c
 DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c
 ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.c router/frame.c \
-	router/identity.c router/packet.c router/router.c router/setup.c router/stream.c
+	router/identity.c router/packet.c router/parcel.c router/router.c router/setup.c router/stream.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := router/gen/crc_gen.c

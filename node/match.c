@@ -157,15 +157,20 @@ bool match_self(struct node *node, struct request *request)
     return store_want(node, &want);
 }
 
-/* Whether an announcement has been answered, with READY or by storing it. */
-static bool is_known(struct node *node, uint32_t src, uint32_t id)
+/* The receive that waits for an announced message; NULL when there is none. */
+static const struct request *expecting(struct node *node, uint32_t src, uint32_t id)
 {
     for (unsigned i = 0; i < node->request_count; i++) {
         const struct request *request = request_at(node, i);
         if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING &&
             request->match == id && (uint32_t)request->result_peer == src)
-            return true;
+            return request;
     }
+    return NULL;
+}
+
+static bool is_stored(const struct node *node, uint32_t src, uint32_t id)
+{
     for (unsigned i = 0; i < node->want_count; i++)
         if (node->wants[i].src == src && node->wants[i].id == id)
             return true;
@@ -188,13 +193,20 @@ void match_want(struct node *node, const uint8_t *packet)
         match_answer(node, PACKET_GONE, want.src, want.id, 0, 0);
         return;
     }
-    if (is_known(node, want.src, want.id)) {
-        /* It was repeated while its answer was under way; QUEUED changes nothing after READY. */
+    /* It is repeated when its answer is late, or was overtaken by an older one. */
+    const struct request *receive = expecting(node, want.src, want.id);
+    if (receive) {
+        if (!receive->accepted)
+            match_answer(node, PACKET_READY, want.src, want.id, request_name(node, receive),
+                         receive->bytes);
+        return;
+    }
+    if (is_stored(node, want.src, want.id)) {
         match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
         return;
     }
     uint32_t behind = get32(packet + 28);
-    if (behind && !is_known(node, want.src, behind)) {
+    if (behind && !expecting(node, want.src, behind) && !is_stored(node, want.src, behind)) {
         match_answer(node, PACKET_LATER, want.src, want.id, 0, 0);
         return;
     }

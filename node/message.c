@@ -98,8 +98,10 @@ static void take_answer(struct node *node, const uint8_t *packet)
         match_receive(node, request);
         return;
     }
-    if (!request || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer ||
-        (request->state != STATE_ASKED && request->state != STATE_STORED))
+    /* Of two announcements one may be told LATER and the other READY. */
+    bool asked = request && (request->state == STATE_ASKED || request->state == STATE_STORED ||
+                             (request->state == STATE_QUEUED && packet[0] == PACKET_READY));
+    if (!asked || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer)
         return;
     switch (packet[0]) {
     case PACKET_QUEUED: request->state = STATE_STORED; break;

@@ -58,6 +58,17 @@ bool channel_control_credit(const struct channel *channel)
     return (int16_t)(channel->control_limit - channel->control_sent) > 0;
 }
 
+void channel_short(struct channel *channel, uint64_t now_us)
+{
+    if (!channel->checked || channel->short_us || channel->state != LINK_UP)
+        return;
+    channel->short_us = now_us + RETRY_US;
+    if (channel->short_us < channel->wake_us)
+        channel->wake_us = channel->short_us;
+    if (channel->short_us < *channel->due_us)
+        *channel->due_us = channel->short_us;
+}
+
 /* The header of a frame that goes out now; what it acknowledges need not be told again. */
 static void write_header(struct channel *channel, uint8_t *bytes, struct frame frame)
 {
@@ -117,7 +128,8 @@ static int hand_over(struct channel *channel, const void *data, uint32_t bytes)
 
 /* Sends an unnumbered frame; false when its memory or the link has no room, or a frame is half
  * handed. */
-static bool send_raw(struct channel *channel, uint8_t type, const struct hello *hello)
+static bool send_raw(struct channel *channel, uint8_t type, uint8_t flags,
+                     const struct hello *hello)
 {
     unsigned index = channel->raw_next;
     uint8_t *bytes = channel->raw[index];
@@ -127,7 +139,7 @@ static bool send_raw(struct channel *channel, uint8_t type, const struct hello *
 
     if (!between_frames(channel) || (int32_t)(done - channel->raw_handed[index]) < 0)
         return false;
-    struct frame frame = {.type = type, .flags = hello ? FLAG_CHECKED : 0, .length = length};
+    struct frame frame = {.type = type, .flags = flags, .length = length};
     write_header(channel, bytes, frame);
     if (hello) {
         hello_pack(bytes + FRAME_HEADER_BYTES, hello);
@@ -164,6 +176,10 @@ static bool watch(struct channel *channel, uint64_t now_us)
         return false;
     if (channel->link->carrier == CARRIER_LOST) {
         channel_kill(channel, DEAD_CARRIER);
+        return false;
+    }
+    if (channel->asked_us && now_us - channel->asked_us >= DEAD_AFTER_US) {
+        channel_kill(channel, DEAD_TIMEOUT);
         return false;
     }
     if (channel->first == channel->end)
@@ -204,7 +220,7 @@ bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id)
 
 void channel_greet(struct channel *channel, uint64_t now_us, const struct hello *hello)
 {
-    if (!send_raw(channel, FRAME_HELLO, hello))
+    if (!send_raw(channel, FRAME_HELLO, FLAG_CHECKED, hello))
         return;
     channel->hello_due = false;
     channel->hello_us = now_us;
@@ -215,13 +231,24 @@ void channel_greet(struct channel *channel, uint64_t now_us, const struct hello 
 static void tell_sender(struct channel *channel, uint64_t now_us)
 {
     if (channel->nak_due) {
-        if (send_raw(channel, FRAME_NAK, NULL)) {
+        if (send_raw(channel, FRAME_NAK, 0, NULL)) {
             channel->nak_due = false;
             channel->counters.naks++;
         }
     } else if (channel->ack_now || (channel->ack_us && now_us >= channel->ack_us)) {
-        channel->counters.acks += send_raw(channel, FRAME_ACK, NULL);
+        channel->counters.acks += send_raw(channel, FRAME_ACK, 0, NULL);
     }
+}
+
+/* Asks for credit that is late: the acknowledgement that brought it may be lost. */
+static void ask_credit(struct channel *channel, uint64_t now_us)
+{
+    if (channel->short_us == 0 || now_us < channel->short_us)
+        return;
+    channel->short_us = now_us + RETRY_US;
+    if (channel->asked_us == 0)
+        channel->asked_us = now_us;
+    channel->counters.acks += send_raw(channel, FRAME_ACK, FLAG_ASK, NULL);
 }
 
 /* When something must be looked at though nothing arrives. What is due already has just been tried:
@@ -237,6 +264,8 @@ static uint64_t deadline(const struct channel *channel, uint64_t now_us)
         wake_us = channel->hello_us + HELLO_RETRY_US;
     if (channel->ack_us && channel->ack_us < wake_us)
         wake_us = channel->ack_us;
+    if (channel->short_us && channel->short_us < wake_us)
+        wake_us = channel->short_us;
     if (channel->first != channel->end) {
         uint64_t dead_us = channel->progress_us + DEAD_AFTER_US;
         if (dead_us < wake_us)
@@ -260,6 +289,7 @@ void channel_flush(struct channel *channel, uint64_t now_us)
         channel->next++;
     }
     tell_sender(channel, now_us);
+    ask_credit(channel, now_us);
     if (channel->kick_due) {
         channel->kick_due = false;
         channel->link->ops->kick(channel->link);

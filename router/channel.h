@@ -105,6 +105,9 @@ struct channel {
     uint64_t retry_us;
     uint32_t data_sent, data_limit;
     uint16_t control_sent, control_limit;
+    /* lossy links: when to ask for credit that may have been lost on its way, and since when an
+     * answer is owed; 0: not */
+    uint64_t short_us, asked_us;
     uint8_t raw[RAW_FRAMES][FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
     uint32_t raw_handed[RAW_FRAMES]; /* value of `handed` after it */
     uint8_t raw_next;
@@ -204,6 +207,9 @@ bool channel_room(const struct channel *channel, unsigned segments);
 /* Data bytes, and whether a routed packet, may go now by the neighbour's credits. */
 uint32_t channel_data_credit(const struct channel *channel);
 bool channel_control_credit(const struct channel *channel);
+
+/* Something waits for credit: a lossy link asks for it when none comes. */
+void channel_short(struct channel *channel, uint64_t now_us);
 
 /*
  * Queues one frame. The first segment begins with FRAME_HEADER_BYTES that are written here;

@@ -136,13 +136,18 @@ static void take_credits(struct channel *channel, const struct frame *frame, uin
         channel->seq_acknowledged = frame->ack;
     }
     uint32_t data_limit = frame->data_credit + channel->peer.data_window;
+    channel->asked_us = 0;
     if ((int32_t)(data_limit - channel->data_limit) > 0 &&
-        (int32_t)(frame->data_credit - channel->data_sent) <= 0)
+        (int32_t)(frame->data_credit - channel->data_sent) <= 0) {
         channel->data_limit = data_limit;
+        channel->short_us = 0;
+    }
     uint16_t control_limit = (uint16_t)(frame->control_credit + channel->peer.control_window);
     if ((int16_t)(control_limit - channel->control_limit) > 0 &&
-        (int16_t)(frame->control_credit - channel->control_sent) <= 0)
+        (int16_t)(frame->control_credit - channel->control_sent) <= 0) {
         channel->control_limit = control_limit;
+        channel->short_us = 0;
+    }
 }
 
 static void take_hello(struct channel *channel, uint64_t now_us, const uint8_t *payload)
@@ -185,6 +190,8 @@ static void take_unnumbered(struct channel *channel, uint64_t now_us, const stru
     } else if (frame->type == FRAME_NAK) {
         channel->resend_due = true;
         channel_wake(channel);
+    } else if (frame->flags & FLAG_ASK) {
+        channel_acknowledge(channel);
     }
 }
 

@@ -39,7 +39,7 @@ enum frame_type {
     FRAME_PACKET = 1, /* control channel: one packet (packet_wire.h) */
     FRAME_DATA = 2,   /* data channel: bytes of the oldest open circuit on this link */
     FRAME_HELLO = 3,  /* not numbered: who is there */
-    FRAME_ACK = 4,    /* not numbered: only the header's ack and credits */
+    FRAME_ACK = 4,    /* not numbered: only the header's ack and credits; with ASK: and yours? */
     FRAME_NAK = 5     /* not numbered: as ACK, and: send again from ack */
 };
 
@@ -47,7 +47,8 @@ enum frame_flag {
     FLAG_CHECKED = 1, /* a CRC-32 of the payload follows it */
     FLAG_LAST = 2,    /* DATA: closes the circuit after this payload */
     /* DATA with LAST: the circuit was cut short, its bytes are not to be trusted */
-    FLAG_ABORT = 4
+    FLAG_ABORT = 4,
+    FLAG_ASK = 8 /* ACK: answer with one */
 };
 
 enum hello_heard { HEARD_NOTHING = 0, HEARD_PART = 1, HEARD_ALL = 2 };

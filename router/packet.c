@@ -115,11 +115,15 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
     }
 }
 
-static bool can_send(const struct router *router, unsigned port)
+static bool can_send(struct router *router, unsigned port)
 {
-    const struct channel *channel = &router->ports[port].channel;
+    struct channel *channel = &router->ports[port].channel;
 
-    return channel_room(channel, 1) && channel_control_credit(channel);
+    if (!channel_control_credit(channel)) {
+        channel_short(channel, router->now_us);
+        return false;
+    }
+    return channel_room(channel, 1);
 }
 
 static void pump_routed(struct router *router, unsigned port)

@@ -13,19 +13,10 @@
 #include "drivers/status.h"
 #include "router/crc.h"
 #include "router/internal.h"
+#include "router/parcel.h"
 
 enum {
-    CREDIT_USEFUL = 8192, /* a frame is not cut shorter than this for want of credit */
-    FILLER_BYTES = 1      /* payload of a frame that only says ABORT */
-};
-
-/* A frame that is being put together. */
-struct parcel {
-    struct segment segments[FRAME_SEGMENTS_MAX];
-    unsigned count;
-    uint32_t bytes, limit;
-    uint8_t flags;
-    uint32_t crc;
+    CREDIT_USEFUL = 8192 /* a frame is not cut shorter than this for want of credit */
 };
 
 static struct circuit *oldest(struct port *port)
@@ -51,59 +42,6 @@ static void pop_order(struct port *out)
 static bool may_flow(uint8_t state, uint8_t flags)
 {
     return state == CIRCUIT_FLOWING || (state == CIRCUIT_OPENED && stream_early(flags));
-}
-
-/* Takes memory for a header that cannot be written in place; NULL when all are under way. */
-static uint8_t *take_header(struct channel *channel)
-{
-    if (channel->headers_used == HEADERS_MAX)
-        return NULL;
-    uint8_t *header = channel->headers[channel->header_next];
-    channel->header_next = (uint8_t)((channel->header_next + 1) % HEADERS_MAX);
-    channel->headers_used++;
-    return header;
-}
-
-static void parcel_begin(struct parcel *parcel, const struct channel *channel, uint8_t *header)
-{
-    uint32_t credit = channel_data_credit(channel);
-
-    parcel->count = 0;
-    parcel->bytes = 0;
-    parcel->flags = 0;
-    parcel->crc = 0;
-    parcel->limit = credit < FRAME_DATA_MAX ? credit : FRAME_DATA_MAX;
-    if (header)
-        parcel->segments[parcel->count++] =
-            (struct segment){.data = header, .bytes = FRAME_HEADER_BYTES, .owner = OWNER_HEADER};
-}
-
-static void parcel_add(struct parcel *parcel, const struct segment *segment, bool checked)
-{
-    parcel->segments[parcel->count++] = *segment;
-    parcel->bytes += segment->bytes;
-    if (checked)
-        parcel->crc = crc32_add(parcel->crc, segment->data, segment->bytes);
-}
-
-static void parcel_send(struct router *router, unsigned port, struct parcel *parcel,
-                        uint8_t *header)
-{
-    struct channel *channel = &router->ports[port].channel;
-
-    if (router->payload_checked) {
-        uint8_t *check = header + FRAME_HEADER_BYTES + FILLER_BYTES;
-        put32(check, parcel->crc);
-        parcel->flags |= FLAG_CHECKED;
-        parcel->segments[parcel->count++] =
-            (struct segment){.data = check, .bytes = FRAME_CHECK_BYTES, .owner = OWNER_NONE};
-    }
-    if (!header) {
-        parcel->segments[0].data -= FRAME_HEADER_BYTES;
-        parcel->segments[0].bytes += FRAME_HEADER_BYTES;
-    }
-    channel_queue(channel, router->now_us, FRAME_DATA, parcel->flags, parcel->bytes,
-                  parcel->segments, parcel->count);
 }
 
 /* The circuit at the head of a link's order has had its last byte sent. */
@@ -155,15 +93,26 @@ static bool keeps_word(struct port *in, const struct circuit *circuit, uint8_t f
     return false;
 }
 
+/* Whether a frame may go that ends here or is long enough. */
+static bool enough_credit(struct router *router, struct port *out, uint32_t bytes)
+{
+    uint32_t credit = channel_data_credit(&out->channel);
+    bool enough = credit >= CREDIT_USEFUL || (credit > 0 && credit >= bytes);
+
+    if (!enough)
+        channel_short(&out->channel, router->now_us);
+    return enough;
+}
+
 /* Tells the next hop that the rest of a circuit will not come. */
 static bool send_abort(struct router *router, unsigned out_port, struct port *in)
 {
     struct port *out = &router->ports[out_port];
     struct parcel parcel;
 
-    if (!channel_room(&out->channel, 3) || channel_data_credit(&out->channel) < FILLER_BYTES)
+    if (!channel_room(&out->channel, 3) || !enough_credit(router, out, FILLER_BYTES))
         return false;
-    uint8_t *header = take_header(&out->channel);
+    uint8_t *header = parcel_header(&out->channel);
     if (!header)
         return false;
     parcel_begin(&parcel, &out->channel, header);
@@ -191,13 +140,12 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     const struct piece *piece = channel_piece(&in->channel);
     if (!piece)
         return in->channel.state == LINK_DEAD && send_abort(router, out_port, in);
-    uint32_t credit = channel_data_credit(&out->channel);
-    if (!channel_room(&out->channel, FRAME_SEGMENTS_MAX) || credit == 0 ||
-        (credit < CREDIT_USEFUL && credit < piece->bytes))
+    if (!channel_room(&out->channel, FRAME_SEGMENTS_MAX) ||
+        !enough_credit(router, out, piece->bytes))
         return false;
     uint8_t *header = NULL;
     if (checked || piece->split) {
-        header = take_header(&out->channel);
+        header = parcel_header(&out->channel);
         if (!header)
             return false;
     }
@@ -235,10 +183,9 @@ static bool send_from_source(struct router *router, unsigned out_port)
 
     if (!source || !channel_room(&out->channel, 4))
         return false;
-    uint32_t left = source->length - source->moved, credit = channel_data_credit(&out->channel);
-    if (credit == 0 || (credit < CREDIT_USEFUL && credit < left))
+    if (!enough_credit(router, out, source->length - source->moved))
         return false;
-    uint8_t *header = take_header(&out->channel);
+    uint8_t *header = parcel_header(&out->channel);
     if (!header)
         return false;
     parcel_begin(&parcel, &out->channel, header);

@@ -35,6 +35,23 @@ static void messages_arrive_whole_over_links_that_lose_and_damage(void **state)
     }
 }
 
+/* Seeds with which credit, or one of two answers to a repeated announcement, is lost on the way to
+ * a node that everybody writes to. */
+static void a_lost_credit_or_answer_is_asked_for_again(void **state)
+{
+    static const uint64_t seeds[] = {10, 11, 26, 29};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
+        struct sim_options options = simulation(4, SIM_HOTSPOT, 3000);
+        options.seed = seeds[i];
+        options.faults.drop = options.faults.duplicate = 0.01;
+        options.faults.flip = 1e-5;
+        options.faults.jitter_ns = 20000;
+        simulated_well(&options);
+    }
+}
+
 static bool same(const struct sim_result *a, const struct sim_result *b)
 {
     return a->digest[0] == b->digest[0] && a->digest[1] == b->digest[1];
@@ -134,6 +151,7 @@ TEST_MAIN(cmocka_unit_test(a_message_alone_takes_the_papers_time),
           cmocka_unit_test(requests_are_served_in_the_order_of_model_time),
           cmocka_unit_test(messages_arrive_whole_whatever_their_size_and_pattern),
           cmocka_unit_test(messages_arrive_whole_over_links_that_lose_and_damage),
+          cmocka_unit_test(a_lost_credit_or_answer_is_asked_for_again),
           cmocka_unit_test(the_same_seed_gives_the_same_events),
           cmocka_unit_test(another_seed_gives_other_faults),
           cmocka_unit_test(the_order_of_ties_is_part_of_the_digest),

@@ -1,0 +1,56 @@
+#include "router/parcel.h"
+
+#include <stddef.h>
+
+#include "router/crc.h"
+
+uint8_t *parcel_header(struct channel *channel)
+{
+    if (channel->headers_used == HEADERS_MAX)
+        return NULL;
+    uint8_t *header = channel->headers[channel->header_next];
+    channel->header_next = (uint8_t)((channel->header_next + 1) % HEADERS_MAX);
+    channel->headers_used++;
+    return header;
+}
+
+void parcel_begin(struct parcel *parcel, const struct channel *channel, uint8_t *header)
+{
+    uint32_t credit = channel_data_credit(channel);
+
+    parcel->count = 0;
+    parcel->bytes = 0;
+    parcel->flags = 0;
+    parcel->crc = 0;
+    parcel->limit = credit < FRAME_DATA_MAX ? credit : FRAME_DATA_MAX;
+    if (header)
+        parcel->segments[parcel->count++] =
+            (struct segment){.data = header, .bytes = FRAME_HEADER_BYTES, .owner = OWNER_HEADER};
+}
+
+void parcel_add(struct parcel *parcel, const struct segment *segment, bool checked)
+{
+    parcel->segments[parcel->count++] = *segment;
+    parcel->bytes += segment->bytes;
+    if (checked)
+        parcel->crc = crc32_add(parcel->crc, segment->data, segment->bytes);
+}
+
+void parcel_send(struct router *router, unsigned port, struct parcel *parcel, uint8_t *header)
+{
+    struct channel *channel = &router->ports[port].channel;
+
+    if (router->payload_checked) {
+        uint8_t *check = header + FRAME_HEADER_BYTES + FILLER_BYTES;
+        put32(check, parcel->crc);
+        parcel->flags |= FLAG_CHECKED;
+        parcel->segments[parcel->count++] =
+            (struct segment){.data = check, .bytes = FRAME_CHECK_BYTES, .owner = OWNER_NONE};
+    }
+    if (!header) {
+        parcel->segments[0].data -= FRAME_HEADER_BYTES;
+        parcel->segments[0].bytes += FRAME_HEADER_BYTES;
+    }
+    channel_queue(channel, router->now_us, FRAME_DATA, parcel->flags, parcel->bytes,
+                  parcel->segments, parcel->count);
+}

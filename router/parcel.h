@@ -1,0 +1,32 @@
+/*
+ * parcel.h - a data frame that is being put together out of pieces that stay where they are.
+ *
+ * Units    bytes
+ * Context  the router's step
+ */
+#pragma once
+
+#include "router/router.h"
+
+/* A frame that is being put together. */
+struct parcel {
+    struct segment segments[FRAME_SEGMENTS_MAX];
+    unsigned count;
+    uint32_t bytes, limit;
+    uint8_t flags;
+    uint32_t crc;
+};
+
+/* Takes memory for a header that cannot be written in front of the first piece; NULL when all are
+ * under way. */
+uint8_t *parcel_header(struct channel *channel);
+
+/* An empty parcel, no longer than the channel has credit for; `header` NULL: in place. */
+void parcel_begin(struct parcel *parcel, const struct channel *channel, uint8_t *header);
+void parcel_add(struct parcel *parcel, const struct segment *segment, bool checked);
+
+/* Queues it on its channel; `header` as it was begun with. */
+void parcel_send(struct router *router, unsigned port, struct parcel *parcel, uint8_t *header);
+
+/* Place for an ABORT's filler byte and the check behind a header. */
+enum { FILLER_BYTES = 1 };
