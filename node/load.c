@@ -134,6 +134,10 @@ static void send_offer(struct node *node)
     struct load *load = &node->load;
     uint8_t body[OFFER_BYTES] = {0};
 
+    /* Offers that a mute link keeps must leave slots, or the host would not hear of its death. */
+    load->again_us = node->router.now_us + ASK_AGAIN_US;
+    if (router_slots_free(&node->router) < REPLY_SLOTS)
+        return;
     put32(body, load->want);
     put32(body + 4, load->entry);
     put32(body + 8, node->config.image_address);
@@ -144,7 +148,6 @@ static void send_offer(struct node *node)
     if (router_send(&node->router, PACKET_OFFER, child_rank(node), body, sizeof body) != E_OK)
         return;
     load->child = CHILD_ASKED;
-    load->again_us = node->router.now_us + ASK_AGAIN_US;
 }
 
 static void open_child(struct node *node)
