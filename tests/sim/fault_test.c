@@ -72,6 +72,32 @@ static void a_link_that_becomes_one_way_dies_for_want_of_answers(void **state)
     assert_true(result.wall_ns < UINT64_C(45) * 1000000000);
 }
 
+static void a_link_that_becomes_one_way_in_the_download_is_told(void **state)
+{
+    (void)state;
+    struct sim_options options = simulation(1, SIM_BROADCAST, 100);
+    options.faults.list[0] =
+        (struct sim_fault){.kind = SIM_ONEWAY, .phase = SIM_DOWNLOAD, .a = 0, .b = 1};
+    options.faults.count = 1;
+    struct sim_result result = simulated(&options);
+    assert_int_equal(result.verdict, SIM_ERROR);
+    assert_true(said(&result, "node 0: its link 0 to node 1 is dead (nothing was acknowledged)"));
+}
+
+/* Programs that have ended early once answered each other's answers without end. */
+static void programs_that_end_early_leave_the_links_quiet(void **state)
+{
+    struct sim_options options = simulation(4, SIM_EXCHANGE, 1000);
+
+    (void)state;
+    options.faults.list[0] =
+        (struct sim_fault){.kind = SIM_KILL, .phase = SIM_RUN, .a = 5, .at_ns = 300000};
+    options.faults.count = 1;
+    options.stop_at = 100000;
+    struct sim_result result = simulated(&options);
+    assert_int_equal(result.verdict, SIM_ERROR);
+}
+
 static void a_cut_host_link_is_named(void **state)
 {
     (void)state;
@@ -166,6 +192,8 @@ TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(a_cut_link_is_named_by_both_ends),
           cmocka_unit_test(a_one_way_link_is_found_at_boot),
           cmocka_unit_test(a_link_that_becomes_one_way_dies_for_want_of_answers),
+          cmocka_unit_test(a_link_that_becomes_one_way_in_the_download_is_told),
+          cmocka_unit_test(programs_that_end_early_leave_the_links_quiet),
           cmocka_unit_test(a_cut_host_link_is_named),
           cmocka_unit_test(a_slow_node_only_takes_longer),
           cmocka_unit_test(delay_and_rate_take_wall_time),
