@@ -206,7 +206,7 @@ static bool send_from_source(struct router *router, unsigned out_port)
     if (source->moved == source->length)
         parcel.flags = FLAG_LAST;
     parcel_send(router, out_port, &parcel, header);
-    if (parcel.flags) {
+    if (parcel.flags & FLAG_LAST) {
         source->state = CIRCUIT_CLOSED;
         close_order(out);
     }
