@@ -315,5 +315,7 @@ bool channel_take_done(struct channel *channel, struct segment *segment)
     if (channel->first == channel->next)
         channel->next++;
     channel->first++;
+    if (channel->first == channel->end) /* begin again where the ring has just been used */
+        channel->first = channel->next = channel->end = 0;
     return true;
 }

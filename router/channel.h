@@ -108,11 +108,7 @@ struct channel {
     /* lossy links: when to ask for credit that may have been lost on its way, and since when an
      * answer is owed; 0: not */
     uint64_t short_us, asked_us;
-    uint8_t raw[RAW_FRAMES][FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
-    uint32_t raw_handed[RAW_FRAMES]; /* value of `handed` after it */
-    uint8_t raw_next;
-    uint8_t headers[HEADERS_MAX][FRAME_HEADER_BYTES + 1 + FRAME_CHECK_BYTES];
-    uint8_t header_next, headers_used;
+    uint8_t raw_next, header_next, headers_used;
     bool kick_due;
     /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
     uint64_t wake_us;
@@ -139,6 +135,11 @@ struct channel {
     bool ack_now;
 
     struct channel_counters counters;
+
+    /* memory of frames, behind what is looked at in every step */
+    uint8_t raw[RAW_FRAMES][FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
+    uint32_t raw_handed[RAW_FRAMES]; /* value of `handed` after it */
+    uint8_t headers[HEADERS_MAX][FRAME_HEADER_BYTES + 1 + FRAME_CHECK_BYTES];
 };
 
 enum arrival_kind { ARRIVAL_NONE, ARRIVAL_PACKET, ARRIVAL_PROGRESS };

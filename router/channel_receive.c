@@ -488,4 +488,6 @@ void channel_drop_piece(struct channel *channel)
 {
     CHECK(channel->piece_first != channel->piece_commit);
     channel->piece_first++;
+    if (channel->piece_first == channel->piece_end)
+        channel->piece_first = channel->piece_commit = channel->piece_end = 0;
 }

@@ -97,6 +97,8 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
     unsigned out = router_next_hop(router, get32(packet + 8));
     in->open_flags = open_flags(packet);
     in->open_dst = get32(packet + 8);
+    if (in->circuit_count == 0)
+        in->circuit_first = 0;
     in->circuit_count++;
     in->opens_held++;
     router->held_ports |= 1u << port;

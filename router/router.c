@@ -99,6 +99,8 @@ bool router_notice_room(const struct router *router)
 void router_tell(struct router *router, const struct notice *notice)
 {
     CHECK(router_notice_room(router));
+    if (router->notice_count == 0)
+        router->notice_first = 0;
     router->notices[(router->notice_first + router->notice_count++) % NOTICES_MAX] = *notice;
 }
 
@@ -195,6 +197,8 @@ static void release_reply(struct port *port)
 {
     if (port->replies_busy)
         port->replies_busy--;
+    if (port->replies_busy == 0)
+        port->reply_next = 0;
 }
 
 static void release_done(struct router *router, unsigned port)
@@ -294,9 +298,12 @@ static void flush(struct router *router, unsigned port)
 void router_move(struct router *router, uint64_t now_us)
 {
     router->now_us = now_us;
-    circuit_pump(router);
     packet_pump(router);
-    stream_pump(router);
+    do {
+        router->links_freed = false;
+        circuit_pump(router);
+        stream_pump(router);
+    } while (router->links_freed);
     if (now_us >= router->wake_us)
         wake_channels(router);
     uint32_t due = router->flush_due;

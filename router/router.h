@@ -137,10 +137,8 @@ struct port {
     /* answers owed upstream, oldest first, and the memory of those that are not acknowledged */
     struct reply owed[CIRCUITS_MAX];
     uint8_t owed_count;
-    uint8_t replies[CIRCUITS_MAX][REPLY_BYTES];
     uint8_t reply_next, replies_busy;
-    struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
-    uint8_t routed_first, routed_count;
+    uint8_t routed_first, routed_count; /* of routed[] */
     bool told_up, told_dead;
     uint8_t carrier; /* enum carrier: as it was when last looked at */
 
@@ -158,6 +156,10 @@ struct port {
     uint8_t draining_count;
     uint16_t turn_epoch, turn_count;
     uint64_t free_ns; /* model time at which the link is free */
+
+    /* memory, behind what is looked at in every step */
+    uint8_t replies[CIRCUITS_MAX][REPLY_BYTES];
+    struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
 };
 
 /* A packet that starts here: frame header, packet, check. The last LARGE_SLOTS_MAX slots hold the
@@ -221,6 +223,7 @@ struct router {
     uint32_t slots_free;
     bool setup_due;   /* an OPEN may pass that could not before */
     bool setup_short; /* one could not pass for want of room on its channel */
+    bool links_freed; /* circuits have drained from a link: another may be set up over it */
     unsigned sources_busy;
     uint64_t wake_us; /* no channel's wake_us is earlier */
 

@@ -59,9 +59,12 @@ static int may_pass(struct router *router, unsigned in, unsigned port, const uin
          * for its turn: rule 2. */
         return E_REFUSED;
     }
-    if ((out->setup_count && !follows(out, in, packet)) ||
-        out->order_count + out->draining_count == CIRCUITS_MAX)
+    if (out->setup_count && !follows(out, in, packet))
         return 0;
+    if (out->order_count + out->draining_count == CIRCUITS_MAX) {
+        channel_short(&out->channel, router->now_us); /* that they have drained may be lost word */
+        return 0;
+    }
     bool room = channel_room(&out->channel, OPEN_SEGMENTS_MAX);
     router->setup_short |= !room;
     return room;

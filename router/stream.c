@@ -221,7 +221,7 @@ static void pump_out(struct router *router, unsigned port)
     while (out->draining_count && (int32_t)(consumed - out->draining[0]) >= 0) {
         out->draining_count--;
         memmove(out->draining, out->draining + 1, out->draining_count * sizeof out->draining[0]);
-        router->setup_due = true;
+        router->setup_due = router->links_freed = true;
     }
     while (out->order_count) {
         unsigned in = out->order[0];
