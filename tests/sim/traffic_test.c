@@ -50,6 +50,24 @@ static void a_lost_credit_or_answer_is_asked_for_again(void **state)
         options.faults.jitter_ns = 20000;
         simulated_well(&options);
     }
+static void a_checked_message_of_several_frames_arrives_whole(void **state)
+{
+    struct sim_options options = simulation(1, SIM_BROADCAST, 200000);
+
+    (void)state;
+    options.payload_checked = true;
+    simulated_well(&options);
+}
+
+/* A node without credit and with nothing under way hears of credits once, and that may be lost. */
+static void credits_that_were_lost_are_asked_for_again(void **state)
+{
+    struct sim_options options = simulation(6, SIM_HOTSPOT, 100);
+
+    (void)state;
+    options.faults.drop = 0.02;
+    for (options.seed = 3; options.seed <= 9; options.seed++)
+        simulated_well(&options);
 }
 
 static bool same(const struct sim_result *a, const struct sim_result *b)
@@ -152,6 +170,8 @@ TEST_MAIN(cmocka_unit_test(a_message_alone_takes_the_papers_time),
           cmocka_unit_test(messages_arrive_whole_whatever_their_size_and_pattern),
           cmocka_unit_test(messages_arrive_whole_over_links_that_lose_and_damage),
           cmocka_unit_test(a_lost_credit_or_answer_is_asked_for_again),
+          cmocka_unit_test(a_checked_message_of_several_frames_arrives_whole),
+          cmocka_unit_test(credits_that_were_lost_are_asked_for_again),
           cmocka_unit_test(the_same_seed_gives_the_same_events),
           cmocka_unit_test(another_seed_gives_other_faults),
           cmocka_unit_test(the_order_of_ties_is_part_of_the_digest),
