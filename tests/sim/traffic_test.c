@@ -50,6 +50,8 @@ static void a_lost_credit_or_answer_is_asked_for_again(void **state)
         options.faults.jitter_ns = 20000;
         simulated_well(&options);
     }
+}
+
 static void a_checked_message_of_several_frames_arrives_whole(void **state)
 {
     struct sim_options options = simulation(1, SIM_BROADCAST, 200000);
