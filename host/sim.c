@@ -319,8 +319,8 @@ static void print_summary(const struct run *run)
            seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->node_bytes,
            (double)usage.ru_maxrss / 1e3, options->seed, r->digest[0], r->digest[1]);
     if (options->scenario > SIM_LOAD) {
-        printf("          model times are exact and repeatable; %" PRIu64 " of %" PRIu64
-               " requests waited for more than links\n",
+        printf("          repeatable from the seed; %" PRIu64 " of %" PRIu64
+               " requests came to a link after their model time\n",
                r->late, r->requests);
     }
     if (!r->checked && options->scenario != SIM_LOAD) {

@@ -245,6 +245,13 @@ static void one_event(struct sim *sim)
     dispatch(sim, &event);
 }
 
+/* Whether another event belongs to this very moment: a node takes all that comes at one time in one
+ * step. */
+static bool more_now(const struct sim *sim)
+{
+    return queue_time(&sim->model) <= sim->now_ns || queue_time(&sim->wall) <= sim->wall_ns;
+}
+
 bool sim_advance(struct sim *sim, uint64_t events)
 {
     uint64_t end = sim->result.events + events;
@@ -255,7 +262,7 @@ bool sim_advance(struct sim *sim, uint64_t events)
     sim->pause = false;
     while (sim->verdict == SIM_RUNS && sim->result.events < end && !sim->pause) {
         uint64_t before = sim->result.events;
-        if (sim->ready_count)
+        if (sim->ready_count && !more_now(sim))
             step(sim, take_ready(sim));
         else
             one_event(sim);
