@@ -39,13 +39,14 @@ static void check_port(const struct router *router, unsigned number, const struc
 
 static void check_counts(const struct router *router)
 {
-    unsigned busy = 0, opening = 0;
+    uint32_t used = 0;
+    unsigned opening = 0;
 
     for (unsigned i = 0; i < SOURCES_MAX; i++) {
-        busy += router->sources[i].state != CIRCUIT_FREE;
+        used |= (uint32_t)(router->sources[i].state != CIRCUIT_FREE) << i;
         opening += router->sources[i].state == CIRCUIT_WAITING;
     }
-    CHECK(busy == router->sources_busy && opening <= router->opening_count);
+    CHECK(used == router->sources_used && opening <= router->opening_count);
     CHECK(router->opening_count <= CIRCUITS_MAX);
     for (unsigned i = 0; i < router->slots_queued; i++)
         CHECK(!(router->slots_free >> router->slot_order[i] & 1));
@@ -109,6 +110,6 @@ void invariants_check_end(const struct world *world)
         CHECK(port->circuit_count == 0 && port->order_count == 0 && port->routed_count == 0);
         CHECK(port->setup_count == 0 && port->opens_held == 0 && port->owed_count == 0);
     }
-    CHECK(router->sources_busy == 0 && router->opening_count == 0 && router->slots_queued == 0);
+    CHECK(router->sources_used == 0 && router->opening_count == 0 && router->slots_queued == 0);
     CHECK(router->slots_free == (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1);
 }

@@ -338,18 +338,16 @@ static bool may_open(const struct router *router, const struct circuit_source *c
 int router_open(struct router *router, const struct circuit_source *circuit)
 {
     unsigned out = router_next_hop(router, circuit->dst);
-    struct source *source = NULL;
 
     if (!may_open(router, circuit))
         return E_BUSY;
     if (out >= router->port_count)
         return E_LINK_DEAD;
-    for (unsigned i = 0; i < SOURCES_MAX && !source; i++)
-        if (router->sources[i].state == CIRCUIT_FREE)
-            source = &router->sources[i];
-    if (!source)
+    unsigned number = (unsigned)__builtin_ctz(~router->sources_used);
+    if (number >= SOURCES_MAX)
         return E_BUSY;
-    router->sources_busy++;
+    struct source *source = &router->sources[number];
+    router->sources_used |= 1u << number;
     source->circuit = *circuit;
     source->state = CIRCUIT_WAITING;
     source->out = (uint8_t)out;
@@ -393,7 +391,7 @@ uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *
 
 bool router_quiet(const struct router *router)
 {
-    if (router->sources_busy)
+    if (router->sources_used)
         return false;
     for (unsigned p = 0; p < router->port_count; p++) {
         const struct port *in = &router->ports[p];

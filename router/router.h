@@ -224,7 +224,7 @@ struct router {
     bool setup_due;   /* an OPEN may pass that could not before */
     bool setup_short; /* one could not pass for want of room on its channel */
     bool links_freed; /* circuits have drained from a link: another may be set up over it */
-    unsigned sources_busy;
+    uint32_t sources_used;
     uint64_t wake_us; /* no channel's wake_us is earlier */
 
     uint64_t send_free_ns, receive_free_ns;

@@ -166,8 +166,8 @@ static struct source *flowing_source(struct router *router, unsigned out_port)
 {
     struct source *best = NULL;
 
-    for (unsigned i = 0; i < SOURCES_MAX; i++) {
-        struct source *source = &router->sources[i];
+    for (uint32_t left = router->sources_used; left; left &= left - 1) {
+        struct source *source = &router->sources[__builtin_ctz(left)];
         if (may_flow(source->state, source->circuit.flags) && source->out == out_port &&
             (!best || (int32_t)(source->stamp - best->stamp) < 0))
             best = source;
@@ -414,7 +414,7 @@ void stream_source_check(struct router *router, unsigned number)
                                                            : E_LINK_DEAD});
     }
     source->state = CIRCUIT_FREE;
-    router->sources_busy--;
+    router->sources_used &= ~bit;
 }
 
 void stream_port_dead(struct router *router, unsigned port)
