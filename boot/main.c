@@ -18,6 +18,8 @@
 enum {
     NODE_BYTES_MAX = 32 * 1024,
     MEMORY_BYTES_MAX = 128 * 1024,
+    SERVE_US = 2000,       /* how long links may keep a program that could go on */
+    TURN_US = 2000,        /* how long it then goes on before they are looked at again */
     FAREWELL_US = 1000000, /* how long a kernel that has failed may still try to say so */
     DIVIDE_TRAP = 0xdeec   /* udf #0xec in Thumb */
 };
@@ -43,8 +45,21 @@ static void serve(uint64_t now_us)
 {
     step_until_quiet(now_us);
     while (platform_listen(node_deadline(node()))) {
-        step_until_quiet(platform_now_us()); /* under steady traffic this may go on for long */
+        step_until_quiet(platform_now_us());
     }
+}
+
+/* The same for the links of a node whose program runs: under unbroken traffic it has its turns. */
+static void serve_in_turn(void)
+{
+    uint64_t start_us = platform_now_us(), now_us = start_us;
+    do {
+        if (!node_step(node(), now_us) && !platform_listen(node_deadline(node()))) {
+            return;
+        }
+        now_us = platform_now_us();
+    } while (now_us - start_us < SERVE_US);
+    platform_mute(now_us + TURN_US);
 }
 
 static _Noreturn void idle(void)
@@ -94,7 +109,7 @@ void trap_interrupt(struct trap_frame *frame)
 {
     (void)frame;
     platform_interrupt();
-    serve(platform_now_us());
+    serve_in_turn();
     if (!node_program_runs(node())) {
         trap_restart(idle_restarted);
     }

@@ -100,6 +100,13 @@ bool platform_listen(uint64_t deadline_us)
     return virtio_serial_listen(&serial);
 }
 
+void platform_mute(uint64_t until_us)
+{
+    virtio_serial_flush(&serial);
+    virtio_serial_quiet(&serial);
+    generic_timer_set_alarm(&timer, until_us);
+}
+
 void platform_update(uint64_t deadline_us)
 {
     generic_timer_set_alarm(&timer, deadline_us);

@@ -41,6 +41,9 @@ uint64_t platform_now_us(void);
  * for interrupts. True: something has happened meanwhile, look again before waiting. */
 bool platform_listen(uint64_t deadline_us);
 
+/* Asks the links for no interrupts; at that time, at the latest, the timer raises one. */
+void platform_mute(uint64_t until_us);
+
 /* Sleeps until an interrupt is pending, answers it and stops asking for more; the time then. */
 uint64_t platform_sleep(void);
 
