@@ -97,7 +97,9 @@ PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -
 # What is built ----------------------------------------------------------------------------------------------------
 
 CRC_TABLES := $(B)/gen/crc_tables.c
+# Two sets of schedules: the firmware's stay small, the tool's reach the cubes that only the simulator has.
 TABLES := $(B)/gen/schedule_tables.c $(CRC_TABLES)
+TABLES_LARGE := $(B)/gen/schedule_tables_large.c $(CRC_TABLES)
 ROOMS := $(DRIVERS) $(ROUTER) $(COLLECTIVES) $(NODE)
 kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
@@ -108,7 +110,7 @@ program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 KERNEL := $(B)/virt/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(SIM))
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(SIM))
 SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
@@ -193,7 +195,7 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
 		-o $@ $(KERNEL_OBJECTS)
 
-$(B)/ecube: $(call native,$(TOOL) $(SIM) $(ROOMS) $(TABLES))
+$(B)/ecube: $(call native,$(TOOL) $(SIM) $(ROOMS) $(TABLES_LARGE))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 
@@ -213,10 +215,13 @@ $(CRC_TABLES): $(B)/crc_gen
 	@mkdir -p $(@D)
 	$(Q)$(B)/crc_gen > $@
 
-$(B)/gen/schedule_tables.c: $(B)/schedule_gen
+# The dimensions of the exchange, and of the trees and the barrier.
+$(B)/gen/schedule_tables.c: SCHEDULE_DIMS := 10 10
+$(B)/gen/schedule_tables_large.c: SCHEDULE_DIMS := 12 16
+$(B)/gen/schedule_tables.c $(B)/gen/schedule_tables_large.c: $(B)/schedule_gen
 	@mkdir -p $(@D)
 	@echo "  prove $@"
-	$(Q)$(B)/schedule_gen > $@
+	$(Q)$(B)/schedule_gen $(SCHEDULE_DIMS) > $@
 
 $(B)/host/rooms.a: $(CHECKED_ROOMS) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(CHECKED_ROOMS)
@@ -282,7 +287,7 @@ $(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
 $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER) $(CRC_TABLES),-ljansson -lcrypto,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 
-$(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES) host/check.c)
+$(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES_LARGE) host/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^

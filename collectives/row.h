@@ -4,7 +4,7 @@
  * A node reads a row with its relative rank, rank XOR root, in place of its rank; XOR is the group
  * operation of the hypercube, so one table serves every node and every root. Rows are ordered in
  * steps, one row a step. A row whose mask needs a dimension that the mesh does not have is skipped,
- * so one table serves every cube up to CUBE_DIMS_MAX.
+ * so one table serves every cube up to the dimensions that it holds.
  *
  *   a node sends    when (relative & care) == send_value
  *   a node receives when (relative & care) == receive_value
@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 enum {
-    CUBE_DIMS_MAX = 10,
+    CUBE_DIMS_MAX = 16, /* that any table may hold: the bits of a mask */
     SCHEDULE_OPERATIONS = 5 /* one table for each enum ecube_operation */
 };
 
@@ -50,8 +50,12 @@ struct schedule_row {
 
 struct schedule_table {
     const struct schedule_row *rows;
-    uint32_t row_count;
+    uint16_t row_count;
+    uint16_t dims; /* the largest cube whose rows are all here */
 };
 
-/* Indexed by enum ecube_operation; built and proved by gen/. */
+/*
+ * Indexed by enum ecube_operation; built and proved by gen/. There are two sets of them, of which a
+ * binary links one: the firmware's fit its image, the tool's reach further.
+ */
 extern const struct schedule_table schedule_tables[SCHEDULE_OPERATIONS];

@@ -6,6 +6,12 @@
 #include "collectives/walker.h"
 #include "drivers/check.h"
 
+bool walk_possible(uint32_t operation, uint32_t dims, uint32_t root, uint32_t block_bytes)
+{
+    return operation < SCHEDULE_OPERATIONS &&
+           walk_possible_table(&schedule_tables[operation], operation, dims, root, block_bytes);
+}
+
 void walk_begin(struct walk *walk, uint32_t operation, uint32_t dims, uint32_t rank, uint32_t root,
                 uint32_t block_bytes)
 {
@@ -15,8 +21,9 @@ void walk_begin(struct walk *walk, uint32_t operation, uint32_t dims, uint32_t r
 
 uint32_t walk_steps(uint32_t operation, uint32_t dims)
 {
-    CHECK(operation < SCHEDULE_OPERATIONS && dims <= CUBE_DIMS_MAX);
+    CHECK(operation < SCHEDULE_OPERATIONS);
     const struct schedule_table *table = &schedule_tables[operation];
+    CHECK(dims <= table->dims);
     uint32_t steps = 0;
     for (uint32_t i = 0; i < table->row_count; i++) {
         steps += table->rows[i].mask < UINT32_C(1) << dims;

@@ -11,9 +11,10 @@ static uint32_t node_count(uint32_t dims)
     return UINT32_C(1) << dims;
 }
 
-bool walk_possible(uint32_t operation, uint32_t dims, uint32_t root, uint32_t block_bytes)
+bool walk_possible_table(const struct schedule_table *table, uint32_t operation, uint32_t dims,
+                         uint32_t root, uint32_t block_bytes)
 {
-    if (operation >= SCHEDULE_OPERATIONS || dims > CUBE_DIMS_MAX || root >= node_count(dims)) {
+    if (operation >= SCHEDULE_OPERATIONS || dims > table->dims || root >= node_count(dims)) {
         return false;
     }
     bool one_buffer = operation == ECUBE_BARRIER || operation == ECUBE_BROADCAST;
@@ -24,7 +25,7 @@ bool walk_possible(uint32_t operation, uint32_t dims, uint32_t root, uint32_t bl
 void walk_begin_table(struct walk *walk, const struct schedule_table *table, uint32_t operation,
                       uint32_t dims, uint32_t rank, uint32_t root, uint32_t block_bytes)
 {
-    CHECK(walk_possible(operation, dims, root, block_bytes));
+    CHECK(walk_possible_table(table, operation, dims, root, block_bytes));
     CHECK(rank < node_count(dims));
     *walk = (struct walk){
         .table = table,

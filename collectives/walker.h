@@ -65,10 +65,14 @@ struct walk_span {
 };
 
 /*
- * True when there is such an operation, such a cube and such a root, and offsets into the buffers
- * fit 32 bits.
+ * True when there is such an operation, its table holds such a cube with such a root, and offsets
+ * into the buffers fit 32 bits.
  */
 bool walk_possible(uint32_t operation, uint32_t dims, uint32_t root, uint32_t block_bytes);
+
+/* The same through any table. */
+bool walk_possible_table(const struct schedule_table *table, uint32_t operation, uint32_t dims,
+                         uint32_t root, uint32_t block_bytes);
 
 /* Starts the walk of node rank through the proved table of the operation. */
 void walk_begin(struct walk *walk, uint32_t operation, uint32_t dims, uint32_t rank, uint32_t root,

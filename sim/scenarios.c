@@ -263,5 +263,6 @@ enum sim_scenario sim_scenario_named(const char *name)
 
 unsigned sim_scenario_dims(enum sim_scenario scenario)
 {
-    return scenario == SIM_LOAD ? (unsigned)SIM_DIMS_MAX : (unsigned)CUBE_DIMS_MAX;
+    return scenario == SIM_LOAD ? (unsigned)SIM_DIMS_MAX
+                                : schedule_tables[operation_of(scenario)].dims;
 }

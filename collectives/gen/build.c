@@ -8,16 +8,14 @@
 #include "drivers/check.h"
 #include "include/ecube/abi.h"
 
-enum { ALL = (1 << CUBE_DIMS_MAX) - 1 };
-
 /*
  * The next larger subset of the same size in the lexicographic order of ascending dimension tuples;
  * false after the last. Example, two of four: 01 02 03 12 13 23.
  */
-static bool tuple_next(uint32_t tuple[], uint32_t size)
+static bool tuple_next(uint32_t tuple[], uint32_t size, uint32_t dims)
 {
     uint32_t place = size;
-    while (place > 0 && tuple[place - 1] == CUBE_DIMS_MAX - size + place - 1) {
+    while (place > 0 && tuple[place - 1] == dims - size + place - 1) {
         place--;
     }
     if (place == 0) {
@@ -44,10 +42,10 @@ static uint16_t tuple_mask(const uint32_t tuple[], uint32_t size)
  * out the masks that a smaller cube does not have leaves exactly the order of that cube, so this
  * one table holds all of them.
  */
-static uint32_t build_exchange(struct schedule_row rows[ROWS_MAX])
+static uint16_t build_exchange(uint32_t dims, struct schedule_row rows[])
 {
-    uint32_t count = 0;
-    for (uint32_t size = CUBE_DIMS_MAX; size > 0; size--) {
+    uint16_t count = 0;
+    for (uint32_t size = dims; size > 0; size--) {
         uint32_t tuple[CUBE_DIMS_MAX];
         for (uint32_t i = 0; i < size; i++) {
             tuple[i] = i;
@@ -55,33 +53,33 @@ static uint32_t build_exchange(struct schedule_row rows[ROWS_MAX])
         do {
             rows[count++] =
                 (struct schedule_row){.mask = tuple_mask(tuple, size), .select = SELECT_PEER};
-        } while (tuple_next(tuple, size));
+        } while (tuple_next(tuple, size, dims));
     }
     return count;
 }
 
-static uint32_t build_barrier(struct schedule_row rows[ROWS_MAX])
+static uint16_t build_barrier(uint32_t dims, struct schedule_row rows[])
 {
-    for (uint32_t dim = 0; dim < CUBE_DIMS_MAX; dim++) {
+    for (uint32_t dim = 0; dim < dims; dim++) {
         rows[dim] = (struct schedule_row){.mask = (uint16_t)(1u << dim), .select = SELECT_NOTHING};
     }
-    return CUBE_DIMS_MAX;
+    return (uint16_t)dims;
 }
 
 /* Lowest dimension first: the nodes below 2^dim have the message and pass it on across dim. */
-static uint32_t build_broadcast(struct schedule_row rows[ROWS_MAX])
+static uint16_t build_broadcast(uint32_t dims, struct schedule_row rows[])
 {
-    for (uint32_t dim = 0; dim < CUBE_DIMS_MAX; dim++) {
+    for (uint32_t dim = 0; dim < dims; dim++) {
         uint16_t bit = (uint16_t)(1u << dim);
         rows[dim] = (struct schedule_row){
             .mask = bit,
-            .care = (uint16_t)(ALL & ~(bit - 1)),
+            .care = (uint16_t)((1u << dims) - bit),
             .send_value = 0,
             .receive_value = bit,
             .select = SELECT_WHOLE,
         };
     }
-    return CUBE_DIMS_MAX;
+    return (uint16_t)dims;
 }
 
 /*
@@ -100,32 +98,40 @@ static struct schedule_row subtree_row(uint32_t dim, bool outward)
     };
 }
 
-static uint32_t build_scatter(struct schedule_row rows[ROWS_MAX])
+static uint16_t build_scatter(uint32_t dims, struct schedule_row rows[])
 {
-    for (uint32_t dim = 0; dim < CUBE_DIMS_MAX; dim++) {
-        rows[CUBE_DIMS_MAX - 1 - dim] = subtree_row(dim, true);
+    for (uint32_t dim = 0; dim < dims; dim++) {
+        rows[dims - 1 - dim] = subtree_row(dim, true);
     }
-    return CUBE_DIMS_MAX;
+    return (uint16_t)dims;
 }
 
-static uint32_t build_gather(struct schedule_row rows[ROWS_MAX])
+static uint16_t build_gather(uint32_t dims, struct schedule_row rows[])
 {
-    for (uint32_t dim = 0; dim < CUBE_DIMS_MAX; dim++) {
+    for (uint32_t dim = 0; dim < dims; dim++) {
         rows[dim] = subtree_row(dim, false);
     }
-    return CUBE_DIMS_MAX;
+    return (uint16_t)dims;
 }
 
-uint32_t rows_build(uint32_t operation, struct schedule_row rows[ROWS_MAX])
+static uint16_t build_rows(uint32_t operation, uint32_t dims, struct schedule_row rows[])
 {
-    CHECK(operation < SCHEDULE_OPERATIONS);
     switch (operation) {
-    case ECUBE_BROADCAST: return build_broadcast(rows);
-    case ECUBE_SCATTER: return build_scatter(rows);
-    case ECUBE_GATHER: return build_gather(rows);
-    case ECUBE_EXCHANGE: return build_exchange(rows);
-    default: return build_barrier(rows);
+    case ECUBE_BROADCAST: return build_broadcast(dims, rows);
+    case ECUBE_SCATTER: return build_scatter(dims, rows);
+    case ECUBE_GATHER: return build_gather(dims, rows);
+    case ECUBE_EXCHANGE: return build_exchange(dims, rows);
+    default: return build_barrier(dims, rows);
     }
+}
+
+struct schedule_table table_build(uint32_t operation, uint32_t dims,
+                                  struct schedule_row rows[ROWS_MAX])
+{
+    CHECK(operation < SCHEDULE_OPERATIONS && dims <= CUBE_DIMS_MAX);
+    return (struct schedule_table){.rows = rows,
+                                   .row_count = build_rows(operation, dims, rows),
+                                   .dims = (uint16_t)dims};
 }
 
 const char *rows_name(uint32_t operation)

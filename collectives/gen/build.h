@@ -1,7 +1,8 @@
 /*
- * build.h - builds the rows of each operation's schedule for the largest cube.
+ * build.h - builds the rows of each operation's schedule for the cubes up to a given one.
  *
- * Errors   none; the operation must be one of enum ecube_operation (CHECK)
+ * Errors   none; the operation must be one of enum ecube_operation, dims at most CUBE_DIMS_MAX
+ *          (CHECK)
  * Context  host only
  * Source   exchange: algorithm AAP, Boppana & Raghavendra, CENG 90-20 (1990), section 3.2
  *          broadcast, scatter, gather: binomial tree, Ozveren, LIDS-P-1721 (1987), section 2.2,
@@ -17,8 +18,9 @@
 
 enum { ROWS_MAX = (1 << CUBE_DIMS_MAX) - 1 };
 
-/* Fills rows and returns how many there are. */
-uint32_t rows_build(uint32_t operation, struct schedule_row rows[ROWS_MAX]);
+/* Fills rows; the table that they make. */
+struct schedule_table table_build(uint32_t operation, uint32_t dims,
+                                  struct schedule_row rows[ROWS_MAX]);
 
 /* The operation's name as a C identifier, and its algorithm and source for a reader. */
 const char *rows_name(uint32_t operation);

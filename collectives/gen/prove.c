@@ -12,21 +12,29 @@
 #include "include/ecube/abi.h"
 #include "include/ecube/predict.h"
 
-enum { ROOTS_ALL_DIMS = 6 };
+enum {
+    ROOTS_ALL_DIMS = 6,
+    FOLLOW_ALL_DIMS = 10,
+    FOLLOWED = 64 /* nodes whose arrival is followed through the barrier of a larger cube */
+};
 
 /*
- * One node of the replay. A block is one token, a number that names its source and destination; 0:
- * nothing there.
+ * One node of the replay. A block of a tree is one token, a number that names its source and
+ * destination; 0: nothing there. An exchange needs none: nothing writes to its send buffer, so what
+ * a node sends from the place of block b is its block for node b.
  */
 struct place {
     struct walk walk;
     struct walk_step step; /* the next one this node takes part in */
     bool live;             /* step is valid */
-    uint32_t *send;
-    uint32_t *receive;               /* equal to send when the operation has one buffer */
-    uint8_t *heard;                  /* barrier: 1 for every node whose arrival this one knows of */
-    uint32_t carried[CUBE_DIMS_MAX]; /* circuits that left through each dimension so far */
-    uint32_t used[CUBE_DIMS_MAX];    /* 1 + the last step in which one did */
+    uint64_t *blocks;      /* the one buffer of a tree */
+    uint8_t *heard;        /* 1 for every followed node whose block or arrival has come */
+};
+
+/* A directed link: circuits so far, and 1 + the last step in which it carried one. */
+struct use {
+    uint16_t carried;
+    uint16_t last;
 };
 
 struct replay {
@@ -34,9 +42,11 @@ struct replay {
     uint32_t dims;
     uint32_t root;
     uint32_t node_count;
+    uint32_t followed; /* of the nodes, each node_count / followed from the next */
     uint32_t step;
     struct place *places;
-    uint32_t *tokens;
+    struct use (*uses)[CUBE_DIMS_MAX]; /* of the links that leave each node */
+    uint64_t *blocks;
     uint8_t *heard;
     uint8_t *heard_before; /* at the start of the step */
     struct proof *proof;
@@ -45,9 +55,9 @@ struct replay {
 #define FAIL(replay, ...)                                                                          \
     (snprintf((replay)->proof->fault, sizeof(replay)->proof->fault, __VA_ARGS__), false)
 
-static uint32_t token(const struct replay *replay, uint32_t source, uint32_t destination)
+static uint64_t token(const struct replay *replay, uint32_t source, uint32_t destination)
 {
-    return source * replay->node_count + destination + 1;
+    return (uint64_t)source * replay->node_count + destination + 1;
 }
 
 /* Where a node's own block lies in its subtree's working buffer. */
@@ -61,24 +71,22 @@ static uint32_t own_block(const struct replay *replay, uint32_t rank)
 static void place_start(struct replay *replay, uint32_t rank)
 {
     struct place *place = &replay->places[rank];
-    uint32_t count = replay->node_count;
+    uint32_t apart = replay->followed ? replay->node_count / replay->followed : 0;
     switch (replay->operation) {
-    case ECUBE_EXCHANGE:
-        for (uint32_t other = 0; other < count; other++) {
-            place->send[other] = token(replay, rank, other);
-        }
-        place->receive[rank] = token(replay, rank, rank);
-        break;
-    case ECUBE_BROADCAST: place->send[0] = rank == replay->root ? token(replay, rank, 0) : 0; break;
+    case ECUBE_BROADCAST: place->blocks[0] = rank == replay->root ? token(replay, rank, 0) : 0; break;
     case ECUBE_SCATTER:
-        for (uint32_t other = 0; other < count && rank == replay->root; other++) {
-            place->send[other] = token(replay, rank, other);
+        for (uint32_t other = 0; other < replay->node_count && rank == replay->root; other++) {
+            place->blocks[other] = token(replay, rank, other);
         }
         break;
     case ECUBE_GATHER:
-        place->send[own_block(replay, rank)] = token(replay, rank, replay->root);
+        place->blocks[own_block(replay, rank)] = token(replay, rank, replay->root);
         break;
-    default: place->heard[rank] = 1; break;
+    default:
+        if (rank % apart == 0) {
+            place->heard[rank / apart] = 1;
+        }
+        break;
     }
 }
 
@@ -87,25 +95,16 @@ static bool place_is_done(const struct replay *replay, uint32_t rank)
     const struct place *place = &replay->places[rank];
     bool done = true;
     switch (replay->operation) {
-    case ECUBE_EXCHANGE:
-        for (uint32_t other = 0; other < replay->node_count; other++) {
-            done = done && place->receive[other] == token(replay, other, rank);
-        }
-        break;
-    case ECUBE_BROADCAST: done = place->receive[0] == token(replay, replay->root, 0); break;
+    case ECUBE_BROADCAST: done = place->blocks[0] == token(replay, replay->root, 0); break;
     case ECUBE_SCATTER:
-        done = place->receive[own_block(replay, rank)] == token(replay, replay->root, rank);
+        done = place->blocks[own_block(replay, rank)] == token(replay, replay->root, rank);
         break;
     case ECUBE_GATHER:
         for (uint32_t other = 0; other < replay->node_count && rank == replay->root; other++) {
-            done = done && place->receive[other] == token(replay, other, rank);
+            done = done && place->blocks[other] == token(replay, other, rank);
         }
         break;
-    default:
-        for (uint32_t other = 0; other < replay->node_count; other++) {
-            done = done && place->heard[other];
-        }
-        break;
+    default: done = !memchr(place->heard, 0, replay->followed); break;
     }
     return done;
 }
@@ -126,17 +125,17 @@ static bool circuit_route(struct replay *replay, uint32_t source, const struct w
             }
             continue;
         }
-        struct place *hop = &replay->places[node];
-        if (hop->used[dim] == replay->step + 1) {
+        struct use *use = &replay->uses[node][dim];
+        if (use->last == replay->step + 1) {
             return FAIL(replay, "step %u: two circuits leave node %u in dimension %u", replay->step,
                         node, dim);
         }
-        if (step->turns[dim] != hop->carried[dim]) {
+        if (step->turns[dim] != use->carried) {
             return FAIL(replay, "step %u: node %u says turn %u at node %u dimension %u, it is %u",
-                        replay->step, source, step->turns[dim], node, dim, hop->carried[dim]);
+                        replay->step, source, step->turns[dim], node, dim, use->carried);
         }
-        hop->used[dim] = replay->step + 1;
-        hop->carried[dim]++;
+        use->last = (uint16_t)(replay->step + 1);
+        use->carried++;
         node ^= UINT32_C(1) << dim;
         (*hops)++;
     }
@@ -144,23 +143,33 @@ static bool circuit_route(struct replay *replay, uint32_t source, const struct w
     return true;
 }
 
+/* An exchange: the circuit carries the source's block for the peer, to where the peer wants it. */
+static bool exchange_move(struct replay *replay, uint32_t source, const struct walk_step *step)
+{
+    struct place *to = &replay->places[step->peer];
+    if (step->send_offset != step->peer || to->step.receive_offset != source ||
+        step->send_bytes != 1) {
+        return FAIL(replay, "step %u: %u sends its block %u to %u, which wants that of %u",
+                    replay->step, source, step->send_offset, step->peer, to->step.receive_offset);
+    }
+    if (to->heard[source]) {
+        return FAIL(replay, "step %u: node %u gets block %u twice", replay->step, step->peer,
+                    source);
+    }
+    to->heard[source] = 1;
+    return true;
+}
+
 /*
- * Moves the blocks of one circuit. Reading what the same step writes cannot happen: see
- * circuit_meets.
+ * A tree: moves tokens. Reading what the same step writes cannot happen: see circuit_meets.
  */
-static bool circuit_move(struct replay *replay, uint32_t source, const struct walk_step *step)
+static bool tree_move(struct replay *replay, uint32_t source, const struct walk_step *step)
 {
     struct place *from = &replay->places[source];
     struct place *to = &replay->places[step->peer];
-    uint64_t send_end = (uint64_t)step->send_offset + step->send_bytes;
-    uint64_t receive_end = (uint64_t)to->step.receive_offset + to->step.receive_bytes;
-    if (send_end > walk_span(&from->walk).send_bytes ||
-        receive_end > walk_span(&to->walk).receive_bytes) {
-        return FAIL(replay, "step %u: %u to %u leaves a buffer", replay->step, source, step->peer);
-    }
     for (uint32_t i = 0; i < step->send_bytes; i++) {
-        uint32_t block = from->send[step->send_offset + i];
-        uint32_t *into = &to->receive[to->step.receive_offset + i];
+        uint64_t block = from->blocks[step->send_offset + i];
+        uint64_t *into = &to->blocks[to->step.receive_offset + i];
         if (block == 0) {
             return FAIL(replay, "step %u: node %u sends block %u before it has it", replay->step,
                         source, step->send_offset + i);
@@ -171,8 +180,29 @@ static bool circuit_move(struct replay *replay, uint32_t source, const struct wa
         }
         *into = block;
     }
-    for (uint32_t i = 0; replay->operation == ECUBE_BARRIER && i < replay->node_count; i++) {
-        to->heard[i] |= replay->heard_before[(size_t)source * replay->node_count + i];
+    return true;
+}
+
+/* Moves the blocks of one circuit. */
+static bool circuit_move(struct replay *replay, uint32_t source, const struct walk_step *step)
+{
+    struct place *from = &replay->places[source];
+    struct place *to = &replay->places[step->peer];
+    uint64_t send_end = (uint64_t)step->send_offset + step->send_bytes;
+    uint64_t receive_end = (uint64_t)to->step.receive_offset + to->step.receive_bytes;
+    if (send_end > walk_span(&from->walk).send_bytes ||
+        receive_end > walk_span(&to->walk).receive_bytes) {
+        return FAIL(replay, "step %u: %u to %u leaves a buffer", replay->step, source, step->peer);
+    }
+    if (replay->operation == ECUBE_EXCHANGE) {
+        return exchange_move(replay, source, step);
+    }
+    if (replay->operation != ECUBE_BARRIER) {
+        return tree_move(replay, source, step);
+    }
+    const uint8_t *told = replay->heard_before + (size_t)source * replay->followed;
+    for (uint32_t i = 0; i < replay->followed; i++) {
+        to->heard[i] |= told[i];
     }
     return true;
 }
@@ -196,9 +226,15 @@ static bool circuit_meets(struct replay *replay, uint32_t rank)
         return FAIL(replay, "step %u: node %u receives from %u, which does not send", replay->step,
                     rank, step->peer);
     }
-    if (place->send == place->receive && step->sends && step->receives && step->send_bytes > 0) {
+    if (place->blocks && step->sends && step->receives && step->send_bytes > 0) {
         return FAIL(replay, "step %u: node %u sends and receives in one buffer", replay->step,
                     rank);
+    }
+    /* What holds for a followed node then holds for all: they are each other's XOR-translates. */
+    if (replay->followed > 0 && replay->followed < replay->node_count &&
+        !(step->sends && step->receives &&
+          (step->peer ^ rank) == replay->places[0].step.peer)) {
+        return FAIL(replay, "step %u: node %u does not do as node 0", replay->step, rank);
     }
     return true;
 }
@@ -207,7 +243,7 @@ static bool step_replay(struct replay *replay)
 {
     uint32_t hops_max = 0;
     uint32_t blocks_max = 0;
-    size_t heard_bytes = (size_t)replay->node_count * replay->node_count;
+    size_t heard_bytes = (size_t)replay->node_count * replay->followed;
     if (replay->operation == ECUBE_BARRIER) {
         memcpy(replay->heard_before, replay->heard, heard_bytes);
     }
@@ -258,32 +294,59 @@ static bool step_advance(struct replay *replay, uint32_t *live_count)
     return true;
 }
 
-static void replay_begin(struct replay *replay, const struct schedule_table *table)
+/* Every node's walk, at its first step; returns the blocks of all buffers of a tree. */
+static uint64_t replay_walks(struct replay *replay, const struct schedule_table *table)
 {
-    uint32_t count = replay->node_count;
-    size_t square = (size_t)count * count;
-    bool one_buffer = replay->operation != ECUBE_EXCHANGE;
-    replay->places = calloc(count, sizeof *replay->places);
-    replay->tokens = calloc(2 * square, sizeof *replay->tokens);
-    replay->heard = calloc(2 * square, 1);
-    CHECK(replay->places && replay->tokens && replay->heard);
-    replay->heard_before = replay->heard + square;
-    for (uint32_t rank = 0; rank < count; rank++) {
+    uint64_t blocks = 0;
+    for (uint32_t rank = 0; rank < replay->node_count; rank++) {
         struct place *place = &replay->places[rank];
-        place->send = replay->tokens + (size_t)rank * count;
-        place->receive = one_buffer ? place->send : place->send + square;
-        place->heard = replay->heard + (size_t)rank * count;
-        place_start(replay, rank);
         walk_begin_table(&place->walk, table, replay->operation, replay->dims, rank, replay->root,
                          1);
         place->live = walk_next(&place->walk, &place->step);
+        blocks += walk_span(&place->walk).send_bytes;
+    }
+    return replay->followed ? 0 : blocks;
+}
+
+static uint32_t followed_count(uint32_t operation, uint32_t dims)
+{
+    switch (operation) {
+    case ECUBE_EXCHANGE: return UINT32_C(1) << dims;
+    case ECUBE_BARRIER: return dims <= FOLLOW_ALL_DIMS ? UINT32_C(1) << dims : FOLLOWED;
+    default: return 0;
+    }
+}
+
+static void replay_begin(struct replay *replay, const struct schedule_table *table)
+{
+    uint32_t count = replay->node_count;
+    replay->followed = followed_count(replay->operation, replay->dims);
+    size_t heard = (size_t)count * replay->followed;
+    replay->places = calloc(count, sizeof *replay->places);
+    replay->uses = calloc(count, sizeof *replay->uses);
+    replay->heard = calloc(2 * heard + 1, 1);
+    CHECK(replay->places && replay->uses && replay->heard);
+    replay->heard_before = replay->heard + heard;
+    uint64_t block_count = replay_walks(replay, table);
+    replay->blocks = calloc(block_count + 1, sizeof *replay->blocks);
+    CHECK(replay->blocks);
+    uint64_t *next = replay->blocks;
+    for (uint32_t rank = 0; rank < count; rank++) {
+        struct place *place = &replay->places[rank];
+        place->heard = replay->heard + (size_t)rank * replay->followed;
+        if (block_count) {
+            place->blocks = next;
+            next += walk_span(&place->walk).send_bytes;
+        }
+        place_start(replay, rank);
     }
 }
 
 static void replay_end(struct replay *replay)
 {
     free(replay->places);
-    free(replay->tokens);
+    free(replay->uses);
+    free(replay->blocks);
     free(replay->heard);
 }
 
@@ -341,20 +404,37 @@ bool schedule_prove(const struct schedule_table *table, uint32_t operation, uint
     return proved;
 }
 
-bool schedule_prove_all(const struct schedule_table *table, uint32_t operation, struct proof *proof)
+/* From one root up to all: see prove.h. The proof that is left is that of root 0 or of a fault. */
+static bool roots_prove(const struct schedule_table *table, uint32_t operation, uint32_t dims,
+                        struct proof *proof)
 {
-    for (uint32_t dims = 0; dims <= CUBE_DIMS_MAX; dims++) {
-        uint32_t node_count = UINT32_C(1) << dims;
-        bool rooted = operation != ECUBE_BARRIER && operation != ECUBE_EXCHANGE;
-        uint32_t stride = !rooted ? node_count : dims <= ROOTS_ALL_DIMS ? 1 : node_count / 4 - 1;
-        for (uint32_t root = 0; root < node_count; root += stride) {
-            if (!schedule_prove(table, operation, dims, root, proof)) {
-                size_t used = strlen(proof->fault);
-                snprintf(proof->fault + used, sizeof proof->fault - used,
-                         " (%u dimensions, root %u)", dims, root);
-                return false;
-            }
+    uint32_t node_count = UINT32_C(1) << dims;
+    bool rooted = operation != ECUBE_BARRIER && operation != ECUBE_EXCHANGE;
+    uint32_t stride = !rooted ? node_count : dims <= ROOTS_ALL_DIMS ? 1 : node_count / 4 - 1;
+    bool proved = schedule_prove(table, operation, dims, 0, proof);
+    uint32_t root = 0;
+    while (proved && root + stride < node_count) {
+        struct proof other;
+        root += stride;
+        proved = schedule_prove(table, operation, dims, root, &other);
+        if (!proved) {
+            *proof = other;
         }
     }
-    return true;
+    if (!proved) {
+        size_t used = strlen(proof->fault);
+        snprintf(proof->fault + used, sizeof proof->fault - used, " (%u dimensions, root %u)", dims,
+                 root);
+    }
+    return proved;
+}
+
+uint32_t schedule_prove_all(const struct schedule_table *table, uint32_t operation,
+                            struct proof proofs[CUBE_DIMS_MAX + 1])
+{
+    uint32_t dims = 0;
+    while (dims <= table->dims && roots_prove(table, operation, dims, &proofs[dims])) {
+        dims++;
+    }
+    return dims;
 }

@@ -9,7 +9,10 @@
  *     before;
  *   - every block read holds data, no block is delivered twice, and no offset leaves the node's
  *     buffers;
- *   - at the end every node holds what the operation promises;
+ *   - at the end every node holds what the operation promises. A barrier of more than 10
+ *     dimensions follows the arrivals of 64 nodes to all others, not of every node: the replay
+ *     checks that in each step all nodes do what node 0 does, translated by XOR, so that one would
+ *     do;
  *   - steps, hops and blocks are those of the closed form in predict.h, which then is no less than
  *     the bound.
  *
@@ -36,8 +39,9 @@ bool schedule_prove(const struct schedule_table *table, uint32_t operation, uint
                     uint32_t root, struct proof *proof);
 
 /*
- * Proves the table for every cube up to CUBE_DIMS_MAX: from every root up to 6 dimensions, from a
- * sample above.
+ * Proves the table for every cube that it holds: from every root up to 6 dimensions, from a sample
+ * above. Returns how many cubes are proved, from that of one node upwards, each with the proof from
+ * root 0; when it is not all, which is table->dims + 1, the next proof holds the fault.
  */
-bool schedule_prove_all(const struct schedule_table *table, uint32_t operation,
-                        struct proof *proof);
+uint32_t schedule_prove_all(const struct schedule_table *table, uint32_t operation,
+                            struct proof proofs[CUBE_DIMS_MAX + 1]);
