@@ -7,16 +7,42 @@
 
 enum { REAL_DIGITS = 15 };
 
+static int cannot_write(const struct output *output, int error, struct message *message)
+{
+    return message_set(message, "cannot write the %s %.300s: %s", output->what, output->path,
+                       strerror(error));
+}
+
 int output_open(struct output *output, const char *path, struct message *message)
 {
-    *output = (struct output){.path = path, .fd = -1};
+    return output_open_as(output, "JSON file", path, message);
+}
+
+int output_open_as(struct output *output, const char *what, const char *path,
+                   struct message *message)
+{
+    *output = (struct output){.path = path, .what = what, .fd = -1};
     if (!path) {
         return 0;
     }
     output->made = access(path, F_OK) != 0;
     output->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (output->fd < 0) {
-        return message_set(message, "cannot write the JSON file %.300s: %s", path, strerror(errno));
+        return cannot_write(output, errno, message);
+    }
+    return 0;
+}
+
+/* A pipe or device cannot be cut short. */
+static bool emptied(const struct output *output)
+{
+    return ftruncate(output->fd, 0) == 0 || errno == EINVAL;
+}
+
+int output_begin(struct output *output, struct message *message)
+{
+    if (output->fd >= 0 && !emptied(output)) {
+        return cannot_write(output, errno, message);
     }
     return 0;
 }
@@ -26,14 +52,12 @@ int output_write(struct output *output, const json_t *object, struct message *me
     if (output->fd < 0) {
         return 0;
     }
-    if ((ftruncate(output->fd, 0) != 0 &&
-         errno != EINVAL) /* a pipe or device cannot be cut short */
-        ||
+    if (!emptied(output) ||
         json_dumpfd(object, output->fd, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) != 0 ||
         write(output->fd, "\n", 1) != 1) {
+        int error = errno;
         close(output->fd);
-        return message_set(message, "cannot write the JSON file %.300s: %s", output->path,
-                           strerror(errno));
+        return cannot_write(output, error, message);
     }
     close(output->fd);
     output->fd = -1;

@@ -1,5 +1,6 @@
 /*
- * output.h - the file of --json: opened before the run, so that an unwritable one is told then.
+ * output.h - the files of --json and --trace: opened before the run, so that an unwritable one is
+ * told then.
  */
 #pragma once
 
@@ -10,11 +11,19 @@
 
 struct output {
     const char *path; /* NULL: none was asked for */
+    const char *what; /* for messages */
     int fd;
     bool made; /* it did not exist before */
 };
 
 int output_open(struct output *output, const char *path, struct message *message);
+
+/* The same for a file that is no JSON object of results but, say, a trace. */
+int output_open_as(struct output *output, const char *what, const char *path,
+                   struct message *message);
+
+/* Empties the file, for its owner to write to `fd`. */
+int output_begin(struct output *output, struct message *message);
 
 /* Replaces what is in the file by one object, and closes it. */
 int output_write(struct output *output, const json_t *object, struct message *message);

@@ -24,6 +24,8 @@ static const double address_room = 3.5e9; /* of a node's 32-bit addresses, for i
 struct run {
     struct sim_arguments arguments;
     struct sim_result result;
+    struct output trace_output;
+    struct trace_result trace;
     uint64_t begun_us[SIM_SIZES_MAX + 1]; /* when each line began; the last one ended */
     uint64_t start_us, end_us;
     uint64_t run_us;
@@ -43,6 +45,7 @@ static void on_abort(int number)
 {
     (void)number;
     if (present) {
+        sim_trace_abandon(present);
         dprintf(STDERR_FILENO,
                 "ecube: seed %" PRIu64 ", at event %" PRIu64
                 ": --replay with the event before shows what came before\n",
@@ -158,7 +161,16 @@ static int prepare(struct run *run, struct output *output, struct message *messa
     if (choose_contents(arguments, message) != 0) {
         return -1;
     }
-    return output_open(output, arguments->json, message);
+    if (output_open(output, arguments->json, message) != 0) {
+        return -1;
+    }
+    if (output_open_as(&run->trace_output, "trace", arguments->trace, message) != 0) {
+        output_drop(output);
+        return -1;
+    }
+    options->traced = arguments->trace != NULL;
+    options->trace_fd = run->trace_output.fd;
+    return 0;
 }
 
 static void show_progress(struct view *view, const struct sim *sim)
@@ -193,6 +205,9 @@ static int execute(struct run *run, struct message *message)
     unsigned complete = 0;
     uint64_t shown_us = 0;
 
+    if (output_begin(&run->trace_output, message) != 0) {
+        return -1;
+    }
     run->start_us = run->begun_us[0] = now_us();
     struct sim *sim = sim_make(&run->arguments.options);
     if (!sim) {
@@ -215,6 +230,10 @@ static int execute(struct run *run, struct message *message)
     run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
     run->processor_us = processor_us();
+    if (run->arguments.options.traced) {
+        run->trace = sim_trace_end(sim);
+        close(run->trace_output.fd);
+    }
     view_clear(&view);
     present = NULL;
     sim_free(sim);
@@ -374,6 +393,7 @@ int verb_sim(int argc, char **argv)
     }
     if (execute(&run, &message) != 0) {
         output_drop(&output);
+        output_drop(&run.trace_output);
         return message_print(&message);
     }
     json_t *reports = reports_of(&run);

@@ -13,7 +13,7 @@ struct sim_arguments {
     struct mesh_arguments mesh;
     struct topology topology;
     struct sim_options options;
-    const char *json;
+    const char *json, *trace;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
     uint8_t fault_kinds[SIM_FAULTS_MAX];
     unsigned fault_count;

@@ -28,7 +28,8 @@ enum {
     KEY_IMAGE,
     KEY_X,
     KEY_STOP,
-    KEY_REPLAY
+    KEY_REPLAY,
+    KEY_TRACE
 };
 
 enum {
@@ -57,6 +58,10 @@ static const struct argp_option option_list[] = {
     {"image", KEY_IMAGE, "N", 0, "bytes of the program that is downloaded first (default 512)", 0},
     {"x", KEY_X, "N", 0, "dimension of the download's smallest subcube (default: the best)", 0},
     {"json", KEY_JSON, "FILE", 0, "write the results to FILE as one JSON object", 0},
+    {"trace", KEY_TRACE, "FILE", 0,
+     "write a timeline to FILE, as Chrome trace JSON, for ui.perfetto.dev or chrome://tracing: one "
+     "track per directed link, circuits as slices in model time",
+     0},
     {"stop-at", KEY_STOP, "EVENT", 0, "stop at this event", 0},
     {"replay", KEY_REPLAY, "EVENT", 0,
      "with the options of a run that failed: stop at this event, and say in words what came before",
@@ -240,6 +245,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         break;
     case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, SIM_DIMS_MAX); break;
     case KEY_JSON: arguments->json = text; break;
+    case KEY_TRACE: arguments->trace = text; break;
     case KEY_STOP: options->stop_at = parse_whole("--stop-at", text, 1, UINT64_MAX); break;
     case KEY_REPLAY:
         options->stop_at = parse_whole("--replay", text, 1, UINT64_MAX);

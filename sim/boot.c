@@ -98,6 +98,7 @@ static void begin_download(struct sim *sim, uint32_t bytes)
 static void enter(struct sim *sim, enum sim_phase phase)
 {
     sim->phase = (uint8_t)phase;
+    trace_phase(sim);
     sim->progress_ns = sim->wall_ns;
     fault_phase(sim);
 }
@@ -184,6 +185,7 @@ static void add_download_line(struct sim *sim)
                               .steps = sim->options.dims,
                               .nodes = sim->count,
                               .model_ns = host->end_ns - host->base_ns};
+    trace_measured(sim, sim->result.line_count - 1, host->base_ns);
 }
 
 /* All nodes have what they were sent. */

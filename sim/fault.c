@@ -118,28 +118,39 @@ static bool act(struct sim *sim)
     }
 }
 
+/* A frame is touched. */
+static void note(struct sim *sim, const char *what)
+{
+    sim->result.damaged++;
+    trace_damage(sim, what);
+}
+
 bool fault_frame(struct sim *sim)
 {
+    static const char *const actions[] = {
+        [SIM_NOTHING] = "nothing",         [SIM_DROP_FRAME] = "drop",
+        [SIM_FLIP_BIT] = "flip",           [SIM_DUPLICATE_FRAME] = "duplicate",
+        [SIM_KILL_SENDER] = "kill sender", [SIM_CUT_LINK] = "cut link"};
     const struct sim_faults *faults = &sim->options.faults;
 
     if (faults->fail_event == sim->result.link_events) {
-        sim->result.damaged++;
+        note(sim, actions[faults->action]);
         if (!act(sim))
             return false;
     }
     for (uint32_t i = 0; faults->flip > 0 && i < sim->filling.bytes; i++) {
         if (chance(sim, faults->flip)) {
-            sim->result.damaged++;
+            note(sim, "flip");
             flip(sim, i);
         }
     }
     if (chance(sim, faults->duplicate)) {
-        sim->result.damaged++;
+        note(sim, "duplicate");
         duplicate(sim,
                   random_below(&sim->seed, 2) ? 0 : random_below(&sim->seed, sim->filling.bytes));
     }
     if (chance(sim, faults->drop)) {
-        sim->result.damaged++;
+        note(sim, "drop");
         return drop(sim, random_below(&sim->seed, 2));
     }
     return true;
@@ -167,6 +178,7 @@ static unsigned port_of(const struct sim *sim, uint32_t a, uint32_t b)
 
 void fault_apply(struct sim *sim, const struct sim_fault *fault)
 {
+    trace_fault(sim, fault);
     switch (fault->kind) {
     case SIM_KILL: kill_node(sim, fault->a); break;
     case SIM_CUT: sim_end_cut(sim_end_at(sim, fault->a, port_of(sim, fault->a, fault->b))); break;

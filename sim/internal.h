@@ -12,6 +12,7 @@
 #include "sim/link.h"
 #include "sim/mesh.h"
 #include "sim/queue.h"
+#include "sim/trace.h"
 
 enum {
     HOLD_EPOCH_NS = 20 * 1000 * 1000, /* wall time passes a withheld frame for at most two */
@@ -143,6 +144,7 @@ struct sim {
     uint64_t calls; /* of programs */
     struct history history[SIM_HISTORY_MAX];
     uint64_t history_count;
+    struct trace *trace; /* NULL: no timeline is written */
     uint32_t running; /* programs that have not ended */
     uint32_t deaths;  /* nodes that were killed */
     struct sim_result result;

@@ -133,6 +133,8 @@ static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uin
 
     *filling = (struct filling){.end = end};
     if (bytes >= FRAME_HEADER_BYTES) {
+        if (sim->trace)
+            trace_frame(sim, end, data, bytes);
         const uint8_t *packet = data + FRAME_HEADER_BYTES;
         bool checked = data[3] & FLAG_CHECKED;
         frame = FRAME_HEADER_BYTES + get32(data + 4) + (checked ? FRAME_CHECK_BYTES : 0);

@@ -59,7 +59,8 @@ struct sim *sim_make(const struct sim_options *options)
     wire(sim);
     init_actors(sim);
     memory_place(sim);
-    if (!host_init(sim)) {
+    sim->trace = options->traced ? trace_make(sim) : NULL;
+    if (!host_init(sim) || (options->traced && !sim->trace)) {
         sim_free(sim);
         return NULL;
     }
@@ -72,6 +73,8 @@ void sim_free(struct sim *sim)
 {
     if (!sim)
         return;
+    if (sim->trace)
+        sim_trace_end(sim);
     host_free(sim);
     queue_free(&sim->model);
     queue_free(&sim->wall);
@@ -90,6 +93,21 @@ void sim_result(const struct sim *sim, struct sim_result *result)
     result->node_bytes = (sim->layout.total_bytes + sim->pool.bytes +
                           (sim->model.room + sim->wall.room) * sizeof(struct event)) /
                          sim->count;
+}
+
+struct trace_result sim_trace_end(struct sim *sim)
+{
+    struct trace_result result = trace_end(sim);
+
+    trace_free(sim->trace);
+    sim->trace = NULL;
+    return result;
+}
+
+void sim_trace_abandon(const struct sim *sim)
+{
+    if (sim->trace)
+        trace_abandon(sim->trace);
 }
 
 uint64_t sim_events(const struct sim *sim)

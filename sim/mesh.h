@@ -19,6 +19,7 @@
 #include "include/ecube/abi.h"
 #include "router/clock.h"
 #include "sim/fault.h"
+#include "sim/trace.h"
 
 enum {
     SIM_DIMS_MAX = 16,
@@ -70,6 +71,8 @@ struct sim_options {
     unsigned download_x;  /* dimension of the smallest subcube of the download */
     uint64_t stop_at;     /* end at this event; 0: never */
     bool history;         /* keep the last frames for sim_history */
+    bool traced;          /* write a timeline to trace_fd (trace.h) */
+    int trace_fd;
     struct sim_faults faults;
 };
 
@@ -121,6 +124,11 @@ bool sim_advance(struct sim *sim, uint64_t events);
 void sim_result(const struct sim *sim, struct sim_result *result);
 /* The number of events so far. */
 uint64_t sim_events(const struct sim *sim);
+
+/* Completes the timeline of a simulation, which need not be over; it is not advanced any more. */
+struct trace_result sim_trace_end(struct sim *sim);
+/* The same for a handler of SIGABRT: the file is then whole as far as it goes. */
+void sim_trace_abandon(const struct sim *sim);
 
 /* How a node's program ended: E_OK, a negative status, or E_TIMEOUT when it still waits. */
 int sim_node_status(const struct sim *sim, uint32_t rank);

@@ -40,6 +40,7 @@ int32_t program_collective(struct sim *sim, uint32_t rank, uint32_t operation, u
     struct ecube_abi_collective call = {
         .operation = operation, .block_bytes = block_bytes, .send = send, .receive = receive};
 
+    trace_collective(sim, rank, operation, block_bytes);
     memcpy(program_arguments(sim, rank), &call, sizeof call);
     return program_call(sim, rank, ECUBE_CALL_COLLECTIVE, program_arguments_address(sim), 0);
 }
@@ -102,6 +103,7 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
         task->result = result < 0 ? result : program_result(sim, rank)->status;
         task->state = TASK_READY;
         sim->progress_ns = sim->wall_ns;
+        trace_resumed(sim, rank, task->result);
     } else if (verdict == NODE_BLOCK) {
         task->state = TASK_WAITS;
     }

@@ -166,6 +166,8 @@ static void measured(struct sim *sim, uint32_t rank)
     line->wrong += task->wrong;
     task->wrong = 0;
     scenario_predict(&sim->options, line);
+    if (line->nodes == sim->count)
+        trace_measured(sim, task->size, task->start_ns);
 }
 
 void scenario_predict(const struct sim_options *options, struct sim_line *line)

@@ -1,0 +1,239 @@
+/*
+ * trace_phases.c - what is not on a link: phases, measurements, collectives and their steps, faults;
+ * and a timeline's begin and end.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drivers/status.h"
+#include "sim/internal.h"
+#include "sim/trace_internal.h"
+
+static const char *const phases[] = {"boot", "download", "run"};
+static const struct trace_track phase_track = {TRACE_PROCESS_MESH, TRACE_THREAD_PHASES};
+static const struct trace_track measurement_track = {TRACE_PROCESS_MESH, TRACE_THREAD_MEASUREMENTS};
+static const struct trace_track fault_track = {TRACE_PROCESS_MESH, TRACE_THREAD_FAULTS};
+
+const char *trace_operation(uint32_t operation)
+{
+    static const char *const names[] = {"barrier", "broadcast", "scatter", "gather",
+                                        "complete exchange"};
+
+    return operation < sizeof names / sizeof names[0] ? names[operation] : "collective";
+}
+
+/* Ends the step that a node is in; the next one begins where it ends. */
+static void close_step(const struct sim *sim, uint32_t rank)
+{
+    struct trace_node *node = &sim->trace->nodes[rank];
+    char name[32];
+
+    if (!node->stepping)
+        return;
+    snprintf(name, sizeof name, "step %" PRIu32, node->step);
+    struct trace_slice slice = {.track = trace_step_track(rank),
+                                .name = name,
+                                .category = "step",
+                                .start_ns = node->step_begin_ns,
+                                .end_ns = node->step_end_ns};
+    trace_name_node(sim, rank);
+    trace_file_slice(&sim->trace->file, &slice,
+                     "\"step\":%" PRIu32 ",\"peer\":%" PRIu32 ",\"collective\":\"%s\"", node->step,
+                     node->step_peer, trace_operation(node->operation));
+    node->step_begin_ns = node->step_end_ns;
+    node->stepping = false;
+    node->steps++;
+}
+
+void trace_note_step(const struct sim *sim, uint32_t rank, const struct trace_circuit *circuit,
+                     uint64_t done_ns)
+{
+    struct trace_node *node = &sim->trace->nodes[rank];
+
+    if (!node->active)
+        return; /* its program has ended; its kernel walks on */
+    if (node->stepping && node->step != circuit->step)
+        close_step(sim, rank);
+    if (!node->stepping) {
+        node->stepping = true;
+        node->step = circuit->step;
+        node->step_peer = circuit->src == rank ? circuit->dst : circuit->src;
+        node->step_end_ns = node->step_begin_ns;
+    }
+    node->step_end_ns = clock_max(node->step_end_ns, done_ns);
+}
+
+void trace_collective(const struct sim *sim, uint32_t rank, uint32_t operation, uint32_t bytes)
+{
+    if (!sim->trace)
+        return;
+    struct trace_node *node = &sim->trace->nodes[rank];
+    node->active = true;
+    node->operation = operation;
+    node->bytes = bytes;
+    node->steps = 0;
+    node->begin_ns = node->step_begin_ns = sim_node(sim, rank)->clock_ns;
+}
+
+static void close_collective(const struct sim *sim, uint32_t rank, uint64_t end_ns,
+                             const char *status)
+{
+    struct trace_node *node = &sim->trace->nodes[rank];
+    char name[48];
+
+    if (!node->active)
+        return;
+    close_step(sim, rank);
+    node->active = false;
+    end_ns = clock_max(end_ns, clock_max(node->step_begin_ns, node->begin_ns));
+    snprintf(name, sizeof name, "%s, %" PRIu32 " bytes", trace_operation(node->operation),
+             node->bytes);
+    struct trace_slice slice = {.track = trace_program_track(rank),
+                                .name = name,
+                                .category = "collective",
+                                .start_ns = node->begin_ns,
+                                .end_ns = end_ns};
+    trace_name_node(sim, rank);
+    trace_file_slice(&sim->trace->file, &slice,
+                     "\"bytes\":%" PRIu32 ",\"steps\":%" PRIu32 ",\"status\":\"%s\"", node->bytes,
+                     node->steps, status);
+    sim->trace->last_ns = clock_max(sim->trace->last_ns, end_ns);
+}
+
+void trace_resumed(const struct sim *sim, uint32_t rank, int32_t status)
+{
+    if (sim->trace)
+        close_collective(sim, rank, sim_node(sim, rank)->clock_ns, status_text(status));
+}
+
+/* The phase that has been until now. Boot takes no model time, its clock begins with the download. */
+static void close_phase(const struct sim *sim, uint64_t end_ns)
+{
+    struct trace *trace = sim->trace;
+    struct trace_slice slice = {.track = phase_track,
+                                .name = phases[trace->phase],
+                                .category = "phase",
+                                .start_ns = trace->phase_ns,
+                                .end_ns = clock_max(end_ns, trace->phase_ns)};
+
+    trace_file_slice(&trace->file, &slice, "\"wall_us\":%" PRIu64,
+                     (sim->wall_ns - trace->phase_wall_ns) / 1000);
+    trace->phase_ns = slice.end_ns;
+    trace->phase_wall_ns = sim->wall_ns;
+    trace->phase = sim->phase;
+}
+
+void trace_phase(const struct sim *sim)
+{
+    if (sim->trace)
+        close_phase(sim, sim->host.end_ns);
+}
+
+void trace_measured(const struct sim *sim, unsigned line, uint64_t start_ns)
+{
+    const struct sim_line *measured = &sim->result.lines[line];
+    char name[64];
+
+    if (!sim->trace)
+        return;
+    snprintf(name, sizeof name, "%s, %" PRIu32 " bytes", sim_scenario_title(sim->options.scenario),
+             measured->bytes);
+    struct trace_slice slice = {.track = measurement_track,
+                                .name = name,
+                                .category = "measurement",
+                                .start_ns = start_ns,
+                                .end_ns = start_ns + measured->model_ns};
+    trace_file_slice(&sim->trace->file, &slice, "\"bytes\":%" PRIu32 ",\"steps\":%" PRIu32,
+                     measured->bytes, measured->steps);
+}
+
+void trace_fault(const struct sim *sim, const struct sim_fault *fault)
+{
+    static const char *const kinds[] = {"kill", "cut", "oneway", "slow"};
+    char name[48], a[16], b[16];
+
+    if (!sim->trace)
+        return;
+    trace_actor_name(sim, fault->a, a);
+    trace_actor_name(sim, fault->b, b);
+    if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW)
+        snprintf(name, sizeof name, "%s %s", kinds[fault->kind], a);
+    else
+        snprintf(name, sizeof name, "%s %s-%s", kinds[fault->kind], a, b);
+    struct trace_slice at = {
+        .track = fault_track, .name = name, .category = "fault", .start_ns = sim->now_ns};
+    trace_file_instant(&sim->trace->file, &at, 'g', "\"event\":%" PRIu64, sim->result.events);
+}
+
+struct trace *trace_make(const struct sim *sim)
+{
+    size_t ends = (size_t)sim->count * sim->options.dims + 2 * (sim->options.dims + 1);
+    struct trace *trace = calloc(1, sizeof *trace);
+    char about[160];
+
+    if (!trace)
+        return NULL;
+    trace->link_count = ends;
+    trace->links = calloc(ends, sizeof *trace->links);
+    trace->nodes = calloc(sim->count, sizeof *trace->nodes);
+    trace->named = calloc(sim->count + 1, sizeof *trace->named);
+    if (!trace->links || !trace->nodes || !trace->named) {
+        trace_free(trace);
+        return NULL;
+    }
+    trace->phase_wall_ns = sim->wall_ns;
+    snprintf(about, sizeof about,
+             "{\"clock\":\"model time\",\"mesh\":\"cube:%u\",\"scenario\":\"%s\","
+             "\"seed\":\"%" PRIu64 "\"}",
+             sim->options.dims, sim_scenario_name(sim->options.scenario), sim->options.seed);
+    trace_file_begin(&trace->file, sim->options.trace_fd, about);
+    trace_file_name_process(&trace->file, phase_track, "mesh", 0);
+    trace_file_name_thread(&trace->file, phase_track, "phases", 0);
+    trace_file_name_thread(&trace->file, measurement_track, "measurements", 1);
+    trace_file_name_thread(&trace->file, fault_track, "faults", 2);
+    return trace;
+}
+
+static void free_circuits(struct trace_circuit *circuit)
+{
+    while (circuit) {
+        struct trace_circuit *next = circuit->next;
+        free(circuit);
+        circuit = next;
+    }
+}
+
+void trace_free(struct trace *trace)
+{
+    if (!trace)
+        return;
+    free_circuits(trace->free);
+    for (size_t i = 0; trace->links && i < trace->link_count; i++)
+        free_circuits(trace->links[i].first);
+    free(trace->links);
+    free(trace->nodes);
+    free(trace->named);
+    free(trace);
+}
+
+struct trace_result trace_end(const struct sim *sim)
+{
+    struct trace *trace = sim->trace;
+    struct trace_result result = {0};
+
+    for (uint32_t rank = 0; rank < sim->count; rank++)
+        close_collective(sim, rank, sim_node(sim, rank)->clock_ns, "not ended");
+    trace_note_unanswered(sim);
+    close_phase(sim, clock_max(trace->last_ns, sim->host.end_ns));
+    trace_file_end(&trace->file, result.digest);
+    result.events = trace->file.events;
+    result.bytes = trace->file.bytes;
+    result.error = trace->file.error;
+    return result;
+}
+
+void trace_abandon(const struct trace *trace)
+{
+    trace_file_abandon(&trace->file);
+}
