@@ -316,6 +316,43 @@ static json_t *describe(const struct run *run, json_t *reports)
                      status_of(run), "reports", reports, "sim", sim);
 }
 
+static void digest_text(const struct trace_result *trace, char text[65])
+{
+    for (unsigned i = 0; i < sizeof trace->digest; i++) {
+        snprintf(text + (size_t)2 * i, 3, "%02x", trace->digest[i]);
+    }
+}
+
+static void print_trace(const struct run *run)
+{
+    char digest[65];
+
+    if (!run->arguments.trace || run->trace.error) {
+        return;
+    }
+    digest_text(&run->trace, digest);
+    printf("trace     %s, %" PRIu64 " events, %" PRIu64 " bytes, SHA-256\n          %s\n",
+           run->arguments.trace, run->trace.events, run->trace.bytes, digest);
+}
+
+/* The trace in the JSON file of results. */
+static json_t *describe_trace(const struct run *run)
+{
+    char digest[65];
+
+    digest_text(&run->trace, digest);
+    return json_pack("{s:s, s:I, s:I, s:s}", "file", run->arguments.trace, "events",
+                     (json_int_t)run->trace.events, "bytes", (json_int_t)run->trace.bytes,
+                     "sha256", digest);
+}
+
+static int check_trace(const struct run *run, struct message *message)
+{
+    return run->trace.error ? message_set(message, "cannot write the trace %.300s: %s",
+                                          run->arguments.trace, strerror(run->trace.error))
+                            : 0;
+}
+
 static void print_summary(const struct run *run)
 {
     const struct sim_options *options = &run->arguments.options;
@@ -399,9 +436,16 @@ int verb_sim(int argc, char **argv)
     json_t *reports = reports_of(&run);
     report_print(stdout, reports);
     print_summary(&run);
+    print_trace(&run);
     print_troubles(&run);
     json_t *result = describe(&run, reports);
+    if (run.arguments.trace && !run.trace.error) {
+        json_object_set_new(json_object_get(result, "sim"), "trace", describe_trace(&run));
+    }
     int status = status_of(&run);
+    if (check_trace(&run, &message) != 0) {
+        status = message_print(&message);
+    }
     if (output_write(&output, result, &message) != 0) {
         status = message_print(&message);
     }

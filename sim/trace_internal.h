@@ -19,6 +19,8 @@ enum {
     TRACE_THREAD_NODES /* two for each node, then one for each end */
 };
 
+enum { TRACE_STEPS_OPEN = 8 };
+
 enum trace_kind { TRACE_MESSAGE, TRACE_STEP, TRACE_IMAGE };
 
 /* A circuit on one directed link that has no answer yet. */
@@ -40,11 +42,21 @@ struct trace_link {
     bool seen, named;
 };
 
-/* What a node's program does, and the step that its collective is in. */
+/* A step of a node's collective: the circuits of it that have been answered so far. */
+struct trace_step {
+    uint32_t number, peer;
+    uint64_t end_ns;
+};
+
+/* What a node's program does, and the steps that its collective is in, in their order. A node may
+ * hand out its answer to a circuit some steps after it has given it: its link was full. */
 struct trace_node {
-    uint64_t begin_ns, step_begin_ns, step_end_ns;
-    uint32_t operation, bytes, step, step_peer, steps;
-    bool named, active, stepping;
+    uint64_t begin_ns, step_begin_ns;
+    uint32_t operation, bytes, steps; /* steps: that are over */
+    uint32_t step_next;               /* no step below this is open */
+    struct trace_step open[TRACE_STEPS_OPEN];
+    uint8_t open_count;
+    bool named, active;
 };
 
 struct trace {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "drivers/status.h"
 #include "sim/internal.h"
@@ -23,27 +24,44 @@ const char *trace_operation(uint32_t operation)
     return operation < sizeof names / sizeof names[0] ? names[operation] : "collective";
 }
 
-/* Ends the step that a node is in; the next one begins where it ends. */
+/* Ends the first step that a node is in; the next one begins where it ends. */
 static void close_step(const struct sim *sim, uint32_t rank)
 {
     struct trace_node *node = &sim->trace->nodes[rank];
+    struct trace_step step = node->open[0];
     char name[32];
 
-    if (!node->stepping)
-        return;
-    snprintf(name, sizeof name, "step %" PRIu32, node->step);
+    node->open_count--;
+    memmove(node->open, node->open + 1, node->open_count * sizeof step);
+    snprintf(name, sizeof name, "step %" PRIu32, step.number);
     struct trace_slice slice = {.track = trace_step_track(rank),
                                 .name = name,
                                 .category = "step",
                                 .start_ns = node->step_begin_ns,
-                                .end_ns = node->step_end_ns};
+                                .end_ns = clock_max(node->step_begin_ns, step.end_ns)};
     trace_name_node(sim, rank);
     trace_file_slice(&sim->trace->file, &slice,
-                     "\"step\":%" PRIu32 ",\"peer\":%" PRIu32 ",\"collective\":\"%s\"", node->step,
-                     node->step_peer, trace_operation(node->operation));
-    node->step_begin_ns = node->step_end_ns;
-    node->stepping = false;
+                     "\"step\":%" PRIu32 ",\"peer\":%" PRIu32 ",\"collective\":\"%s\"", step.number,
+                     step.peer, trace_operation(node->operation));
+    node->step_begin_ns = slice.end_ns;
+    node->step_next = step.number + 1;
     node->steps++;
+}
+
+/* The place of a step among a node's open ones; a new one is put there. */
+static struct trace_step *find_step(struct trace_node *node, uint32_t number, uint32_t peer)
+{
+    unsigned i = 0;
+
+    while (i < node->open_count && node->open[i].number < number)
+        i++;
+    struct trace_step *step = &node->open[i];
+    if (i == node->open_count || step->number != number) {
+        memmove(step + 1, step, (node->open_count - i) * sizeof *step);
+        node->open_count++;
+        *step = (struct trace_step){number, peer, 0};
+    }
+    return step;
 }
 
 void trace_note_step(const struct sim *sim, uint32_t rank, const struct trace_circuit *circuit,
@@ -51,17 +69,13 @@ void trace_note_step(const struct sim *sim, uint32_t rank, const struct trace_ci
 {
     struct trace_node *node = &sim->trace->nodes[rank];
 
-    if (!node->active)
-        return; /* its program has ended; its kernel walks on */
-    if (node->stepping && node->step != circuit->step)
+    if (!node->active || circuit->step < node->step_next)
+        return; /* its program has ended and its kernel walks on, or it is very late */
+    if (node->open_count == TRACE_STEPS_OPEN)
         close_step(sim, rank);
-    if (!node->stepping) {
-        node->stepping = true;
-        node->step = circuit->step;
-        node->step_peer = circuit->src == rank ? circuit->dst : circuit->src;
-        node->step_end_ns = node->step_begin_ns;
-    }
-    node->step_end_ns = clock_max(node->step_end_ns, done_ns);
+    struct trace_step *step =
+        find_step(node, circuit->step, circuit->src == rank ? circuit->dst : circuit->src);
+    step->end_ns = clock_max(step->end_ns, done_ns);
 }
 
 void trace_collective(const struct sim *sim, uint32_t rank, uint32_t operation, uint32_t bytes)
@@ -72,7 +86,8 @@ void trace_collective(const struct sim *sim, uint32_t rank, uint32_t operation, 
     node->active = true;
     node->operation = operation;
     node->bytes = bytes;
-    node->steps = 0;
+    node->steps = node->step_next = 0;
+    node->open_count = 0;
     node->begin_ns = node->step_begin_ns = sim_node(sim, rank)->clock_ns;
 }
 
@@ -84,7 +99,8 @@ static void close_collective(const struct sim *sim, uint32_t rank, uint64_t end_
 
     if (!node->active)
         return;
-    close_step(sim, rank);
+    while (node->open_count)
+        close_step(sim, rank);
     node->active = false;
     end_ns = clock_max(end_ns, clock_max(node->step_begin_ns, node->begin_ns));
     snprintf(name, sizeof name, "%s, %" PRIu32 " bytes", trace_operation(node->operation),
