@@ -56,7 +56,8 @@ TARGET_TESTS := tests/unit/clock_test.c tests/unit/crc_test.c tests/unit/frame_t
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
 MESH_TESTS := tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/message_test.c tests/mesh/turn_test.c
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c
-SIM_TESTS := tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c tests/sim/traffic_test.c
+SIM_TESTS := tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c tests/sim/trace_test.c \
+	tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
 	tests/system/programs/messages.c tests/system/programs/misbehave.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c

@@ -69,10 +69,12 @@ void trace_note_step(const struct sim *sim, uint32_t rank, const struct trace_ci
 {
     struct trace_node *node = &sim->trace->nodes[rank];
 
-    if (!node->active || circuit->step < node->step_next)
-        return; /* its program has ended and its kernel walks on, or it is very late */
+    if (!node->active)
+        return; /* its program has ended, and its kernel walks on */
     if (node->open_count == TRACE_STEPS_OPEN)
         close_step(sim, rank);
+    if (circuit->step < node->step_next)
+        return;
     struct trace_step *step =
         find_step(node, circuit->step, circuit->src == rank ? circuit->dst : circuit->src);
     step->end_ns = clock_max(step->end_ns, done_ns);

@@ -1,0 +1,356 @@
+/*
+ * trace_test.c - a timeline as a viewer reads it, and as the schedules and the model clock say.
+ */
+#include "tests/unit/testing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "node/sha256.h"
+#include "tests/sim/simulation.h"
+
+/* What a timeline holds. */
+struct seen {
+    unsigned circuits, links; /* slices on links, and tracks of links */
+    uint64_t hops;            /* of all circuits */
+    unsigned reserved, steps, collectives, measurements, messages, phases;
+    unsigned faults, refused, unanswered;
+};
+
+/* The last slice of each track must have ended when the next one begins. */
+struct busy {
+    uint64_t start_ns, end_ns;
+    json_int_t track;
+};
+
+static uint64_t ns_of(const json_t *event, const char *key)
+{
+    const json_t *value = json_object_get(event, key);
+
+    assert_true(json_is_number(value) && json_number_value(value) >= 0);
+    return (uint64_t)(json_number_value(value) * 1e3 + 0.5);
+}
+
+static const char *text_of(const json_t *event, const char *key)
+{
+    const char *text = json_string_value(json_object_get(event, key));
+
+    assert_non_null(text);
+    return text;
+}
+
+/* What the Trace Event Format asks of every event of its kind. */
+static void check_event(const json_t *event)
+{
+    const char *kind = text_of(event, "ph");
+
+    assert_int_equal(strlen(kind), 1);
+    assert_non_null(strchr("MXibe", *kind));
+    assert_true(json_is_integer(json_object_get(event, "pid")));
+    assert_true(json_is_integer(json_object_get(event, "tid")));
+    assert_true(*text_of(event, "name"));
+    if (*kind == 'M')
+        return;
+    ns_of(event, "ts");
+    assert_true(*text_of(event, "cat"));
+    if (*kind == 'X')
+        ns_of(event, "dur");
+    else if (*kind == 'i')
+        assert_non_null(strstr("t p g", text_of(event, "s")));
+    else
+        assert_true(*text_of(event, "id"));
+}
+
+static void count_slice(const json_t *event, const char *category, struct seen *seen)
+{
+    const json_t *arguments = json_object_get(event, "args");
+
+    if (strcmp(category, "circuit") == 0) {
+        seen->circuits++;
+        if (json_integer_value(json_object_get(arguments, "hop")) == 1)
+            seen->hops += (uint64_t)json_integer_value(json_object_get(arguments, "hops"));
+    }
+    seen->reserved += strcmp(category, "reserved") == 0;
+    seen->steps += strcmp(category, "step") == 0;
+    seen->collectives += strcmp(category, "collective") == 0;
+    seen->measurements += strcmp(category, "measurement") == 0;
+    seen->phases += strcmp(category, "phase") == 0;
+}
+
+static void count_event(const json_t *event, struct seen *seen)
+{
+    const char *kind = text_of(event, "ph");
+
+    if (*kind == 'M') {
+        const char *name =
+            json_string_value(json_object_get(json_object_get(event, "args"), "name"));
+        seen->links += strcmp(text_of(event, "name"), "thread_name") == 0 && strchr(name, '>');
+        return;
+    }
+    const char *category = text_of(event, "cat");
+    if (*kind == 'X')
+        count_slice(event, category, seen);
+    seen->messages += *kind == 'b';
+    seen->faults += *kind == 'i' && strcmp(category, "fault") == 0;
+    seen->refused += *kind == 'i' && strcmp(category, "refused") == 0;
+    seen->unanswered += *kind == 'i' && strcmp(category, "unanswered") == 0;
+}
+
+static int earlier(const void *one, const void *other)
+{
+    const struct busy *a = one, *b = other;
+
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* Slices of one track follow each other; a link is one circuit's until that is done. */
+static void check_overlaps(const json_t *events)
+{
+    struct busy *busy = calloc(json_array_size(events), sizeof *busy);
+    size_t count = 0, i;
+    const json_t *event;
+
+    assert_non_null(busy);
+    json_array_foreach(events, i, event)
+    {
+        if (strcmp(text_of(event, "ph"), "X") != 0 || strcmp(text_of(event, "cat"), "reserved") == 0)
+            continue;
+        busy[count++] = (struct busy){ns_of(event, "ts"), ns_of(event, "ts") + ns_of(event, "dur"),
+                                      json_integer_value(json_object_get(event, "tid"))};
+    }
+    qsort(busy, count, sizeof *busy, earlier);
+    for (i = 1; i < count; i++)
+        assert_true(busy[i].track != busy[i - 1].track || busy[i].start_ns >= busy[i - 1].end_ns);
+    free(busy);
+}
+
+/* The file of a simulation up to its end, or that of its first `events` events. */
+static char *traced(struct sim_options options, uint64_t events, size_t *bytes)
+{
+    int fd = memfd_create("trace", MFD_CLOEXEC);
+    char *text;
+
+    assert_true(fd >= 0);
+    options.traced = true;
+    options.trace_fd = fd;
+    struct sim *sim = sim_make(&options);
+    assert_non_null(sim);
+    while (sim_advance(sim, events ? events : 100000) && !events)
+        ;
+    struct trace_result result = sim_trace_end(sim);
+    sim_free(sim);
+    assert_int_equal(result.error, 0);
+    *bytes = (size_t)lseek(fd, 0, SEEK_END);
+    assert_int_equal(*bytes, result.bytes);
+    text = malloc(*bytes);
+    assert_non_null(text);
+    assert_int_equal(pread(fd, text, *bytes, 0), *bytes);
+    close(fd);
+
+    struct sha256 sha;
+    uint8_t digest[32];
+    sha256_begin(&sha);
+    sha256_add(&sha, text, (uint32_t)*bytes);
+    sha256_end(&sha, digest);
+    assert_memory_equal(digest, result.digest, sizeof digest);
+    return text;
+}
+
+static struct seen looked_at(struct sim_options options, uint64_t events_max)
+{
+    struct seen seen = {0};
+    json_error_t error;
+    size_t bytes, i;
+    const json_t *event;
+    char *text = traced(options, events_max, &bytes);
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+
+    if (!root)
+        fail_msg("line %d: %s", error.line, error.text);
+    const json_t *events = json_object_get(root, "traceEvents");
+    assert_true(json_is_array(events));
+    json_array_foreach(events, i, event)
+    {
+        check_event(event);
+        count_event(event, &seen);
+    }
+    check_overlaps(events);
+    json_decref(root);
+    free(text);
+    return seen;
+}
+
+/* A complete exchange of 8 nodes: each sends to 7 others over 12 links in all, in 7 steps; the barrier
+ * before it takes 3 circuits of one link; the download is one circuit to each node, three of them
+ * over links of the host. */
+static void an_exchange_is_all_on_its_links(void **state)
+{
+    struct seen seen = looked_at(simulation(3, SIM_EXCHANGE, 100), 0);
+
+    (void)state;
+    assert_int_equal(seen.circuits, 8 * 12 + 8 * 3 + 8);
+    assert_int_equal(seen.hops, seen.circuits);
+    assert_int_equal(seen.links, 8 * 3 + 3);
+    assert_int_equal(seen.steps, 8 * (7 + 3));
+    assert_int_equal(seen.collectives, 8 * 2);
+    assert_int_equal(seen.measurements, 1);
+    assert_int_equal(seen.phases, 3);
+    assert_int_equal(seen.messages + seen.faults + seen.refused + seen.unanswered, 0);
+}
+
+static void every_circuit_is_one_slice_on_each_of_its_links(void **state)
+{
+    (void)state;
+    for (unsigned scenario = 0; scenario < SIM_SCENARIOS; scenario++)
+        for (unsigned dims = 1; dims <= 4; dims++) {
+            struct sim_options options = simulation(dims, (enum sim_scenario)scenario, 700);
+            options.sizes[options.size_count++] = 5000;
+            struct seen seen = looked_at(options, 0);
+            assert_true(seen.circuits > 0);
+            assert_int_equal(seen.hops, seen.circuits);
+            assert_int_equal(seen.measurements, 2);
+            assert_int_equal(seen.unanswered, 0);
+        }
+}
+
+static void every_message_has_its_slice(void **state)
+{
+    struct sim_options options = simulation(4, SIM_RANDOM, 3000);
+
+    (void)state;
+    assert_int_equal(looked_at(options, 0).messages, 16 * options.messages);
+    options.profile.all_port = 1;
+    assert_int_equal(looked_at(options, 0).messages, 16 * options.messages);
+}
+
+/* Frames that are sent once more make no second slice. */
+static void losses_leave_the_slices_as_they_are(void **state)
+{
+    struct seen well = looked_at(simulation(3, SIM_EXCHANGE, 2000), 0);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct sim_options options = simulation(3, SIM_EXCHANGE, 2000);
+        options.seed = seed;
+        options.faults.drop = options.faults.duplicate = 0.02;
+        options.faults.flip = 1e-4;
+        options.faults.jitter_ns = 20000;
+        struct seen seen = looked_at(options, 0);
+        assert_true(seen.faults > 0);
+        assert_int_equal(seen.circuits, well.circuits);
+        assert_int_equal(seen.hops, well.hops);
+        assert_int_equal(seen.steps, well.steps);
+    }
+}
+
+static void a_failed_run_has_its_fault_and_what_was_not_answered(void **state)
+{
+    struct sim_options options = simulation(4, SIM_EXCHANGE, 1000);
+
+    (void)state;
+    options.faults.list[options.faults.count++] =
+        (struct sim_fault){.kind = SIM_KILL, .phase = SIM_RUN, .a = 5, .at_ns = 300000};
+    struct seen seen = looked_at(options, 0);
+    assert_int_equal(seen.faults, 1);
+    assert_true(seen.unanswered > 0);
+    assert_int_equal(seen.phases, 3);
+}
+
+static void it_is_whole_wherever_it_ends(void **state)
+{
+    (void)state;
+    for (uint64_t events = 1; events < 2000; events += 37)
+        looked_at(simulation(3, SIM_RANDOM, 3000), events);
+}
+
+static void the_file_is_a_function_of_the_options(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct sim_options options = simulation(4, SIM_RANDOM, 2000);
+        size_t bytes[3];
+        options.seed = seed;
+        options.faults.drop = 0.01;
+        options.faults.jitter_ns = 5000;
+        char *one = traced(options, 0, &bytes[0]), *two = traced(options, 0, &bytes[1]);
+        options.seed++;
+        char *other = traced(options, 0, &bytes[2]);
+        assert_int_equal(bytes[0], bytes[1]);
+        assert_memory_equal(one, two, bytes[0]);
+        assert_true(bytes[2] != bytes[0] || memcmp(one, other, bytes[0]) != 0);
+        free(one);
+        free(two);
+        free(other);
+    }
+}
+
+static void events_are_the_same_with_and_without_it(void **state)
+{
+    struct sim_options options = simulation(4, SIM_HOTSPOT, 2000);
+    struct sim_result without = simulated_well(&options);
+
+    (void)state;
+    options.traced = true;
+    options.trace_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    struct sim_result with = simulated_well(&options);
+    close(options.trace_fd);
+    assert_int_equal(with.digest[0], without.digest[0]);
+    assert_int_equal(with.digest[1], without.digest[1]);
+}
+
+static void a_full_device_is_told(void **state)
+{
+    struct sim_options options = simulation(2, SIM_BARRIER, 0);
+
+    (void)state;
+    options.traced = true;
+    options.trace_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    struct sim *sim = sim_make(&options);
+    assert_non_null(sim);
+    while (sim_advance(sim, 100000))
+        ;
+    assert_int_equal(sim_trace_end(sim).error, ENOSPC);
+    sim_free(sim);
+    close(options.trace_fd);
+}
+
+/* As the handler of SIGABRT does it. */
+static void an_abandoned_file_is_whole(void **state)
+{
+    struct sim_options options = simulation(3, SIM_EXCHANGE, 100);
+    json_error_t error;
+    char name[64];
+
+    (void)state;
+    options.traced = true;
+    options.trace_fd = memfd_create("trace", MFD_CLOEXEC);
+    struct sim *sim = sim_make(&options);
+    assert_non_null(sim);
+    sim_advance(sim, 300);
+    sim_trace_abandon(sim);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", options.trace_fd);
+    json_t *root = json_load_file(name, JSON_REJECT_DUPLICATES, &error);
+    assert_non_null(root);
+    assert_true(json_array_size(json_object_get(root, "traceEvents")) > 10);
+    json_decref(root);
+    sim_free(sim);
+    close(options.trace_fd);
+}
+
+TEST_MAIN(cmocka_unit_test(an_exchange_is_all_on_its_links),
+          cmocka_unit_test(every_circuit_is_one_slice_on_each_of_its_links),
+          cmocka_unit_test(every_message_has_its_slice),
+          cmocka_unit_test(losses_leave_the_slices_as_they_are),
+          cmocka_unit_test(a_failed_run_has_its_fault_and_what_was_not_answered),
+          cmocka_unit_test(it_is_whole_wherever_it_ends),
+          cmocka_unit_test(the_file_is_a_function_of_the_options),
+          cmocka_unit_test(events_are_the_same_with_and_without_it),
+          cmocka_unit_test(a_full_device_is_told), cmocka_unit_test(an_abandoned_file_is_whole))
