@@ -130,7 +130,6 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
                                       .kind = kind_of(packet[30]),
                                       .hop = packet[12],
                                       .hops = (uint8_t)hops_of(sim, end, packet),
-                                      .follows = link->first != NULL,
                                       .set_ns = get64(packet + 32)};
     if (circuit->kind == TRACE_STEP && src < sim->count)
         circuit->operation = (uint8_t)sim_node(sim, src)->collective.arguments.operation;
@@ -202,10 +201,10 @@ static void note_accepted(const struct sim *sim, const struct sim_end *end,
 
     if (circuit->src >= sim->count)
         tau_ns = tau_ns * (circuit->hop == 1 ? profile->sigma_permille : 1000u) / 1000;
-    /* Its OPEN was sent right behind another's, when nobody knew how long that one would hold the
-     * links; the receiver has counted it so. */
-    if (circuit->follows)
-        set_ns = clock_max(set_ns, link->free_ns + circuit->hop * tau_ns);
+    /* Its OPEN passed right behind that of its source's message before, when nobody here knew how long
+     * that one would hold the link; the receiver has counted it so (router_accept). */
+    if (circuit->kind == TRACE_MESSAGE && circuit->src == link->src && set_ns < link->free_ns + tau_ns)
+        set_ns = link->free_ns + circuit->hop * tau_ns;
     uint64_t flows_ns = done_ns - clock_transfer(profile, circuit->hops, circuit->bytes);
     describe(sim, circuit, name, about);
     struct trace_slice slice = {.track = link_track(sim, end),
@@ -220,6 +219,7 @@ static void note_accepted(const struct sim *sim, const struct sim_end *end,
         trace_file_slice(&trace->file, &reserved, "%s", "");
     }
     link->free_ns = done_ns;
+    link->src = circuit->src;
     trace->last_ns = clock_max(trace->last_ns, done_ns);
 }
 

@@ -31,13 +31,13 @@ struct trace_circuit {
     uint16_t epoch;
     uint8_t kind; /* enum trace_kind */
     uint8_t operation, hop, hops;
-    bool follows; /* another one had no answer when it came */
 };
 
 /* A directed link, by the number of the end that sends. */
 struct trace_link {
     struct trace_circuit *first, *last;
-    uint64_t free_ns;
+    uint64_t free_ns; /* the newest circuit's done, and its source */
+    uint32_t src;
     uint16_t number; /* of the newest frame */
     bool seen, named;
 };
