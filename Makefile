@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run test models bench bench-sim fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run test models bench bench-sim scale fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -17,6 +17,8 @@ TESTS ?= .
 BENCHES ?=
 FUZZ ?= frame node host image
 FUZZ_SECONDS ?= 600
+DIMS ?= 4-16
+SCALE_SECONDS ?= 300
 
 # Sources, by room -------------------------------------------------------------------------------------------------
 
@@ -65,6 +67,7 @@ BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/
 BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c
 BENCH_SIMGRID := bench/simgrid/alltoall.c
 BENCH_SIM := bench/sim_rate.c
+BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/wire.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/crc.c \
@@ -128,7 +131,8 @@ run: all
 	$(B)/ecube run --mesh $(MESH) $(B)/examples/complete_exchange.elf $(SIZES)
 
 ## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
-test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/schedule_pml
+test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/schedule_pml \
+		$(B)/bench/scale
 	@QEMU_TEST="$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
@@ -138,6 +142,11 @@ bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_EL
 ## events per second of the simulator: its queue alone, and all of it
 bench-sim: $(B)/bench/sim_rate
 	@$(B)/bench/sim_rate
+
+## how operations and simulator grow with the cube: table, build/scale.json, .svg (DIMS=4-16, SCALE_SECONDS=300)
+scale: all $(B)/bench/scale
+	@$(B)/bench/scale $(B) $(DIMS) $(SCALE_SECONDS); status=$$?; \
+	gnuplot -c bench/scale.gp $(B)/scale.dat $(B)/scale.svg && echo "drawn in $(B)/scale.svg" && exit $$status
 
 ## check the protocol's four rules: Spin searches the model in models/ (part of make test)
 models: $(B)/schedule_pml
@@ -183,11 +192,12 @@ clean:
 help:
 	@awk '/^## /{text = substr($$0, 4)} /^[a-z-]+:/ && text {sub(/:.*/, ""); printf "%-10s %s\n", $$0, text; text = ""}' Makefile
 
-# What only the bench needs is installed only by it.
-PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt)
+# What only the bench or the scale report needs is installed only by it.
+PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt) \
+	$(if $(filter scale,$(MAKECMDGOALS)),packages-scale.txt)
 
-# Packages come first: run, test, bench install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run test bench fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
+# Packages come first: run, test, bench, scale install what is missing; the other goals only name it.
+PACKAGES := $(if $(filter run test bench scale fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 
@@ -267,6 +277,11 @@ $(B)/bench/raw.elf: $(call kernel,$(filter-out boot/main.c,$(BOOT)) $(DRIVERS_TA
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld -o $@ $(filter %.o,$^)
 
 $(B)/bench/bench: $(call native,$(BENCH))
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -o $@ $^ -ljansson -lm
+
+$(B)/bench/scale: $(call native,$(BENCH_SCALE))
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ -ljansson -lm

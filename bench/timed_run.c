@@ -12,14 +12,15 @@
 #include <unistd.h>
 
 /* In the child: becomes timeout(1), which ends the command with all its processes. */
-static _Noreturn void become_command(const char *const *words, const char *output)
+static _Noreturn void become_command(unsigned limit_s, const char *const *words,
+                                     const char *output)
 {
     char limit[16];
     const char *all[TIMED_RUN_WORDS_MAX + 5] = {"timeout", "-k", "5", limit};
     unsigned used = 4;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    snprintf(limit, sizeof limit, "%d", TIMED_RUN_SECONDS);
+    snprintf(limit, sizeof limit, "%u", limit_s);
     for (unsigned i = 0; i < TIMED_RUN_WORDS_MAX && words[i]; i++) {
         all[used++] = words[i];
     }
@@ -33,8 +34,7 @@ static _Noreturn void become_command(const char *const *words, const char *outpu
     _exit(127);
 }
 
-/* The first line that the command wrote, for a message. */
-static void read_first_line(const char *output, char *line, int line_bytes)
+void timed_run_first_line(const char *output, char *line, int line_bytes)
 {
     FILE *file = fopen(output, "r");
     line[0] = '\0';
@@ -46,7 +46,8 @@ static void read_first_line(const char *output, char *line, int line_bytes)
     }
 }
 
-bool timed_run(const char *const *words, const char *output, struct timed_run *run)
+int timed_run_within(unsigned limit_s, const char *const *words, const char *output,
+                     struct timed_run *run)
 {
     struct timespec begin, end;
     struct rusage usage = {0};
@@ -55,18 +56,24 @@ bool timed_run(const char *const *words, const char *output, struct timed_run *r
     clock_gettime(CLOCK_MONOTONIC, &begin);
     pid_t child = fork();
     if (child == 0) {
-        become_command(words, output);
+        become_command(limit_s, words, output);
     }
     while (child > 0 && wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     run->wall_s = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
     run->peak_mib = (double)usage.ru_maxrss / 1024;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+bool timed_run(const char *const *words, const char *output, struct timed_run *run)
+{
+    int status = timed_run_within(TIMED_RUN_SECONDS, words, output, run);
     if (status != 0) {
         char line[200];
-        read_first_line(output, line, sizeof line);
+        timed_run_first_line(output, line, sizeof line);
         fprintf(stderr, "bench: %s failed%s: %s\n", words[0],
-                WIFEXITED(status) && WEXITSTATUS(status) == 124 ? " (took too long)" : "", line);
+                status == 124 ? " (took too long)" : "", line);
     }
     return status == 0;
 }

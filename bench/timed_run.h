@@ -2,7 +2,7 @@
  * timed_run.h - what a command takes: wall time from fork to exit, and the memory of its largest
  * process.
  *
- * The command ends after TIMED_RUN_SECONDS at the latest, and with this process, whatever ends it.
+ * The command ends after its limit at the latest, and with this process, whatever ends it.
  *
  * Units    seconds, MiB
  * Errors   false after a message on stderr: the command could not start, ended with another status
@@ -21,5 +21,14 @@ struct timed_run {
         peak_mib; /* of the largest process; at least that of the caller, which it is forked from */
 };
 
-/* Runs the words, which a NULL ends, with stdout and stderr in the file `output`. */
+/* Runs the words, which a NULL ends, with stdout and stderr in the file `output`, for
+ * TIMED_RUN_SECONDS at most. */
 bool timed_run(const char *const *words, const char *output, struct timed_run *run);
+
+/* The same with a limit of its own and without a message: the command's exit status, 124 when it
+ * took too long, 128 and more when a signal ended it. */
+int timed_run_within(unsigned limit_s, const char *const *words, const char *output,
+                     struct timed_run *run);
+
+/* The first line that a command wrote to `output`, for a message; empty: none. */
+void timed_run_first_line(const char *output, char *line, int line_bytes);
