@@ -4,6 +4,7 @@
 data = ARG1
 operations = "exchange scatter download broadcast"
 title_of(i) = i == 1 ? "complete exchange" : word(operations, i)
+bound_of(i) = i <= 2 ? "bound: exchange, scatter" : "bound: " . title_of(i)
 
 # Colours that people with red-green blindness tell apart.
 array colour[4] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7"]
@@ -21,28 +22,32 @@ do for [i = 1:4] {
         high = word(rows, words(rows)) > high ? int(word(rows, words(rows))) : high
     }
 }
+# Exchange and scatter have one bound: it is drawn as far as the longer of the two goes.
+bounds = ""
+do for [i in present] {
+    bounds = i == 1 && words(present) > 1 && word(present, 2) eq "2" ? bounds : bounds . " " . i
+}
 
-set terminal svg size 900,1180 font "DejaVu Sans,14" background "#ffffff" linewidth 1.2
+set terminal svg size 940,1180 font "DejaVu Sans,14" background "#ffffff" linewidth 1.2
 set output ARG2
 set multiplot layout 3,1 title "Collectives and download on hypercubes, 1000 bytes, iPSC/860 profile" font ",17" \
-    margins 0.115,0.72,0.055,0.93 spacing 0.085
+    margins 0.1,0.7,0.055,0.93 spacing 0.085
 set grid xtics ytics linecolor "#d8d8d8" linewidth 0.7
 set border 3 linecolor "#606060"
 set tics nomirror
 set xrange [low - 0.3:high + 0.3]
 set xtics 1
-set key outside right top left Left reverse samplen 2.5 spacing 1.25
-set pointsize 0.55
+set key at graph 1.03,0.98 left top vertical Left reverse samplen 2.5 spacing 1.25
+set pointsize 0.7
 set logscale y
 set format y "10^{%L}"
-set ylabel offset 0.5,0
 
 set ylabel "model time (µs)"
 set title "Model time (points: simulated) and lower bound (dashed)" offset 0,-0.4
 plot for [i in present] data index word(operations, i + 0) using 1:2 with linespoints \
         linecolor rgb colour[i + 0] linewidth 1.5 pointtype mark[i + 0] title title_of(i + 0), \
-     for [i in present] data index word(operations, i + 0) using 1:4 with lines \
-        linecolor rgb colour[i + 0] linewidth 2 dashtype (10, 4 + 6 * (i + 0)) title "bound: " . title_of(i + 0)
+     for [i in bounds] data index word(operations, i + 0) using 1:4 with lines \
+        linecolor rgb i <= 2 ? "#202020" : colour[i + 0] linewidth 1.3 dashtype (8, 6) title bound_of(i + 0)
 
 unset logscale y
 set format y "%g"
@@ -53,7 +58,7 @@ plot for [i in present] data index word(operations, i + 0) using 1:($6 / 1e6) wi
         linecolor rgb colour[i + 0] linewidth 1.5 pointtype mark[i + 0] title title_of(i + 0)
 
 set ylabel "kB per node"
-set xlabel "dimension d of the cube (2^d nodes)"
+set xlabel "dimension d of the cube (2^{d} nodes)"
 set title "Memory of the simulator per node"
 plot for [i in present] data index word(operations, i + 0) using 1:($7 / 1e3) with linespoints \
         linecolor rgb colour[i + 0] linewidth 1.5 pointtype mark[i + 0] title title_of(i + 0)

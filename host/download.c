@@ -50,6 +50,11 @@ uint64_t download_sequential_ns(const struct download_costs *costs, unsigned dim
     return (UINT64_C(1) << dims) * (costs->beta_host_ns + set_bytes(costs) * costs->tau_ns);
 }
 
+uint64_t download_bound_ns(const struct download_costs *costs, unsigned dims)
+{
+    return (costs->common_bytes + (costs->block_bytes << dims)) * costs->tau_ns;
+}
+
 uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims)
 {
     uint64_t nodes = UINT64_C(1) << dims;

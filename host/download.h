@@ -67,6 +67,9 @@ uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsi
                                         unsigned x);
 uint64_t download_decremental_ns(const struct download_costs *costs, unsigned dims, unsigned x);
 
+/* The least time of any strategy: every block and the common part once over the host's one port. */
+uint64_t download_bound_ns(const struct download_costs *costs, unsigned dims);
+
 /* Lists the messages of a strategy; x may be DOWNLOAD_X_BEST. */
 int download_make_plan(struct download_plan *plan, enum strategy strategy, int x, unsigned dims,
                        const struct download_costs *costs, struct message *message);

@@ -267,6 +267,7 @@ static json_t *reports_of(const struct run *run)
             struct download_costs costs = costs_of(options, line->bytes);
             report->predicted_ns =
                 download_decremental_ns(&costs, options->dims, options->download_x);
+            report->bound_ns = download_bound_ns(&costs, options->dims);
         }
         snprintf(report->name, sizeof report->name, "%s", sim_scenario_title(options->scenario));
         table.count++;

@@ -46,6 +46,24 @@ static void the_formulae_give_the_papers_figures(void **state)
     }
 }
 
+static void no_strategy_is_below_the_bound(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
+        struct download_costs costs = costs_of(&golden[i]);
+        uint64_t bound_ns = download_bound_ns(&costs, golden[i].dims);
+
+        assert_true(bound_ns > 0 && bound_ns < download_sequential_ns(&costs, golden[i].dims));
+        assert_true(bound_ns < download_scatter_ns(&costs, golden[i].dims));
+        for (unsigned x = 0; x <= golden[i].dims; x++) {
+            assert_true(bound_ns < download_decremental_ns(&costs, golden[i].dims, x));
+        }
+    }
+    /* 100 bytes for all and 16 for each of 8 nodes, 8 us a byte */
+    struct download_costs costs = {.tau_ns = 8000, .common_bytes = 100, .block_bytes = 16};
+    assert_int_equal(download_bound_ns(&costs, 3), 8000 * (100 + 8 * 16));
+}
+
 static void the_best_x_is_the_best_of_all(void **state)
 {
     (void)state;
@@ -160,6 +178,7 @@ static void strategies_are_read_by_the_names_they_print(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(the_formulae_give_the_papers_figures),
+          cmocka_unit_test(no_strategy_is_below_the_bound),
           cmocka_unit_test(the_best_x_is_the_best_of_all),
           cmocka_unit_test(every_plan_reaches_every_node_once_in_the_predicted_time),
           cmocka_unit_test(an_x_beyond_the_cube_is_refused),
