@@ -143,9 +143,9 @@ bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_EL
 bench-sim: $(B)/bench/sim_rate
 	@$(B)/bench/sim_rate
 
-## how operations and simulator grow with the cube: table, build/scale.json, .svg (DIMS=4-16, SCALE_SECONDS=300)
+## how the simulator grows: a table, build/scale.json, build/scale.svg (DIMS=4-16, SCALE_SECONDS=300)
 scale: all $(B)/bench/scale
-	@$(B)/bench/scale $(B) $(DIMS) $(SCALE_SECONDS); status=$$?; \
+	@$(B)/bench/scale $(B) $(DIMS) $(SCALE_SECONDS); status=$$?; [ $$status -lt 2 ] || exit $$status; \
 	gnuplot -c bench/scale.gp $(B)/scale.dat $(B)/scale.svg && echo "drawn in $(B)/scale.svg" && exit $$status
 
 ## check the protocol's four rules: Spin searches the model in models/ (part of make test)
@@ -177,7 +177,7 @@ install: all
 uninstall:
 	scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
-## install the Debian packages in packages.txt that are missing (run, test, bench and fuzz do this by themselves)
+## install the Debian packages in packages.txt that are missing (run, test, bench, scale, fuzz do this themselves)
 packages:
 	@scripts/packages.sh $(PACKAGE_LISTS)
 

@@ -2,10 +2,10 @@
  * scale.c - scale BUILD [FIRST-LAST [SECONDS]]: how `ecube sim` and the collectives grow with the
  * cube, as a table, as BUILD/scale.json and as BUILD/scale.dat for gnuplot.
  *
- * One run after the other, so that none disturbs the figures of another. The time is a budget: a
- * row whose estimate is over a third of it, or over what is left, is listed and not run. So is one
- * that would take more than three quarters of the available memory. Each row is estimated from the
- * two smaller cubes before it.
+ * One run after the other, so that none disturbs the figures of another; the one that is thought to
+ * take least comes next, so that what does not fit into the time is what takes longest. Each row is
+ * estimated from the two smaller cubes before it. A row that would take more time than is left, or
+ * more than three quarters of the available memory, is listed and not run.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -26,7 +26,6 @@ enum {
     SECONDS_MIN = 3,
     SECONDS_DEFAULT = 300,
     SECONDS_MAX = 86400,
-    ROW_SHARE = 3, /* a row may take 1 / ROW_SHARE of the time */
     OPERATIONS = 4,
     PATH_BYTES = 300,
     STATUS_BAD_INPUT = 2,
@@ -40,8 +39,8 @@ static const double announced_s = 5; /* rows that take longer are named when the
 struct scale {
     const char *build;
     unsigned first, last, seconds;
-    double end_s; /* on the clock of now_s */
-    struct scale_row rows[OPERATIONS * DIMS_MAX];
+    double end_s;                                     /* on the clock of now_s */
+    struct scale_row rows[OPERATIONS * DIMS_MAX + 1]; /* the last: where the next is made */
     unsigned count;
 };
 
@@ -107,14 +106,11 @@ static bool leave_out(const struct scale *scale, struct scale_row *row)
 {
     double left_s = scale->end_s - now_s(), memory_mib = available_mib() * 3 / 4;
 
-    if (row->wall_s > (double)scale->seconds / ROW_SHARE) {
-        snprintf(row->reason, sizeof row->reason, "more than a row's share of the time, %u s of %u",
-                 scale->seconds / ROW_SHARE, scale->seconds);
-    } else if (left_s < 1 || row->wall_s > left_s) {
+    if (left_s < 1 || row->wall_s > left_s) {
         snprintf(row->reason, sizeof row->reason, "more than is left of %u s", scale->seconds);
     } else if (row->peak_mib > memory_mib) {
         snprintf(row->reason, sizeof row->reason,
-                 "more than three quarters of the available memory, %.0f MiB", memory_mib);
+                 "more than three quarters of the available memory");
     } else {
         return false;
     }
@@ -129,14 +125,14 @@ static bool read_result(const char *path, struct scale_row *row)
     double model_us, closed_us, bound_us, events, rate, node_bytes;
     int nodes, receipts;
     json_error_t error;
-    bool read =
-        root && json_unpack_ex(root, &error, 0, "{s:i, s:[o], s:o, s:o}", "nodes", &nodes, "reports",
-                               &report, "sim", &sim, "download", &download) == 0 &&
-        json_unpack_ex(report, &error, 0, "{s:F, s:F, s:F}", "model_us", &model_us, "predicted_us",
-                       &closed_us, "bound_us", &bound_us) == 0 &&
-        json_unpack_ex(sim, &error, 0, "{s:F, s:F, s:F}", "events", &events, "events_per_s", &rate,
-                       "node_bytes", &node_bytes) == 0 &&
-        json_unpack_ex(download, &error, 0, "{s:i}", "receipts", &receipts) == 0;
+    bool read = root &&
+                json_unpack_ex(root, &error, 0, "{s:i, s:[o], s:o, s:o}", "nodes", &nodes,
+                               "reports", &report, "sim", &sim, "download", &download) == 0 &&
+                json_unpack_ex(report, &error, 0, "{s:F, s:F, s:F}", "model_us", &model_us,
+                               "predicted_us", &closed_us, "bound_us", &bound_us) == 0 &&
+                json_unpack_ex(sim, &error, 0, "{s:F, s:F, s:F}", "events", &events, "events_per_s",
+                               &rate, "node_bytes", &node_bytes) == 0 &&
+                json_unpack_ex(download, &error, 0, "{s:i}", "receipts", &receipts) == 0;
 
     if (read) {
         /* Both times are whole nanoseconds divided by 1000: equal times are equal numbers. */
@@ -170,10 +166,9 @@ static void take_reason(const char *output, struct scale_row *row)
     snprintf(row->reason, sizeof row->reason, "%s", text);
 }
 
-static void take_failure(const struct scale_row *guess, const char *output, int status,
-                         unsigned limit_s, struct scale_row *row)
+/* Notes why there are no figures; the estimates stay. */
+static void take_failure(const char *output, int status, unsigned limit_s, struct scale_row *row)
 {
-    *row = *guess;
     row->state = SCALE_LEFT_OUT;
     if (status == STATUS_TOO_LONG) {
         snprintf(row->reason, sizeof row->reason, "not done after %u s", limit_s);
@@ -189,12 +184,10 @@ static void take_failure(const struct scale_row *guess, const char *output, int 
 static void run_row(const struct scale *scale, struct scale_row *row)
 {
     char tool[PATH_BYTES], mesh[16], amount[16], memory[48], result[PATH_BYTES], output[PATH_BYTES];
-    const char *words[] = {"prlimit",    memory,    tool,           "sim",     "--mesh", mesh,
-                           "--profile",  "ipsc860", "--contents",   "shared",  "--json", result,
-                           "--bytes",    amount,    row->operation, NULL};
-    double left_s = scale->end_s - now_s(), share_s = (double)scale->seconds / ROW_SHARE;
-    unsigned limit_s = (unsigned)ceil(fmin(left_s, share_s));
-    struct scale_row guess = *row;
+    const char *words[] = {"prlimit",   memory,    tool,           "sim",    "--mesh", mesh,
+                           "--profile", "ipsc860", "--contents",   "shared", "--json", result,
+                           "--bytes",   amount,    row->operation, NULL};
+    unsigned limit_s = (unsigned)ceil(scale->end_s - now_s());
     struct timed_run run;
 
     snprintf(tool, sizeof tool, "%s/ecube", scale->build);
@@ -206,7 +199,7 @@ static void run_row(const struct scale *scale, struct scale_row *row)
     unlink(result);
     int status = timed_run_within(limit_s, words, output, &run);
     if (status != 0) {
-        take_failure(&guess, output, status, limit_s, row);
+        take_failure(output, status, limit_s, row);
         return;
     }
     row->wall_s = run.wall_s;
@@ -218,25 +211,52 @@ static void run_row(const struct scale *scale, struct scale_row *row)
     unlink(result);
 }
 
-static void add_row(struct scale *scale, const char *operation, unsigned dims)
+static void say(const struct scale_row *row)
 {
-    struct scale_row *row = &scale->rows[scale->count];
-
-    *row = (struct scale_row){.operation = operation, .dims = dims};
-    estimate(scale, row);
-    if (!leave_out(scale, row)) {
-        if (row->wall_s > announced_s) {
-            fprintf(stderr, "scale: %s, cube:%u, about %.0f s\n", operation, dims, row->wall_s);
-        }
-        run_row(scale, row);
+    fprintf(stderr, "scale: %s, cube:%u: ", row->operation, row->dims);
+    switch (row->state) {
+    case SCALE_LEFT_OUT: fputs("left out\n", stderr); break;
+    case SCALE_FAILED: fprintf(stderr, "FAILED: %s\n", row->reason); break;
+    default:
+        fprintf(stderr, "%.3f us, %.0f events, %.1f s%s\n", row->model_us, row->events, row->wall_s,
+                row->state == SCALE_WRONG ? ", WRONG" : "");
     }
-    scale->count++;
-    if (row->state == SCALE_LEFT_OUT || row->state == SCALE_FAILED) {
-        fprintf(stderr, "scale: %s, cube:%u: %s: %s\n", operation, dims,
-                row->state == SCALE_FAILED ? "FAILED" : "left out", row->reason);
-    } else {
-        fprintf(stderr, "scale: %s, cube:%u: %.3f us, %.0f events, %.1f s%s\n", operation, dims,
-                row->model_us, row->events, row->wall_s, row->state == SCALE_WRONG ? ", WRONG" : "");
+}
+
+/* The row that is thought to take least among the operations' next ones; false: all are done. */
+static bool choose(const struct scale *scale, struct scale_row *chosen)
+{
+    bool found = false;
+
+    for (unsigned i = 0; operations[i]; i++) {
+        struct scale_row row = {.operation = operations[i], .dims = scale->first};
+        for (unsigned j = 0; j < scale->count; j++) {
+            row.dims += scale->rows[j].operation == row.operation;
+        }
+        estimate(scale, &row);
+        if (row.dims <= scale->last && (!found || row.wall_s < chosen->wall_s)) {
+            *chosen = row;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static void run_all(struct scale *scale)
+{
+    struct scale_row *row = scale->rows;
+
+    scale->end_s = now_s() + scale->seconds;
+    while (choose(scale, row)) {
+        if (!leave_out(scale, row)) {
+            if (row->wall_s > announced_s) {
+                fprintf(stderr, "scale: %s, cube:%u, about %.0f s\n", row->operation, row->dims,
+                        row->wall_s);
+            }
+            run_row(scale, row);
+        }
+        say(row);
+        row = &scale->rows[++scale->count];
     }
 }
 
@@ -294,19 +314,13 @@ static int write_files(const struct scale *scale)
 
 int main(int argc, char **argv)
 {
-    static struct scale scale = {
-        .first = DIMS_FIRST, .last = DIMS_MAX, .seconds = SECONDS_DEFAULT};
+    static struct scale scale = {.first = DIMS_FIRST, .last = DIMS_MAX, .seconds = SECONDS_DEFAULT};
     unsigned good = 0, bad = 0;
 
     if (!parse(&scale, argc, argv)) {
         return STATUS_BAD_INPUT;
     }
-    scale.end_s = now_s() + scale.seconds;
-    for (unsigned dims = scale.first; dims <= scale.last; dims++) {
-        for (unsigned i = 0; operations[i]; i++) {
-            add_row(&scale, operations[i], dims);
-        }
-    }
+    run_all(&scale);
     for (unsigned i = 0; i < scale.count; i++) {
         good += scale.rows[i].state == SCALE_EXACT;
         bad += scale.rows[i].state == SCALE_WRONG || scale.rows[i].state == SCALE_FAILED;

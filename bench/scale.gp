@@ -58,7 +58,7 @@ plot for [i in present] data index word(operations, i + 0) using 1:($6 / 1e6) wi
         linecolor rgb colour[i + 0] linewidth 1.5 pointtype mark[i + 0] title title_of(i + 0)
 
 set ylabel "kB per node"
-set xlabel "dimension d of the cube (2^{d} nodes)"
+set xlabel "dimension d of the cube (number of nodes: 2^d)"
 set title "Memory of the simulator per node"
 plot for [i in present] data index word(operations, i + 0) using 1:($7 / 1e3) with linespoints \
         linecolor rgb colour[i + 0] linewidth 1.5 pointtype mark[i + 0] title title_of(i + 0)

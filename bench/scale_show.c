@@ -24,8 +24,8 @@ static void print_unmeasured(const struct scale_row *row, const struct scale_row
     }
     printf("  %-9s %2u %6u nodes", row->operation, row->dims, 1U << row->dims);
     if (row->events > 0) {
-        printf(", estimate %.3g million events, %.3g s, %.3g MiB", row->events / 1e6, row->wall_s,
-               row->peak_mib);
+        printf(", estimate %8.1f million events, %8.1f s, %6.0f MiB", row->events / 1e6,
+               row->wall_s, row->peak_mib);
     } else {
         printf(", no smaller cube to estimate from");
     }
@@ -118,9 +118,9 @@ bool scale_write_json(const char *path, const struct scale_row *rows, unsigned c
     for (unsigned i = 0; i < count; i++) {
         json_array_append_new(measured(&rows[i]) ? list : left_out, row_to_json(&rows[i]));
     }
-    json_t *root = json_pack("{s:s, s:i, s:i, s:o, s:o}", "profile", "ipsc860", "bytes",
-                             (int)SCALE_BYTES, "cores", (int)sysconf(_SC_NPROCESSORS_ONLN), "rows",
-                             list, "left_out", left_out);
+    json_t *root =
+        json_pack("{s:s, s:i, s:i, s:o, s:o}", "profile", "ipsc860", "bytes", (int)SCALE_BYTES,
+                  "cores", (int)sysconf(_SC_NPROCESSORS_ONLN), "rows", list, "left_out", left_out);
     int status = json_dump_file(root, path, JSON_INDENT(2));
     json_decref(root);
     return status == 0;

@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 /* In the child: becomes timeout(1), which ends the command with all its processes. */
-static _Noreturn void become_command(unsigned limit_s, const char *const *words,
-                                     const char *output)
+static _Noreturn void become_command(unsigned limit_s, const char *const *words, const char *output)
 {
     char limit[16];
     const char *all[TIMED_RUN_WORDS_MAX + 5] = {"timeout", "-k", "5", limit};
