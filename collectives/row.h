@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 enum {
-    CUBE_DIMS_MAX = 16, /* that any table may hold: the bits of a mask */
+    CUBE_DIMS_MAX = 16,     /* that any table may hold: the bits of a mask */
     SCHEDULE_OPERATIONS = 5 /* one table for each enum ecube_operation */
 };
 

@@ -343,8 +343,8 @@ static json_t *describe_trace(const struct run *run)
 
     digest_text(&run->trace, digest);
     return json_pack("{s:s, s:I, s:I, s:s}", "file", run->arguments.trace, "events",
-                     (json_int_t)run->trace.events, "bytes", (json_int_t)run->trace.bytes,
-                     "sha256", digest);
+                     (json_int_t)run->trace.events, "bytes", (json_int_t)run->trace.bytes, "sha256",
+                     digest);
 }
 
 static int check_trace(const struct run *run, struct message *message)

@@ -145,8 +145,8 @@ struct sim {
     struct history history[SIM_HISTORY_MAX];
     uint64_t history_count;
     struct trace *trace; /* NULL: no timeline is written */
-    uint32_t running; /* programs that have not ended */
-    uint32_t deaths;  /* nodes that were killed */
+    uint32_t running;    /* programs that have not ended */
+    uint32_t deaths;     /* nodes that were killed */
     struct sim_result result;
 };
 

@@ -62,8 +62,8 @@ static void name_process(const struct sim *sim, struct trace_track track, uint32
 static struct trace_track link_track(const struct sim *sim, const struct sim_end *end)
 {
     struct trace_link *link = link_of(sim, end);
-    struct trace_track track = {process_of(end->actor), TRACE_THREAD_NODES + 2 * sim->count +
-                                                            (uint32_t)(end - sim->ends)};
+    struct trace_track track = {process_of(end->actor),
+                                TRACE_THREAD_NODES + 2 * sim->count + (uint32_t)(end - sim->ends)};
     char from[16], to[16], name[40];
 
     if (!link->named) {
@@ -203,7 +203,8 @@ static void note_accepted(const struct sim *sim, const struct sim_end *end,
         tau_ns = tau_ns * (circuit->hop == 1 ? profile->sigma_permille : 1000u) / 1000;
     /* Its OPEN passed right behind that of its source's message before, when nobody here knew how long
      * that one would hold the link; the receiver has counted it so (router_accept). */
-    if (circuit->kind == TRACE_MESSAGE && circuit->src == link->src && set_ns < link->free_ns + tau_ns)
+    if (circuit->kind == TRACE_MESSAGE && circuit->src == link->src &&
+        set_ns < link->free_ns + tau_ns)
         set_ns = link->free_ns + circuit->hop * tau_ns;
     uint64_t flows_ns = done_ns - clock_transfer(profile, circuit->hops, circuit->bytes);
     describe(sim, circuit, name, about);
@@ -226,9 +227,8 @@ static void note_accepted(const struct sim *sim, const struct sim_end *end,
 static void note_refused(const struct sim *sim, const struct sim_end *end,
                          const struct trace_circuit *circuit, int32_t status)
 {
-    struct trace_slice at = {.track = link_track(sim, end),
-                             .category = "refused",
-                             .start_ns = circuit->set_ns};
+    struct trace_slice at = {
+        .track = link_track(sim, end), .category = "refused", .start_ns = circuit->set_ns};
     char name[48], about[240];
 
     describe(sim, circuit, name, about);

@@ -129,9 +129,8 @@ struct schedule_table table_build(uint32_t operation, uint32_t dims,
                                   struct schedule_row rows[ROWS_MAX])
 {
     CHECK(operation < SCHEDULE_OPERATIONS && dims <= CUBE_DIMS_MAX);
-    return (struct schedule_table){.rows = rows,
-                                   .row_count = build_rows(operation, dims, rows),
-                                   .dims = (uint16_t)dims};
+    return (struct schedule_table){
+        .rows = rows, .row_count = build_rows(operation, dims, rows), .dims = (uint16_t)dims};
 }
 
 const char *rows_name(uint32_t operation)

@@ -73,7 +73,9 @@ static void place_start(struct replay *replay, uint32_t rank)
     struct place *place = &replay->places[rank];
     uint32_t apart = replay->followed ? replay->node_count / replay->followed : 0;
     switch (replay->operation) {
-    case ECUBE_BROADCAST: place->blocks[0] = rank == replay->root ? token(replay, rank, 0) : 0; break;
+    case ECUBE_BROADCAST:
+        place->blocks[0] = rank == replay->root ? token(replay, rank, 0) : 0;
+        break;
     case ECUBE_SCATTER:
         for (uint32_t other = 0; other < replay->node_count && rank == replay->root; other++) {
             place->blocks[other] = token(replay, rank, other);
@@ -232,8 +234,7 @@ static bool circuit_meets(struct replay *replay, uint32_t rank)
     }
     /* What holds for a followed node then holds for all: they are each other's XOR-translates. */
     if (replay->followed > 0 && replay->followed < replay->node_count &&
-        !(step->sends && step->receives &&
-          (step->peer ^ rank) == replay->places[0].step.peer)) {
+        !(step->sends && step->receives && (step->peer ^ rank) == replay->places[0].step.peer)) {
         return FAIL(replay, "step %u: node %u does not do as node 0", replay->step, rank);
     }
     return true;

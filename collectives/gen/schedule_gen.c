@@ -58,11 +58,12 @@ static void print_tables(const struct schedule_table tables[],
                          struct proof proofs[][CUBE_DIMS_MAX + 1])
 {
     printf("/*\n * Printed by schedule_gen, which has proved every table; do not edit.\n *\n");
-    printf(" * Of every cube listed below, all nodes were replayed in step with the walker: sends and "
-           "receives meet,\n * no directed link carries two circuits in a step, turns are exact at "
-           "every hop, and every node ends\n * with what the operation promises. Trees: from every "
-           "root up to 6 dimensions, from five or more above.\n * Barriers above 10 dimensions: the "
-           "arrivals of 64 nodes, and that all nodes do as node 0, XOR-translated.\n */\n");
+    printf(
+        " * Of every cube listed below, all nodes were replayed in step with the walker: sends and "
+        "receives meet,\n * no directed link carries two circuits in a step, turns are exact at "
+        "every hop, and every node ends\n * with what the operation promises. Trees: from every "
+        "root up to 6 dimensions, from five or more above.\n * Barriers above 10 dimensions: the "
+        "arrivals of 64 nodes, and that all nodes do as node 0, XOR-translated.\n */\n");
     printf("#include \"collectives/row.h\"\n\n");
     for (uint32_t operation = 0; operation < SCHEDULE_OPERATIONS; operation++) {
         print_costs(&tables[operation], operation, proofs[operation]);

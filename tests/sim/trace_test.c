@@ -121,7 +121,8 @@ static void check_overlaps(const json_t *events)
     assert_non_null(busy);
     json_array_foreach(events, i, event)
     {
-        if (strcmp(text_of(event, "ph"), "X") != 0 || strcmp(text_of(event, "cat"), "reserved") == 0)
+        if (strcmp(text_of(event, "ph"), "X") != 0 ||
+            strcmp(text_of(event, "cat"), "reserved") == 0)
             continue;
         busy[count++] = (struct busy){ns_of(event, "ts"), ns_of(event, "ts") + ns_of(event, "dur"),
                                       json_integer_value(json_object_get(event, "tid"))};
