@@ -175,6 +175,9 @@ static void take_failure(const char *output, int status, unsigned limit_s, struc
         return;
     }
     take_reason(output, row);
+    if (row->reason[0] == '\0') {
+        snprintf(row->reason, sizeof row->reason, "ended with status %d", status);
+    }
     if (status != STATUS_BAD_INPUT) {
         row->state = SCALE_FAILED;
     }
