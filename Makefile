@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run test models bench bench-sim scale fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run test models bench bench-sim scale campaign fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -19,6 +19,7 @@ FUZZ ?= frame node host image
 FUZZ_SECONDS ?= 600
 DIMS ?= 4-16
 SCALE_SECONDS ?= 300
+CAMPAIGN_ARGUMENTS ?=
 
 # Sources, by room -------------------------------------------------------------------------------------------------
 
@@ -58,8 +59,10 @@ TARGET_TESTS := tests/unit/clock_test.c tests/unit/crc_test.c tests/unit/frame_t
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
 MESH_TESTS := tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/message_test.c tests/mesh/turn_test.c
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c
-SIM_TESTS := tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c tests/sim/trace_test.c \
-	tests/sim/traffic_test.c tests/sim/waits_test.c
+CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
+CAMPAIGN_MAIN := tests/sim/campaign_main.c
+SIM_TESTS := tests/sim/campaign_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c \
+	tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
 	tests/system/programs/messages.c tests/system/programs/misbehave.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c
@@ -147,6 +150,10 @@ bench-sim: $(B)/bench/sim_rate
 scale: all $(B)/bench/scale
 	@$(B)/bench/scale $(B) $(DIMS) $(SCALE_SECONDS); status=$$?; [ $$status -lt 2 ] || exit $$status; \
 	gnuplot -c bench/scale.gp $(B)/scale.dat $(B)/scale.svg && echo "drawn in $(B)/scale.svg" && exit $$status
+
+## fail every link event of many runs in every way, then 10,000 random runs (part of make test, all of it here)
+campaign: $(B)/campaign
+	@$(B)/campaign $(CAMPAIGN_ARGUMENTS)
 
 ## check the protocol's four rules: Spin searches the model in models/ (part of make test)
 models: $(B)/schedule_pml
@@ -308,8 +315,13 @@ $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES_LARGE) 
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
-# An archive, so that only the tests that use the many-node loop carry it.
-$(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT)) Makefile
+$(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(TABLES) host/check.c)
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^
+
+# An archive, so that only the tests that use the many-node loop or campaigns carry them.
+$(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(CAMPAIGN)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/mesh_support.a $(B)/host/rooms.a

@@ -25,6 +25,8 @@ enum {
     KEY_CUT,
     KEY_ONEWAY,
     KEY_SLOW,
+    KEY_FAIL,
+    KEY_SCRUB,
     KEY_IMAGE,
     KEY_X,
     KEY_STOP,
@@ -66,6 +68,7 @@ static const struct argp_option option_list[] = {
     {"replay", KEY_REPLAY, "EVENT", 0,
      "with the options of a run that failed: stop at this event, and say in words what came before",
      0},
+    {"scrub", KEY_SCRUB, NULL, 0, "overwrite buffers that are given back", 0},
     {0, 0, NULL, 0, "Faults, all drawn from the seed:", 1},
     {"drop", KEY_DROP, "P", 0, "chance of each frame to lose all or a run of its bytes", 1},
     {"flip", KEY_FLIP, "P", 0, "chance of each byte to have one bit turned", 1},
@@ -81,6 +84,10 @@ static const struct argp_option option_list[] = {
      1},
     {"cut", KEY_CUT, "A-B[@T]", 0, "cut the link of A and B; B may be 'host'", 1},
     {"oneway", KEY_ONEWAY, "A-B[@T]", 0, "B hears nothing from A any more, and nobody is told", 1},
+    {"fail", KEY_FAIL, "E:ACTION", 0,
+     "what happens to the frame of link event E: drop, flip, duplicate, kill (its sender) or cut "
+     "(its link)",
+     1},
     {"slow", KEY_SLOW, "N@T", 0, "node N looks at what arrives a wall time T later", 1},
     {0},
 };
@@ -181,6 +188,24 @@ static void add_fault(struct sim_arguments *arguments, enum sim_fault_kind kind,
     arguments->faults[arguments->fault_count++] = text;
 }
 
+static void take_event(struct sim_faults *faults, const char *text)
+{
+    static const char *const names[] = {"drop", "flip", "duplicate", "kill", "cut"};
+    char *end;
+
+    faults->fail_event = strtoull(text, &end, 10);
+    for (uint8_t i = 0; i < sizeof names / sizeof names[0] && *end == ':'; i++) {
+        if (strcmp(end + 1, names[i]) == 0) {
+            faults->action = SIM_DROP_FRAME + i;
+        }
+    }
+    if (*text < '0' || *text > '9' || !faults->fail_event || !faults->action) {
+        options_reject("--fail %.40s: use the number of a link event from 1 on and drop, flip, "
+                       "duplicate, kill or cut, for example 17:drop",
+                       text);
+    }
+}
+
 static uint8_t parse_contents(const char *text)
 {
     static const char *const names[] = {"auto", "checked", "shared"};
@@ -220,6 +245,7 @@ static error_t parse_fault(int key, char *text, struct sim_arguments *arguments)
     case KEY_KILL: add_fault(arguments, SIM_KILL, text); break;
     case KEY_CUT: add_fault(arguments, SIM_CUT, text); break;
     case KEY_ONEWAY: add_fault(arguments, SIM_ONEWAY, text); break;
+    case KEY_FAIL: take_event(faults, text); break;
     case KEY_SLOW: add_fault(arguments, SIM_SLOW, text); break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -246,6 +272,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, SIM_DIMS_MAX); break;
     case KEY_JSON: arguments->json = text; break;
     case KEY_TRACE: arguments->trace = text; break;
+    case KEY_SCRUB: options->scrub = true; break;
     case KEY_STOP: options->stop_at = parse_whole("--stop-at", text, 1, UINT64_MAX); break;
     case KEY_REPLAY:
         options->stop_at = parse_whole("--replay", text, 1, UINT64_MAX);

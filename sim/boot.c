@@ -380,6 +380,7 @@ static void give_up(struct sim *sim)
         if (sim->tasks[rank].state == TASK_ENDED)
             continue;
         sim_trouble(sim, "node %u waits, and the host cannot reach it", rank);
+        sim->actors[rank].given_up = true;
         program_over(sim, rank, E_LINK_DEAD);
     }
 }

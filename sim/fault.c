@@ -125,6 +125,11 @@ static void note(struct sim *sim, const char *what)
     trace_damage(sim, what);
 }
 
+static uint32_t name_of(const struct sim *sim, uint32_t actor)
+{
+    return actor == sim->count ? ID_HOST : actor;
+}
+
 bool fault_frame(struct sim *sim)
 {
     static const char *const actions[] = {
@@ -135,6 +140,8 @@ bool fault_frame(struct sim *sim)
 
     if (faults->fail_event == sim->result.link_events) {
         note(sim, actions[faults->action]);
+        sim->result.hit_from = name_of(sim, sim->filling.end->actor);
+        sim->result.hit_to = name_of(sim, sim->filling.end->peer->actor);
         if (!act(sim))
             return false;
     }

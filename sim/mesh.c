@@ -127,6 +127,16 @@ bool sim_node_dead(const struct sim *sim, uint32_t rank)
     return sim->actors[rank].dead;
 }
 
+bool sim_node_given_up(const struct sim *sim, uint32_t rank)
+{
+    return sim->actors[rank].given_up;
+}
+
+enum sim_phase sim_phase(const struct sim *sim)
+{
+    return (enum sim_phase)sim->phase;
+}
+
 const char *sim_progress(const struct sim *sim, uint32_t *done, uint32_t *total)
 {
     static const char *const names[] = {"boot", "download", "run"};

@@ -104,6 +104,7 @@ struct sim_result {
     bool checked;        /* contents were kept and checked */
     uint64_t node_bytes; /* memory of one node, all told, on average */
     uint64_t damaged;    /* frames that faults have touched */
+    uint32_t hit_from, hit_to; /* nodes, or ID_HOST: the frame of faults.fail_event */
     char troubles[SIM_TROUBLES_MAX][SIM_TEXT_MAX];
     unsigned trouble_count; /* may be more than are kept */
     uint64_t trouble_event; /* at which the first was known */
@@ -134,6 +135,12 @@ void sim_trace_abandon(const struct sim *sim);
 int sim_node_status(const struct sim *sim, uint32_t rank);
 /* True when the node was killed. */
 bool sim_node_dead(const struct sim *sim, uint32_t rank);
+
+/* True when its program did not end by itself: STOP did not reach it, and the host has given it up. */
+bool sim_node_given_up(const struct sim *sim, uint32_t rank);
+
+/* The phase that it is in, or has ended in. */
+enum sim_phase sim_phase(const struct sim *sim);
 
 /* How far the present phase is: of how many nodes, and its name. */
 const char *sim_progress(const struct sim *sim, uint32_t *done, uint32_t *total);

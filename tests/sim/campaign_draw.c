@@ -1,0 +1,248 @@
+/*
+ * campaign_draw.c - runs: their reference, one drawn from a seed, and the command that repeats one.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "router/frame_wire.h"
+#include "sim/random.h"
+#include "tests/sim/campaign.h"
+
+enum { ADVANCE_EVENTS = 50, BREAKS_MAX = 3 };
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+
+struct sim_options campaign_options(unsigned dims, enum sim_scenario scenario)
+{
+    return (struct sim_options){.dims = dims,
+                                .profile = ipsc860,
+                                .scenario = scenario,
+                                .sizes = {scenario == SIM_RANDOM ? 3000 : 300},
+                                .size_count = 1,
+                                .messages = 3,
+                                .seed = 1,
+                                .contents = SIM_CHECKED,
+                                .scrub = true,
+                                .image_bytes = 200,
+                                .download_x = 1};
+}
+
+bool campaign_refer(const struct sim_options *options, struct campaign_reference *reference)
+{
+    struct sim_options plain = *options;
+    struct sim_faults *faults = &plain.faults;
+    struct sim_result result;
+    enum sim_phase phase = SIM_BOOT;
+
+    *reference = (struct campaign_reference){0};
+    faults->drop = faults->flip = faults->duplicate = 0;
+    faults->fail_event = 0;
+    faults->count = 0;
+    for (unsigned i = 0; i < options->faults.count; i++)
+        if (options->faults.list[i].kind == SIM_SLOW)
+            faults->list[faults->count++] = options->faults.list[i];
+    struct sim *sim = sim_make(&plain);
+    CHECK(sim);
+    bool runs = true;
+    while (runs) {
+        runs = sim_advance(sim, ADVANCE_EVENTS);
+        sim_result(sim, &result);
+        while (phase != sim_phase(sim)) {
+            reference->length_ns[phase] = result.model_ns - reference->start_ns[phase];
+            reference->start_ns[++phase] = result.model_ns;
+        }
+    }
+    reference->length_ns[phase] = result.model_ns - reference->start_ns[phase];
+    reference->wall_ns = result.wall_ns;
+    reference->events = result.events;
+    reference->link_events = result.link_events;
+    sim_free(sim);
+    return result.verdict == SIM_GOOD && result.trouble_count == 0;
+}
+
+static bool one_in(uint64_t *seed, uint32_t n)
+{
+    return random_below(seed, n) == 0;
+}
+
+/* A number from 1 to `high`, each order of magnitude as likely as another. */
+static uint32_t spread(uint64_t *seed, uint32_t high)
+{
+    uint32_t top = 1 + random_below(seed, high);
+
+    return 1 + random_below(seed, one_in(seed, 2) ? top : 1 + (top - 1) / 16);
+}
+
+static void draw_traffic(uint64_t *seed, struct sim_options *options)
+{
+    options->dims = 2 + random_below(seed, 5);
+    if (options->dims == 6 && !one_in(seed, 3))
+        options->dims = 2 + random_below(seed, 3);
+    options->scenario = (enum sim_scenario)random_below(seed, SIM_SCENARIOS);
+    options->size_count = 1 + one_in(seed, 4);
+    for (unsigned i = 0; i < options->size_count; i++)
+        options->sizes[i] = options->scenario == SIM_LOAD ? 16 + spread(seed, 20000)
+                            : options->dims < 5           ? spread(seed, 5000)
+                                                          : spread(seed, 1500);
+    options->messages = 1 + random_below(seed, 6);
+    options->image_bytes = 16 + spread(seed, 3000);
+    options->download_x = random_below(seed, options->dims + 1);
+    options->shuffle = one_in(seed, 2) ? 1 + random_below(seed, 1u << 30) : 0;
+}
+
+/* What makes a run slower, and belongs to its reference too. */
+static void draw_delays(uint64_t *seed, struct sim_options *options)
+{
+    struct sim_faults *faults = &options->faults;
+
+    if (one_in(seed, 3))
+        faults->delay_ns = spread(seed, 300000);
+    if (one_in(seed, 3))
+        faults->jitter_ns = spread(seed, 300000);
+    if (one_in(seed, 6))
+        faults->rate = 2000000 + random_below(seed, 100000000);
+    while (one_in(seed, 3) && faults->count < 3)
+        faults->list[faults->count++] =
+            (struct sim_fault){.kind = SIM_SLOW,
+                               .a = random_below(seed, UINT32_C(1) << options->dims),
+                               .slow_ns = spread(seed, 1000000)};
+}
+
+static void draw_damage(uint64_t *seed, struct sim_faults *faults)
+{
+    if (one_in(seed, 2))
+        faults->drop = 0.0001 * spread(seed, 200);
+    if (one_in(seed, 3))
+        faults->flip = 0.0000001 * spread(seed, 200);
+    if (one_in(seed, 3))
+        faults->duplicate = 0.0001 * spread(seed, 200);
+}
+
+/* A node dies, or a link is cut or goes deaf, at any time of any phase. */
+static void draw_break(uint64_t *seed, struct sim_options *options,
+                       const struct campaign_reference *reference)
+{
+    struct sim_fault fault = {.kind = (uint8_t)random_below(seed, 3)};
+    unsigned port = random_below(seed, options->dims + 1);
+
+    fault.phase = (uint8_t)random_below(seed, options->scenario == SIM_LOAD ? SIM_RUN : SIM_OVER);
+    fault.a = random_below(seed, UINT32_C(1) << options->dims);
+    if (fault.kind == SIM_KILL) {
+        fault.b = 0;
+    } else if (port == options->dims) {
+        unsigned host_link = random_below(seed, options->dims + 1);
+        fault.a = host_link ? UINT32_C(1) << (host_link - 1) : 0;
+        fault.b = ID_HOST;
+    } else {
+        fault.b = fault.a ^ 1u << port;
+    }
+    uint64_t length_ns = reference->length_ns[fault.phase];
+    if (!one_in(seed, 8) && length_ns)
+        fault.at_ns = (random_next(seed) >> 1) % (length_ns + 1);
+    options->faults.list[options->faults.count++] = fault;
+}
+
+bool campaign_draw(uint64_t number, struct sim_options *options,
+                   struct campaign_reference *reference)
+{
+    uint64_t seed = random_mix(number);
+    struct sim_faults *faults = &options->faults;
+
+    *options = (struct sim_options){.profile = ipsc860,
+                                    .seed = number,
+                                    .contents = SIM_CHECKED,
+                                    .scrub = true};
+    draw_traffic(&seed, options);
+    draw_delays(&seed, options);
+    if (!one_in(&seed, 3))
+        draw_damage(&seed, faults);
+    options->payload_checked = faults->drop > 0 || faults->flip > 0 || faults->duplicate > 0;
+    if (!campaign_refer(options, reference))
+        return false;
+    if (one_in(&seed, 3) && reference->link_events) {
+        faults->fail_event = 1 + random_below(&seed, (uint32_t)reference->link_events);
+        faults->action = (uint8_t)(1 + random_below(&seed, CAMPAIGN_ACTIONS));
+    }
+    for (unsigned i = 0; i < BREAKS_MAX && one_in(&seed, 2); i++)
+        draw_break(&seed, options, reference);
+    options->payload_checked = sim_faults_damage(faults);
+    return true;
+}
+
+struct line {
+    char *text;
+    size_t used;
+};
+
+static void put(struct line *line, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void put(struct line *line, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    int length = vsnprintf(line->text + line->used, CAMPAIGN_TEXT_MAX - line->used, format,
+                           arguments);
+    va_end(arguments);
+    CHECK(length >= 0 && (size_t)length < CAMPAIGN_TEXT_MAX - line->used);
+    line->used += (size_t)length;
+}
+
+static void put_fault(struct line *line, const struct sim_fault *fault)
+{
+    static const char *const kinds[] = {"kill", "cut", "oneway", "slow"};
+    static const char *const phases[] = {"boot", "download", "run"};
+
+    put(line, " --%s %u", kinds[fault->kind], (unsigned)fault->a);
+    if (fault->kind == SIM_SLOW) {
+        put(line, "@%" PRIu64 "ns", fault->slow_ns);
+        return;
+    }
+    if (fault->kind != SIM_KILL && fault->b == ID_HOST)
+        put(line, "-host");
+    else if (fault->kind != SIM_KILL)
+        put(line, "-%u", (unsigned)fault->b);
+    put(line, fault->at_ns ? "@%s+%" PRIu64 "ns" : "@%s", phases[fault->phase], fault->at_ns);
+}
+
+static void put_faults(struct line *line, const struct sim_faults *faults)
+{
+    static const char *const actions[] = {"", "drop", "flip", "duplicate", "kill", "cut"};
+
+    if (faults->drop > 0)
+        put(line, " --drop %.17g", faults->drop);
+    if (faults->flip > 0)
+        put(line, " --flip %.17g", faults->flip);
+    if (faults->duplicate > 0)
+        put(line, " --duplicate %.17g", faults->duplicate);
+    if (faults->delay_ns)
+        put(line, " --delay %" PRIu64 "ns", faults->delay_ns);
+    if (faults->jitter_ns)
+        put(line, " --jitter %" PRIu64 "ns", faults->jitter_ns);
+    if (faults->rate)
+        put(line, " --rate %" PRIu64, faults->rate);
+    if (faults->fail_event)
+        put(line, " --fail %" PRIu64 ":%s", faults->fail_event, actions[faults->action]);
+    for (unsigned i = 0; i < faults->count; i++)
+        put_fault(line, &faults->list[i]);
+}
+
+void campaign_command(const struct sim_options *options, char text[CAMPAIGN_TEXT_MAX])
+{
+    struct line line = {.text = text};
+
+    put(&line, "ecube sim --mesh cube:%u --profile ipsc860 %s --bytes %u", options->dims,
+        sim_scenario_name(options->scenario), (unsigned)options->sizes[0]);
+    for (unsigned i = 1; i < options->size_count; i++)
+        put(&line, ",%u", (unsigned)options->sizes[i]);
+    put(&line, " --messages %u --image %u --x %u --contents checked%s --seed %" PRIu64,
+        (unsigned)options->messages, (unsigned)options->image_bytes, options->download_x,
+        options->scrub ? " --scrub" : "", options->seed);
+    if (options->shuffle)
+        put(&line, " --shuffle %" PRIu64, options->shuffle);
+    put_faults(&line, &options->faults);
+}

@@ -1,0 +1,260 @@
+/*
+ * campaign_judge.c - how a run with faults may end.
+ *
+ * Either all programs have ended with E_OK and every byte is right. Or the host has named a node or
+ * link, each one that it names is dead or deaf indeed, and every surviving program has ended: with
+ * E_OK and right bytes as far as it came, or with E_LINK_DEAD, E_PEER_GONE or E_CANCELLED. Only a
+ * node that the dead have cut off from the host may still wait, and is named too. Before the start
+ * of the programs the host's word is enough. A frame that is lost, damaged or doubled breaks nothing.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "node/state.h"
+#include "router/route.h"
+#include "tests/sim/campaign.h"
+
+enum {
+    HOST_BOOT_NS_PER_MS = 1000000,
+    HOST_BOOT_MS = 10000,    /* sim/boot.c: until links that are missing are named */
+    HOST_STOP_MS = 300,      /* from the first word of a dead link until programs are stopped */
+    HOST_GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
+    ADVANCE_EVENTS = 1000
+};
+
+struct run {
+    const struct sim_options *options;
+    struct sim *sim;
+    struct sim_result result;
+    char *why;
+};
+
+static bool wrong(struct run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says what is wrong, once. */
+static bool wrong(struct run *run, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(run->why, CAMPAIGN_TEXT_MAX, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Whether faults can make a run fail; all others it must survive. */
+static bool breaks(const struct sim_options *options)
+{
+    const struct sim_faults *faults = &options->faults;
+
+    for (unsigned i = 0; i < faults->count; i++)
+        if (faults->list[i].kind != SIM_SLOW)
+            return true;
+    return faults->fail_event && faults->action >= SIM_KILL_SENDER;
+}
+
+uint64_t campaign_bound_ns(const struct sim_options *options,
+                           const struct campaign_reference *reference, uint64_t damaged)
+{
+    uint64_t bound_us = damaged * (RETRY_US + ACK_DELAY_US);
+
+    if (breaks(options))
+        bound_us += DEAD_AFTER_US + ASK_AGAIN_US + RETRY_US +
+                    (HOST_STOP_MS + HOST_GIVE_UP_MS) * UINT64_C(1000);
+    return reference->wall_ns + bound_us * 1000;
+}
+
+static bool same_link(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    return (a == c && b == d) || (a == d && b == c);
+}
+
+/* Whether a link may be called dead: faults have touched it, or a node at one of its ends. */
+static bool is_dead(const struct run *run, uint32_t a, uint32_t b)
+{
+    const struct sim_faults *faults = &run->options->faults;
+
+    if ((a != ID_HOST && sim_node_dead(run->sim, a)) ||
+        (b != ID_HOST && sim_node_dead(run->sim, b)))
+        return true;
+    if (faults->fail_event && run->result.hit_from != run->result.hit_to &&
+        faults->action >= SIM_KILL_SENDER &&
+        same_link(a, b, run->result.hit_from, run->result.hit_to))
+        return true;
+    for (unsigned i = 0; i < faults->count; i++)
+        if ((faults->list[i].kind == SIM_CUT || faults->list[i].kind == SIM_ONEWAY) &&
+            same_link(a, b, faults->list[i].a, faults->list[i].b))
+            return true;
+    return false;
+}
+
+/* Whether the host's way to a node, or the way back, leads over something dead. */
+static bool is_cut_off(const struct run *run, uint32_t rank)
+{
+    uint32_t at = route_root(rank);
+
+    if (is_dead(run, ID_HOST, at))
+        return true;
+    while (at != rank) {
+        uint32_t next = at ^ 1u << route_cube(at, rank);
+        if (is_dead(run, at, next))
+            return true;
+        at = next;
+    }
+    return false;
+}
+
+/* The link that a line of the host's report calls dead; false when it names none. */
+static bool names_link(const struct run *run, const char *text, uint32_t *a, uint32_t *b)
+{
+    unsigned from, port, to;
+
+    if (sscanf(text, "the host's link to node %u is dead", &to) == 1) {
+        *a = ID_HOST;
+        *b = to;
+        return true;
+    }
+    if (sscanf(text, "node %u: its link %u", &from, &port) != 2)
+        return false;
+    *a = from;
+    *b = port < run->options->dims ? from ^ 1u << port : ID_HOST;
+    return true;
+}
+
+/* The report names at least one dead node or link, and none that lives. */
+static bool report_is_right(struct run *run)
+{
+    const struct sim_result *result = &run->result;
+    unsigned named = 0;
+
+    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        uint32_t a, b;
+        if (!names_link(run, result->troubles[i], &a, &b))
+            continue;
+        if (!is_dead(run, a, b))
+            return wrong(run, "a good link is called dead: %s", result->troubles[i]);
+        named++;
+    }
+    return named || wrong(run, "nothing dead is named: %s", result->troubles[0]);
+}
+
+/* Programs that survive have ended, and well, or with an error that a dead link brings. */
+static bool statuses_are_right(struct run *run, bool *all_well, bool *given_up)
+{
+    *all_well = true;
+    for (uint32_t rank = 0; rank < UINT32_C(1) << run->options->dims; rank++) {
+        int status = sim_node_status(run->sim, rank);
+        if (sim_node_dead(run->sim, rank) || status == E_OK)
+            continue;
+        *all_well = false;
+        if (sim_node_given_up(run->sim, rank)) {
+            *given_up = true;
+            if (!is_cut_off(run, rank))
+                return wrong(run, "node %u waits for ever, and the way to it is good", rank);
+        } else if (status != E_LINK_DEAD && status != E_PEER_GONE && status != E_CANCELLED) {
+            return wrong(run, "node %u ended with '%s'", rank,
+                         status == E_TIMEOUT ? "still waits" : status_text(status));
+        }
+    }
+    return true;
+}
+
+static bool bytes_are_right(struct run *run, bool complete)
+{
+    const struct sim_result *result = &run->result;
+
+    for (unsigned i = 0; i < result->line_count; i++) {
+        if (result->lines[i].wrong)
+            return wrong(run, "%" PRIu64 " wrong bytes", result->lines[i].wrong);
+        if (complete && result->lines[i].nodes != UINT32_C(1) << run->options->dims)
+            return wrong(run, "only %u nodes have measured", (unsigned)result->lines[i].nodes);
+    }
+    if (complete && result->line_count != run->options->size_count)
+        return wrong(run, "only %u measurements", result->line_count);
+    return result->checked || wrong(run, "contents were not checked");
+}
+
+static bool ended_well(struct run *run)
+{
+    bool all_well = true, given_up = false;
+
+    if (run->result.trouble_count)
+        return wrong(run, "ended well, and yet: %s", run->result.troubles[0]);
+    if (run->result.receipts != UINT32_C(1) << run->options->dims)
+        return wrong(run, "only %u receipts", run->result.receipts);
+    if (run->options->scenario != SIM_LOAD && !statuses_are_right(run, &all_well, &given_up))
+        return false;
+    if (!all_well)
+        return wrong(run, "ended well, and yet programs failed");
+    return bytes_are_right(run, true);
+}
+
+static bool ended_named(struct run *run, bool *given_up)
+{
+    bool all_well = false;
+
+    if (!breaks(run->options))
+        return wrong(run, "nothing is dead, and yet: %s", run->result.troubles[0]);
+    if (!bytes_are_right(run, false))
+        return false;
+    if (sim_phase(run->sim) == SIM_RUN && !statuses_are_right(run, &all_well, given_up))
+        return false;
+    return all_well || report_is_right(run);
+}
+
+static bool judge(struct run *run, struct campaign_tally *tally)
+{
+    bool given_up = false, right;
+
+    switch (run->result.verdict) {
+    case SIM_GOOD:
+        right = ended_well(run);
+        tally->right += right;
+        return right;
+    case SIM_ERROR:
+        right = ended_named(run, &given_up);
+        tally->named += right;
+        tally->given_up += given_up;
+        return right;
+    case SIM_WRONG:
+        return wrong(run, "wrong bytes, and nothing told of it: %s", run->result.troubles[0]);
+    case SIM_STUCK:
+        return wrong(run, "stuck: %s; %s", run->result.troubles[0], run->result.troubles[1]);
+    default: return wrong(run, "does not end: stopped after %" PRIu64 " events",
+                          run->result.events);
+    }
+}
+
+bool campaign_judge(const struct sim_options *options, const struct campaign_reference *reference,
+                    struct campaign_tally *tally, char why[CAMPAIGN_TEXT_MAX])
+{
+    struct sim_options bounded = *options;
+    struct run run = {.options = options, .why = why};
+
+    bounded.stop_at = reference->events * 100 + 1000000;
+    tally->runs++;
+    run.sim = sim_make(&bounded);
+    if (!run.sim) {
+        tally->failed++;
+        return wrong(&run, "out of memory");
+    }
+    while (sim_advance(run.sim, ADVANCE_EVENTS))
+        ;
+    sim_result(run.sim, &run.result);
+    bool right = judge(&run, tally);
+    uint64_t bound_ns = campaign_bound_ns(options, reference, run.result.damaged);
+    uint64_t wall_ns = run.result.wall_ns;
+    if (right && wall_ns > bound_ns)
+        right = wrong(&run, "took %.3f s, and the bound is %.3f s", (double)wall_ns / 1e9,
+                      (double)bound_ns / 1e9);
+    uint64_t over_ns = wall_ns > reference->wall_ns ? wall_ns - reference->wall_ns : 0;
+    tally->wall_max_ns = wall_ns > tally->wall_max_ns ? wall_ns : tally->wall_max_ns;
+    tally->over_max_ns = over_ns > tally->over_max_ns ? over_ns : tally->over_max_ns;
+    tally->failed += !right;
+    sim_free(run.sim);
+    return right;
+}

@@ -1,0 +1,114 @@
+/*
+ * campaign_main.c - `make campaign`: complete sweeps up to 64 nodes, and 10,000 seeds.
+ *
+ * Every link event is failed in every way, but for the exchange of 64 nodes: there every event is
+ * failed once, by one action after the other.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/sim/campaign.h"
+
+enum { SEEDS = 10000, SEEDS_AT_ONCE = 500, SHARDS_MAX = 16 };
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static unsigned processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count < 1 ? 1 : count > SHARDS_MAX ? (unsigned)SHARDS_MAX : (unsigned)count;
+}
+
+static void print_tally(const char *name, const struct campaign_tally *tally, double took)
+{
+    printf("\r%-24s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %6" PRIu64
+           " %9.3f %9.3f %8.1f\n",
+           name, tally->runs, tally->right, tally->named, tally->given_up, tally->failed,
+           (double)tally->wall_max_ns / 1e9, (double)tally->over_max_ns / 1e9, took);
+    fflush(stdout);
+}
+
+static void progress(const char *name, unsigned part, unsigned parts)
+{
+    if (isatty(STDOUT_FILENO)) {
+        printf("\r%-24s part %u of %u", name, part, parts);
+        fflush(stdout);
+    }
+}
+
+static struct campaign_tally sweep(enum sim_scenario scenario, unsigned dims, bool once)
+{
+    char name[32];
+    struct campaign_tally sum = {0};
+    double start = seconds();
+
+    snprintf(name, sizeof name, "%s, %u nodes", sim_scenario_name(scenario), 1u << dims);
+    for (unsigned action = 1; action <= CAMPAIGN_ACTIONS; action++) {
+        struct campaign campaign = {.name = name,
+                                    .options = campaign_options(dims, scenario),
+                                    .action = (enum sim_action)action,
+                                    .first = once ? action : 1,
+                                    .stride = once ? CAMPAIGN_ACTIONS : 1};
+        progress(name, action, CAMPAIGN_ACTIONS);
+        struct campaign_tally tally = campaign_run(&campaign, processors());
+        campaign_add(&sum, &tally);
+    }
+    print_tally(name, &sum, seconds() - start);
+    return sum;
+}
+
+static struct campaign_tally draw(uint64_t first, uint64_t count)
+{
+    char name[32];
+    struct campaign_tally sum = {0};
+    double start = seconds();
+
+    snprintf(name, sizeof name, "seeds");
+    for (uint64_t done = 0; done < count; done += SEEDS_AT_ONCE) {
+        struct campaign campaign = {.name = name,
+                                    .first = first + done,
+                                    .stride = 1,
+                                    .seeds = count - done < SEEDS_AT_ONCE ? count - done
+                                                                          : SEEDS_AT_ONCE};
+        progress(name, (unsigned)(done / SEEDS_AT_ONCE) + 1,
+                 (unsigned)((count - 1) / SEEDS_AT_ONCE) + 1);
+        struct campaign_tally tally = campaign_run(&campaign, processors());
+        campaign_add(&sum, &tally);
+    }
+    print_tally(name, &sum, seconds() - start);
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST,
+                                                  SIM_RANDOM};
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : SEEDS;
+    unsigned dims_max = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 6;
+    struct campaign_tally sum = {0}, tally;
+    double start = seconds();
+
+    printf("%-24s %8s %8s %8s %8s %6s %9s %9s %8s\n%-24s %8s %8s %8s %8s %6s %9s %9s %8s\n", "", "",
+           "right", "error", "of these", "", "longest,", "over its", "", "", "runs", "data", "named",
+           "cut off", "failed", "s of sim.", "reference", "took, s");
+    for (unsigned dims = 2; dims <= dims_max; dims++)
+        for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+            tally = sweep(scenarios[i], dims, dims == 6 && scenarios[i] == SIM_EXCHANGE);
+            campaign_add(&sum, &tally);
+        }
+    tally = draw(first, count);
+    campaign_add(&sum, &tally);
+    print_tally("all", &sum, seconds() - start);
+    return sum.failed ? 1 : 0;
+}

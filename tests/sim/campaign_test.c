@@ -1,0 +1,121 @@
+/*
+ * campaign_test.c - the part of `make campaign` that fits into every run of the tests.
+ *
+ * Meshes of 4 and 8 nodes are swept completely; of larger ones every so manyth event is failed.
+ */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/testing.h"
+
+#include "host/sim.h"
+#include "tests/sim/campaign.h"
+
+enum { SEEDS = 300, WORDS_MAX = 80 };
+
+static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST, SIM_RANDOM};
+
+static void sweep(unsigned dims, uint64_t stride)
+{
+    struct campaign_tally sum = {0};
+
+    for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        for (unsigned action = 1; action <= CAMPAIGN_ACTIONS; action++) {
+            struct campaign campaign = {.name = sim_scenario_name(scenarios[i]),
+                                        .options = campaign_options(dims, scenarios[i]),
+                                        .action = (enum sim_action)action,
+                                        .first = 1 + (action * 7 + i) % stride,
+                                        .stride = stride};
+            struct campaign_tally tally = campaign_run(&campaign, 1);
+            campaign_add(&sum, &tally);
+        }
+    print_message("%u runs: %u right, %u named\n", (unsigned)sum.runs, (unsigned)sum.right,
+                  (unsigned)sum.named);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.right && sum.named);
+}
+
+static void any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told(void **state)
+{
+    (void)state;
+    sweep(2, 1);
+}
+
+static void any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told(void **state)
+{
+    (void)state;
+    sweep(3, 1);
+}
+
+static void events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told(void **state)
+{
+    (void)state;
+    sweep(4, 29);
+    sweep(5, 149);
+    sweep(6, 997);
+}
+
+static void random_faults_in_random_runs_are_repaired_or_told(void **state)
+{
+    struct campaign campaign = {.name = "seeds", .first = 1, .stride = 1, .seeds = SEEDS};
+
+    (void)state;
+    struct campaign_tally tally = campaign_run(&campaign, 1);
+    assert_int_equal(tally.failed, 0);
+    assert_int_equal(tally.runs, SEEDS);
+}
+
+/* The options that the tool makes of a command. */
+static struct sim_options read_command(char *text)
+{
+    struct sim_arguments arguments = {
+        .mesh = options_mesh_defaults(), .options = {.scenario = SIM_SCENARIOS, .seed = 1}};
+    struct message message;
+    char *words[WORDS_MAX], *rest = NULL;
+    int count = 0;
+
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        assert_true(count < WORDS_MAX - 1);
+        words[count++] = word;
+    }
+    words[count] = NULL;
+    assert_int_equal(argp_parse(&sim_argp, count - 1, words + 1, 0, NULL, &arguments), 0);
+    assert_int_equal(sim_arguments_finish(&arguments, &message), 0);
+    arguments.options.download_x = (unsigned)arguments.x;
+    return arguments.options;
+}
+
+static struct sim_result result_of(const struct sim_options *options)
+{
+    struct sim_result result;
+    struct sim *sim = sim_make(options);
+
+    while (sim_advance(sim, 100000))
+        ;
+    sim_result(sim, &result);
+    sim_free(sim);
+    return result;
+}
+
+static void the_printed_command_repeats_the_run(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct sim_options options;
+        struct campaign_reference reference;
+        char text[CAMPAIGN_TEXT_MAX];
+        assert_true(campaign_draw(seed, &options, &reference));
+        campaign_command(&options, text);
+        struct sim_options again = read_command(text);
+        struct sim_result first = result_of(&options), second = result_of(&again);
+        assert_int_equal(first.verdict, second.verdict);
+        assert_memory_equal(first.digest, second.digest, sizeof first.digest);
+    }
+}
+
+TEST_MAIN(cmocka_unit_test(any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told),
+          cmocka_unit_test(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told),
+          cmocka_unit_test(events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told),
+          cmocka_unit_test(random_faults_in_random_runs_are_repaired_or_told),
+          cmocka_unit_test(the_printed_command_repeats_the_run))
