@@ -24,7 +24,8 @@ enum {
     REPEAT_MS = 300,   /* an offer without an answer */
     BOOT_MS = 10000,   /* until links that are missing are named */
     STOP_MS = 300,     /* from the first word of a dead link until programs are stopped */
-    GIVE_UP_MS = 20000 /* from then until those that cannot be reached are given up */
+    GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
+    QUIET_MS = 5000 /* without progress, after which the nodes are asked; as host/mesh_query.c */
 };
 
 bool host_init(struct sim *sim)
@@ -354,11 +355,13 @@ static void take_notice(struct sim *sim, const struct notice *notice)
     }
 }
 
-/* Names the links that are not up. */
+/* Names the links that are not up, and the nodes that have not told of theirs. */
 static void name_links(struct sim *sim)
 {
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         const struct router *router = &sim_node(sim, rank)->router;
+        if (!(sim->actors[rank].heard & HEARD_LINKS) && !sim->actors[rank].dead)
+            sim_trouble(sim, "node %u has not told the host of its links", rank);
         for (unsigned p = 0; p < router->port_count && !sim->actors[rank].dead; p++) {
             uint32_t peer;
             uint8_t port, state = router_port_state(router, p, &peer, &port);
@@ -425,6 +428,28 @@ static void pump_failure(struct sim *sim)
         give_up(sim);
 }
 
+/* When the nodes are asked what they do, though nobody wants to know: a question that a silent link
+ * loses is an acknowledgement that it owes. */
+static uint64_t question_ns(const struct sim *sim)
+{
+    uint64_t since_ns = clock_max(sim->progress_ns, sim->host.asked_ns);
+
+    return sim->phase == SIM_BOOT || sim->host.failing ? UINT64_MAX : since_ns + QUIET_MS * ms_ns;
+}
+
+static void pump_questions(struct sim *sim)
+{
+    struct host *host = &sim->host;
+
+    if (sim->wall_ns >= question_ns(sim)) {
+        host->asked_ns = sim->wall_ns;
+        host->asked = 0;
+    }
+    while (host->asked_ns && host->asked < sim->count &&
+           router_send(&host->router, PACKET_QUERY, host->asked, "", 0) == E_OK)
+        host->asked++;
+}
+
 static void pump(struct sim *sim)
 {
     struct host *host = &sim->host;
@@ -444,6 +469,7 @@ static void pump(struct sim *sim)
         break;
     default: break;
     }
+    pump_questions(sim);
     if (host->failing && sim->verdict == SIM_RUNS)
         pump_failure(sim);
 }
@@ -468,9 +494,11 @@ uint64_t host_deadline(const struct sim *sim)
     const struct host *host = &sim->host;
     uint64_t deadline_us = router_deadline(&host->router);
     uint64_t own_ns = sim->phase == SIM_RUN ? UINT64_MAX : host->again_ns;
+    uint64_t ask_ns = question_ns(sim);
 
     if (host->failing)
         own_ns = host->give_up_ns == UINT64_MAX ? host->stop_ns : host->give_up_ns;
+    own_ns = own_ns < ask_ns ? own_ns : ask_ns;
     uint64_t own_us = own_ns == UINT64_MAX ? UINT64_MAX : (own_ns + 999) / 1000;
     return own_us < deadline_us ? own_us : deadline_us;
 }

@@ -102,6 +102,8 @@ struct host {
     uint32_t stopped; /* STOP has been sent to nodes below this */
     bool failing;
     uint64_t stop_ns, give_up_ns; /* wall times; UINT64_MAX: not now */
+    uint64_t asked_ns; /* wall time of the last question to all nodes; 0: none */
+    uint32_t asked;    /* it has gone to nodes below this */
 };
 
 /* A frame, or a piece of one, that was shown. */

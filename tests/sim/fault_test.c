@@ -107,6 +107,38 @@ static void a_cut_host_link_is_named(void **state)
     assert_true(said(&result, "the host's link to node 4 is dead"));
 }
 
+/* The host owes a link nothing that it hears nothing from: it must ask. */
+static void a_host_link_that_falls_silent_in_the_download_is_named(void **state)
+{
+    struct sim_options options = simulation(3, SIM_SCATTER, 27);
+
+    (void)state;
+    options.seed = 74;
+    options.shuffle = 956919018;
+    options.image_bytes = 2066;
+    options.download_x = 2;
+    options.faults.list[0] = (struct sim_fault){
+        .kind = SIM_ONEWAY, .phase = SIM_DOWNLOAD, .a = 4, .b = ID_HOST, .at_ns = 1787401};
+    options.faults.count = 1;
+    struct sim_result result = simulated(&options);
+    assert_int_equal(result.verdict, SIM_ERROR);
+    assert_true(said(&result, "the host's link to node 4 is dead"));
+}
+
+static void a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard(void **state)
+{
+    struct sim_options options = simulation(3, SIM_BARRIER, 0);
+
+    (void)state;
+    options.faults.delay_ns = 93563;
+    options.faults.list[0] = (struct sim_fault){
+        .kind = SIM_ONEWAY, .phase = SIM_BOOT, .a = 4, .b = ID_HOST, .at_ns = 344264};
+    options.faults.count = 1;
+    struct sim_result result = simulated(&options);
+    assert_int_equal(result.verdict, SIM_ERROR);
+    assert_true(said(&result, "node 4 has not told the host of its links"));
+}
+
 static void a_slow_node_only_takes_longer(void **state)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
@@ -195,6 +227,8 @@ TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(a_link_that_becomes_one_way_in_the_download_is_told),
           cmocka_unit_test(programs_that_end_early_leave_the_links_quiet),
           cmocka_unit_test(a_cut_host_link_is_named),
+          cmocka_unit_test(a_host_link_that_falls_silent_in_the_download_is_named),
+          cmocka_unit_test(a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard),
           cmocka_unit_test(a_slow_node_only_takes_longer),
           cmocka_unit_test(delay_and_rate_take_wall_time),
           cmocka_unit_test(one_fault_at_any_event_is_repaired_or_told),
