@@ -18,8 +18,7 @@
 #include "tests/sim/campaign.h"
 
 enum {
-    HOST_BOOT_NS_PER_MS = 1000000,
-    HOST_BOOT_MS = 10000,    /* sim/boot.c: until links that are missing are named */
+    HOST_QUIET_MS = 5000,    /* sim/boot.c: without progress, after which the nodes are asked */
     HOST_STOP_MS = 300,      /* from the first word of a dead link until programs are stopped */
     HOST_GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
     ADVANCE_EVENTS = 1000
@@ -60,12 +59,13 @@ static bool breaks(const struct sim_options *options)
 uint64_t campaign_bound_ns(const struct sim_options *options,
                            const struct campaign_reference *reference, uint64_t damaged)
 {
-    uint64_t bound_us = damaged * (RETRY_US + ACK_DELAY_US);
+    /* A frame that has lost bytes takes what comes next in their place: twice the timeout. */
+    uint64_t bound_us = 2 * damaged * (RETRY_US + ACK_DELAY_US);
 
     if (breaks(options))
-        bound_us += DEAD_AFTER_US + ASK_AGAIN_US + RETRY_US +
-                    (HOST_STOP_MS + HOST_GIVE_UP_MS) * UINT64_C(1000);
-    return reference->wall_ns + bound_us * 1000;
+        bound_us += DEAD_AFTER_US + RETRY_US +
+                    (HOST_QUIET_MS + HOST_STOP_MS + HOST_GIVE_UP_MS) * UINT64_C(1000);
+    return 2 * reference->wall_ns + bound_us * 1000;
 }
 
 static bool same_link(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
@@ -133,6 +133,12 @@ static bool report_is_right(struct run *run)
 
     for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         uint32_t a, b;
+        unsigned rank;
+        int length = 0;
+        if (sscanf(result->troubles[i], "node %u has not told the host of its links%n", &rank,
+                   &length) == 1 &&
+            length)
+            named += is_cut_off(run, rank);
         if (!names_link(run, result->troubles[i], &a, &b))
             continue;
         if (!is_dead(run, a, b))
