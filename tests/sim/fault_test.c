@@ -136,7 +136,7 @@ static void a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard(voi
     options.faults.count = 1;
     struct sim_result result = simulated(&options);
     assert_int_equal(result.verdict, SIM_ERROR);
-    assert_true(said(&result, "node 4 has not told the host of its links"));
+    assert_true(said(&result, "node 7 has not told the host of its links"));
 }
 
 static void a_slow_node_only_takes_longer(void **state)
