@@ -75,9 +75,10 @@ static double read_ecube(const json_t *object, struct row *row)
     const json_t *report = json_array_get(reports, json_array_size(reports) - 1);
 
     row->ecube.model_us = json_number_value(json_object_get(report, "model_us"));
-    row->events = json_number_value(json_object_get(object, "events"));
-    row->node_bytes = json_number_value(json_object_get(object, "bytes_per_node"));
-    return json_number_value(json_object_get(object, "events_per_second")) / 1e6;
+    const json_t *sim = json_object_get(object, "sim");
+    row->events = json_number_value(json_object_get(sim, "events"));
+    row->node_bytes = json_number_value(json_object_get(sim, "node_bytes"));
+    return json_number_value(json_object_get(sim, "events_per_s")) / 1e6;
 }
 
 static void run_ecube(const char *build, struct row *row)

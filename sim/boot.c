@@ -21,11 +21,9 @@
 static const uint64_t ms_ns = 1000000;
 
 enum {
-    REPEAT_MS = 300,   /* an offer without an answer */
-    BOOT_MS = 10000,   /* until links that are missing are named */
-    STOP_MS = 300,     /* from the first word of a dead link until programs are stopped */
-    GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
-    QUIET_MS = 5000 /* without progress, after which the nodes are asked; as host/mesh_query.c */
+    REPEAT_MS = 300, /* an offer without an answer */
+    BOOT_MS = 10000, /* until links that are missing are named */
+    STOP_MS = 300    /* from the first word of a dead link until programs are stopped */
 };
 
 bool host_init(struct sim *sim)
@@ -376,80 +374,6 @@ static void name_links(struct sim *sim)
     }
 }
 
-/* Nodes that STOP does not reach have lost their way to the host. */
-static void give_up(struct sim *sim)
-{
-    for (uint32_t rank = 0; rank < sim->count; rank++) {
-        if (sim->tasks[rank].state == TASK_ENDED)
-            continue;
-        sim_trouble(sim, "node %u waits, and the host cannot reach it", rank);
-        sim->actors[rank].given_up = true;
-        program_over(sim, rank, E_LINK_DEAD);
-    }
-}
-
-static void name_failures(struct sim *sim)
-{
-    for (uint32_t rank = 0; rank < sim->count; rank++) {
-        const struct task *task = &sim->tasks[rank];
-        if (task->status != E_OK && task->status != E_CANCELLED && !sim->actors[rank].dead)
-            sim_trouble(sim, "node %u: %s", rank, status_text(task->status));
-    }
-}
-
-static void finish(struct sim *sim)
-{
-    uint64_t wrong = 0;
-
-    for (unsigned i = 0; i < sim->result.line_count; i++)
-        wrong += sim->result.lines[i].wrong;
-    name_failures(sim);
-    if (wrong)
-        sim_end(sim, SIM_WRONG);
-    sim_end(sim, sim->result.trouble_count || sim->deaths ? SIM_ERROR : SIM_GOOD);
-}
-
-static void pump_failure(struct sim *sim)
-{
-    struct host *host = &sim->host;
-
-    if (sim->wall_ns < host->stop_ns)
-        return;
-    if (sim->phase != SIM_RUN) {
-        sim_end(sim, SIM_ERROR);
-        return;
-    }
-    while (host->stopped < sim->count &&
-           router_send(&host->router, PACKET_STOP, host->stopped, "", 0) == E_OK)
-        host->stopped++;
-    if (host->give_up_ns == UINT64_MAX)
-        host->give_up_ns = sim->wall_ns + GIVE_UP_MS * ms_ns;
-    else if (sim->wall_ns >= host->give_up_ns)
-        give_up(sim);
-}
-
-/* When the nodes are asked what they do, though nobody wants to know: a question that a silent link
- * loses is an acknowledgement that it owes. */
-static uint64_t question_ns(const struct sim *sim)
-{
-    uint64_t since_ns = clock_max(sim->progress_ns, sim->host.asked_ns);
-
-    return sim->phase == SIM_BOOT || sim->host.failing ? UINT64_MAX : since_ns + QUIET_MS * ms_ns;
-}
-
-static void pump_questions(struct sim *sim)
-{
-    struct host *host = &sim->host;
-
-    if (sim->wall_ns >= question_ns(sim)) {
-        host->asked_ns = sim->wall_ns;
-        host->asked = 0;
-    }
-    while (host->asked_ns && host->asked < sim->count &&
-           router_send(&host->router, PACKET_QUERY, host->asked, "", 0) == E_OK)
-        host->asked++;
-}
-
 static void pump(struct sim *sim)
 {
     struct host *host = &sim->host;
@@ -465,13 +389,13 @@ static void pump(struct sim *sim)
     case SIM_RUN:
         pump_start(sim);
         if (sim->running == 0 && (host->failing || host->exits + sim->deaths >= sim->count))
-            finish(sim);
+            host_finish(sim);
         break;
     default: break;
     }
-    pump_questions(sim);
+    host_pump_questions(sim);
     if (host->failing && sim->verdict == SIM_RUNS)
-        pump_failure(sim);
+        host_pump_failure(sim);
 }
 
 bool host_step(struct sim *sim)
@@ -494,7 +418,7 @@ uint64_t host_deadline(const struct sim *sim)
     const struct host *host = &sim->host;
     uint64_t deadline_us = router_deadline(&host->router);
     uint64_t own_ns = sim->phase == SIM_RUN ? UINT64_MAX : host->again_ns;
-    uint64_t ask_ns = question_ns(sim);
+    uint64_t ask_ns = host_question_ns(sim);
 
     if (host->failing)
         own_ns = host->give_up_ns == UINT64_MAX ? host->stop_ns : host->give_up_ns;

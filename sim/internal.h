@@ -102,8 +102,8 @@ struct host {
     uint32_t stopped; /* STOP has been sent to nodes below this */
     bool failing;
     uint64_t stop_ns, give_up_ns; /* wall times; UINT64_MAX: not now */
-    uint64_t asked_ns; /* wall time of the last question to all nodes; 0: none */
-    uint32_t asked;    /* it has gone to nodes below this */
+    uint64_t asked_ns;            /* wall time of the last question to all nodes; 0: none */
+    uint32_t asked;               /* it has gone to nodes below this */
 };
 
 /* A frame, or a piece of one, that was shown. */
@@ -202,6 +202,15 @@ uint64_t host_deadline(const struct sim *sim);
 
 /* history.c */
 void history_add(struct sim *sim, const struct sim_end *end, const struct chunk *chunk);
+
+/* ending.c */
+/* The programs have ended: says what is wrong with them. */
+void host_finish(struct sim *sim);
+/* A link is dead: stops the other programs, and gives up those that it cannot reach. */
+void host_pump_failure(struct sim *sim);
+/* Wall time at which the nodes are asked what they do; and asking. */
+uint64_t host_question_ns(const struct sim *sim);
+void host_pump_questions(struct sim *sim);
 
 /* fault.c */
 /* What happens to the frame that has just been handed over; false: all of it is lost. */

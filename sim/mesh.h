@@ -101,9 +101,9 @@ struct sim_result {
     uint64_t download_ns;    /* model time of the download before the scenario */
     uint64_t download_bytes; /* that the host sent in it */
     unsigned receipts;
-    bool checked;        /* contents were kept and checked */
-    uint64_t node_bytes; /* memory of one node, all told, on average */
-    uint64_t damaged;    /* frames that faults have touched */
+    bool checked;              /* contents were kept and checked */
+    uint64_t node_bytes;       /* memory of one node, all told, on average */
+    uint64_t damaged;          /* frames that faults have touched */
     uint32_t hit_from, hit_to; /* nodes, or ID_HOST: the frame of faults.fail_event */
     char troubles[SIM_TROUBLES_MAX][SIM_TEXT_MAX];
     unsigned trouble_count; /* may be more than are kept */

@@ -20,8 +20,8 @@
 
 enum {
     SHARDS_MAX = 16,
-    SHOWN_MAX = 5,      /* failures that are printed in full, of each process */
-    CRASHES_MAX = 10,   /* after which the rest of a shard is given up */
+    SHOWN_MAX = 5,    /* failures that are printed in full, of each process */
+    CRASHES_MAX = 10, /* after which the rest of a shard is given up */
     POLL_MS = 20,
     HANG_MS = 180 * 1000 /* of one run */
 };
@@ -73,8 +73,8 @@ static void one_run(const struct task *task, struct shard *shard, uint64_t index
     bool drawn = true;
 
     if (campaign->action == SIM_NOTHING) {
-        snprintf(shard->command, sizeof shard->command, "(the run without faults of seed %" PRIu64
-                 ")", number);
+        snprintf(shard->command, sizeof shard->command,
+                 "(the run without faults of seed %" PRIu64 ")", number);
         drawn = campaign_draw(number, &options, &reference);
     } else {
         options.faults.fail_event = number;
@@ -173,9 +173,8 @@ struct campaign_tally campaign_run(const struct campaign *campaign, unsigned sha
             return (struct campaign_tally){.runs = 1, .failed = 1};
         }
         uint64_t events = task.reference.link_events;
-        task.runs = events < campaign->first
-                        ? 0
-                        : (events - campaign->first) / campaign->stride + 1;
+        task.runs =
+            events < campaign->first ? 0 : (events - campaign->first) / campaign->stride + 1;
     }
     struct shard *shared = mmap(NULL, shards * sizeof *shared, PROT_READ | PROT_WRITE,
                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -151,10 +151,8 @@ bool campaign_draw(uint64_t number, struct sim_options *options,
     uint64_t seed = random_mix(number);
     struct sim_faults *faults = &options->faults;
 
-    *options = (struct sim_options){.profile = ipsc860,
-                                    .seed = number,
-                                    .contents = SIM_CHECKED,
-                                    .scrub = true};
+    *options = (struct sim_options){
+        .profile = ipsc860, .seed = number, .contents = SIM_CHECKED, .scrub = true};
     draw_traffic(&seed, options);
     draw_delays(&seed, options);
     if (!one_in(&seed, 3))
@@ -177,16 +175,15 @@ struct line {
     size_t used;
 };
 
-static void put(struct line *line, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void put(struct line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void put(struct line *line, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    int length = vsnprintf(line->text + line->used, CAMPAIGN_TEXT_MAX - line->used, format,
-                           arguments);
+    int length =
+        vsnprintf(line->text + line->used, CAMPAIGN_TEXT_MAX - line->used, format, arguments);
     va_end(arguments);
     CHECK(length >= 0 && (size_t)length < CAMPAIGN_TEXT_MAX - line->used);
     line->used += (size_t)length;

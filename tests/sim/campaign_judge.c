@@ -31,8 +31,7 @@ struct run {
     char *why;
 };
 
-static bool wrong(struct run *run, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static bool wrong(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says what is wrong, once. */
 static bool wrong(struct run *run, const char *format, ...)
@@ -230,8 +229,8 @@ static bool judge(struct run *run, struct campaign_tally *tally)
         return wrong(run, "wrong bytes, and nothing told of it: %s", run->result.troubles[0]);
     case SIM_STUCK:
         return wrong(run, "stuck: %s; %s", run->result.troubles[0], run->result.troubles[1]);
-    default: return wrong(run, "does not end: stopped after %" PRIu64 " events",
-                          run->result.events);
+    default:
+        return wrong(run, "does not end: stopped after %" PRIu64 " events", run->result.events);
     }
 }
 
