@@ -163,6 +163,7 @@ bool program_look(struct sim *sim, uint32_t rank)
         if (!node_take_start(node, &start))
             return false;
         task->state = TASK_READY;
+        sim->progress_ns = sim->wall_ns;
     } else if (!node_program_runs(node)) {
         program_over(sim, rank, node->exit_status);
         return true;
