@@ -37,7 +37,8 @@ PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
 SIM := sim/boot.c sim/ending.c sim/fault.c sim/history.c sim/link.c sim/loop.c sim/memory.c sim/mesh.c sim/messages.c \
-	sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c sim/waits.c
+	sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c \
+	sim/wait_edges.c sim/wait_search.c sim/waits.c
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/info.c lib/message.c \
 	lib/start.c lib/system.c
@@ -62,7 +63,7 @@ MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c \
-	tests/sim/trace_test.c tests/sim/traffic_test.c
+	tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
 	tests/system/programs/messages.c tests/system/programs/misbehave.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c

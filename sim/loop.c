@@ -15,10 +15,12 @@
 #include "sim/internal.h"
 #include "sim/program.h"
 #include "sim/random.h"
+#include "sim/waits.h"
 
 enum {
     PATIENCE_S = 60, /* wall time without progress after which a run is stuck */
-    IDLE_STEPS_MAX = 1000000
+    IDLE_STEPS_MAX = 1000000,
+    STUCK_LINES = 5 /* nodes that wait, in words */
 };
 
 static const uint64_t second_ns = UINT64_C(1000000000);
@@ -219,14 +221,32 @@ static struct event next_event(struct sim *sim)
     return queue_take(&sim->model);
 }
 
+/* Who waits for whom, round; or for what those wait that others wait for. */
+static void tell_waits(struct sim *sim)
+{
+    struct wait_found found;
+
+    if (!wait_search(sim, &found) || found.line_count == 0)
+        return;
+    sim_trouble(sim, found.cycle ? "deadlock, each waits for the next:"
+                                 : "nobody waits in a circle; all wait for these:");
+    for (unsigned i = 0; i < found.line_count; i++)
+        sim_trouble(sim, "  %s", found.lines[i]);
+    if (found.cycle > found.line_count)
+        sim_trouble(sim, "  and %u more, and so round", found.cycle - found.line_count);
+    else if (found.cycle)
+        sim_trouble(sim, "  and so round");
+}
+
 /* Nothing more can happen, or nothing has for long. */
 static void stuck(struct sim *sim)
 {
-    char text[SIM_TROUBLES_MAX][SIM_TEXT_MAX];
-    unsigned count = sim_waits(sim, text, SIM_TROUBLES_MAX - 1);
+    char text[STUCK_LINES][SIM_TEXT_MAX];
+    unsigned count = sim_waits(sim, text, STUCK_LINES);
 
     sim_trouble(sim, "no progress: %u nodes wait", count);
-    for (unsigned i = 0; i < count && i < SIM_TROUBLES_MAX - 1; i++)
+    tell_waits(sim);
+    for (unsigned i = 0; i < count && i < STUCK_LINES; i++)
         sim_trouble(sim, "%s", text[i]);
     sim_end(sim, SIM_STUCK);
 }

@@ -25,7 +25,8 @@ enum {
     SIM_DIMS_MAX = 16,
     SIM_SIZES_MAX = 32,
     SIM_TEXT_MAX = 400,
-    SIM_TROUBLES_MAX = 8,
+    SIM_TROUBLES_MAX = 24,
+    SIM_WAITS_MAX = 16, /* lines on who waits for whom */
     SIM_HISTORY_MAX = 32
 };
 

@@ -5,14 +5,20 @@
 
 #include "drivers/status.h"
 #include "sim/internal.h"
+#include "sim/waits.h"
 
 static const char *const operations[] = {"barrier", "broadcast", "scatter", "gather", "exchange"};
+
+const char *wait_operation(uint32_t operation)
+{
+    return operations[operation % SCHEDULE_OPERATIONS];
+}
 
 static void collective_text(const struct node *node, char *text, size_t room)
 {
     const struct collective *c = &node->collective;
     uint32_t rank = node->router.id;
-    const char *name = operations[c->arguments.operation % SCHEDULE_OPERATIONS];
+    const char *name = wait_operation(c->arguments.operation);
 
     if (!c->walking)
         snprintf(text, room, "node %u waits for node %u to enter %s", rank, rank ^ 1u << c->round,

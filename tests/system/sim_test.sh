@@ -86,6 +86,22 @@ unwritable_json() {
     tool_fails 2 'cannot write the JSON file' sim --mesh cube:2 exchange --json /no-such-directory/result.json
 }
 
+unwritable_trace() {
+    tool_fails 2 'cannot write the trace' sim --mesh cube:2 exchange --trace /no-such-directory/trace.json --json result.json
+    [ ! -e result.json ] || fail "a JSON file was left"
+    tool_fails 2 'cannot write the trace' sim --mesh cube:2 exchange --trace /dev/full
+}
+
+a_trace_is_the_seeds() {
+    tool_succeeds sim --mesh cube:3 random --drop 1e-2 --seed 5 --trace one.json --json result.json
+    tool_succeeds sim --mesh cube:3 random --drop 1e-2 --seed 5 --trace two.json
+    cmp one.json two.json || fail "two traces for one seed"
+    [ "$("$json_get" one.json displayTimeUnit)" = ns ] || fail "no JSON object"
+    [ "$("$json_get" one.json traceEvents 0 args name)" = mesh ] || fail "no process"
+    [ "$("$json_get" result.json sim trace sha256)" = "$(sha256sum <one.json | cut -d ' ' -f 1)" ] || fail "digest"
+    grep -q "$(sha256sum <two.json | cut -d ' ' -f 1)" out || fail "no digest is printed: $(cat out)"
+}
+
 # fault PATTERN OPTION... - status 3, a line that matches, and the event at which it ended.
 fault() {
     pattern=$1
@@ -112,7 +128,7 @@ a_failure_is_replayed() {
 }
 
 interrupted() {
-    "$ecube" sim --mesh cube:10 exchange --bytes 1000 --contents shared >out 2>err &
+    "$ecube" sim --mesh cube:10 exchange --bytes 1000 --contents shared --trace trace.json >out 2>err &
     pid=$!
     sleep 1
     kill -TERM "$pid"
@@ -120,6 +136,8 @@ interrupted() {
     ended=$?
     [ "$ended" -eq 143 ] || fail "status $ended"
     grep -q 'cube:10, 1024 nodes' out || fail "no summary: $(cat out err)"
+    [ "$(tail -n 1 trace.json)" = ']}' ] || fail "the trace is not whole"
+    rm trace.json
 }
 
 check "sim prints the table of the emulated mesh, exact to the tick" shows_the_exact_table
@@ -131,6 +149,8 @@ check "negative and absurd rates are refused" bad_rates
 check "faults of unknown nodes and links are refused" bad_faults
 check "more nodes than memory are refused" too_little_memory
 check "a JSON file that cannot be written is refused" unwritable_json
+check "a trace that cannot be written is refused" unwritable_trace
+check "a trace is a function of the seed" a_trace_is_the_seeds
 check "faults are named" faults_are_named
 check "a failure is replayed" a_failure_is_replayed
 check "an interrupt ends it" interrupted

@@ -1,0 +1,430 @@
+/*
+ * wait_edges.c - for what a circuit or a program waits, read off the states of routers and nodes.
+ *
+ * A held OPEN does not know whose circuit holds its link. The holder's name stands with its source,
+ * found by going from hop to hop against the circuit; where it is held, by going with it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "sim/internal.h"
+#include "sim/waits.h"
+
+enum { TURNS_AT = 48, HOPS_MAX = 2 * TURNS_MAX };
+
+/* The edges that are being collected, and how the texts of them begin. */
+struct collecting {
+    const struct sim *sim;
+    struct wait_edge *edges;
+    unsigned count;
+    char subject[112];
+};
+
+static const struct router *router_of(const struct sim *sim, uint32_t actor)
+{
+    return actor == sim->count ? &sim->host.router : &sim_node(sim, actor)->router;
+}
+
+static const struct sim_end *peer_of(const struct sim *sim, uint32_t actor, unsigned port)
+{
+    return actor == sim->count ? sim_host_end(sim, port)->peer : sim_end_at(sim, actor, port)->peer;
+}
+
+static void add(struct collecting *c, struct wait_place to, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void add(struct collecting *c, struct wait_place to, const char *format, ...)
+{
+    va_list arguments;
+
+    if (c->count == WAIT_EDGES_MAX)
+        return;
+    struct wait_edge *edge = &c->edges[c->count++];
+    memset(edge, 0, sizeof *edge);
+    edge->to = to;
+    int length = snprintf(edge->text, sizeof edge->text, "%s ", c->subject);
+    va_start(arguments, format);
+    vsnprintf(edge->text + length, sizeof edge->text - (size_t)length, format, arguments);
+    va_end(arguments);
+}
+
+static const struct wait_place nowhere = {0, WAIT_NOWHERE};
+
+static void actor_text(const struct sim *sim, uint32_t actor, char text[16])
+{
+    if (actor >= sim->count)
+        snprintf(text, 16, "host");
+    else
+        snprintf(text, 16, "%u", (unsigned)actor);
+}
+
+static void node_text(const struct sim *sim, uint32_t actor, char text[24])
+{
+    if (actor >= sim->count)
+        snprintf(text, 24, "the host");
+    else
+        snprintf(text, 24, "node %u", (unsigned)actor);
+}
+
+/* A circuit in words, from its OPEN. */
+static void circuit_text(const struct sim *sim, const uint8_t *packet, char text[80])
+{
+    char from[16], to[16], what[24];
+
+    if (!packet) {
+        snprintf(text, 80, "a circuit");
+        return;
+    }
+    actor_text(sim, get32(packet + 4), from);
+    actor_text(sim, get32(packet + 8), to);
+    if (packet[30] & OPEN_SCHEDULE)
+        snprintf(what, sizeof what, "step %u", (unsigned)get32(packet + 20));
+    else
+        snprintf(what, sizeof what, packet[30] & OPEN_IMAGE ? "image" : "message");
+    snprintf(text, 80, "circuit %s>%s (%s)", from, to, what);
+}
+
+/* The OPEN that an in-port holds, the oldest; NULL: none. */
+static const struct circuit *held_at(const struct port *port)
+{
+    unsigned first = port->circuit_first, count = port->circuit_count;
+    unsigned index = first + count - port->opens_held;
+
+    return port->opens_held ? &port->circuits[index % CIRCUITS_MAX] : NULL;
+}
+
+/* This node's oldest own circuit without an answer that is in `state`. */
+static const struct source *own_in(const struct router *router, enum circuit_state state)
+{
+    for (unsigned i = 0; i < router->opening_count; i++)
+        if (router->sources[router->opening[i]].state == state)
+            return &router->sources[router->opening[i]];
+    return NULL;
+}
+
+static const uint8_t *own_open(const struct source *source)
+{
+    return source ? source->open + FRAME_HEADER_BYTES : NULL;
+}
+
+/* The OPEN of the circuit that is being set up over a link, at its source; NULL: it is not known. */
+static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigned port)
+{
+    for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+        const struct router *router = router_of(sim, actor);
+        const struct port *out = &router->ports[port];
+        if (out->setup_count == 0)
+            return NULL;
+        if (out->setup_holder == PORT_LOCAL)
+            return own_open(own_in(router, CIRCUIT_OPENED));
+        if (out->setup_holder >= router->port_count)
+            return NULL;
+        const struct sim_end *before = peer_of(sim, actor, out->setup_holder);
+        actor = before->actor;
+        port = before->port;
+    }
+    return NULL;
+}
+
+/* Where the circuit that is being set up over a link waits; nowhere: its answer is under way. */
+static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigned port)
+{
+    for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+        const struct sim_end *in = peer_of(sim, actor, port);
+        const struct router *router = router_of(sim, in->actor);
+        unsigned out = 0;
+        while (out < router->port_count && (router->ports[out].setup_count == 0 ||
+                                            router->ports[out].setup_holder != in->port))
+            out++;
+        if (out == router->port_count) {
+            bool held = router->ports[in->port].opens_held;
+            return held ? (struct wait_place){in->actor, in->port} : nowhere;
+        }
+        actor = in->actor;
+        port = out;
+    }
+    return nowhere;
+}
+
+static void link_text(const struct sim *sim, uint32_t actor, unsigned port, char text[40])
+{
+    char from[16], to[16];
+
+    actor_text(sim, actor, from);
+    actor_text(sim, peer_of(sim, actor, port)->actor, to);
+    snprintf(text, 40, "%s>%s", from, to);
+}
+
+/* Whether an OPEN is the one that a link takes next for a schedule. */
+static bool is_next(const struct port *out, unsigned port, uint16_t epoch, const uint8_t *packet)
+{
+    return packet && packet[30] & OPEN_SCHEDULE && get16(packet + 28) == epoch &&
+           get16(packet + TURNS_AT + 2 * port) == (epoch == out->turn_epoch ? out->turn_count : 0);
+}
+
+/* Whether the e-cube path from src to dst leaves a node in this dimension. */
+static bool passes(uint32_t src, uint32_t dst, uint32_t node, unsigned dimension)
+{
+    uint32_t low = (UINT32_C(1) << dimension) - 1;
+
+    return ((node ^ dst) & low) == 0 && ((node ^ src) & ~low) == 0 &&
+           (src ^ dst) >> dimension & 1;
+}
+
+/* Whether a node has still to open the circuit that a link takes next; its step. */
+static bool will_open(const struct node *node, uint32_t actor, unsigned port, uint16_t epoch,
+                      uint16_t turn, uint32_t *number)
+{
+    const struct collective *c = &node->collective;
+    struct walk walk = c->walk;
+    struct walk_step step = c->step;
+
+    if (!c->walking || c->epoch != epoch || port >= WALK_TURNS)
+        return false;
+    bool more = c->step_open ? c->send_left : walk_next(&walk, &step);
+    if (c->step_open && !more)
+        more = walk_next(&walk, &step);
+    for (; more; more = walk_next(&walk, &step)) {
+        if (!step.sends || !passes(walk.rank, step.peer, actor, port))
+            continue;
+        *number = step.step;
+        return step.turns[port] == turn;
+    }
+    return false;
+}
+
+/* The circuit whose turn it is on a link: where it waits, or whose it is to open. */
+static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const uint8_t *packet)
+{
+    const struct sim *sim = c->sim;
+    const struct port *out = &router_of(sim, actor)->ports[port];
+    uint16_t epoch = get16(packet + 28);
+    char link[40], other[80];
+
+    link_text(sim, actor, port, link);
+    if (out->setup_count && out->setup_flags & OPEN_SCHEDULE) {
+        circuit_text(sim, set_up_over(sim, actor, port), other);
+        add(c, waits_at(sim, actor, port), "waits for its turn on link %s, held by %s", link, other);
+        return;
+    }
+    uint16_t turn = epoch == out->turn_epoch ? out->turn_count : 0;
+    for (uint32_t src = 0; src < sim->count; src++) {
+        const struct node *node = sim_node(sim, src);
+        const struct source *waiting = own_in(&node->router, CIRCUIT_WAITING);
+        const struct source *opened = own_in(&node->router, CIRCUIT_OPENED);
+        const uint8_t *open = own_open(waiting ? waiting : opened);
+        uint32_t step;
+        if (open && passes(src, get32(open + 8), actor, port) &&
+            is_next(out, port, epoch, open)) {
+            circuit_text(sim, open, other);
+            add(c, (struct wait_place){src, WAIT_OWN},
+                "waits for its turn on link %s, which is that of %s", link, other);
+            return;
+        }
+        if (will_open(node, actor, port, epoch, turn, &step)) {
+            add(c, (struct wait_place){src, WAIT_PROGRAM},
+                "waits for its turn on link %s, which is that of node %u in step %u", link,
+                (unsigned)src, (unsigned)step);
+            return;
+        }
+    }
+    add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u", link,
+        get16(packet + TURNS_AT + 2 * port), turn);
+}
+
+/* Why an OPEN from in-port `in`, or this node's own, does not pass over a link. */
+static void add_link(struct collecting *c, uint32_t actor, unsigned in, unsigned port,
+                     const uint8_t *packet)
+{
+    const struct sim *sim = c->sim;
+    const struct router *router = router_of(sim, actor);
+    char link[40], other[80];
+
+    if (port >= router->port_count) {
+        add(c, nowhere, "has no way to its destination");
+        return;
+    }
+    const struct port *out = &router->ports[port];
+    bool schedule = packet[30] & OPEN_SCHEDULE;
+    link_text(sim, actor, port, link);
+    if (out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED) {
+        add(c, nowhere, "waits for link %s, which is dead", link);
+    } else if (schedule && port < TURNS_MAX && !is_next(out, port, get16(packet + 28), packet)) {
+        add_turn(c, actor, port, packet);
+    } else if (out->setup_count && (schedule || out->setup_holder != in)) {
+        circuit_text(sim, set_up_over(sim, actor, port), other);
+        add(c, waits_at(sim, actor, port), "waits for link %s, held by %s", link, other);
+    } else if (out->order_count + out->draining_count == CIRCUITS_MAX) {
+        add(c, nowhere, "waits for link %s: the bytes of %u circuits are under way on it", link,
+            CIRCUITS_MAX);
+    } else {
+        const struct sim_end *end = peer_of(sim, actor, port);
+        bool held = router_of(sim, end->actor)->ports[end->port].opens_held;
+        add(c, held ? (struct wait_place){end->actor, end->port} : nowhere,
+            "waits for room on link %s, which its other end gives", link);
+    }
+}
+
+static void add_held(struct collecting *c, uint32_t actor, unsigned port)
+{
+    const struct router *router = router_of(c->sim, actor);
+    const struct circuit *held = held_at(&router->ports[port]);
+    char node[24], text[80];
+
+    if (!held || !held->open.packet)
+        return;
+    node_text(c->sim, actor, node);
+    circuit_text(c->sim, held->open.packet, text);
+    snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
+    if (held->out == PORT_LOCAL)
+        add(c, (struct wait_place){actor, WAIT_PROGRAM},
+            held->open.packet[30] & OPEN_SCHEDULE ? "waits for %s to come to its step"
+                                                  : "waits for %s to take it",
+            node);
+    else
+        add_link(c, actor, port, held->out, held->open.packet);
+}
+
+static void add_own(struct collecting *c, uint32_t actor)
+{
+    const struct router *router = router_of(c->sim, actor);
+    const struct source *opened = own_in(router, CIRCUIT_OPENED);
+    const struct source *waiting = own_in(router, CIRCUIT_WAITING);
+    char node[24], text[80];
+
+    node_text(c->sim, actor, node);
+    if (opened) {
+        circuit_text(c->sim, own_open(opened), text);
+        snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
+        struct wait_place at = waits_at(c->sim, actor, opened->out);
+        if (at.at == WAIT_NOWHERE) {
+            add(c, at, "waits for its answer, which is under way or lost");
+        } else {
+            char there[24];
+            node_text(c->sim, at.actor, there);
+            add(c, at, "has come to %s", there);
+        }
+    } else if (waiting) {
+        circuit_text(c->sim, own_open(waiting), text);
+        snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
+        add_link(c, actor, PORT_LOCAL, waiting->out, own_open(waiting));
+    }
+}
+
+static void add_collective(struct collecting *c, uint32_t rank)
+{
+    const struct node *node = sim_node(c->sim, rank);
+    const struct collective *walker = &node->collective;
+    const char *name = wait_operation(walker->arguments.operation);
+    struct wait_place own = {rank, WAIT_OWN};
+
+    if (!walker->walking) {
+        uint32_t other = rank ^ 1u << walker->round;
+        if (walker->round < node->router.dims)
+            add(c, (struct wait_place){other, WAIT_PROGRAM}, "waits for node %u to enter %s",
+                (unsigned)other, name);
+        return;
+    }
+    if (!walker->step_open) {
+        add(c, nowhere, "waits for bytes of %s under way (%u in, %u out)", name,
+            walker->receives_pending, walker->sends_pending);
+        return;
+    }
+    uint32_t peer = walker->step.peer, number = walker->step.step;
+    if (walker->send_left)
+        add(c, own, "waits in step %u of %s to begin its send to node %u", (unsigned)number, name,
+            (unsigned)peer);
+    else if (walker->send_unanswered)
+        add(c, own, "waits in step %u of %s for the answer to its circuit to node %u",
+            (unsigned)number, name, (unsigned)peer);
+    if (walker->receive_left) {
+        const struct source *opened = own_in(&sim_node(c->sim, peer)->router, CIRCUIT_OPENED);
+        const struct source *waiting = own_in(&sim_node(c->sim, peer)->router, CIRCUIT_WAITING);
+        const uint8_t *open = own_open(opened ? opened : waiting);
+        bool is_open = open && open[30] & OPEN_SCHEDULE && get32(open + 8) == rank &&
+                       get32(open + 20) == number;
+        add(c, (struct wait_place){peer, is_open ? WAIT_OWN : WAIT_PROGRAM},
+            "waits in step %u of %s for the circuit of node %u%s", (unsigned)number, name,
+            (unsigned)peer, is_open ? "" : ", which has not begun it");
+    }
+}
+
+static void add_request(struct collecting *c, uint32_t rank, const struct request *request)
+{
+    struct wait_place own = {rank, WAIT_OWN};
+    uint32_t peer = (uint32_t)request->peer;
+
+    if (request->kind == REQUEST_COLLECTIVE && request->state == STATE_MOVING) {
+        add_collective(c, rank);
+    } else if (request->kind == REQUEST_SEND && peer < c->sim->count) {
+        bool own_waits = router_of(c->sim, rank)->opening_count > 0;
+        if (request->state == STATE_MOVING)
+            add(c, nowhere, "waits for the bytes of its message to node %u", (unsigned)peer);
+        else if (own_waits && (request->state == STATE_READY || request->state == STATE_OPENING))
+            add(c, own, "waits for a circuit for its message to node %u", (unsigned)peer);
+        else if (request->state == STATE_STORED || request->state == STATE_ASKED)
+            add(c, (struct wait_place){peer, WAIT_PROGRAM}, "waits for node %u to receive its message",
+                (unsigned)peer);
+    } else if (request->kind == REQUEST_RECEIVE) {
+        if (request->state == STATE_MOVING)
+            add(c, nowhere, "waits for the bytes of a message");
+        else if (peer < c->sim->count)
+            add(c, (struct wait_place){peer, WAIT_PROGRAM}, "waits for a message of node %u",
+                (unsigned)peer);
+        else
+            add(c, nowhere, "waits for a message of any node");
+    }
+}
+
+/* A node whose program has not started. */
+static void add_load(struct collecting *c, uint32_t rank)
+{
+    const struct load *load = &sim_node(c->sim, rank)->load;
+
+    if (load->state == LOAD_SENDING && router_of(c->sim, rank)->opening_count)
+        add(c, (struct wait_place){rank, WAIT_OWN}, "waits to pass the image on");
+    else if (load->state == LOAD_SENDING && load->next)
+        add(c, (struct wait_place){rank | 1u << (load->next - 1), WAIT_PROGRAM},
+            "waits for node %u to take the image", (unsigned)(rank | 1u << (load->next - 1)));
+    else if (load->state == LOAD_RECEIVING)
+        add(c, nowhere, "waits for the bytes of its image");
+}
+
+static void add_program(struct collecting *c, uint32_t rank)
+{
+    const struct sim *sim = c->sim;
+    const struct node *node = sim_node(sim, rank);
+
+    snprintf(c->subject, sizeof c->subject, "node %u", (unsigned)rank);
+    if (sim->actors[rank].dead) {
+        add(c, nowhere, "is dead");
+        return;
+    }
+    if (sim->tasks[rank].state == TASK_NONE) {
+        add_load(c, rank);
+        return;
+    }
+    for (unsigned i = 0; i < node->request_count; i++) {
+        const struct request *request = &node->requests[node->request_order[i]];
+        if (request->state != STATE_DONE)
+            add_request(c, rank, request);
+    }
+    if (sim->tasks[rank].state == TASK_ENDED && node->request_count == 0)
+        add(c, nowhere, "has ended its program (%s)", status_text(sim->tasks[rank].status));
+}
+
+unsigned wait_edges(const struct sim *sim, struct wait_place from,
+                    struct wait_edge edges[WAIT_EDGES_MAX])
+{
+    struct collecting c = {.sim = sim, .edges = edges};
+
+    if (from.at == WAIT_OWN)
+        add_own(&c, from.actor);
+    else if (from.at == WAIT_PROGRAM && from.actor < sim->count)
+        add_program(&c, from.actor);
+    else if (from.at < router_of(sim, from.actor)->port_count)
+        add_held(&c, from.actor, from.at);
+    return c.count;
+}

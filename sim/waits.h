@@ -1,0 +1,59 @@
+/*
+ * waits.h - who waits for whom: the graph, and a cycle in it.
+ *
+ * A place is where something waits: the program of a node, the oldest OPEN that an in-port holds, or
+ * the oldest of a node's own circuits without an answer. Its edges lead to the places that must move
+ * first, or nowhere: then it waits for what cannot come, or for what is under way. In a run that
+ * moves no more a cycle of edges is a deadlock.
+ *
+ *   node 0: circuit 1>4 (step 2) waits for link 0>4, held by circuit 3>4 (step 0)
+ *   node 4: circuit 3>4 (step 0) waits for node 4 to come to its step
+ *   node 4 waits in step 1 of exchange for the circuit of node 0
+ *   node 0 waits for ...
+ *
+ * Everything here only reads the states of routers and nodes.
+ *
+ * Source   Coffman, Elphick & Shoshani, System deadlocks, Computing Surveys 3(2), 1971: circular wait
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "router/router.h"
+#include "sim/mesh.h"
+
+enum {
+    WAIT_PROGRAM = PORTS_MAX, /* `at` of a place that is no in-port: the node's program */
+    WAIT_OWN,                 /* the node's own circuits */
+    WAIT_NOWHERE,
+    WAIT_PLACES, /* of each actor: a power of two is not needed */
+    WAIT_EDGES_MAX = 24
+};
+
+struct wait_place {
+    uint32_t actor; /* a node, or the host: the number of nodes */
+    uint32_t at;    /* an in-port, or one of the above */
+};
+
+/* Why a place waits, and for which; `to.at` WAIT_NOWHERE: nothing here can make it go on. */
+struct wait_edge {
+    struct wait_place to;
+    char text[SIM_TEXT_MAX];
+};
+
+/* The edges of a place; none: nothing waits there. */
+unsigned wait_edges(const struct sim *sim, struct wait_place from,
+                    struct wait_edge edges[WAIT_EDGES_MAX]);
+
+struct wait_found {
+    unsigned cycle;      /* places in the cycle; 0: there is none */
+    unsigned line_count; /* its edges or, without a cycle, why those wait that others wait for */
+    char lines[SIM_WAITS_MAX][SIM_TEXT_MAX];
+};
+
+/* The name of a collective. */
+const char *wait_operation(uint32_t operation);
+
+/* Looks for a cycle from everything that waits; false when there was no memory for it. */
+bool wait_search(const struct sim *sim, struct wait_found *found);

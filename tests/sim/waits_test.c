@@ -1,0 +1,234 @@
+/*
+ * waits_test.c - who waits for whom: in runs that come to a stop, and in states made by hand.
+ */
+#include "tests/unit/testing.h"
+
+#include <string.h>
+
+#include "drivers/status.h"
+#include "sim/internal.h"
+#include "sim/waits.h"
+#include "tests/sim/simulation.h"
+
+static struct sim *running(const struct sim_options *options)
+{
+    struct sim *sim = sim_make(options);
+    uint32_t done, total;
+
+    assert_non_null(sim);
+    while (strcmp(sim_progress(sim, &done, &total), "run") != 0)
+        assert_true(sim_advance(sim, 1));
+    return sim;
+}
+
+static bool tells(const struct sim_result *result, const char *text)
+{
+    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++)
+        if (strcmp(result->troubles[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* Node 0 is made to expect one message more than is sent to it; the others wait for it in their next
+ * barrier, and there is no circle. */
+static void a_run_that_stops_says_who_waits_for_whom(void **state)
+{
+    struct sim_options options = simulation(2, SIM_HOTSPOT, 100);
+    options.sizes[options.size_count++] = 100;
+    struct sim *sim = running(&options);
+    struct sim_result result;
+
+    (void)state;
+    sim->expected[0]++;
+    while (sim_advance(sim, 100000))
+        ;
+    sim_result(sim, &result);
+    sim_free(sim);
+    assert_int_equal(result.verdict, SIM_STUCK);
+    assert_true(tells(&result, "nobody waits in a circle; all wait for these:"));
+    assert_true(tells(&result, "  node 0 waits for a message of any node"));
+    assert_true(tells(&result, "node 2 waits for node 0 to enter barrier"));
+    assert_false(tells(&result, "  and so round"));
+}
+
+enum { STEP_OF_1 = 2, TURN_AT_LINK_2 = 48 + 2 * 2 };
+
+/* States made by hand, of a cube of 8: circuit 3>4 (step 0) holds links 3>2, 2>0 and 0>4; circuit 1>4
+ * (step 2) holds 1>0 and waits for 0>4. Its path is  3 -> 2 -> 0 -> 4,  the other one's  1 -> 0 -> 4. */
+struct made {
+    struct sim *sim;
+    uint8_t packets[2][OPEN_BYTES]; /* 1>4, 3>4 */
+};
+
+static void make_open(uint8_t *packet, uint32_t src, uint32_t step)
+{
+    packet[0] = PACKET_OPEN;
+    packet[30] = OPEN_SCHEDULE;
+    put32(packet + 4, src);
+    put32(packet + 8, 4);
+    put32(packet + 20, step);
+}
+
+static void make_own(struct router *router, unsigned out, enum circuit_state circuit_state,
+                     const uint8_t *packet)
+{
+    struct source *source = &router->sources[0];
+
+    router->opening[0] = 0;
+    router->opening_count = 1;
+    source->state = (uint8_t)circuit_state;
+    source->out = (uint8_t)out;
+    memcpy(source->open + FRAME_HEADER_BYTES, packet, OPEN_BYTES);
+}
+
+static void make_held(struct router *router, unsigned in, unsigned out, uint8_t *packet)
+{
+    struct port *port = &router->ports[in];
+
+    port->circuit_count = port->opens_held = 1;
+    port->circuits[0] =
+        (struct circuit){.out = (uint8_t)out, .state = CIRCUIT_WAITING, .open = {.packet = packet}};
+    router->held_ports |= 1u << in;
+}
+
+static void make_set_up(struct router *router, unsigned out, unsigned holder)
+{
+    router->ports[out].setup_count = 1;
+    router->ports[out].setup_holder = (uint8_t)holder;
+    router->ports[out].setup_flags = OPEN_SCHEDULE;
+}
+
+/* A node's program is in a step of a collective, and waits for the circuit of `peer`. */
+static void make_receiver(struct sim *sim, uint32_t rank, uint32_t peer, uint32_t step)
+{
+    struct node *node = sim_node(sim, rank);
+
+    sim->tasks[rank].state = TASK_WAITS;
+    node->request_order[0] = 0;
+    node->request_count = 1;
+    node->requests[0].kind = REQUEST_COLLECTIVE;
+    node->requests[0].state = STATE_MOVING;
+    node->collective.arguments.operation = ECUBE_EXCHANGE;
+    node->collective.walking = node->collective.step_open = node->collective.receive_left = true;
+    node->collective.step.peer = peer;
+    node->collective.step.step = step;
+}
+
+static struct router *router_at(const struct made *made, uint32_t rank)
+{
+    return &sim_node(made->sim, rank)->router;
+}
+
+static struct made made_by_hand(void)
+{
+    struct sim_options options = simulation(3, SIM_EXCHANGE, 100);
+    struct made made = {.sim = sim_make(&options)};
+
+    assert_non_null(made.sim);
+    make_open(made.packets[0], 1, STEP_OF_1);
+    make_open(made.packets[1], 3, 0);
+    make_own(router_at(&made, 1), 0, CIRCUIT_OPENED, made.packets[0]);
+    make_set_up(router_at(&made, 1), 0, PORT_LOCAL);
+    return made;
+}
+
+static void expect_lines(const struct sim *sim, const char *const *lines, unsigned count,
+                         unsigned cycle)
+{
+    struct wait_found found;
+
+    assert_true(wait_search(sim, &found));
+    assert_int_equal(found.cycle, cycle);
+    assert_int_equal(found.line_count, count);
+    for (unsigned i = 0; i < count; i++)
+        assert_string_equal(found.lines[i], lines[i]);
+}
+
+static void make_holder(struct made *made)
+{
+    make_own(router_at(made, 3), 0, CIRCUIT_OPENED, made->packets[1]);
+    make_set_up(router_at(made, 3), 0, PORT_LOCAL);
+    make_set_up(router_at(made, 2), 1, 0);
+    make_set_up(router_at(made, 0), 2, 1);
+    make_held(router_at(made, 4), 2, PORT_LOCAL, made->packets[1]);
+    make_held(router_at(made, 0), 0, 2, made->packets[0]);
+}
+
+/* Node 4 takes the circuits in another order than link 0>4 does. */
+static void circuits_that_hold_links_in_a_circle_are_named(void **state)
+{
+    static const char *const lines[] = {
+        "node 0: circuit 1>4 (step 2) waits for link 0>4, held by circuit 3>4 (step 0)",
+        "node 4: circuit 3>4 (step 0) waits for node 4 to come to its step",
+        "node 4 waits in step 2 of exchange for the circuit of node 1",
+        "node 1: circuit 1>4 (step 2) has come to node 0"};
+    struct made made = made_by_hand();
+
+    (void)state;
+    make_holder(&made);
+    make_receiver(made.sim, 4, 1, STEP_OF_1);
+    expect_lines(made.sim, lines, 4, 4);
+    sim_free(made.sim);
+}
+
+/* The receiver waits for node 6, which is dead. */
+static void circuits_behind_a_dead_node_wait_for_it(void **state)
+{
+    static const char *const lines[] = {"node 6 is dead"};
+    struct made made = made_by_hand();
+
+    (void)state;
+    make_holder(&made);
+    make_receiver(made.sim, 4, 6, 0);
+    made.sim->actors[6].dead = true;
+    expect_lines(made.sim, lines, 1, 0);
+    sim_free(made.sim);
+}
+
+/* Nobody holds link 0>4, but its next turn is that of circuit 3>4, which its node has not sent off, for
+ * the link 3>2 is dead. */
+static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
+{
+    static const char *const lines[] = {"node 3: circuit 3>4 (step 0) waits for link 3>2, which is dead"};
+    struct wait_edge edges[WAIT_EDGES_MAX];
+    struct made made = made_by_hand();
+
+    (void)state;
+    put16(made.packets[0] + TURN_AT_LINK_2, 1);
+    make_own(router_at(&made, 1), 0, CIRCUIT_OPENED, made.packets[0]);
+    make_held(router_at(&made, 0), 0, 2, made.packets[0]);
+    make_own(router_at(&made, 3), 0, CIRCUIT_WAITING, made.packets[1]);
+    router_at(&made, 3)->ports[0].channel.state = LINK_DEAD;
+    assert_int_equal(wait_edges(made.sim, (struct wait_place){0, 0}, edges), 1);
+    assert_string_equal(edges[0].text, "node 0: circuit 1>4 (step 2) waits for its turn on link 0>4, "
+                                       "which is that of circuit 3>4 (step 0)");
+    assert_int_equal(edges[0].to.actor, 3);
+    assert_int_equal(edges[0].to.at, WAIT_OWN);
+    expect_lines(made.sim, lines, 1, 0);
+    sim_free(made.sim);
+}
+
+/* Node 4 in its step waits for node 6 as before; node 6 has not entered, for it waits for node 4. */
+static void programs_and_circuits_wait_for_each_other(void **state)
+{
+    static const char *const lines[] = {
+        "node 4 waits in step 0 of exchange for the circuit of node 6, which has not begun it",
+        "node 6 waits for node 4 to enter exchange"};
+    struct made made = made_by_hand();
+
+    (void)state;
+    make_holder(&made);
+    make_receiver(made.sim, 4, 6, 0);
+    make_receiver(made.sim, 6, 0, 0);
+    sim_node(made.sim, 6)->collective.walking = false;
+    sim_node(made.sim, 6)->collective.round = 1;
+    sim_node(made.sim, 6)->router.dims = 3;
+    expect_lines(made.sim, lines, 2, 2);
+    sim_free(made.sim);
+}
+
+TEST_MAIN(cmocka_unit_test(a_run_that_stops_says_who_waits_for_whom),
+          cmocka_unit_test(circuits_that_hold_links_in_a_circle_are_named),
+          cmocka_unit_test(circuits_behind_a_dead_node_wait_for_it),
+          cmocka_unit_test(a_circuit_waits_for_the_one_whose_turn_it_is),
+          cmocka_unit_test(programs_and_circuits_wait_for_each_other))
