@@ -135,8 +135,8 @@ static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigne
         const struct sim_end *in = peer_of(sim, actor, port);
         const struct router *router = router_of(sim, in->actor);
         unsigned out = 0;
-        while (out < router->port_count && (router->ports[out].setup_count == 0 ||
-                                            router->ports[out].setup_holder != in->port))
+        while (out < router->port_count &&
+               (router->ports[out].setup_count == 0 || router->ports[out].setup_holder != in->port))
             out++;
         if (out == router->port_count) {
             bool held = router->ports[in->port].opens_held;
@@ -169,8 +169,7 @@ static bool passes(uint32_t src, uint32_t dst, uint32_t node, unsigned dimension
 {
     uint32_t low = (UINT32_C(1) << dimension) - 1;
 
-    return ((node ^ dst) & low) == 0 && ((node ^ src) & ~low) == 0 &&
-           (src ^ dst) >> dimension & 1;
+    return ((node ^ dst) & low) == 0 && ((node ^ src) & ~low) == 0 && (src ^ dst) >> dimension & 1;
 }
 
 /* Whether a node has still to open the circuit that a link takes next; its step. */
@@ -206,7 +205,8 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
     link_text(sim, actor, port, link);
     if (out->setup_count && out->setup_flags & OPEN_SCHEDULE) {
         circuit_text(sim, set_up_over(sim, actor, port), other);
-        add(c, waits_at(sim, actor, port), "waits for its turn on link %s, held by %s", link, other);
+        add(c, waits_at(sim, actor, port), "waits for its turn on link %s, held by %s", link,
+            other);
         return;
     }
     uint16_t turn = epoch == out->turn_epoch ? out->turn_count : 0;
@@ -216,8 +216,7 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
         const struct source *opened = own_in(&node->router, CIRCUIT_OPENED);
         const uint8_t *open = own_open(waiting ? waiting : opened);
         uint32_t step;
-        if (open && passes(src, get32(open + 8), actor, port) &&
-            is_next(out, port, epoch, open)) {
+        if (open && passes(src, get32(open + 8), actor, port) && is_next(out, port, epoch, open)) {
             circuit_text(sim, open, other);
             add(c, (struct wait_place){src, WAIT_OWN},
                 "waits for its turn on link %s, which is that of %s", link, other);
@@ -365,8 +364,8 @@ static void add_request(struct collecting *c, uint32_t rank, const struct reques
         else if (own_waits && (request->state == STATE_READY || request->state == STATE_OPENING))
             add(c, own, "waits for a circuit for its message to node %u", (unsigned)peer);
         else if (request->state == STATE_STORED || request->state == STATE_ASKED)
-            add(c, (struct wait_place){peer, WAIT_PROGRAM}, "waits for node %u to receive its message",
-                (unsigned)peer);
+            add(c, (struct wait_place){peer, WAIT_PROGRAM},
+                "waits for node %u to receive its message", (unsigned)peer);
     } else if (request->kind == REQUEST_RECEIVE) {
         if (request->state == STATE_MOVING)
             add(c, nowhere, "waits for the bytes of a message");

@@ -189,7 +189,8 @@ static void circuits_behind_a_dead_node_wait_for_it(void **state)
  * the link 3>2 is dead. */
 static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
 {
-    static const char *const lines[] = {"node 3: circuit 3>4 (step 0) waits for link 3>2, which is dead"};
+    static const char *const lines[] = {
+        "node 3: circuit 3>4 (step 0) waits for link 3>2, which is dead"};
     struct wait_edge edges[WAIT_EDGES_MAX];
     struct made made = made_by_hand();
 
@@ -200,8 +201,9 @@ static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
     make_own(router_at(&made, 3), 0, CIRCUIT_WAITING, made.packets[1]);
     router_at(&made, 3)->ports[0].channel.state = LINK_DEAD;
     assert_int_equal(wait_edges(made.sim, (struct wait_place){0, 0}, edges), 1);
-    assert_string_equal(edges[0].text, "node 0: circuit 1>4 (step 2) waits for its turn on link 0>4, "
-                                       "which is that of circuit 3>4 (step 0)");
+    assert_string_equal(edges[0].text,
+                        "node 0: circuit 1>4 (step 2) waits for its turn on link 0>4, "
+                        "which is that of circuit 3>4 (step 0)");
     assert_int_equal(edges[0].to.actor, 3);
     assert_int_equal(edges[0].to.at, WAIT_OWN);
     expect_lines(made.sim, lines, 1, 0);
