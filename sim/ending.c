@@ -84,6 +84,7 @@ void host_pump_questions(struct sim *sim)
     if (sim->wall_ns >= host_question_ns(sim)) {
         host->asked_ns = sim->wall_ns;
         host->asked = 0;
+        sim->result.questions++;
     }
     while (host->asked_ns && host->asked < sim->count &&
            router_send(&host->router, PACKET_QUERY, host->asked, "", 0) == E_OK)

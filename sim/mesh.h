@@ -109,6 +109,7 @@ struct sim_result {
     char troubles[SIM_TROUBLES_MAX][SIM_TEXT_MAX];
     unsigned trouble_count; /* may be more than are kept */
     uint64_t trouble_event; /* at which the first was known */
+    unsigned questions;     /* times that nothing moved for so long that the host asked all nodes */
 };
 
 struct sim;

@@ -87,7 +87,7 @@ static void draw_traffic(uint64_t *seed, struct sim_options *options)
         options->sizes[i] = options->scenario == SIM_LOAD ? 16 + spread(seed, 20000)
                             : options->dims < 5           ? spread(seed, 5000)
                                                           : spread(seed, 1500);
-    options->messages = 1 + random_below(seed, 6);
+    options->messages = 1 + random_below(seed, options->dims < 5 ? 16 : 4);
     options->image_bytes = 16 + spread(seed, 3000);
     options->download_x = random_below(seed, options->dims + 1);
     options->shuffle = one_in(seed, 2) ? 1 + random_below(seed, 1u << 30) : 0;
@@ -114,11 +114,11 @@ static void draw_delays(uint64_t *seed, struct sim_options *options)
 static void draw_damage(uint64_t *seed, struct sim_faults *faults)
 {
     if (one_in(seed, 2))
-        faults->drop = 0.0001 * spread(seed, 200);
+        faults->drop = 0.0005 * spread(seed, 60);
     if (one_in(seed, 3))
-        faults->flip = 0.0000001 * spread(seed, 200);
+        faults->flip = 0.000001 * spread(seed, 50);
     if (one_in(seed, 3))
-        faults->duplicate = 0.0001 * spread(seed, 200);
+        faults->duplicate = 0.0005 * spread(seed, 60);
 }
 
 /* A node dies, or a link is cut or goes deaf, at any time of any phase. */

@@ -251,6 +251,8 @@ bool campaign_judge(const struct sim_options *options, const struct campaign_ref
         ;
     sim_result(run.sim, &run.result);
     bool right = judge(&run, tally);
+    if (right && run.result.questions && !breaks(options))
+        right = wrong(&run, "nothing is dead, and nothing moved until the host asked");
     uint64_t bound_ns = campaign_bound_ns(options, reference, run.result.damaged);
     uint64_t wall_ns = run.result.wall_ns;
     if (right && wall_ns > bound_ns)
