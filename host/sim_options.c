@@ -394,11 +394,12 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
                                     "lists them");
     }
     if (arguments->topology.dims > sim_scenario_dims(options->scenario)) {
-        return message_set(message,
-                           "%s on %s: schedules are proved up to cube:%u, only the download goes "
-                           "further",
-                           sim_scenario_name(options->scenario), arguments->topology.name,
-                           sim_scenario_dims(options->scenario));
+        return message_set(
+            message,
+            "%s on %s: its schedule is proved up to cube:%u, and each dimension more "
+            "has four times the circuits: simulate at most cube:%u",
+            sim_scenario_name(options->scenario), arguments->topology.name,
+            sim_scenario_dims(options->scenario), sim_scenario_dims(options->scenario));
     }
     if (options->size_count == 0 && options->scenario == SIM_BARRIER) {
         options->size_count = 1;

@@ -28,7 +28,8 @@ struct place {
     struct walk_step step; /* the next one this node takes part in */
     bool live;             /* step is valid */
     uint64_t *blocks;      /* the one buffer of a tree */
-    uint8_t *heard;        /* 1 for every followed node whose block or arrival has come */
+    uint8_t *heard;        /* barrier: 1 for every followed node whose arrival this one knows of */
+    uint32_t met_count;    /* exchange: blocks that have come */
 };
 
 /* A directed link: circuits so far, and 1 + the last step in which it carried one. */
@@ -42,11 +43,13 @@ struct replay {
     uint32_t dims;
     uint32_t root;
     uint32_t node_count;
-    uint32_t followed; /* of the nodes, each node_count / followed from the next */
+    uint32_t followed; /* barrier: nodes, each node_count / followed from the next */
     uint32_t step;
     struct place *places;
-    struct use (*uses)[CUBE_DIMS_MAX]; /* of the links that leave each node */
+    struct use
+        *uses; /* of the links of dimension 0 that leave each node, then of dimension 1, ... */
     uint64_t *blocks;
+    uint8_t *met; /* exchange: [source ^ rank][rank], so that a step stays in one row */
     uint8_t *heard;
     uint8_t *heard_before; /* at the start of the step */
     struct proof *proof;
@@ -84,6 +87,7 @@ static void place_start(struct replay *replay, uint32_t rank)
     case ECUBE_GATHER:
         place->blocks[own_block(replay, rank)] = token(replay, rank, replay->root);
         break;
+    case ECUBE_EXCHANGE: break;
     default:
         if (rank % apart == 0) {
             place->heard[rank / apart] = 1;
@@ -106,6 +110,7 @@ static bool place_is_done(const struct replay *replay, uint32_t rank)
             done = done && place->blocks[other] == token(replay, other, rank);
         }
         break;
+    case ECUBE_EXCHANGE: done = place->met_count == replay->node_count - 1; break;
     default: done = !memchr(place->heard, 0, replay->followed); break;
     }
     return done;
@@ -127,7 +132,7 @@ static bool circuit_route(struct replay *replay, uint32_t source, const struct w
             }
             continue;
         }
-        struct use *use = &replay->uses[node][dim];
+        struct use *use = &replay->uses[(size_t)dim * replay->node_count + node];
         if (use->last == replay->step + 1) {
             return FAIL(replay, "step %u: two circuits leave node %u in dimension %u", replay->step,
                         node, dim);
@@ -154,11 +159,13 @@ static bool exchange_move(struct replay *replay, uint32_t source, const struct w
         return FAIL(replay, "step %u: %u sends its block %u to %u, which wants that of %u",
                     replay->step, source, step->send_offset, step->peer, to->step.receive_offset);
     }
-    if (to->heard[source]) {
+    uint8_t *met = &replay->met[(size_t)(source ^ step->peer) * replay->node_count + step->peer];
+    if (*met) {
         return FAIL(replay, "step %u: node %u gets block %u twice", replay->step, step->peer,
                     source);
     }
-    to->heard[source] = 1;
+    *met = 1;
+    to->met_count++;
     return true;
 }
 
@@ -295,7 +302,20 @@ static bool step_advance(struct replay *replay, uint32_t *live_count)
     return true;
 }
 
-/* Every node's walk, at its first step; returns the blocks of all buffers of a tree. */
+static bool is_tree(uint32_t operation)
+{
+    return operation != ECUBE_EXCHANGE && operation != ECUBE_BARRIER;
+}
+
+static uint32_t followed_count(uint32_t operation, uint32_t dims)
+{
+    if (operation != ECUBE_BARRIER) {
+        return 0;
+    }
+    return dims <= FOLLOW_ALL_DIMS ? UINT32_C(1) << dims : FOLLOWED;
+}
+
+/* Every node's walk, at its first step; returns the blocks of all their buffers. */
 static uint64_t replay_walks(struct replay *replay, const struct schedule_table *table)
 {
     uint64_t blocks = 0;
@@ -306,36 +326,34 @@ static uint64_t replay_walks(struct replay *replay, const struct schedule_table 
         place->live = walk_next(&place->walk, &place->step);
         blocks += walk_span(&place->walk).send_bytes;
     }
-    return replay->followed ? 0 : blocks;
+    return blocks;
 }
 
-static uint32_t followed_count(uint32_t operation, uint32_t dims)
+/* Zeroed memory; one element too many, so that none is no case of its own. */
+static void *zeroed(uint64_t count, size_t bytes)
 {
-    switch (operation) {
-    case ECUBE_EXCHANGE: return UINT32_C(1) << dims;
-    case ECUBE_BARRIER: return dims <= FOLLOW_ALL_DIMS ? UINT32_C(1) << dims : FOLLOWED;
-    default: return 0;
-    }
+    void *memory = calloc(count + 1, bytes);
+    CHECK(memory);
+    return memory;
 }
 
 static void replay_begin(struct replay *replay, const struct schedule_table *table)
 {
-    uint32_t count = replay->node_count;
-    replay->followed = followed_count(replay->operation, replay->dims);
-    size_t heard = (size_t)count * replay->followed;
-    replay->places = calloc(count, sizeof *replay->places);
-    replay->uses = calloc(count, sizeof *replay->uses);
-    replay->heard = calloc(2 * heard + 1, 1);
-    CHECK(replay->places && replay->uses && replay->heard);
-    replay->heard_before = replay->heard + heard;
+    uint64_t count = replay->node_count;
+    bool tree = is_tree(replay->operation);
+    replay->places = zeroed(count, sizeof *replay->places);
+    replay->uses = zeroed(count * CUBE_DIMS_MAX, sizeof *replay->uses);
     uint64_t block_count = replay_walks(replay, table);
-    replay->blocks = calloc(block_count + 1, sizeof *replay->blocks);
-    CHECK(replay->blocks);
+    replay->followed = followed_count(replay->operation, replay->dims);
+    replay->blocks = zeroed(tree ? block_count : 0, sizeof *replay->blocks);
+    replay->met = zeroed(replay->operation == ECUBE_EXCHANGE ? count * count : 0, 1);
+    replay->heard = zeroed(2 * count * replay->followed, 1);
+    replay->heard_before = replay->heard + count * replay->followed;
     uint64_t *next = replay->blocks;
     for (uint32_t rank = 0; rank < count; rank++) {
         struct place *place = &replay->places[rank];
         place->heard = replay->heard + (size_t)rank * replay->followed;
-        if (block_count) {
+        if (tree) {
             place->blocks = next;
             next += walk_span(&place->walk).send_bytes;
         }
@@ -348,6 +366,7 @@ static void replay_end(struct replay *replay)
     free(replay->places);
     free(replay->uses);
     free(replay->blocks);
+    free(replay->met);
     free(replay->heard);
 }
 
@@ -410,8 +429,9 @@ static bool roots_prove(const struct schedule_table *table, uint32_t operation, 
                         struct proof *proof)
 {
     uint32_t node_count = UINT32_C(1) << dims;
-    bool rooted = operation != ECUBE_BARRIER && operation != ECUBE_EXCHANGE;
-    uint32_t stride = !rooted ? node_count : dims <= ROOTS_ALL_DIMS ? 1 : node_count / 4 - 1;
+    uint32_t stride = !is_tree(operation)      ? node_count
+                      : dims <= ROOTS_ALL_DIMS ? 1
+                                               : node_count / 4 - 1;
     bool proved = schedule_prove(table, operation, dims, 0, proof);
     uint32_t root = 0;
     while (proved && root + stride < node_count) {

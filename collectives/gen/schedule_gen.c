@@ -62,7 +62,7 @@ static void print_tables(const struct schedule_table tables[],
         " * Of every cube listed below, all nodes were replayed in step with the walker: sends and "
         "receives meet,\n * no directed link carries two circuits in a step, turns are exact at "
         "every hop, and every node ends\n * with what the operation promises. Trees: from every "
-        "root up to 6 dimensions, from five or more above.\n * Barriers above 10 dimensions: the "
+        "root up to 6 dimensions, from five above.\n * Barriers above 10 dimensions: the "
         "arrivals of 64 nodes, and that all nodes do as node 0, XOR-translated.\n */\n");
     printf("#include \"collectives/row.h\"\n\n");
     for (uint32_t operation = 0; operation < SCHEDULE_OPERATIONS; operation++) {

@@ -40,7 +40,7 @@ refuses() {
 bad_networks() {
     refuses "unknown network 'ring:5'" --mesh ring:5 exchange
     refuses 'cube is a number from 0 to 16' --mesh cube:17 exchange
-    refuses 'proved up to cube' --mesh cube:16 exchange
+    refuses 'proved up to cube:12, and each dimension more' --mesh cube:13 exchange
     refuses 'more than a node.s 32-bit addresses' --mesh cube:10 exchange --bytes 4000000
 }
 

@@ -73,12 +73,26 @@ static void check_sums(const struct ecube_profile *profile, uint32_t dims, uint3
 static void every_closed_form_is_the_sum_of_its_circuits(void **state)
 {
     (void)state;
-    for (uint32_t dims = 0; dims <= 10; dims++) {
+    for (uint32_t dims = 0; dims <= 16; dims++) {
         for (uint32_t bytes = 0; bytes <= 70000; bytes = bytes * 3 + 1) {
             check_sums(&ipsc860, dims, bytes);
             check_sums(&unit, dims, bytes);
         }
     }
+}
+
+/* 65,536 nodes, the largest blocks whose offsets fit 32 bits, 10 ms a byte; worked out with longer
+ * integers. */
+static void the_largest_cube_does_not_overflow(void **state)
+{
+    (void)state;
+    static const struct ecube_profile slow = {
+        .xi_ns = UINT32_MAX, .tau_ns = UINT32_MAX, .element_ns = 10000000};
+    assert_int_equal(ecube_predict_ns(ECUBE_EXCHANGE, 16, 65535, &slow),
+                     UINT64_C(45486220274838785));
+    assert_int_equal(ecube_predict_ns(ECUBE_SCATTER, 16, 65535, &slow),
+                     UINT64_C(42948499688953440));
+    assert_int_equal(ecube_bound_ns(ECUBE_EXCHANGE, 16, 65535, &slow), UINT64_C(42948362250000000));
 }
 
 static void one_node_needs_no_time(void **state)
@@ -94,4 +108,5 @@ static void one_node_needs_no_time(void **state)
 TEST_MAIN(cmocka_unit_test(aap_takes_the_papers_time_on_the_ipsc860),
           cmocka_unit_test(eta_of_128_nodes_and_100_bytes_is_3_359),
           cmocka_unit_test(every_closed_form_is_the_sum_of_its_circuits),
+          cmocka_unit_test(the_largest_cube_does_not_overflow),
           cmocka_unit_test(one_node_needs_no_time))

@@ -11,14 +11,16 @@
 #include "collectives/walker.h"
 #include "include/ecube/abi.h"
 
+enum { DIMS = 10 };
+
 static struct schedule_row rows[ROWS_MAX + 1];
 
 static struct schedule_table build(uint32_t operation)
 {
-    return (struct schedule_table){.rows = rows, .row_count = rows_build(operation, rows)};
+    return table_build(operation, DIMS, rows);
 }
 
-/* A row of the table that is part of a cube of 4 dimensions. */
+/* The row with this mask; NULL when there is none. */
 static struct schedule_row *row_with_mask(const struct schedule_table *table, uint32_t mask)
 {
     for (uint32_t i = 0; i < table->row_count; i++) {
@@ -29,13 +31,19 @@ static struct schedule_row *row_with_mask(const struct schedule_table *table, ui
     return NULL;
 }
 
-static void rejected(const struct schedule_table *table, uint32_t operation, const char *reason)
+static void rejected_on(uint32_t dims, const struct schedule_table *table, uint32_t operation,
+                        const char *reason)
 {
     struct proof proof;
-    assert_false(schedule_prove(table, operation, 4, 0, &proof));
+    assert_false(schedule_prove(table, operation, dims, 0, &proof));
     if (!strstr(proof.fault, reason)) {
         assert_string_equal(proof.fault, reason);
     }
+}
+
+static void rejected(const struct schedule_table *table, uint32_t operation, const char *reason)
+{
+    rejected_on(4, table, operation, reason);
 }
 
 static void every_table_is_proved(void **state)
@@ -53,14 +61,54 @@ static void every_table_is_proved(void **state)
     }
 }
 
-static void built_tables_are_the_firmwares(void **state)
+static void built_tables_are_those_that_were_printed(void **state)
 {
     (void)state;
     for (uint32_t operation = 0; operation < SCHEDULE_OPERATIONS; operation++) {
-        struct schedule_table table = build(operation);
-        assert_int_equal(table.row_count, schedule_tables[operation].row_count);
-        assert_memory_equal(rows, schedule_tables[operation].rows,
-                            table.row_count * sizeof rows[0]);
+        const struct schedule_table *printed = &schedule_tables[operation];
+        assert_int_equal(printed->dims, operation == ECUBE_EXCHANGE ? 12 : 16);
+        struct schedule_table table = table_build(operation, printed->dims, rows);
+        assert_int_equal(table.row_count, printed->row_count);
+        assert_memory_equal(rows, printed->rows, table.row_count * sizeof rows[0]);
+    }
+}
+
+static void an_exchange_of_more_dimensions_holds_that_of_fewer(void **state)
+{
+    (void)state;
+    const struct schedule_table *large = &schedule_tables[ECUBE_EXCHANGE];
+    struct schedule_table table = build(ECUBE_EXCHANGE);
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < large->row_count; i++) {
+        if (large->rows[i].mask < 1u << DIMS) {
+            assert_memory_equal(&large->rows[i], &rows[row++], sizeof rows[0]);
+        }
+    }
+    assert_int_equal(row, table.row_count);
+}
+
+/* The prover lets any order pass that takes the same time; the paper's is the one that is built. */
+static void the_exchange_goes_from_large_subcubes_to_small_in_lexicographic_order(void **state)
+{
+    (void)state;
+    const struct schedule_table *table = &schedule_tables[ECUBE_EXCHANGE];
+    for (uint32_t i = 1; i < table->row_count; i++) {
+        uint32_t before = table->rows[i - 1].mask;
+        uint32_t mask = table->rows[i].mask;
+        uint32_t lowest = (before ^ mask) & (~(before ^ mask) + 1);
+        int smaller = __builtin_popcount(before) - __builtin_popcount(mask);
+        assert_true(smaller == 1 || (smaller == 0 && (before & lowest)));
+    }
+}
+
+static void large_trees_and_the_barrier_are_proved(void **state)
+{
+    (void)state;
+    for (uint32_t operation = 0; operation < ECUBE_EXCHANGE; operation++) {
+        uint32_t root = operation == ECUBE_BARRIER ? 0 : 0x1234;
+        struct proof proof;
+        assert_true(schedule_prove(&schedule_tables[operation], operation, 13, root, &proof));
+        assert_int_equal(proof.steps, 13);
     }
 }
 
@@ -140,7 +188,81 @@ static void a_message_with_the_wrong_blocks_is_rejected(void **state)
     rejected(&table, ECUBE_SCATTER, "");
 }
 
-TEST_MAIN(cmocka_unit_test(every_table_is_proved), cmocka_unit_test(built_tables_are_the_firmwares),
+static void a_large_exchange_with_the_same_subcube_twice_is_rejected(void **state)
+{
+    (void)state;
+    struct schedule_table table = table_build(ECUBE_EXCHANGE, 12, rows);
+    rows[2].mask = rows[1].mask;
+    rejected_on(12, &table, ECUBE_EXCHANGE, "step 2: node 2047 gets block 0 twice");
+}
+
+static void a_large_exchange_without_one_subcube_is_rejected(void **state)
+{
+    (void)state;
+    struct schedule_table table = table_build(ECUBE_EXCHANGE, 11, rows);
+    rows[0].mask = 0x800;
+    rejected_on(11, &table, ECUBE_EXCHANGE, "does not hold what it should");
+}
+
+static void a_large_exchange_with_a_row_that_nobody_receives_is_rejected(void **state)
+{
+    (void)state;
+    struct schedule_table table = table_build(ECUBE_EXCHANGE, 12, rows);
+    rows[3].receive_value = 1;
+    rejected_on(12, &table, ECUBE_EXCHANGE, "which does not receive them");
+}
+
+static void a_large_scatter_in_the_wrong_order_is_rejected(void **state)
+{
+    (void)state;
+    struct schedule_table table = table_build(ECUBE_SCATTER, 12, rows);
+    struct schedule_row keep = rows[0];
+    rows[0] = rows[1];
+    rows[1] = keep;
+    rejected_on(12, &table, ECUBE_SCATTER, "before it has it");
+}
+
+static void a_large_broadcast_to_the_wrong_nodes_is_rejected(void **state)
+{
+    (void)state;
+    struct schedule_table table = table_build(ECUBE_BROADCAST, 16, rows);
+    row_with_mask(&table, 0x4000)->receive_value = 0x8000;
+    rejected_on(16, &table, ECUBE_BROADCAST, "which does not receive them");
+}
+
+static void a_large_barrier_without_one_dimension_is_rejected(void **state)
+{
+    (void)state;
+    struct schedule_table table = table_build(ECUBE_BARRIER, 12, rows);
+    row_with_mask(&table, 0x800)->mask = 0x400;
+    rejected_on(12, &table, ECUBE_BARRIER, "does not hold what it should");
+}
+
+static void a_large_barrier_in_which_half_the_nodes_send_is_rejected(void **state)
+{
+    (void)state;
+    struct schedule_table table = table_build(ECUBE_BARRIER, 11, rows);
+    *row_with_mask(&table, 4) =
+        (struct schedule_row){.mask = 4, .care = 4, .send_value = 0, .receive_value = 4};
+    rejected_on(11, &table, ECUBE_BARRIER, "does not do as node 0");
+}
+
+static void a_table_is_proved_up_to_its_first_fault(void **state)
+{
+    (void)state;
+    static struct proof proofs[CUBE_DIMS_MAX + 1];
+    struct schedule_table table = table_build(ECUBE_GATHER, 11, rows);
+    assert_int_equal(schedule_prove_all(&table, ECUBE_GATHER, proofs), 12);
+    row_with_mask(&table, 0x400)->level = 9;
+    assert_int_equal(schedule_prove_all(&table, ECUBE_GATHER, proofs), 11);
+    assert_non_null(strstr(proofs[11].fault, "(11 dimensions, root 0)"));
+}
+
+TEST_MAIN(cmocka_unit_test(every_table_is_proved),
+          cmocka_unit_test(built_tables_are_those_that_were_printed),
+          cmocka_unit_test(an_exchange_of_more_dimensions_holds_that_of_fewer),
+          cmocka_unit_test(the_exchange_goes_from_large_subcubes_to_small_in_lexicographic_order),
+          cmocka_unit_test(large_trees_and_the_barrier_are_proved),
           cmocka_unit_test(a_send_that_nobody_receives_is_rejected),
           cmocka_unit_test(a_receive_that_nobody_sends_is_rejected),
           cmocka_unit_test(an_exchange_with_the_same_subcube_twice_is_rejected),
@@ -149,4 +271,12 @@ TEST_MAIN(cmocka_unit_test(every_table_is_proved), cmocka_unit_test(built_tables
           cmocka_unit_test(a_broadcast_that_repeats_a_step_is_rejected),
           cmocka_unit_test(a_barrier_without_one_dimension_is_rejected),
           cmocka_unit_test(a_barrier_with_a_step_too_many_is_rejected),
-          cmocka_unit_test(a_message_with_the_wrong_blocks_is_rejected))
+          cmocka_unit_test(a_message_with_the_wrong_blocks_is_rejected),
+          cmocka_unit_test(a_large_exchange_with_the_same_subcube_twice_is_rejected),
+          cmocka_unit_test(a_large_exchange_without_one_subcube_is_rejected),
+          cmocka_unit_test(a_large_exchange_with_a_row_that_nobody_receives_is_rejected),
+          cmocka_unit_test(a_large_scatter_in_the_wrong_order_is_rejected),
+          cmocka_unit_test(a_large_broadcast_to_the_wrong_nodes_is_rejected),
+          cmocka_unit_test(a_large_barrier_without_one_dimension_is_rejected),
+          cmocka_unit_test(a_large_barrier_in_which_half_the_nodes_send_is_rejected),
+          cmocka_unit_test(a_table_is_proved_up_to_its_first_fault))

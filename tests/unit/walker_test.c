@@ -164,7 +164,11 @@ static void impossible_collectives_are_told_from_possible_ones(void **state)
     assert_true(walk_possible(ECUBE_EXCHANGE, 10, 1023, 4000000));
     assert_false(walk_possible(ECUBE_EXCHANGE, 10, 0, 1u << 22));
     assert_true(walk_possible(ECUBE_BROADCAST, 10, 0, UINT32_MAX));
-    assert_false(walk_possible(ECUBE_EXCHANGE, 11, 0, 1));
+    for (uint32_t operation = 0; operation < SCHEDULE_OPERATIONS; operation++) {
+        uint32_t dims = schedule_tables[operation].dims;
+        assert_true(walk_possible(operation, dims, 0, 1));
+        assert_false(walk_possible(operation, dims + 1, 0, 1));
+    }
     assert_false(walk_possible(ECUBE_BROADCAST, 3, 8, 1));
     assert_false(walk_possible(ECUBE_EXCHANGE + 1, 3, 0, 1));
     assert_false(walk_possible(UINT32_MAX, 3, 0, 1));
