@@ -91,20 +91,32 @@ static bool is_dead(const struct run *run, uint32_t a, uint32_t b)
     return false;
 }
 
-/* Whether the host's way to a node, or the way back, leads over something dead. */
-static bool is_cut_off(const struct run *run, uint32_t rank)
+/* Whether the e-cube way from one node to another leads over something dead. */
+static bool way_is_dead(const struct run *run, uint32_t at, uint32_t to)
 {
-    uint32_t at = route_root(rank);
-
-    if (is_dead(run, ID_HOST, at))
-        return true;
-    while (at != rank) {
-        uint32_t next = at ^ 1u << route_cube(at, rank);
+    while (at != to) {
+        uint32_t next = at ^ 1u << route_cube(at, to);
         if (is_dead(run, at, next))
             return true;
         at = next;
     }
     return false;
+}
+
+/* Whether the host cannot reach a node. */
+static bool is_cut_off(const struct run *run, uint32_t rank)
+{
+    uint32_t root = route_root(rank);
+
+    return is_dead(run, ID_HOST, root) || way_is_dead(run, root, rank);
+}
+
+/* Whether a node cannot reach the host. */
+static bool is_unheard(const struct run *run, uint32_t rank)
+{
+    uint32_t root = route_root(rank);
+
+    return is_dead(run, ID_HOST, root) || way_is_dead(run, rank, root);
 }
 
 /* The link that a line of the host's report calls dead; false when it names none. */
@@ -137,7 +149,7 @@ static bool report_is_right(struct run *run)
         if (sscanf(result->troubles[i], "node %u has not told the host of its links%n", &rank,
                    &length) == 1 &&
             length)
-            named += is_cut_off(run, rank);
+            named += is_unheard(run, rank);
         if (!names_link(run, result->troubles[i], &a, &b))
             continue;
         if (!is_dead(run, a, b))
