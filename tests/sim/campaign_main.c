@@ -111,12 +111,12 @@ int main(int argc, char **argv)
     double start = seconds();
 
     printf("%-24s %8s %8s %8s %8s %6s %9s %9s %8s\n%-24s %8s %8s %8s %8s %6s %9s %9s %8s\n", "", "",
-           "right", "error", "of these", "", "longest,", "over its", "", "", "runs", "data", "named",
-           "cut off", "failed", "s of sim.", "reference", "took, s");
+           "right", "error", "of these", "", "longest,", "over its", "", "", "runs", "data",
+           "named", "cut off", "failed", "s of sim.", "reference", "took, s");
     for (; dims <= dims_max; dims++)
         for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
-            tally = sweep(scenarios[i], dims,
-                          dims == 6 && scenarios[i] == SIM_EXCHANGE ? stride : 1);
+            tally =
+                sweep(scenarios[i], dims, dims == 6 && scenarios[i] == SIM_EXCHANGE ? stride : 1);
             campaign_add(&sum, &tally);
         }
     tally = draw(first, count);
