@@ -210,7 +210,9 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
         return;
     }
     uint16_t turn = epoch == out->turn_epoch ? out->turn_count : 0;
-    for (uint32_t src = 0; src < sim->count; src++) {
+    /* only these pass here: their paths have still all bits from this one on to correct */
+    uint32_t sources = UINT32_C(1) << port, first = actor & ~(sources - 1);
+    for (uint32_t src = first; src < first + sources && actor < sim->count; src++) {
         const struct node *node = sim_node(sim, src);
         const struct source *waiting = own_in(&node->router, CIRCUIT_WAITING);
         const struct source *opened = own_in(&node->router, CIRCUIT_OPENED);
