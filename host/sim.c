@@ -43,7 +43,7 @@ static uint64_t present_seed;
 
 static void on_abort(int number)
 {
-    (void)number;
+    signal(number, SIG_DFL);
     if (present) {
         sim_trace_abandon(present);
         dprintf(STDERR_FILENO,
@@ -51,6 +51,7 @@ static void on_abort(int number)
                 ": --replay with the event before shows what came before\n",
                 present_seed, sim_events(present));
     }
+    raise(number); /* it may have come from elsewhere than abort() */
 }
 
 static void on_signal(int number)

@@ -431,6 +431,10 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
         return message_set(message, "--x %d: a subcube of %s has a dimension from 0 to %u",
                            arguments->x, arguments->topology.name, options->dims);
     }
+    if (arguments->json && arguments->trace && strcmp(arguments->json, arguments->trace) == 0) {
+        return message_set(message, "--json and --trace %.300s: use a file for each",
+                           arguments->trace);
+    }
     for (unsigned i = 0; i < arguments->fault_count; i++) {
         if (finish_fault(arguments, i, message) != 0) {
             return -1;

@@ -90,6 +90,7 @@ unwritable_trace() {
     tool_fails 2 'cannot write the trace' sim --mesh cube:2 exchange --trace /no-such-directory/trace.json --json result.json
     [ ! -e result.json ] || fail "a JSON file was left"
     tool_fails 2 'cannot write the trace' sim --mesh cube:2 exchange --trace /dev/full
+    tool_fails 2 'a file for each' sim --mesh cube:2 exchange --trace same.json --json same.json
 }
 
 a_trace_is_the_seeds() {
