@@ -146,7 +146,9 @@ static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uin
         /* a run of data may be joined to up to the end of a long buffer */
         filling->is_long =
             data[2] == FRAME_DATA || frame > CHUNK_SHORT_MAX || sim->options.payload_checked;
-        if (data[2] == FRAME_DATA)
+        bool accepts =
+            data[2] == FRAME_PACKET && bytes > FRAME_HEADER_BYTES && packet[0] == PACKET_ACCEPT;
+        if (data[2] == FRAME_DATA || accepts) /* blocks may travel in OPENs alone */
             sim->progress_ns = sim->wall_ns;
     }
     filling->left = filling->bytes = frame;
