@@ -66,6 +66,7 @@ static void take_open(struct node *node, unsigned port)
 void program_end(struct node *node, enum program_state state, int32_t status)
 {
     node->program = (uint8_t)state;
+    node->start_due = false;
     node->exit_status = status;
     node->exit_owed = state == PROGRAM_EXITED;
     node->call_open = false;
@@ -94,7 +95,7 @@ static void take_packet(struct node *node, const struct notice *notice)
             node->clock_ns = get64(notice->packet + PACKET_HEADER_BYTES);
         break;
     case PACKET_STOP:
-        if (node->program == PROGRAM_RUNNING)
+        if (node->program == PROGRAM_RUNNING || node->start_due)
             program_end(node, PROGRAM_EXITED, E_CANCELLED);
         break;
     case PACKET_QUERY: report_state(node); break;

@@ -160,6 +160,8 @@ bool program_look(struct sim *sim, uint32_t rank)
     if (task->state == TASK_ENDED)
         return false;
     if (task->state == TASK_NONE) {
+        if (node->program == PROGRAM_EXITED)
+            program_over(sim, rank, node->exit_status); /* stopped before its start */
         if (!node_take_start(node, &start))
             return false;
         task->state = TASK_READY;

@@ -139,6 +139,30 @@ static void a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard(voi
     assert_true(said(&result, "node 7 has not told the host of its links"));
 }
 
+/* With this seed START is lost, and comes again in the same step as STOP. */
+static void a_stop_that_comes_with_the_start_stops(void **state)
+{
+    struct sim_options options = simulation(4, SIM_EXCHANGE, 444);
+    struct sim_fault faults[] = {
+        {.kind = SIM_ONEWAY, .phase = SIM_BOOT, .a = 11, .b = 3, .at_ns = 157488},
+        {.kind = SIM_ONEWAY, .phase = SIM_RUN, .a = 10, .b = 2},
+        {.kind = SIM_KILL, .phase = SIM_RUN, .a = 5, .at_ns = 3052720}};
+
+    (void)state;
+    options.seed = 9243;
+    options.shuffle = 330340774;
+    options.image_bytes = 44;
+    options.download_x = 2;
+    options.faults.drop = 0.021;
+    memcpy(options.faults.list, faults, sizeof faults);
+    options.faults.count = 3;
+    struct sim *sim = sim_make(&options);
+    while (sim_advance(sim, 1000))
+        ;
+    assert_int_equal(sim_node_status(sim, 3), E_CANCELLED);
+    sim_free(sim);
+}
+
 static void a_slow_node_only_takes_longer(void **state)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
@@ -229,6 +253,7 @@ TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(a_cut_host_link_is_named),
           cmocka_unit_test(a_host_link_that_falls_silent_in_the_download_is_named),
           cmocka_unit_test(a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard),
+          cmocka_unit_test(a_stop_that_comes_with_the_start_stops),
           cmocka_unit_test(a_slow_node_only_takes_longer),
           cmocka_unit_test(delay_and_rate_take_wall_time),
           cmocka_unit_test(one_fault_at_any_event_is_repaired_or_told),
