@@ -409,7 +409,8 @@ bool host_step(struct sim *sim)
             take_notice(sim, &notice);
         pump(sim);
         router_move(&host->router, sim->wall_ns / 1000);
-    } while (host->router.notice_count);
+    } while (host->router.notice_count &&
+             sim->verdict == SIM_RUNS); /* what is told later is too late */
     return more;
 }
 
