@@ -166,20 +166,7 @@ static void flush(struct state *s)
 
 static struct lie read_lie(struct input *input)
 {
-    struct lie lie = {0};
-    uint8_t what = input_u8(input);
-
-    if (what & 1)
-        lie.seq = (int8_t)input_u8(input);
-    if (what & 2)
-        lie.ack = (int16_t)input_u16(input);
-    if (what & 4)
-        lie.control_credit = (int16_t)input_u16(input);
-    if (what & 8)
-        lie.data_credit = (int32_t)input_u32(input);
-    if (what & 16)
-        lie.flip = input_u8(input);
-    return lie;
+    return lie_read(input, input_u8(input));
 }
 
 static void push_frame(struct state *s, struct input *input)

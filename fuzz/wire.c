@@ -12,6 +12,23 @@ static bool numbered(uint8_t type)
     return type == FRAME_PACKET || type == FRAME_DATA;
 }
 
+struct lie lie_read(struct input *input, uint8_t what)
+{
+    struct lie lie = {0};
+
+    if (what & 1)
+        lie.seq = (int8_t)input_u8(input);
+    if (what & 2)
+        lie.ack = (int16_t)input_u16(input);
+    if (what & 4)
+        lie.control_credit = (int16_t)input_u16(input);
+    if (what & 8)
+        lie.data_credit = (int32_t)input_u32(input);
+    if (what & 16)
+        lie.flip = input_u8(input);
+    return lie;
+}
+
 void wire_frame(struct wire *wire, uint8_t type, uint8_t flags, const void *payload, uint32_t bytes,
                 const struct lie *lie)
 {

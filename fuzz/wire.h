@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "fuzz/input.h"
 #include "fuzz/pipe.h"
 #include "router/channel.h"
 
@@ -21,6 +22,9 @@ struct lie {
     int32_t data_credit;
     uint8_t flip; /* this byte of the frame, counted from its end, is damaged; 0: none */
 };
+
+/* Reads a lie: bit n of `what` says whether its member number n is in the input. */
+struct lie lie_read(struct input *input, uint8_t what);
 
 /* Pushes one frame. `flags` without FLAG_CHECKED sends no check. */
 void wire_frame(struct wire *wire, uint8_t type, uint8_t flags, const void *payload, uint32_t bytes,
