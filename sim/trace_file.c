@@ -131,14 +131,27 @@ void trace_file_name_process(struct trace_file *file, struct trace_track track, 
     name_one(file, track, "process", name, place);
 }
 
+static void add_instant(struct trace_file *file, const struct trace_slice *at, char scope)
+{
+    open_event(file, 'i', at->track);
+    add_time(file, "ts", at->start_ns);
+    add(file, ",\"s\":\"%c\"", scope);
+}
+
+/* Viewers that turn a slice into a begin and an end sort a slice without length the wrong way round
+ * and lose those that stand around it; so it becomes a mark. */
 void trace_file_slice(struct trace_file *file, const struct trace_slice *slice,
                       const char *arguments, ...)
 {
     va_list list;
 
-    open_event(file, 'X', slice->track);
-    add_time(file, "ts", slice->start_ns);
-    add_time(file, "dur", slice->end_ns - slice->start_ns);
+    if (slice->end_ns == slice->start_ns) {
+        add_instant(file, slice, 't');
+    } else {
+        open_event(file, 'X', slice->track);
+        add_time(file, "ts", slice->start_ns);
+        add_time(file, "dur", slice->end_ns - slice->start_ns);
+    }
     add_name(file, slice);
     va_start(list, arguments);
     add_arguments(file, arguments, list);
@@ -151,9 +164,7 @@ void trace_file_instant(struct trace_file *file, const struct trace_slice *at, c
 {
     va_list list;
 
-    open_event(file, 'i', at->track);
-    add_time(file, "ts", at->start_ns);
-    add(file, ",\"s\":\"%c\"", scope);
+    add_instant(file, at, scope);
     add_name(file, at);
     va_start(list, arguments);
     add_arguments(file, arguments, list);

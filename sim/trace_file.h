@@ -52,7 +52,8 @@ void trace_file_name_thread(struct trace_file *file, struct trace_track track, c
 void trace_file_name_process(struct trace_file *file, struct trace_track track, const char *name,
                              uint32_t place);
 
-/* A slice; `arguments` are the members of a JSON object, as printf makes them. */
+/* A slice, or a mark on its track when it has no length; `arguments` are the members of a JSON
+ * object, as printf makes them. */
 void trace_file_slice(struct trace_file *file, const struct trace_slice *slice,
                       const char *arguments, ...) __attribute__((format(printf, 3, 4)));
 

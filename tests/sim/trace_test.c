@@ -60,7 +60,7 @@ static void check_event(const json_t *event)
     ns_of(event, "ts");
     assert_true(*text_of(event, "cat"));
     if (*kind == 'X')
-        ns_of(event, "dur");
+        assert_true(ns_of(event, "dur") > 0);
     else if (*kind == 'i')
         assert_non_null(strstr("t p g", text_of(event, "s")));
     else
@@ -94,7 +94,7 @@ static void count_event(const json_t *event, struct seen *seen)
         return;
     }
     const char *category = text_of(event, "cat");
-    if (*kind == 'X')
+    if (*kind == 'X' || *kind == 'i')
         count_slice(event, category, seen);
     seen->messages += *kind == 'b';
     seen->faults += *kind == 'i' && strcmp(category, "fault") == 0;
