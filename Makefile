@@ -89,7 +89,7 @@ include board/virt/board.mk
 
 CC := gcc
 COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototypes -Wundef -g -MMD -MP -I.
-TOOL_CFLAGS := $(COMMON) -O2 -flto -ffat-lto-objects -D_GNU_SOURCE
+TOOL_CFLAGS := $(COMMON) -O2 -flto=auto -ffat-lto-objects -D_GNU_SOURCE
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \

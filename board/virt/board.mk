@@ -8,7 +8,7 @@ KERNEL_FLAGS := -mthumb -march=armv7-a -mfloat-abi=soft
 PROGRAM_FLAGS := -mthumb -march=armv7-a+fp -mfloat-abi=hard
 
 # Optimised over all files: under emulation a call from page to page and its return cost as much as ten instructions.
-KERNEL_LTO := -O2 -flto
+KERNEL_LTO := -O2 -flto=auto
 KERNEL_LINK := $(KERNEL_LTO) -nostartfiles -Wl,--gc-sections -Wl,-z,max-page-size=4096 -Wl,--build-id=none
 
 QEMU := qemu-system-arm
