@@ -136,7 +136,7 @@ run: all
 
 ## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
 test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/schedule_pml \
-		$(B)/bench/scale
+		$(B)/bench/scale $(B)/campaign
 	@QEMU_TEST="$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)

@@ -35,10 +35,11 @@ static unsigned processors(void)
 
 static void print_tally(const char *name, const struct campaign_tally *tally, double took)
 {
-    printf("\r%-24s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %6" PRIu64
+    printf("%s%-24s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %6" PRIu64
            " %9.3f %9.3f %8.1f\n",
-           name, tally->runs, tally->right, tally->named, tally->given_up, tally->failed,
-           (double)tally->wall_max_ns / 1e9, (double)tally->over_max_ns / 1e9, took);
+           isatty(STDOUT_FILENO) ? "\r" : "", name, tally->runs, tally->right, tally->named,
+           tally->given_up, tally->failed, (double)tally->wall_max_ns / 1e9,
+           (double)tally->over_max_ns / 1e9, took);
     fflush(stdout);
 }
 

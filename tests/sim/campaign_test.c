@@ -1,5 +1,5 @@
 /*
- * campaign_test.c - the part of `make campaign` that fits into every run of the tests.
+ * campaign_test.c - the part of `make campaign` for which there is time with sanitizers.
  *
  * Meshes of 4 and 8 nodes are swept completely; of larger ones every so manyth event is failed.
  */
