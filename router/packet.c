@@ -210,7 +210,8 @@ int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *b
     put16(packet + 2, bytes);
     put32(packet + 4, router->id);
     put32(packet + 8, dst);
-    memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
+    if (bytes > 0)
+        memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
     slot->packet_bytes = (uint16_t)(PACKET_HEADER_BYTES + bytes);
     router->slots_free &= ~(1u << number);
     router->slot_order[router->slots_queued++] = (uint8_t)number;

@@ -262,7 +262,7 @@ bool router_notice(struct router *router, struct notice *notice);
 /* Wall time at which router_step wants to run next; UINT64_MAX: only when something arrives. */
 uint64_t router_deadline(const struct router *router);
 
-/* Sends a packet to dst; the body is copied. E_FULL: no slot now. */
+/* Sends a packet to dst; the body is copied, NULL when it has no bytes. E_FULL: no slot now. */
 int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body,
                 uint32_t bytes);
 

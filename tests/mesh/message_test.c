@@ -288,6 +288,18 @@ static void random_traffic_survives_damage_and_loss(void **state)
         random_traffic(3, seed, fault);
 }
 
+/* STOP has no body; copying nothing from nowhere is undefined. */
+static void a_packet_without_a_body_is_sent(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(1, 1, no_fault);
+    assert_int_equal(router_send(&mesh->host, PACKET_STOP, 1, NULL, 0), E_OK);
+    mesh_settle(mesh);
+    assert_false(node_program_runs(mesh->nodes[1].node));
+    assert_int_equal(mesh_count_events(mesh, PACKET_EXIT), 1);
+    mesh_free(mesh);
+}
+
 TEST_MAIN(cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time),
           cmocka_unit_test(messages_behind_each_other_take_the_time_of_one_after_the_other),
           cmocka_unit_test(messages_between_two_nodes_do_not_overtake),
@@ -296,4 +308,5 @@ TEST_MAIN(cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time
           cmocka_unit_test(impossible_requests_are_refused),
           cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
           cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
-          cmocka_unit_test(random_traffic_survives_damage_and_loss))
+          cmocka_unit_test(random_traffic_survives_damage_and_loss),
+          cmocka_unit_test(a_packet_without_a_body_is_sent))
