@@ -9,6 +9,7 @@
  * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *         nodes, section III
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,6 +292,31 @@ static void take_answer(struct sim *sim, const uint8_t *packet)
     }
 }
 
+/* The other end in words: who it has said it is, or who belongs there when it has said nothing yet. */
+static void end_text(const struct sim *sim, uint32_t rank, unsigned port, uint32_t peer,
+                     char text[SIM_TEXT_MAX])
+{
+    const char *silent = peer == ID_UNKNOWN ? ", which has not said who it is," : "";
+
+    if (peer == ID_HOST || port >= sim->options.dims)
+        snprintf(text, SIM_TEXT_MAX, "the host, port %u%s", port, silent);
+    else
+        snprintf(text, SIM_TEXT_MAX, "node %u%s",
+                 (unsigned)(peer == ID_UNKNOWN ? rank ^ UINT32_C(1) << port : peer), silent);
+}
+
+static void tell_dead_link(struct sim *sim, uint32_t rank, const uint8_t *body)
+{
+    char end[SIM_TEXT_MAX];
+
+    end_text(sim, rank, body[0], get32(body + 4), end);
+    sim_trouble(sim, "node %u: its link %u to %s is dead (%s)", rank, body[0], end,
+                body[1] == DEAD_CARRIER    ? "no carrier"
+                : body[1] == DEAD_TIMEOUT  ? "nothing was acknowledged"
+                : body[1] == DEAD_PROTOCOL ? "it breaks the protocol"
+                                           : "another version");
+}
+
 static void take_packet(struct sim *sim, const uint8_t *packet)
 {
     uint32_t rank = get32(packet + 4);
@@ -308,17 +334,10 @@ static void take_packet(struct sim *sim, const uint8_t *packet)
         sim->host.exits += !(sim->actors[rank].heard & HEARD_EXIT);
         sim->actors[rank].heard |= HEARD_EXIT;
         break;
-    case PACKET_LINK_DEAD: {
-        uint32_t peer = get32(body + 4);
-        sim_trouble(sim, "node %u: its link %u to %s %u is dead (%s)", rank, body[0],
-                    peer == ID_HOST ? "the host, port" : "node", peer == ID_HOST ? body[0] : peer,
-                    body[1] == DEAD_CARRIER    ? "no carrier"
-                    : body[1] == DEAD_TIMEOUT  ? "nothing was acknowledged"
-                    : body[1] == DEAD_PROTOCOL ? "it breaks the protocol"
-                                               : "another version");
+    case PACKET_LINK_DEAD:
+        tell_dead_link(sim, rank, body);
         fail(sim);
         break;
-    }
     case PACKET_DISAGREE: sim_trouble(sim, "node %u: its neighbour disagrees", rank); break;
     default: break;
     }

@@ -62,6 +62,17 @@ static void a_one_way_link_is_found_at_boot(void **state)
     assert_true(said(&result, "node 3: its link 0 is silent"));
 }
 
+/* Before HELLOs have told who is where, the place of the link says who should be there. */
+static void a_link_cut_before_its_ends_know_each_other_is_named_in_words(void **state)
+{
+    (void)state;
+    struct sim_result result =
+        broken(SIM_EXCHANGE, (struct sim_fault){.kind = SIM_CUT, .a = 3, .b = 7});
+    assert_true(said(&result, "node 3: its link 2 to node 7, which has not said who it is, is "
+                              "dead (no carrier)"));
+    assert_false(said(&result, "4294967294"));
+}
+
 static void a_link_that_becomes_one_way_dies_for_want_of_answers(void **state)
 {
     (void)state;
@@ -247,6 +258,7 @@ static void too_much_memory_is_known_before_it_is_asked_for(void **state)
 TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(a_cut_link_is_named_by_both_ends),
           cmocka_unit_test(a_one_way_link_is_found_at_boot),
+          cmocka_unit_test(a_link_cut_before_its_ends_know_each_other_is_named_in_words),
           cmocka_unit_test(a_link_that_becomes_one_way_dies_for_want_of_answers),
           cmocka_unit_test(a_link_that_becomes_one_way_in_the_download_is_told),
           cmocka_unit_test(programs_that_end_early_leave_the_links_quiet),
