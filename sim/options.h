@@ -1,0 +1,61 @@
+/*
+ * options.h - what a simulation is made from: machine, scenario, sizes, faults.
+ *
+ * Units    bytes, ns
+ * Context  any
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "router/clock.h"
+#include "sim/fault.h"
+
+enum { SIM_DIMS_MAX = 16, SIM_SIZES_MAX = 32 };
+
+enum sim_scenario {
+    SIM_EXCHANGE,
+    SIM_BROADCAST,
+    SIM_SCATTER,
+    SIM_GATHER,
+    SIM_BARRIER,
+    SIM_LOAD,        /* the download alone; sizes are those of the image */
+    SIM_RANDOM,      /* messages of random sizes, 1 to the given one, to random nodes */
+    SIM_TRANSPOSE,   /* messages to the node whose number has its halves exchanged */
+    SIM_BITREVERSAL, /* messages to the node whose number is read backwards */
+    SIM_HOTSPOT,     /* messages of all nodes to node 0 */
+    SIM_SCENARIOS
+};
+
+/* What content memory has: SIM_AUTO keeps and checks bytes when they fit. */
+enum sim_contents { SIM_AUTO, SIM_CHECKED, SIM_SHARED };
+
+struct sim_options {
+    unsigned dims;
+    struct profile profile;
+    enum sim_scenario scenario;
+    uint32_t sizes[SIM_SIZES_MAX]; /* bytes */
+    unsigned size_count;
+    uint32_t messages; /* of each node, in the message scenarios */
+    uint64_t seed;
+    uint64_t shuffle;     /* not 0: events of one time happen in an order drawn from it */
+    bool payload_checked; /* set by itself when faults can damage bytes */
+    bool scrub;           /* overwrite buffers that are given back */
+    uint8_t contents;     /* enum sim_contents */
+    uint32_t image_bytes; /* of the program that is downloaded before the scenario */
+    unsigned download_x;  /* dimension of the smallest subcube of the download */
+    uint64_t stop_at;     /* end at this event; 0: never */
+    bool history;         /* keep the last frames for sim_history */
+    bool traced;          /* write a timeline to trace_fd (trace.h) */
+    int trace_fd;
+    struct sim_faults faults;
+};
+
+/* The scenario's name, and the scenario of a name; SIM_SCENARIOS when there is none. */
+const char *sim_scenario_name(enum sim_scenario scenario);
+enum sim_scenario sim_scenario_named(const char *name);
+/* The heading of its table. */
+const char *sim_scenario_title(enum sim_scenario scenario);
+/* The largest cube it can run on. */
+unsigned sim_scenario_dims(enum sim_scenario scenario);

@@ -1,0 +1,58 @@
+/*
+ * result.h - what a simulation has come to: a line per size, counts, and what went wrong, in words.
+ *
+ * Units    bytes, ns
+ * Context  any
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/options.h"
+
+enum { SIM_TEXT_MAX = 400, SIM_TROUBLES_MAX = 24 };
+
+enum sim_verdict {
+    SIM_RUNS,
+    SIM_GOOD,  /* all programs ended well, with the right bytes where they are checked */
+    SIM_WRONG, /* wrong bytes, and nothing told of it */
+    SIM_ERROR, /* ended with a named error; the troubles say which */
+    SIM_STUCK, /* programs wait and nothing will happen any more */
+    SIM_STOPPED
+};
+
+/* One measurement. */
+struct sim_line {
+    uint32_t bytes;
+    uint32_t steps;
+    uint64_t model_ns, predicted_ns, bound_ns; /* predicted 0: there is no closed form */
+    uint64_t wrong;
+    uint32_t nodes; /* that have measured it; all: it is complete */
+};
+
+struct sim_result {
+    enum sim_verdict verdict;
+    struct sim_line lines[SIM_SIZES_MAX];
+    unsigned line_count;
+    uint64_t events;      /* what the loop has dispatched: deliveries, timers, wake-ups */
+    uint64_t link_events; /* frames handed to links */
+    uint64_t steps;       /* calls of node_step and router_step */
+    uint64_t requests;    /* links that circuits of messages have asked for */
+    uint64_t late;        /* of these, later than their model time said (README.md) */
+    uint64_t digest[2];
+    uint64_t model_ns;       /* how far model time has come */
+    uint64_t wall_ns;        /* simulated wall time */
+    uint64_t clock_base_ns;  /* model time at which programs started */
+    uint64_t download_ns;    /* model time of the download before the scenario */
+    uint64_t download_bytes; /* that the host sent in it */
+    unsigned receipts;
+    bool checked;              /* contents were kept and checked */
+    uint64_t node_bytes;       /* memory of one node, all told, on average */
+    uint64_t damaged;          /* frames that faults have touched */
+    uint32_t hit_from, hit_to; /* nodes, or ID_HOST: the frame of faults.fail_event */
+    char troubles[SIM_TROUBLES_MAX][SIM_TEXT_MAX];
+    unsigned trouble_count; /* may be more than are kept */
+    uint64_t trouble_event; /* at which the first was known */
+    unsigned questions;     /* times that nothing moved for so long that the host asked all nodes */
+};
