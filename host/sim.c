@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/available.h"
 #include "host/download.h"
 #include "host/output.h"
 #include "host/report.h"
@@ -74,25 +75,6 @@ static uint64_t processor_us(void)
     getrusage(RUSAGE_SELF, &usage);
     return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-/* Memory that processes may still take, in bytes. */
-static uint64_t available_bytes(void)
-{
-    FILE *file = fopen("/proc/meminfo", "r");
-    char line[128];
-    unsigned long long kib = 0;
-
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1) {
-            break;
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return kib ? (uint64_t)kib * 1024
-               : (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Chooses what contents there is memory for; -1 when there is too little for any. */
@@ -285,6 +267,7 @@ static int status_of(const struct run *run)
     case SIM_GOOD: return 0;
     case SIM_WRONG: return 1;
     case SIM_STUCK: return STATUS_TIMEOUT;
+    case SIM_NO_MEMORY: return STATUS_BAD_INPUT;
     case SIM_STOPPED: return 0;
     default: return STATUS_MESH;
     }
@@ -404,7 +387,7 @@ static void print_troubles(const struct run *run)
     for (unsigned i = 0; i < run->history_count; i++) {
         fprintf(stderr, "%s\n", run->history[i]);
     }
-    if (r->verdict != SIM_GOOD && r->verdict != SIM_STOPPED) {
+    if (r->verdict != SIM_GOOD && r->verdict != SIM_STOPPED && r->verdict != SIM_NO_MEMORY) {
         uint64_t at = r->trouble_count ? r->trouble_event : r->events;
         fprintf(stderr,
                 "ecube: seed %" PRIu64 ", ended at event %" PRIu64

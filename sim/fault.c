@@ -85,6 +85,10 @@ static void duplicate(struct sim *sim, uint32_t first)
     for (struct chunk *chunk = filling->first;; chunk = chunk->next) {
         if (first < chunk->bytes) {
             struct chunk *copy = pool_take(&sim->pool, chunk->is_long);
+            if (!copy) {
+                sim_no_memory(sim);
+                return;
+            }
             copy->bytes = chunk->bytes - first;
             memcpy(chunk_data(copy), chunk_data(chunk) + first, copy->bytes);
             filling->last->next = copy;

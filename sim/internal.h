@@ -190,6 +190,8 @@ void sim_at_wall(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32
 void sim_digest(struct sim *sim, uint64_t a, uint64_t b);
 /* Ends the simulation. */
 void sim_end(struct sim *sim, enum sim_verdict verdict);
+/* Ends it because the system gives no more memory. */
+void sim_no_memory(struct sim *sim);
 /* Adds a line that says what went wrong. */
 void sim_trouble(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

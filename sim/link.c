@@ -98,7 +98,8 @@ static void launch(struct sim *sim)
     struct sim_end *end = filling->end, *to = end->peer;
 
     sim->result.link_events++;
-    if ((sim->damages && !fault_frame(sim)) || to->deaf || to->link.carrier != CARRIER_UP) {
+    if (sim->verdict == SIM_NO_MEMORY || (sim->damages && !fault_frame(sim)) || to->deaf ||
+        to->link.carrier != CARRIER_UP) {
         discard(sim, filling->first);
     } else {
         uint64_t wall_due_ns = physical(sim, end, filling->bytes);
@@ -164,6 +165,10 @@ static void fill(struct sim *sim, const uint8_t *data, uint32_t bytes)
         struct chunk *chunk = filling->last;
         if (!chunk || chunk->bytes == room) {
             chunk = pool_take(&sim->pool, filling->is_long);
+            if (!chunk) {
+                sim_no_memory(sim);
+                return;
+            }
             *(filling->last ? &filling->last->next : &filling->first) = chunk;
             filling->last = chunk;
         }

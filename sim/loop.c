@@ -55,6 +55,19 @@ void sim_trouble(struct sim *sim, const char *format, ...)
     va_end(arguments);
 }
 
+/* What could not be kept is lost, so the run ends here, whatever else the present step does. */
+void sim_no_memory(struct sim *sim)
+{
+    uint64_t bytes = sim->layout.total_bytes + sim->pool.bytes;
+
+    if (sim->verdict == SIM_RUNS)
+        sim_trouble(sim,
+                    "out of memory: %.0f MB are taken, and more frames are under way: simulate a "
+                    "smaller cube, or fewer bytes",
+                    (double)bytes / 1e6);
+    sim_end(sim, SIM_NO_MEMORY);
+}
+
 static uint64_t next_order(struct sim *sim)
 {
     uint64_t number = sim->order++;
@@ -65,12 +78,14 @@ static uint64_t next_order(struct sim *sim)
 
 void sim_at_model(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32_t index)
 {
-    queue_add(&sim->model, (struct event){time_ns, next_order(sim), kind, index});
+    if (!queue_add(&sim->model, (struct event){time_ns, next_order(sim), kind, index}))
+        sim_no_memory(sim);
 }
 
 void sim_at_wall(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32_t index)
 {
-    queue_add(&sim->wall, (struct event){time_ns, next_order(sim), kind, index});
+    if (!queue_add(&sim->wall, (struct event){time_ns, next_order(sim), kind, index}))
+        sim_no_memory(sim);
 }
 
 static void make_ready(struct sim *sim, uint32_t actor)

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/check.h"
-
 enum { SLAB_CHUNKS = 64, SCRUB = 0xdb };
 
 struct slab {
@@ -16,13 +14,15 @@ static uint32_t room_of(bool is_long)
     return LINK_HEADROOM + (is_long ? (uint32_t)LINK_CHUNK_MAX : (uint32_t)CHUNK_SHORT_MAX);
 }
 
-static void grow(struct pool *pool, bool is_long)
+/* False: there is no memory. */
+static bool grow(struct pool *pool, bool is_long)
 {
     size_t each = sizeof(struct chunk) + room_of(is_long);
     size_t bytes = sizeof(struct slab) + SLAB_CHUNKS * each;
     struct slab *slab = malloc(bytes);
 
-    CHECK(slab);
+    if (!slab)
+        return false;
     slab->next = pool->slabs;
     pool->slabs = slab;
     pool->bytes += bytes;
@@ -32,12 +32,13 @@ static void grow(struct pool *pool, bool is_long)
         chunk->next = pool->free[is_long];
         pool->free[is_long] = chunk;
     }
+    return true;
 }
 
 struct chunk *pool_take(struct pool *pool, bool is_long)
 {
-    if (!pool->free[is_long])
-        grow(pool, is_long);
+    if (!pool->free[is_long] && !grow(pool, is_long))
+        return NULL;
     struct chunk *chunk = pool->free[is_long];
     pool->free[is_long] = chunk->next;
     chunk->next = NULL;

@@ -5,7 +5,7 @@
  * A buffer exists only while its chunk is under way or held by a router. There are two sizes: short
  * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h.
  *
- * Errors   pool_take ends the process when there is no memory
+ * Errors   pool_take returns NULL when there is no memory
  */
 #pragma once
 

@@ -1,6 +1,5 @@
 #include "sim/queue.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "drivers/check.h"
@@ -18,13 +17,23 @@ void queue_free(struct queue *queue)
     *queue = (struct queue){0};
 }
 
-void queue_add(struct queue *queue, struct event event)
+/* False: there is no memory. */
+static bool grow(struct queue *queue)
 {
-    if (queue->count == queue->room) {
-        queue->room = queue->room ? queue->room * 2 : ROOM_FIRST;
-        queue->events = realloc(queue->events, queue->room * sizeof *queue->events);
-        CHECK(queue->events);
-    }
+    uint32_t room = queue->room ? queue->room * 2 : ROOM_FIRST;
+    struct event *events = realloc(queue->events, room * sizeof *events);
+
+    if (!events)
+        return false;
+    queue->events = events;
+    queue->room = room;
+    return true;
+}
+
+bool queue_add(struct queue *queue, struct event event)
+{
+    if (queue->count == queue->room && !grow(queue))
+        return false;
     uint32_t at = queue->count++;
     while (at > 0) {
         uint32_t parent = (at - 1) / CHILDREN;
@@ -34,6 +43,7 @@ void queue_add(struct queue *queue, struct event event)
         at = parent;
     }
     queue->events[at] = event;
+    return true;
 }
 
 /* The first of the children of an entry; `count` when it has none. */

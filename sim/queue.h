@@ -6,12 +6,13 @@
  * many.
  *
  * Units    ns
- * Errors   queue_add ends the process when there is no memory
+ * Errors   queue_add returns false when there is no memory, and adds nothing
  * Source   Johnson, Priority queues with update and finding minimum spanning trees, Information
  *          Processing Letters 4(3), 1975: d-heaps
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct event {
@@ -27,7 +28,7 @@ struct queue {
 };
 
 void queue_free(struct queue *queue);
-void queue_add(struct queue *queue, struct event event);
+bool queue_add(struct queue *queue, struct event event);
 
 /* Takes the first event off; the queue is not empty. */
 struct event queue_take(struct queue *queue);

@@ -19,6 +19,7 @@ enum sim_verdict {
     SIM_WRONG, /* wrong bytes, and nothing told of it */
     SIM_ERROR, /* ended with a named error; the troubles say which */
     SIM_STUCK, /* programs wait and nothing will happen any more */
+    SIM_NO_MEMORY,
     SIM_STOPPED
 };
 

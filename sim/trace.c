@@ -7,12 +7,12 @@
  */
 #include "sim/trace.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/check.h"
 #include "drivers/status.h"
 #include "sim/internal.h"
 #include "sim/trace_internal.h"
@@ -88,6 +88,7 @@ void trace_name_node(const struct sim *sim, uint32_t rank)
     trace_file_name_thread(&sim->trace->file, trace_step_track(rank), "steps", 1);
 }
 
+/* NULL: there is no memory, and the timeline ends here. */
 static struct trace_circuit *take_circuit(struct trace *trace)
 {
     struct trace_circuit *circuit = trace->free;
@@ -97,7 +98,8 @@ static struct trace_circuit *take_circuit(struct trace *trace)
         return circuit;
     }
     circuit = malloc(sizeof *circuit);
-    CHECK(circuit);
+    if (!circuit)
+        trace->file.error = ENOMEM;
     return circuit;
 }
 
@@ -121,6 +123,8 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
     struct trace_circuit *circuit = take_circuit(sim->trace);
     uint32_t src = get32(packet + 4);
 
+    if (!circuit)
+        return;
     *circuit = (struct trace_circuit){.src = src == ID_HOST ? sim->count : src,
                                       .dst = get32(packet + 8),
                                       .bytes = get32(packet + 16),
@@ -262,7 +266,7 @@ void trace_frame(const struct sim *sim, const struct sim_end *end, const uint8_t
     const uint8_t *packet = frame + FRAME_HEADER_BYTES;
     uint16_t number = get16(frame + 8);
 
-    if (frame[2] != FRAME_PACKET && frame[2] != FRAME_DATA)
+    if (sim->trace->file.error || (frame[2] != FRAME_PACKET && frame[2] != FRAME_DATA))
         return;
     if (link->seen && (int16_t)(number - link->number) <= 0)
         return; /* sent once more */

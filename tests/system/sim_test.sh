@@ -82,6 +82,24 @@ too_little_memory() {
         --mesh cube:10 exchange --bytes 1600000 --contents checked
 }
 
+# Under every limit a run is refused, or ends in one line when its frames need more than was left, or ends well.
+memory_that_runs_out() {
+    limit=16000 refused=0 ended=0
+    until (ulimit -v $limit && "$ecube" --version >out 2>err); do limit=$((limit + 2000)); done
+    while :; do
+        (ulimit -v $limit && exec timeout -k 5 60 "$ecube" sim --mesh cube:7 exchange --bytes 65536 --contents shared) >out 2>err
+        status=$?
+        [ "$status" -ne 0 ] || break
+        [ "$status" -eq 2 ] || fail "status $status with $limit KiB: $(cat err)"
+        [ "$(wc -l <err)" -eq 1 ] || fail "more than one line with $limit KiB: $(cat err)"
+        if grep -q 'needs .* and .* are available' err; then refused=$((refused + 1)); fi
+        if grep -q 'out of memory: .* MB are taken' err; then ended=$((ended + 1)); fi
+        limit=$((limit + 4000))
+    done
+    [ "$refused" -gt 0 ] || fail "no limit was refused before the run"
+    [ "$ended" -gt 0 ] || fail "no run ran out of memory"
+}
+
 unwritable_json() {
     tool_fails 2 'cannot write the JSON file' sim --mesh cube:2 exchange --json /no-such-directory/result.json
 }
@@ -149,6 +167,7 @@ check "bad scenarios, sizes and profiles are refused" bad_scenarios
 check "negative and absurd rates are refused" bad_rates
 check "faults of unknown nodes and links are refused" bad_faults
 check "more nodes than memory are refused" too_little_memory
+check "a run that outgrows its memory ends in one line" memory_that_runs_out
 check "a JSON file that cannot be written is refused" unwritable_json
 check "a trace that cannot be written is refused" unwritable_trace
 check "a trace is a function of the seed" a_trace_is_the_seeds
