@@ -1,6 +1,7 @@
 /*
  * sim_options.c - the command line of the verb `sim`.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,9 +97,10 @@ static unsigned long parse_whole(const char *option, const char *text, unsigned 
                                  unsigned long high)
 {
     char *end;
-    unsigned long value = strtoul(text, &end, 10);
 
-    if (*text < '0' || *text > '9' || *end != '\0' || value < low || value > high) {
+    errno = 0; /* what is larger than any number becomes the largest one */
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno || value < low || value > high) {
         options_reject("%s %.40s: use a number from %lu to %lu", option, text, low, high);
     }
     return value;
@@ -168,9 +170,7 @@ static uint64_t parse_rate(const char *text)
 
 static void add_sizes(struct sim_options *options, char *text)
 {
-    char *rest = NULL;
-
-    for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+    for (char *word; (word = strsep(&text, ",")) != NULL;) {
         if (options->size_count == SIM_SIZES_MAX) {
             options_reject("--bytes: at most %d sizes", SIM_SIZES_MAX);
         }
@@ -193,13 +193,17 @@ static void take_event(struct sim_faults *faults, const char *text)
     static const char *const names[] = {"drop", "flip", "duplicate", "kill", "cut"};
     char *end;
 
+    if (faults->fail_event) {
+        options_reject("--fail %.40s: one event at a time", text);
+    }
+    errno = 0;
     faults->fail_event = strtoull(text, &end, 10);
     for (uint8_t i = 0; i < sizeof names / sizeof names[0] && *end == ':'; i++) {
         if (strcmp(end + 1, names[i]) == 0) {
             faults->action = SIM_DROP_FRAME + i;
         }
     }
-    if (*text < '0' || *text > '9' || !faults->fail_event || !faults->action) {
+    if (*text < '0' || *text > '9' || errno || !faults->fail_event || !faults->action) {
         options_reject("--fail %.40s: use the number of a link event from 1 on and drop, flip, "
                        "duplicate, kill or cut, for example 17:drop",
                        text);

@@ -39,6 +39,8 @@ refuses() {
 
 bad_networks() {
     refuses "unknown network 'ring:5'" --mesh ring:5 exchange
+    refuses "unknown network ''" --mesh '' exchange
+    refuses 'cube is a number from 0 to 16' --mesh cube:-1 exchange
     refuses 'cube is a number from 0 to 16' --mesh cube:17 exchange
     refuses 'proved up to cube:12, and each dimension more' --mesh cube:13 exchange
     refuses 'more than a node.s 32-bit addresses' --mesh cube:10 exchange --bytes 4000000
@@ -50,10 +52,31 @@ bad_scenarios() {
     refuses 'one scenario at a time' exchange random
     refuses '[-]-bytes many' exchange --bytes many
     refuses '[-]-bytes -1' exchange --bytes=-1
+    refuses '[-]-bytes 16777217' exchange --bytes 16777217
+    refuses '[-]-bytes : use a number' exchange --bytes ''
+    refuses '[-]-bytes : use a number' exchange --bytes 16,,100
+    refuses '[-]-bytes: at most 32 sizes' exchange --bytes "$(seq -s , 33)"
+    refuses '[-]-bytes 3: an image has' download --bytes 3
     refuses '[-]-messages 0' random --messages 0
+    refuses '[-]-messages 1048577' random --messages 1048577
     refuses '[-]-contents some' random --contents some
     refuses 'unknown profile' random --profile cray
     refuses 'dimension from 0 to 2' --mesh cube:2 --x 3 random
+    refuses '[-]-x -1' random --x=-1
+}
+
+bad_numbers() {
+    for option in seed shuffle stop-at replay; do
+        refuses "[-]-$option -1: use a number" random "--$option=-1"
+        refuses "[-]-$option some: use a number" random "--$option" some
+        refuses "[-]-$option : use a number" random "--$option" ''
+        refuses "[-]-$option 18446744073709551616: use a number" random "--$option" 18446744073709551616
+    done
+    for option in shuffle stop-at replay; do
+        refuses "[-]-$option 0: use a number from 1" random "--$option" 0
+    done
+    refuses '[-]-image 15: use a number from 16' random --image 15
+    refuses '[-]-image 16777217: use a number' random --image 16777217
 }
 
 bad_rates() {
@@ -65,7 +88,13 @@ bad_rates() {
     refuses '[-]-rate 5X' exchange --rate 5X
     refuses '[-]-delay 5' exchange --delay 5
     refuses '[-]-delay -5us' exchange --delay=-5us
+    refuses '[-]-delay 5us5' exchange --delay 5us5
     refuses '[-]-jitter 1000s' exchange --jitter 1000s
+    refuses '[-]-jitter nanus' exchange --jitter nanus
+    refuses '[-]-rate 1e13' exchange --rate 1e13
+    refuses '[-]-rate nan' exchange --rate nan
+    refuses '[-]-drop 1:' exchange --drop 1
+    refuses '[-]-drop :' exchange --drop ''
 }
 
 bad_faults() {
@@ -74,7 +103,24 @@ bad_faults() {
     refuses "'3' is no link" exchange --oneway 3
     refuses 'no host link' exchange --cut 3-host
     refuses 'say when' exchange --kill 3@soon
+    refuses 'say when' exchange --cut 3-7@1
+    refuses 'say when' exchange --oneway 3-7@boot+
+    refuses "'' is no node" exchange --kill @5us
+    refuses "'0x5' is no node" exchange --kill 0x5
+    refuses "'3-7-' is no link" exchange --cut 3-7-
+    refuses "'3-3' is no link" exchange --oneway 3-3
     refuses 'say how slow' exchange --slow 3
+    refuses 'say how slow' exchange --slow 3@2s
+    refuses "'16' is no node" exchange --slow 16@5us
+    # shellcheck disable=SC2046 -- 65 options
+    refuses 'at most 64 faults' exchange $(seq -f '--kill=1@%gs' 65)
+}
+
+bad_events() {
+    for value in 17 0:drop -1:drop :drop x:drop 17: 17:explode 17:drop:kill 18446744073709551616:drop; do
+        refuses "[-]-fail $value: use the number of a link event" exchange "--fail=$value"
+    done
+    refuses '[-]-fail 18:flip: one event at a time' exchange --fail 17:drop --fail 18:flip
 }
 
 too_little_memory() {
@@ -165,6 +211,8 @@ check "the digest is the seed's" the_digest_is_the_seeds
 check "impossible networks are refused" bad_networks
 check "bad scenarios, sizes and profiles are refused" bad_scenarios
 check "negative and absurd rates are refused" bad_rates
+check "numbers that are none, or too large, are refused" bad_numbers
+check "a link event that is none, or an unknown action, is refused" bad_events
 check "faults of unknown nodes and links are refused" bad_faults
 check "more nodes than memory are refused" too_little_memory
 check "a run that outgrows its memory ends in one line" memory_that_runs_out
