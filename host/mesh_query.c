@@ -159,6 +159,49 @@ static void describe_wait(const struct mesh_node *node, char *text, size_t room)
     }
 }
 
+/* The rank that a program waits for, when it is one whose program runs; else its own. */
+static uint32_t awaited(const struct mesh *mesh, uint32_t rank)
+{
+    struct node_state state = state_of(&mesh->nodes[rank]);
+    bool waits = state.wait == WAIT_SEND || state.wait == WAIT_RECEIVE;
+
+    if (!waits || !mesh->nodes[rank].state_known || !mesh->nodes[rank].running || state.peer < 0 ||
+        state.peer >= (int32_t)mesh->options.topology.nodes) {
+        return rank;
+    }
+    return (uint32_t)state.peer;
+}
+
+/* Says that programs wait for each other: "0 for 1 for 2 for 0". The walk from a node comes into a
+ * circle, if there is one, within as many steps as there are nodes. */
+static void tell_circle(struct mesh *mesh)
+{
+    uint32_t nodes = mesh->options.topology.nodes, first, at;
+    char text[MESSAGE_MAX];
+    size_t used;
+
+    for (uint32_t start = 0; start < nodes; start++) {
+        first = start;
+        for (uint32_t i = 0; i < nodes; i++) {
+            first = awaited(mesh, first);
+        }
+        if (awaited(mesh, first) == first) {
+            continue;
+        }
+        used = (size_t)snprintf(text, sizeof text, "rank %u", (unsigned)first);
+        at = first;
+        do {
+            at = awaited(mesh, at);
+            used += used < sizeof text
+                        ? (size_t)snprintf(text + used, sizeof text - used, " for %u", (unsigned)at)
+                        : 0;
+        } while (at != first);
+        mesh_emit_trouble(mesh, "programs wait for each other in a circle: %s",
+                          used < sizeof text ? text : "of many ranks");
+        return;
+    }
+}
+
 void mesh_tell_waits(struct mesh *mesh)
 {
     unsigned count = 0;
@@ -168,13 +211,17 @@ void mesh_tell_waits(struct mesh *mesh)
         const struct mesh_node *node = &mesh->nodes[rank];
 
         if (node->running && count++ < WAITS_TOLD_MAX) {
+            uint32_t peer = awaited(mesh, rank);
+
             describe_wait(node, text, sizeof text);
-            mesh_emit_trouble(mesh, "node %u (rank %u) %s", (unsigned)rank, (unsigned)rank, text);
+            mesh_emit_trouble(mesh, "node %u (rank %u) %s%s", (unsigned)rank, (unsigned)rank, text,
+                              mesh->nodes[peer].running ? "" : ", whose program has ended");
         }
     }
     if (count > WAITS_TOLD_MAX) {
         mesh_emit_trouble(mesh, "and %u more nodes that still run", count - WAITS_TOLD_MAX);
     }
+    tell_circle(mesh);
 }
 
 json_t *mesh_describe_nodes(const struct mesh *mesh)

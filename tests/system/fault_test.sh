@@ -14,6 +14,25 @@ never_returns() {
     words | grep -Eq "$2" || { words; fail "no line like '$2'"; }
 }
 
+# Nothing moves any more: that is found without --timeout, and says who waits for whom.
+waits_for_ended() {
+    may_time_out=1
+    tool run --mesh cube:2 "$misbehave" wait 2
+    [ "$status" -eq 124 ] || fail "status $status"
+    words | grep -q 'wait for ever: 3 of 4 have ended' || { words; fail "nobody says so"; }
+    words | grep -q 'node 2 (rank 2) waits to receive from rank 1, tag 77, whose program has ended' || { words; fail "nobody says for whom"; }
+    [ "$(words | wc -l)" -eq 2 ] || { words; fail "more than two lines"; }
+}
+
+waits_in_circle() {
+    may_time_out=1
+    tool run --mesh cube:3 "$misbehave" circle 3
+    [ "$status" -eq 124 ] || fail "status $status"
+    words | grep -q 'wait for ever: 5 of 8 have ended' || { words; fail "nobody says so"; }
+    words | grep -q 'node 1 (rank 1) waits to receive from rank 2, tag 5$' || { words; fail "nobody says for whom"; }
+    words | grep -Eq 'in a circle: rank (0 for 1 for 2 for 0|1 for 2 for 0 for 1|2 for 0 for 1 for 2)$' || { words; fail "no circle"; }
+}
+
 disagrees() {
     tool run --mesh cube:2 "$misbehave" disagree 2
     [ "$status" -ne 0 ] || { cat out err; fail "status 0"; }
@@ -50,6 +69,8 @@ check "an exit with a status is told" faults 7 '7' exit
 check "an abort ends the run with a status" faults any '' abort
 check "a program that never returns is ended by --timeout" never_returns spin 'did not end within 3 s'
 check "a program that waits for ever is named" never_returns wait 'node 2|did not end|wait'
+check "a program that waits for one that has ended is told" waits_for_ended
+check "programs that wait for each other are told as a circle" waits_in_circle
 check "nodes that disagree on a collective are told" disagrees
 check "a node that ends without its collective does not hang the others" absent
 check "a crash does not disturb circuits that pass through its node" crash_beside_traffic

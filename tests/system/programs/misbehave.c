@@ -2,7 +2,8 @@
  * misbehave.c - misbehave WHAT RANK [VALUE]: node RANK does WHAT, the others end at once with
  * status 0.
  *
- * Those that need company (disagree, absent) take all nodes into a collective.
+ * Those that need company (disagree, absent) take all nodes into a collective; in a circle the nodes
+ * below RANK wait for each other's messages.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -62,10 +63,24 @@ static int never_return(void)
     return zero;
 }
 
+/* For a message of the node before it, which has ended. */
 static int wait_for_ever(void)
 {
     char byte;
-    return ecube_receive(&byte, 1, ecube_rank(), 77, NULL);
+    return ecube_receive(&byte, 1, ecube_rank() - 1, 77, NULL);
+}
+
+/* Each receives before it sends: nobody ever sends. */
+static int wait_in_circle(int count)
+{
+    int rank = ecube_rank();
+    char byte = 0;
+
+    if (rank >= count)
+        return 0;
+    if (ecube_receive(&byte, 1, (rank + 1) % count, 5, NULL) < 0)
+        return 9;
+    return ecube_send(&byte, 1, (rank + count - 1) % count, 5) < 0 ? 9 : 0;
 }
 
 static int alone(const char *what, int value)
@@ -103,6 +118,9 @@ int main(int argc, char **argv)
     int rank = atoi(argv[2]);
     if (strcmp(argv[1], "disagree") == 0) {
         return disagree(rank);
+    }
+    if (strcmp(argv[1], "circle") == 0) {
+        return wait_in_circle(rank);
     }
     if (strcmp(argv[1], "absent") == 0 && ecube_rank() != rank) {
         return ecube_barrier() < 0 ? 9 : 0;
