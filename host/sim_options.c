@@ -230,7 +230,7 @@ static void take_scenario(struct sim_arguments *arguments, const char *text)
     arguments->options.scenario = sim_scenario_named(text);
     if (arguments->options.scenario == SIM_SCENARIOS) {
         options_reject("unknown scenario '%.40s': use exchange, broadcast, scatter, gather, "
-                       "barrier, download, random, transpose, bitreversal or hotspot",
+                       "barrier, download, random, transpose, bitreversal, hotspot or circle",
                        text);
     }
 }
@@ -296,7 +296,9 @@ const struct argp sim_argp = {
     "SCENARIO",
     "Runs the nodes' own code, up to 65536 of them in one process, in model time. SCENARIO is a "
     "collective (exchange, broadcast, scatter, gather, barrier), the download, or messages: "
-    "random, transpose, bitreversal, hotspot."
+    "random, transpose, bitreversal, hotspot; in circle every node receives from the next one "
+    "before "
+    "it sends, which is a deadlock."
     "\vExamples: ecube sim --mesh cube:10 exchange --bytes 1000\n"
     "          ecube sim --mesh cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n\n"
     "Exit status: 0 all programs ended well; 3 with a named error; 1 wrong bytes; 124 no progress; "

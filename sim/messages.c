@@ -36,6 +36,7 @@ static uint32_t destination(const struct sim_options *options, uint32_t rank, ui
     case SIM_TRANSPOSE: return transposed(rank, options->dims);
     case SIM_BITREVERSAL: return reversed(rank, options->dims);
     case SIM_HOTSPOT: return 0;
+    case SIM_CIRCLE: return (rank + scenario_nodes(options) - 1) % scenario_nodes(options);
     default: {
         uint64_t draw = random_mix(options->seed ^ (uint64_t)rank << 32 ^ number) >> 32;
         return (uint32_t)(rank + 1 + draw % (scenario_nodes(options) - 1)) %
@@ -86,7 +87,9 @@ void messages_begin(struct sim *sim, uint32_t rank)
 static int32_t post_receive(struct sim *sim, uint32_t rank, unsigned slot)
 {
     struct task *task = &sim->tasks[rank];
-    int32_t request = program_message(sim, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, ECUBE_ANY,
+    bool circle = sim->options.scenario == SIM_CIRCLE;
+    int32_t from = circle ? (int32_t)((rank + 1) % sim->count) : ECUBE_ANY;
+    int32_t request = program_message(sim, rank, ECUBE_CALL_RECEIVE, from, ECUBE_ANY,
                                       task->data_address + slot_offset(sim, SENDS_OPEN + slot),
                                       scenario_size_max(&sim->options));
 
@@ -180,6 +183,22 @@ static int32_t post_all(struct sim *sim, uint32_t rank)
     return E_OK;
 }
 
+static unsigned free_send(const struct task *task)
+{
+    unsigned slot = 0;
+
+    while (slot < SENDS_OPEN && task->sending[slot] >= 0)
+        slot++;
+    return slot;
+}
+
+/* Whether the next message may go: in a circle each is the answer to one that has come. */
+static bool may_send(const struct sim *sim, const struct task *task)
+{
+    return free_send(task) < SENDS_OPEN &&
+           (sim->options.scenario != SIM_CIRCLE || task->received > task->sends);
+}
+
 /* Passes over messages to itself, which are not sent. */
 static bool has_send(struct sim *sim, uint32_t rank)
 {
@@ -192,15 +211,6 @@ static bool has_send(struct sim *sim, uint32_t rank)
     return task->sends < sim->options.messages;
 }
 
-static unsigned free_send(const struct task *task)
-{
-    unsigned slot = 0;
-
-    while (slot < SENDS_OPEN && task->sending[slot] >= 0)
-        slot++;
-    return slot;
-}
-
 struct next messages_next(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
@@ -211,7 +221,7 @@ struct next messages_next(struct sim *sim, uint32_t rank)
         status = post_all(sim, rank);
     if (status < 0)
         return program_end_with(task, status);
-    if (has_send(sim, rank) && free_send(task) < SENDS_OPEN) {
+    if (has_send(sim, rank) && may_send(sim, task)) {
         uint64_t starts_ns = program_clock(sim, rank) + sim->options.profile.xi_ns;
         if (sim->now_ns >= starts_ns) {
             int32_t request = begin_send(sim, rank, free_send(task));

@@ -25,6 +25,7 @@ enum sim_scenario {
     SIM_TRANSPOSE,   /* messages to the node whose number has its halves exchanged */
     SIM_BITREVERSAL, /* messages to the node whose number is read backwards */
     SIM_HOTSPOT,     /* messages of all nodes to node 0 */
+    SIM_CIRCLE,      /* every node receives from the next one before it sends: a deadlock */
     SIM_SCENARIOS
 };
 

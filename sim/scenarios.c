@@ -242,6 +242,7 @@ static const struct {
     [SIM_TRANSPOSE] = {"transpose", "transpose"},
     [SIM_BITREVERSAL] = {"bitreversal", "bit reversal"},
     [SIM_HOTSPOT] = {"hotspot", "hot spot"},
+    [SIM_CIRCLE] = {"circle", "circle"},
 };
 
 const char *sim_scenario_name(enum sim_scenario scenario)

@@ -51,6 +51,19 @@ static void a_run_that_stops_says_who_waits_for_whom(void **state)
     assert_false(tells(&result, "  and so round"));
 }
 
+/* Programs that each wait for the next, on real nodes. */
+static void programs_that_receive_before_they_send_wait_in_a_circle(void **state)
+{
+    struct sim_options options = simulation(2, SIM_CIRCLE, 100);
+    struct sim_result result = simulated(&options);
+
+    (void)state;
+    assert_int_equal(result.verdict, SIM_STUCK);
+    assert_true(tells(&result, "deadlock, each waits for the next:"));
+    assert_true(tells(&result, "  node 3 waits for a message of node 0"));
+    assert_true(tells(&result, "  and so round"));
+}
+
 enum { STEP_OF_1 = 2, TURN_AT_LINK_2 = 48 + 2 * 2 };
 
 /* States made by hand, of a cube of 8: circuit 3>4 (step 0) holds links 3>2, 2>0 and 0>4; circuit 1>4
@@ -230,6 +243,7 @@ static void programs_and_circuits_wait_for_each_other(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(a_run_that_stops_says_who_waits_for_whom),
+          cmocka_unit_test(programs_that_receive_before_they_send_wait_in_a_circle),
           cmocka_unit_test(circuits_that_hold_links_in_a_circle_are_named),
           cmocka_unit_test(circuits_behind_a_dead_node_wait_for_it),
           cmocka_unit_test(a_circuit_waits_for_the_one_whose_turn_it_is),

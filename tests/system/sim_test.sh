@@ -192,6 +192,24 @@ a_failure_is_replayed() {
     grep -Eq "^event $((event - 1)), .*: node [0-9]+ to (node|host)" err || fail "no words on what came before $event: $(cat err)"
 }
 
+circle_of_programs() {
+    may_time_out=1
+    tool sim --mesh cube:2 circle --json result.json
+    [ "$status" -eq 124 ] || fail "status $status, not 124"
+    grep -A 6 'no progress: 4 nodes wait' err | sed 's/^ecube: //' >said
+    cat >wanted <<'END'
+no progress: 4 nodes wait
+deadlock, each waits for the next:
+  node 0 waits for a message of node 1
+  node 1 waits for a message of node 2
+  node 2 waits for a message of node 3
+  node 3 waits for a message of node 0
+  and so round
+END
+    cmp said wanted || { cat err; fail "no circle"; }
+    [ "$("$json_get" result.json status)" = 124 ] || fail "status in the JSON file"
+}
+
 interrupted() {
     "$ecube" sim --mesh cube:10 exchange --bytes 1000 --contents shared --trace trace.json >out 2>err &
     pid=$!
@@ -221,5 +239,6 @@ check "a trace that cannot be written is refused" unwritable_trace
 check "a trace is a function of the seed" a_trace_is_the_seeds
 check "faults are named" faults_are_named
 check "a failure is replayed" a_failure_is_replayed
+check "programs that wait for each other are printed as a circle" circle_of_programs
 check "an interrupt ends it" interrupted
 cases_done
