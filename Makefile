@@ -62,7 +62,7 @@ MESH_TESTS := tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/me
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
-SIM_TESTS := tests/sim/campaign_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c \
+SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c \
 	tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
 	tests/system/programs/messages.c tests/system/programs/misbehave.c tests/system/programs/traffic.c
@@ -321,6 +321,9 @@ $(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(TABL
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
+# Circuits out of the order of dimensions, so that real nodes deadlock.
+$(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
+
 # An archive, so that only the tests that use the many-node loop or campaigns carry them.
 $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(CAMPAIGN)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
@@ -328,7 +331,7 @@ $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(CAMPAIGN)) Makefile
 $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/mesh_support.a $(B)/host/rooms.a
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -lcmocka $(TOOL_LIBS)
+	$(Q)$(CC) -fsanitize=address,undefined $(TEST_LINK) -o $@ $^ -lcmocka $(TOOL_LIBS)
 
 $(B)/tests/target/%.elf: $(B)/virt/tests/unit/%.o $(call kernel,$(TARGET_GLUE)) $(BARE_OBJECTS) $(B)/virt/node.ld
 	@mkdir -p $(@D)
