@@ -88,6 +88,7 @@ void load_offer(struct node *node, const struct notice *notice)
     node->start_due = false;
     *load = (struct load){.from = from,
                           .want = want,
+                          .number = (uint8_t)(load->number + 1),
                           .entry = get32(body + 4),
                           .common_bytes = get32(body + 12),
                           .block_bytes = get32(body + 16),
@@ -110,7 +111,8 @@ void load_offer(struct node *node, const struct notice *notice)
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     struct load *load = &node->load;
-    bool receiving = load->state == LOAD_RECEIVING; /* only then is what it says possible */
+    bool receiving =
+        load->state == LOAD_RECEIVING && !load->opened; /* only then is what it says possible */
     uint32_t blocks = receiving ? blocks_bytes(load, load->dims) : 0;
 
     if (!receiving || get32(packet + 20) != load->want || get32(packet + 4) != load->from ||
@@ -120,7 +122,8 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
     }
     struct circuit_sink sink = {.data = image(node) - blocks,
                                 .room = blocks + load->common_bytes,
-                                .token = token_make(TOKEN_IMAGE, load->want, 0)};
+                                .token = token_make(TOKEN_IMAGE, load->number, 0)};
+    load->opened = true;
     load->clock_ns = router_accept(&node->router, port, &sink);
 }
 
@@ -162,7 +165,7 @@ static void open_child(struct node *node)
         .issue_ns = load->clock_ns,
         .data = {image(node) - blocks_bytes(load, load->dims) + half, image(node)},
         .bytes = {half, load->common_bytes},
-        .token = token_make(TOKEN_IMAGE, load->want, 1)};
+        .token = token_make(TOKEN_IMAGE, load->number, 1)};
     int status = router_open(&node->router, &source);
 
     if (status == E_OK) {
@@ -197,8 +200,8 @@ void load_notice(struct node *node, const struct notice *notice)
 {
     struct load *load = &node->load;
 
-    if ((notice->token >> 8 & 0xffff) != (load->want & 0xff))
-        return;
+    if ((notice->token >> 8 & 0xff) != load->number)
+        return; /* of an earlier download */
     switch (notice->kind) {
     case NOTICE_RECEIVED:
         if (notice->status != E_OK) {

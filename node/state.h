@@ -92,10 +92,12 @@ enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RE
 enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
 
 struct load {
-    uint8_t state; /* enum load_state */
-    uint8_t child; /* enum child_state of the node that is served now */
-    uint8_t dims;  /* subcube that came to this node */
-    uint8_t next;  /* children at dimensions below this are still to be served */
+    uint8_t state;  /* enum load_state */
+    uint8_t child;  /* enum child_state of the node that is served now */
+    uint8_t dims;   /* subcube that came to this node */
+    uint8_t next;   /* children at dimensions below this are still to be served */
+    uint8_t number; /* of this download, counted: its circuits' tokens carry it */
+    bool opened;    /* its circuit has been accepted */
     uint32_t from, want;
     uint32_t entry, common_bytes, block_bytes, bss_end;
     uint32_t child_match;

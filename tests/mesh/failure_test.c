@@ -242,11 +242,83 @@ static void arbitrary_bytes_on_a_link_never_break_a_node(void **state)
     free(junk);
 }
 
+static bool two_answers(struct mesh *mesh)
+{
+    return mesh->accepted + mesh->refused == 2;
+}
+
+/* The second of two circuits for one offer comes while the bytes of the first do. */
+static void a_download_takes_one_circuit(void **state)
+{
+    enum { IMAGE_BYTES = 400000 }; /* more than a link's window */
+    struct mesh *mesh = mesh_make(1, 1 << 20, 21, no_fault, ipsc860);
+    uint8_t *image = calloc(1, IMAGE_BYTES);
+    uint8_t offer[OFFER_BYTES] = {0}, blocks[2 * MESH_BLOCK_BYTES] = {0};
+
+    (void)state;
+    assert_non_null(image);
+    mesh_settle(mesh);
+    put32(offer, 7);
+    put32(offer + 4, MESH_IMAGE);
+    put32(offer + 8, MESH_IMAGE);
+    put32(offer + 12, IMAGE_BYTES);
+    put32(offer + 16, MESH_BLOCK_BYTES);
+    offer[20] = 1;
+    put32(offer + 24, MESH_IMAGE + IMAGE_BYTES);
+    assert_int_equal(router_send(&mesh->host, PACKET_OFFER, 0, offer, sizeof offer), E_OK);
+    mesh_settle(mesh);
+    struct circuit_source source = {.match = 7,
+                                    .flags = OPEN_IMAGE,
+                                    .data = {blocks, image},
+                                    .bytes = {sizeof blocks, IMAGE_BYTES}};
+    assert_int_equal(router_open(&mesh->host, &source), E_OK);
+    while (mesh->accepted == 0)
+        mesh_round(mesh);
+    assert_int_equal(router_open(&mesh->host, &source), E_OK);
+    assert_true(mesh_run(mesh, two_answers));
+    assert_int_equal(mesh->refused, 1);
+    mesh_settle(mesh);
+    assert_int_equal(mesh_count_events(mesh, PACKET_RECEIPT), 2);
+    mesh_free(mesh);
+    free(image);
+}
+
+/* An offer is taken when the bytes of the download before it have gone; the word of that may still
+ * be on its way through the node. The host's names for the two have the same low byte. */
+static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **state)
+{
+    struct mesh *mesh = started(1, 22);
+    struct node *node = mesh->nodes[0].node;
+    uint32_t earlier = token_make(TOKEN_IMAGE, node->load.number, 1);
+    uint8_t packet[PACKET_HEADER_BYTES + OFFER_BYTES] = {PACKET_OFFER};
+    struct notice offer = {.kind = NOTICE_PACKET, .packet = packet, .bytes = OFFER_BYTES};
+    struct notice sent = {.kind = NOTICE_SENT, .token = earlier};
+
+    (void)state;
+    end_program(mesh, 0);
+    mesh_settle(mesh);
+    put32(packet + 4, ID_HOST);
+    put32(packet + PACKET_HEADER_BYTES, 7 + 256);
+    put32(packet + PACKET_HEADER_BYTES + 4, MESH_IMAGE);
+    put32(packet + PACKET_HEADER_BYTES + 8, MESH_IMAGE);
+    put32(packet + PACKET_HEADER_BYTES + 12, MESH_IMAGE_BYTES);
+    put32(packet + PACKET_HEADER_BYTES + 16, MESH_BLOCK_BYTES);
+    packet[PACKET_HEADER_BYTES + 20] = 1;
+    put32(packet + PACKET_HEADER_BYTES + 24, MESH_IMAGE + MESH_IMAGE_BYTES);
+    load_offer(node, &offer);
+    assert_int_equal(node->load.state, LOAD_RECEIVING);
+    load_notice(node, &sent);
+    assert_int_equal(node->load.sends_pending, 0);
+    mesh_free(mesh);
+}
+
 TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on),
           cmocka_unit_test(a_program_that_has_ended_fails_the_collectives_of_the_others),
           cmocka_unit_test(a_message_to_a_program_that_has_ended_fails),
           cmocka_unit_test(a_program_that_has_ended_does_not_disturb_what_passes_its_node),
           cmocka_unit_test(messages_before_a_collective_do_not_deadlock_with_it),
           cmocka_unit_test(messages_during_a_collective_do_not_deadlock_with_it),
+          cmocka_unit_test(a_download_takes_one_circuit),
+          cmocka_unit_test(word_of_an_earlier_download_is_not_taken_for_the_present_one),
           cmocka_unit_test(a_cut_link_is_reported_by_both_ends),
           cmocka_unit_test(arbitrary_bytes_on_a_link_never_break_a_node))
