@@ -61,6 +61,8 @@ function_and_line() {
 
 check "a null pointer is told with node, rank and address" faults 139 'null pointer' null
 check "a division by zero is told" faults 136 'division by zero' divide
+check "a division of one by zero is told, which a compiler may turn into comparisons" \
+    faults 136 'division by zero' reciprocal
 check "a write to the kernel's memory is told and stopped" faults 139 'kernel memory' kernel
 check "a write to a device is told and stopped" faults 139 'data abort' device
 check "a jump into nowhere is told" faults 139 'jump|null' jump

@@ -89,6 +89,8 @@ static int alone(const char *what, int value)
         return dereference_null();
     if (strcmp(what, "divide") == 0)
         return value / zero;
+    if (strcmp(what, "reciprocal") == 0)
+        return 1 / zero;
     if (strcmp(what, "kernel") == 0)
         return write_memory(KERNEL_ADDRESS);
     if (strcmp(what, "device") == 0)
