@@ -70,9 +70,10 @@ SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/colle
 	tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
-BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c
+BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c \
+	bench/queue_rate.c sim/queue.c host/check.c
 BENCH_SIMGRID := bench/simgrid/alltoall.c
-BENCH_SIM := bench/sim_rate.c
+BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
 BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/wire.c
