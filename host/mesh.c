@@ -127,6 +127,11 @@ static void on_notice(void *context, const struct notice *notice)
     case NOTICE_OPEN: /* nodes send no messages to the host */
         router_refuse(&mesh->host.router, notice->port, E_REFUSED);
         break;
+    case NOTICE_CROSSED: /* in the boot the nodes' LINKS say more */
+        if (mesh->phase != MESH_BOOT) {
+            router_kill_port(&mesh->host.router, notice->port, DEAD_PROTOCOL);
+        }
+        break;
     case NOTICE_DEAD:
         mesh_link_died(mesh, topology_host_peer(notice->port), ID_HOST, (uint8_t)notice->status);
         break;

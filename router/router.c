@@ -176,6 +176,10 @@ static void watch_link(struct router *router, unsigned port)
         router->setup_due = true;
         router_tell(router, &(struct notice){.kind = NOTICE_UP, .port = port});
     }
+    if (state == LINK_CROSSED && p->told_up && !p->told_crossed && router_notice_room(router)) {
+        p->told_crossed = true;
+        router_tell(router, &(struct notice){.kind = NOTICE_CROSSED, .port = port});
+    }
     if (state == LINK_DEAD && !p->told_dead) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX) {
             channel_wake(&p->channel);

@@ -52,7 +52,8 @@ enum notice_kind {
     NOTICE_SENT,
     NOTICE_RECEIVED, /* all bytes of the accepted circuit `token` are in the sink: status, bytes */
     NOTICE_UP,       /* the link at port is up */
-    NOTICE_DEAD,     /* the link at port is dead or crossed: status is the enum dead_reason */
+    NOTICE_CROSSED,  /* ... was up, and leads to a wrong place: the owner says whether it is dead */
+    NOTICE_DEAD,     /* the link at port is dead: status is the enum dead_reason */
     NOTICE_IDENTITY  /* this node has learned its id and network */
 };
 
@@ -139,7 +140,7 @@ struct port {
     uint8_t owed_count;
     uint8_t reply_next, replies_busy;
     uint8_t routed_first, routed_count; /* of routed[] */
-    bool told_up, told_dead;
+    bool told_up, told_crossed, told_dead;
     uint8_t carrier; /* enum carrier: as it was when last looked at */
 
     /* outwards */

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/crc.h"
+#include "router/frame.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 
@@ -283,6 +285,61 @@ static void a_download_takes_one_circuit(void **state)
     free(image);
 }
 
+/* Node 1 tells node 0 over their link that it is node 3. */
+static void change_name(struct mesh *mesh)
+{
+    static uint8_t bytes[FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
+    const struct channel *to = &mesh->nodes[0].node->router.ports[0].channel;
+    struct hello hello = to->peer;
+    struct frame frame = {.type = FRAME_HELLO,
+                          .flags = FLAG_CHECKED,
+                          .length = HELLO_BYTES,
+                          .ack = to->seq_acknowledged};
+    struct link *link = &mesh->nodes[1].ends[0].link;
+
+    hello.id = 3;
+    frame_pack(bytes, &frame);
+    hello_pack(bytes + FRAME_HEADER_BYTES, &hello);
+    put32(bytes + FRAME_HEADER_BYTES + HELLO_BYTES,
+          crc32_add(0, bytes + FRAME_HEADER_BYTES, HELLO_BYTES));
+    assert_int_equal(link->ops->send(link, bytes, sizeof bytes), E_OK);
+}
+
+static unsigned dead_links_told(const struct mesh *mesh)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < mesh->event_count; i++)
+        count += mesh->events[i].kind == PACKET_LINK_DEAD && mesh->events[i].src == 0 &&
+                 mesh->events[i].body[0] == 0 && mesh->events[i].body[1] == DEAD_PROTOCOL;
+    return count;
+}
+
+static void a_neighbour_that_changes_its_name_is_dead(void **state)
+{
+    (void)state;
+    for (unsigned busy = 0; busy < 2; busy++) {
+        struct mesh *mesh = started(2, 31 + busy);
+        const struct port *port = &mesh->nodes[0].node->router.ports[0];
+        mesh_settle(mesh);
+        if (!busy) {
+            change_name(mesh);
+            mesh_settle(mesh);
+        }
+        mesh_message(mesh, 1, ECUBE_CALL_RECEIVE, 0, 1, MESH_DATA, 400000);
+        int32_t s = mesh_message(mesh, 0, ECUBE_CALL_SEND, 1, 1, MESH_DATA, 400000);
+        while (busy && port->order_count == 0)
+            mesh_round(mesh);
+        if (busy)
+            change_name(mesh);
+        if (busy)
+            assert_int_equal(mesh_wait(mesh, 0, s).status, E_LINK_DEAD);
+        mesh_settle(mesh);
+        assert_int_equal(dead_links_told(mesh), 1);
+        mesh_free(mesh);
+    }
+}
+
 /* An offer is taken when the bytes of the download before it have gone; the word of that may still
  * be on its way through the node. The host's names for the two have the same low byte. */
 static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **state)
@@ -318,6 +375,7 @@ TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_c
           cmocka_unit_test(a_program_that_has_ended_does_not_disturb_what_passes_its_node),
           cmocka_unit_test(messages_before_a_collective_do_not_deadlock_with_it),
           cmocka_unit_test(messages_during_a_collective_do_not_deadlock_with_it),
+          cmocka_unit_test(a_neighbour_that_changes_its_name_is_dead),
           cmocka_unit_test(a_download_takes_one_circuit),
           cmocka_unit_test(word_of_an_earlier_download_is_not_taken_for_the_present_one),
           cmocka_unit_test(a_cut_link_is_reported_by_both_ends),
