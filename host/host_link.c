@@ -158,6 +158,16 @@ bool host_links_send(struct host_links *host, uint8_t kind, uint32_t dst, const 
     return true;
 }
 
+bool host_links_quiet(const struct host_links *host)
+{
+    bool quiet = router_quiet(&host->router);
+
+    for (unsigned i = 0; i < host->count; i++) {
+        quiet &= !socket_link_wants_write(&host->sockets[i]);
+    }
+    return quiet;
+}
+
 void host_links_close(struct host_links *host)
 {
     if (host->handles_open == 0) {

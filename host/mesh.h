@@ -148,7 +148,9 @@ struct mesh {
     uint32_t job_number; /* makes the wants of a job its own */
     uint64_t model_ns;   /* the latest model time that any node has told */
     struct mesh_job job;
-    bool job_held; /* job holds memory */
+    bool job_held;           /* job holds memory */
+    struct image sent_image; /* of an earlier job, whose circuits may still send them */
+    uint8_t *sent_blocks;    /* NULL: there is none */
     uint64_t activity, activity_seen;
     unsigned quiet_ticks;
     uint64_t stall_digest;

@@ -38,6 +38,7 @@ void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet);
 void mesh_load_packet(struct mesh *mesh, const struct mesh_packet *packet);
 void mesh_load_notice(struct mesh *mesh, const struct notice *notice);
 void mesh_load_advance(struct mesh *mesh);
+/* Frees what jobs hold, when nothing is sent any more. */
 void mesh_job_free(struct mesh *mesh);
 
 /* mesh_run.c */

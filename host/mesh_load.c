@@ -19,7 +19,7 @@ static uint32_t want_of(const struct mesh *mesh, unsigned message)
     return mesh->job_number * WANT_MESSAGES + message;
 }
 
-void mesh_job_free(struct mesh *mesh)
+static void free_job(struct mesh *mesh)
 {
     struct mesh_job *job = &mesh->job;
 
@@ -30,6 +30,39 @@ void mesh_job_free(struct mesh *mesh)
         report_free(&job->reports);
         mesh->job_held = false;
     }
+}
+
+static void free_sent(struct mesh *mesh)
+{
+    if (mesh->sent_blocks) {
+        image_free(&mesh->sent_image);
+        free(mesh->sent_blocks);
+        mesh->sent_blocks = NULL;
+    }
+}
+
+/* Makes room for the next job. What this one sends stays until no circuit reads it any more: nodes may
+ * say that they hold it all and never acknowledge it. False when an earlier one's is still there. */
+static bool put_job_away(struct mesh *mesh)
+{
+    if (host_links_quiet(&mesh->host)) {
+        free_sent(mesh);
+    } else if (mesh->sent_blocks) {
+        return false;
+    } else if (mesh->job_held) {
+        mesh->sent_image = mesh->job.image;
+        mesh->sent_blocks = mesh->job.blocks;
+        mesh->job.image = (struct image){0};
+        mesh->job.blocks = NULL;
+    }
+    free_job(mesh);
+    return true;
+}
+
+void mesh_job_free(struct mesh *mesh)
+{
+    free_job(mesh);
+    free_sent(mesh);
 }
 
 static void fill_block(uint8_t *block, uint32_t rank, uint32_t size,
@@ -134,9 +167,12 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
     if (mesh->phase != MESH_READY) {
         return message_set(message, "the mesh is busy: another program is running");
     }
-    mesh_job_free(mesh);
+    if (!put_job_away(mesh)) {
+        return message_set(message, "the mesh is busy: nodes have not acknowledged the programs "
+                                    "before this one: try again, or end it with 'ecube down'");
+    }
     if (make_job(mesh, request, message) != 0) {
-        mesh_job_free(mesh);
+        free_job(mesh);
         return -1;
     }
     for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
