@@ -53,9 +53,26 @@ int ecube_broadcast_start(void *data, uint32_t bytes, int root, struct ecube_req
     return collective_begin(&call, request);
 }
 
+static int refuse(struct ecube_request *request, int error)
+{
+    *request = (struct ecube_request){.number = error};
+    return error;
+}
+
+/* Whether two arrays of a block for every node have bytes in common. */
+static bool overlap(const void *one, const void *other, uint32_t block_bytes)
+{
+    uint64_t bytes = (uint64_t)ecube_size() * block_bytes;
+    uint32_t low = address(one) < address(other) ? address(one) : address(other);
+    return address(one) - low < bytes && address(other) - low < bytes;
+}
+
 int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
                          struct ecube_request *request)
 {
+    if (overlap(send, receive, block_bytes)) {
+        return refuse(request, ECUBE_E_ARGUMENT);
+    }
     struct ecube_abi_collective call = {
         .operation = ECUBE_EXCHANGE,
         .block_bytes = block_bytes,
@@ -91,12 +108,15 @@ static int subtree_begin(struct ecube_abi_collective *call, char *blocks, char *
     bool is_root = (uint32_t)ecube_rank() == call->root;
     char *working = is_root ? blocks : block;
     *request = (struct ecube_request){0};
+    /* The kernel would say so too, but memcpy comes before it. */
+    if ((uint64_t)ecube_size() * call->block_bytes > UINT32_MAX) {
+        return refuse(request, ECUBE_E_ARGUMENT);
+    }
     if (!is_root && count > 1) {
         working = malloc((size_t)count * call->block_bytes +
                          1); /* never zero bytes, so NULL means no memory */
         if (!working) {
-            request->number = ECUBE_E_FULL;
-            return ECUBE_E_FULL;
+            return refuse(request, ECUBE_E_FULL);
         }
         request->scratch = working;
         request->own = inward ? NULL : block;

@@ -38,7 +38,7 @@
 struct ecube_status {
     int source; /* rank of the sender; of a send, its destination */
     int tag;
-    uint32_t bytes;   /* moved */
+    uint32_t bytes;   /* moved; 0 for a collective */
     uint32_t steps;   /* of the collective's schedule */
     uint64_t done_ns; /* model time of completion */
 };
@@ -91,7 +91,7 @@ int ecube_send_start(const void *data, uint32_t bytes, int destination, int tag,
 int ecube_receive_start(void *data, uint32_t bytes, int source, int tag,
                         struct ecube_request *request);
 
-/* Waits until the transfer is complete and ends the request. Returns the bytes moved. */
+/* Waits until the transfer is complete and ends the request. Returns its status' bytes. */
 int ecube_wait(struct ecube_request *request, struct ecube_status *status);
 /* Returns 1 and ends the request when the transfer is complete, 0 when not yet, or its error. */
 int ecube_test(struct ecube_request *request, struct ecube_status *status);
@@ -110,7 +110,7 @@ int ecube_scatter(const void *blocks, void *block, uint32_t block_bytes, int roo
 int ecube_gather(const void *block, void *blocks, uint32_t block_bytes, int root);
 /*
  * Complete exchange. send: one block for every node, receive: one block from every node, both in
- * rank order and apart from each other: receive[i] here is send[rank] of node i.
+ * rank order and apart from each other (ECUBE_E_ARGUMENT): receive[i] here is send[rank] of node i.
  */
 int ecube_exchange(const void *send, void *receive, uint32_t block_bytes);
 

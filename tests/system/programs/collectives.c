@@ -1,6 +1,6 @@
 /*
  * collectives.c - collectives [BYTES]: every collective from and to every root, every byte checked,
- * and reported.
+ * and reported; then calls that are impossible.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -76,6 +76,28 @@ static uint32_t run(uint32_t operation, uint32_t root)
     return wrong;
 }
 
+/* Calls that no node may take for possible; returns how many did not end with that error. */
+static uint32_t run_impossible(void)
+{
+    const uint32_t size = (uint32_t)ecube_size(), all = size * bytes;
+    const int results[] = {
+        ecube_exchange(blocks, blocks, bytes),
+        ecube_exchange(blocks, blocks + all - 1, bytes),
+        ecube_exchange(blocks + all - 1, blocks, bytes),
+        size > 1 ? ecube_gather(block, blocks, UINT32_MAX, 0) : ECUBE_E_ARGUMENT,
+        size > 1 ? ecube_scatter(blocks, block, UINT32_MAX / 2 + 1, 0) : ECUBE_E_ARGUMENT,
+    };
+    uint32_t wrong = 0;
+
+    for (unsigned i = 0; i < sizeof results / sizeof results[0] && bytes > 0; i++) {
+        if (results[i] != ECUBE_E_ARGUMENT) {
+            printf("impossible call %u: %s\n", i, ecube_error_text(results[i]));
+            wrong++;
+        }
+    }
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     const uint32_t size = (uint32_t)ecube_size();
@@ -89,8 +111,9 @@ int main(int argc, char **argv)
             wrong += run(operation, root);
         }
     }
+    wrong += run_impossible();
     if (wrong) {
-        printf("%u wrong bytes\n", (unsigned)wrong);
+        printf("%u wrong bytes or calls\n", (unsigned)wrong);
     }
     return wrong ? 1 : 0;
 }
