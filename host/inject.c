@@ -7,6 +7,7 @@
 
 struct inject {
     struct name_arguments name_arguments;
+    const char *missing; /* what to say when `what` is not there */
     const char *what;
 };
 
@@ -22,7 +23,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         }
         inject->what = text;
         break;
-    case ARGP_KEY_NO_ARGS: options_reject("say which"); break;
+    case ARGP_KEY_NO_ARGS: options_reject("%s", inject->missing); break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -40,9 +41,10 @@ static const struct argp kill_parser = {
     NULL,     parse, "NODE", "Kills a node of a mesh that is up.\vExample: ecube kill 3",
     children, NULL,  NULL};
 
-static int inject(const struct argp *parser, const char *verb, int argc, char **argv)
+static int inject(const struct argp *parser, const char *verb, const char *missing, int argc,
+                  char **argv)
 {
-    struct inject arguments = {0};
+    struct inject arguments = {.missing = missing};
 
     argp_parse(parser, argc, argv, 0, NULL, &arguments);
     return client_run(arguments.name_arguments.name,
@@ -52,10 +54,10 @@ static int inject(const struct argp *parser, const char *verb, int argc, char **
 
 int verb_cut(int argc, char **argv)
 {
-    return inject(&cut_parser, "cut", argc, argv);
+    return inject(&cut_parser, "cut", "name the link, as in 'ecube cut 0-1'", argc, argv);
 }
 
 int verb_kill(int argc, char **argv)
 {
-    return inject(&kill_parser, "kill", argc, argv);
+    return inject(&kill_parser, "kill", "name the node, as in 'ecube kill 3'", argc, argv);
 }

@@ -67,6 +67,8 @@ unknown_words() {
     tool_fails 2 'strategy' run --strategy luck "$arguments"
     tool_fails 2 'link' run --mesh cube:2 --cut 0-3@run "$arguments"
     tool_fails 2 'node' run --mesh cube:2 --kill 9@run "$arguments"
+    tool_fails 2 'name the link.*ecube cut 0-1' cut
+    tool_fails 2 'name the node.*ecube kill 3' kill
 }
 
 qemu_missing() {
