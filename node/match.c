@@ -217,6 +217,27 @@ void match_want(struct node *node, const uint8_t *packet)
         match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
 }
 
+unsigned match_announced(struct node *node)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < node->want_count; i++)
+        if (node->wants[i].pool == POOL_MAX && node->wants[i].src != node->router.id)
+            node->wants[count++] = node->wants[i];
+    return count;
+}
+
+bool match_end(struct node *node)
+{
+    if (takes_messages(node))
+        return false;
+    while (node->want_count && router_slots_free(&node->router) >= REPLY_SLOTS) {
+        match_answer(node, PACKET_GONE, node->wants[0].src, node->wants[0].id, 0, 0);
+        remove_want(node, 0);
+    }
+    return node->want_count > 0;
+}
+
 /* A short message that came without a READY. */
 static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
 {

@@ -31,6 +31,15 @@ void message_reset(struct node *node)
     node->pool_used = 0;
 }
 
+void message_end(struct node *node)
+{
+    unsigned owed = match_announced(node);
+
+    message_reset(node);
+    node->want_count = owed;
+    node->messages_move = true;
+}
+
 static int new_message(struct node *node, const struct ecube_abi_message *message,
                        enum request_kind kind, struct request **made)
 {
@@ -264,6 +273,7 @@ void message_pump(struct node *node, uint64_t now_us)
 
     if (!node->messages_move)
         return;
+    left = match_end(node);
     for (unsigned i = 0; i < node->request_count; i++) {
         struct request *request = request_at(node, i);
         if (send_moves(request) && now_us >= request->again_us)

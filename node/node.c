@@ -70,7 +70,7 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     node->exit_status = status;
     node->exit_owed = state == PROGRAM_EXITED;
     node->call_open = false;
-    message_reset(node);
+    message_end(node);
     collective_end(node);
     for (unsigned p = 0; p < node->router.port_count; p++)
         take_open(node, p);

@@ -2,8 +2,8 @@
  * state.h - everything a node knows, and what the files of this room share; not for other rooms.
  *
  * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
- * sends and match.c receives; collective.c walks schedules; load.c takes a download and passes it on; call.c serves system calls; report.c talks
- * to the host.
+ * sends and match.c receives; collective.c walks schedules; load.c takes a download and passes it
+ * on; call.c serves system calls; report.c talks to the host.
  */
 #pragma once
 
@@ -167,6 +167,8 @@ void request_finish(struct request *request, int status, uint64_t done_ns);
 uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes);
 
 void message_reset(struct node *node);
+/* The program has ended: what it asked for is dropped, and who announced a message to it is told. */
+void message_end(struct node *node);
 int message_send(struct node *node, const struct ecube_abi_message *message);
 int message_receive(struct node *node, const struct ecube_abi_message *message);
 void message_packet(struct node *node, const struct notice *notice);
@@ -185,6 +187,10 @@ bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, 
 /* Stores a message of this node to itself; false when there is no room. */
 bool match_self(struct node *node, struct request *request);
 void match_want(struct node *node, const uint8_t *packet);
+/* Moves the announcements of other nodes to the front of the stored messages; how many they are. */
+unsigned match_announced(struct node *node);
+/* Tells those who announced a message to a program that has ended; true when some still wait. */
+bool match_end(struct node *node);
 void match_open(struct node *node, unsigned port, const uint8_t *packet);
 
 int collective_start(struct node *node, const struct ecube_abi_collective *arguments);

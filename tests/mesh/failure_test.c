@@ -60,6 +60,29 @@ static void end_program(struct mesh *mesh, unsigned rank)
         NODE_END);
 }
 
+/* More announcements than a router has slots for answers; they were answered with QUEUED before. */
+static void a_program_that_ends_fails_the_messages_that_it_has_not_taken(void **state)
+{
+    enum { LONG = 5000, EACH = 8 };
+
+    (void)state;
+    struct mesh *mesh = started(3, 9);
+    int32_t sends[8][EACH];
+    for (unsigned i = 0; i < EACH; i++) {
+        for (unsigned rank = 1; rank < 8; rank++) {
+            sends[rank][i] =
+                mesh_message(mesh, rank, ECUBE_CALL_SEND, 0, (int32_t)i, MESH_DATA, LONG);
+        }
+    }
+    for (unsigned round = 0; round < 100; round++)
+        mesh_round(mesh);
+    end_program(mesh, 0);
+    for (unsigned rank = 1; rank < 8; rank++)
+        for (unsigned i = 0; i < EACH; i++)
+            assert_int_equal(mesh_wait(mesh, rank, sends[rank][i]).status, E_PEER_GONE);
+    mesh_free(mesh);
+}
+
 static void a_program_that_has_ended_fails_the_collectives_of_the_others(void **state)
 {
     (void)state;
@@ -370,6 +393,7 @@ static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **
 }
 
 TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on),
+          cmocka_unit_test(a_program_that_ends_fails_the_messages_that_it_has_not_taken),
           cmocka_unit_test(a_program_that_has_ended_fails_the_collectives_of_the_others),
           cmocka_unit_test(a_message_to_a_program_that_has_ended_fails),
           cmocka_unit_test(a_program_that_has_ended_does_not_disturb_what_passes_its_node),
