@@ -224,6 +224,31 @@ void mesh_tell_waits(struct mesh *mesh)
     tell_circle(mesh);
 }
 
+static json_t *describe_counters(const uint8_t *state)
+{
+    static const char *const names[STATE_COUNTERS] = {
+        [COUNTER_FRAMES_SENT] = "frames_sent",
+        [COUNTER_FRAMES_RECEIVED] = "frames_received",
+        [COUNTER_FRAMES_RESENT] = "frames_resent",
+        [COUNTER_FRAMES_DAMAGED] = "frames_damaged",
+        [COUNTER_GAPS] = "gaps",
+        [COUNTER_NAKS] = "naks",
+        [COUNTER_PACKETS_FORWARDED] = "packets_forwarded",
+        [COUNTER_CIRCUITS_FORWARDED] = "circuits_forwarded",
+        [COUNTER_PACKETS_DROPPED] = "packets_dropped",
+        [COUNTER_CIRCUITS_REFUSED] = "circuits_refused",
+        [COUNTER_REQUESTS_DROPPED] = "requests_dropped",
+        [COUNTER_COLLECTIVES] = "collectives",
+    };
+    json_t *counters = json_object();
+
+    for (unsigned i = 0; i < STATE_COUNTERS; i++) {
+        uint32_t count = get32(state + STATE_COUNTERS_AT + 4 * i);
+        json_object_set_new(counters, names[i], json_integer(count));
+    }
+    return counters;
+}
+
 json_t *mesh_describe_nodes(const struct mesh *mesh)
 {
     static const char *const programs[] = {"empty",   "loading", "loaded",
@@ -238,18 +263,14 @@ json_t *mesh_describe_nodes(const struct mesh *mesh)
                               : !node->state_known              ? "silent"
                               : state.program > PROGRAM_FAULTED ? "unknown"
                                                                 : programs[state.program];
-        json_t *counters = json_array();
 
         describe_wait(node, text, sizeof text);
-        for (unsigned i = 0; i < STATE_COUNTERS; i++) {
-            json_array_append_new(counters, json_integer(get32(node->state + 32 + 4 * i)));
-        }
         json_array_append_new(
             list,
             json_pack("{s:i, s:s, s:s, s:f, s:i, s:o}", "node", (int)rank, "program", program,
                       "doing", state.program == PROGRAM_RUNNING && node->state_known ? text : "-",
                       "model_us", (double)state.model_ns / 1e3, "status", state.status, "counters",
-                      counters));
+                      describe_counters(node->state)));
     }
     return list;
 }
@@ -270,7 +291,7 @@ static bool all_wait(const struct mesh *mesh, uint64_t *digest)
             state.wait == WAIT_CONSOLE) {
             return false;
         }
-        for (unsigned i = 0; i < 32; i++) { /* FNV-1a over the state without its counters */
+        for (unsigned i = 0; i < STATE_COUNTERS_AT; i++) { /* FNV-1a, without the counters */
             hash = (hash ^ node->state[i]) * 1099511628211U;
         }
     }

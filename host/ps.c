@@ -10,14 +10,6 @@
 
 enum { KEY_JSON = 600 };
 
-/* Positions in the list of counters that a node's STATE carries. */
-enum {
-    COUNTER_FRAMES_SENT = 0,
-    COUNTER_FRAMES_RECEIVED = 1,
-    COUNTER_RESENT = 2,
-    COUNTER_FORWARDED = 7
-};
-
 struct ps {
     struct name_arguments name_arguments;
     const char *json;
@@ -51,9 +43,9 @@ static const struct argp parser = {
     NULL,
     NULL};
 
-static long long counter(const json_t *node, size_t index)
+static long long counter(const json_t *node, const char *name)
 {
-    return json_integer_value(json_array_get(json_object_get(node, "counters"), index));
+    return json_integer_value(json_object_get(json_object_get(node, "counters"), name));
 }
 
 static void print_nodes(const json_t *answer)
@@ -71,9 +63,9 @@ static void print_nodes(const json_t *answer)
         printf("%4lld %-8s %14.3f %8lld %8lld %6lld %6lld  %s\n",
                json_integer_value(json_object_get(node, "node")),
                json_string_value(json_object_get(node, "program")),
-               json_number_value(json_object_get(node, "model_us")),
-               counter(node, COUNTER_FRAMES_SENT), counter(node, COUNTER_FRAMES_RECEIVED),
-               counter(node, COUNTER_RESENT), counter(node, COUNTER_FORWARDED),
+               json_number_value(json_object_get(node, "model_us")), counter(node, "frames_sent"),
+               counter(node, "frames_received"), counter(node, "frames_resent"),
+               counter(node, "circuits_forwarded"),
                json_string_value(json_object_get(node, "doing")));
     }
 }

@@ -4,32 +4,28 @@
  *
  * Offsets count from the start of the body (byte 16 of the packet).
  *
- * OFFER   0 want u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 | 20
- *         dims u8 (subcube) |
- *         21 spare[3] | 24 bss end u32: part of a download; the message that follows is the blocks
- *         of the 2^dims nodes of the receiver's subcube in rank order, then the common part (the
- *         memory image that starts at base)
+ * OFFER   0 want u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
+ *         20 dims u8 (subcube) | 21 spare[3] | 24 bss end u32: part of a download; the message
+ *         that follows is the blocks of the 2^dims nodes of the receiver's subcube in rank order,
+ *         then the common part (the memory image that starts at base)
  * START   0 model ns u64 (no node's clock is ahead of it): run what is loaded
  * STOP    empty: end the program, drop its messages
  * QUERY   empty: answer with STATE
  *
  * CONSOLE text                               EXIT  0 status i32
  * REPORT  struct ecube_abi_report, its numbers little-endian
- * RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64 (all received and sent on) | 16 SHA-256
- * of own block, then common part
+ * RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64 (all received and sent on) |
+ *         16 SHA-256 of own block, then common part
  * FAULT   0 kind u32 | 4 address u32 | 8 status register u32 | 12 r0..r15 u32[16] | 76 cpsr u32 |
- *         80 line u32 | 84 text
- *         (line and text: a kernel CHECK that failed, its file)
+ *         80 line u32 | 84 text (line and text: a kernel CHECK that failed, its file)
  * LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
  *         spare[2] | peer id u32
- * STATE   0 program u8 | 1 wait u8 | 2 spare[2] | 4 peer i32 | 8 tag i32 | 12 status i32 | 16
- *         operation u32 |
- *         20 step u32 | 24 model ns u64 | 32 counters u32[12]
+ * STATE   0 program u8 | 1 wait u8 | 2 spare[2] | 4 peer i32 | 8 tag i32 | 12 status i32 |
+ *         16 operation u32 | 20 step u32 | 24 model ns u64 | 32 counters u32[STATE_COUNTERS]
  * LINK_DEAD 0 port u8 | 1 reason u8 | 2 spare[2] | 4 peer id u32
- * DISAGREE 0 neighbour u32 | 4 own bytes u32 | 8 own root u32 | 12 its bytes u32 | 16 its root u32
- * |
- *         20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and a neighbour have
- *         entered different collectives
+ * DISAGREE 0 neighbour u32 | 4 own bytes u32 | 8 own root u32 | 12 its bytes u32 |
+ *         16 its root u32 | 20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and
+ *         a neighbour have entered different collectives
  *
  * A private block: 0 rank u32 | 4 size u32 | 8 argc u32 | 12 the argc strings, each ended by a
  * zero byte.
@@ -46,12 +42,29 @@ enum {
     FAULT_BYTES = 84,
     LINKS_HEADER_BYTES = 4,
     LINKS_PORT_BYTES = 8,
+    STATE_COUNTERS_AT = 32,
     STATE_BYTES = 80,
-    STATE_COUNTERS = 12,
     LINK_DEAD_BYTES = 8,
     DISAGREE_BYTES = 24,
     BLOCK_HEADER_BYTES = 12,
     DIGEST_BYTES = 32
+};
+
+/* What STATE's counters count, over all ports. */
+enum state_counter {
+    COUNTER_FRAMES_SENT,
+    COUNTER_FRAMES_RECEIVED,
+    COUNTER_FRAMES_RESENT,
+    COUNTER_FRAMES_DAMAGED,
+    COUNTER_GAPS, /* frames that came ahead of one that was lost */
+    COUNTER_NAKS,
+    COUNTER_PACKETS_FORWARDED,
+    COUNTER_CIRCUITS_FORWARDED,
+    COUNTER_PACKETS_DROPPED,
+    COUNTER_CIRCUITS_REFUSED,
+    COUNTER_REQUESTS_DROPPED, /* there was no slot for an answer; they are repeated */
+    COUNTER_COLLECTIVES,
+    STATE_COUNTERS
 };
 
 enum fault_kind {

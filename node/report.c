@@ -116,25 +116,27 @@ static uint8_t waits_for(const struct node *node, const struct request **request
     }
 }
 
+_Static_assert(STATE_COUNTERS_AT + 4 * STATE_COUNTERS == STATE_BYTES, "STATE ends with counters");
+
 static void put_counters(const struct node *node, uint8_t *at)
 {
     uint32_t counters[STATE_COUNTERS] = {0};
 
     for (unsigned p = 0; p < node->router.port_count; p++) {
         const struct channel_counters *c = &node->router.ports[p].channel.counters;
-        counters[0] += c->frames_sent;
-        counters[1] += c->frames_received;
-        counters[2] += c->retransmissions;
-        counters[3] += c->damaged;
-        counters[4] += c->gaps;
-        counters[5] += c->naks;
+        counters[COUNTER_FRAMES_SENT] += c->frames_sent;
+        counters[COUNTER_FRAMES_RECEIVED] += c->frames_received;
+        counters[COUNTER_FRAMES_RESENT] += c->retransmissions;
+        counters[COUNTER_FRAMES_DAMAGED] += c->damaged;
+        counters[COUNTER_GAPS] += c->gaps;
+        counters[COUNTER_NAKS] += c->naks;
     }
-    counters[6] = node->router.packets_forwarded;
-    counters[7] = node->router.circuits_forwarded;
-    counters[8] = node->router.packets_dropped;
-    counters[9] = node->router.circuits_refused;
-    counters[10] = node->dropped_requests;
-    counters[11] = node->collective.epoch;
+    counters[COUNTER_PACKETS_FORWARDED] = node->router.packets_forwarded;
+    counters[COUNTER_CIRCUITS_FORWARDED] = node->router.circuits_forwarded;
+    counters[COUNTER_PACKETS_DROPPED] = node->router.packets_dropped;
+    counters[COUNTER_CIRCUITS_REFUSED] = node->router.circuits_refused;
+    counters[COUNTER_REQUESTS_DROPPED] = node->dropped_requests;
+    counters[COUNTER_COLLECTIVES] = node->collective.epoch;
     for (unsigned i = 0; i < STATE_COUNTERS; i++)
         put32(at + 4 * i, counters[i]);
 }
@@ -153,6 +155,6 @@ void report_state(struct node *node)
     put32(body + 16, node->collective.arguments.operation);
     put32(body + 20, node->collective.walking ? node->collective.step.step : 0);
     put64(body + 24, node->clock_ns);
-    put_counters(node, body + 32);
+    put_counters(node, body + STATE_COUNTERS_AT);
     router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
 }

@@ -55,7 +55,9 @@ stays_and_goes() {
     tool_succeeds load --name staying "$programs/arguments.elf" first
     grep -qF '[3] node 3 of 4: [first]' out || { cat out; fail "first load"; }
     tool_succeeds load --name staying "$programs/messages.elf"
-    tool_succeeds ps --name staying
+    tool_succeeds ps --name staying --json nodes.json
+    [ "$("$json_get" nodes.json nodes 3 counters frames_sent)" -gt 0 ] || fail "no frames were sent"
+    [ "$("$json_get" nodes.json nodes 3 counters packets_dropped)" -eq 0 ] || fail "packets were dropped"
     tool load --name staying "$programs/misbehave.elf" null 1
     [ "$status" -eq 139 ] || fail "status $status after a crash"
     tool_succeeds load --name staying "$programs/arguments.elf" again
