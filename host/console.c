@@ -24,7 +24,7 @@ static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {
 static const struct argp parser = {
     NULL,
     parse,
-    "",
+    NULL,
     "Shows what programs print on a mesh that is up, each line behind its rank, until "
     "the mesh ends."
     "\vExample: ecube console --name lab",

@@ -21,7 +21,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
 
 static const struct argp parser = {
-    NULL,     parse, "",  "Ends a mesh that is up.\vExample: ecube down --name lab",
+    NULL,     parse, NULL, "Ends a mesh that is up.\vExample: ecube down --name lab",
     children, NULL,  NULL};
 
 int verb_down(int argc, char **argv)

@@ -35,7 +35,7 @@ static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {
 static const struct argp parser = {
     option_list,
     parse,
-    "",
+    NULL,
     "Shows the nodes of a mesh that is up: their program, what it waits for, model "
     "time, frames sent, received and sent again, circuits forwarded."
     "\vExample: ecube ps --name lab",

@@ -42,7 +42,7 @@ static const struct argp_child children[] = {
 static const struct argp parser = {
     NULL,
     parse,
-    "",
+    NULL,
     "Boots a mesh that stays until 'ecube down'. 'ecube load' runs programs on it."
     "\vExample: ecube up --mesh cube:3 --name lab && ecube load --name lab hello.elf && ecube down "
     "--name lab",
