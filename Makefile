@@ -43,7 +43,7 @@ BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/format.c lib/info.c lib/message.c \
 	lib/start.c lib/system.c
 LIBRARY_START := lib/crt0.S
-PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/predict.h
+PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
 TOOL := host/available.c host/check.c host/client.c host/console.c host/down.c host/download.c host/fault.c \
 	host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/message.c \
