@@ -2,7 +2,9 @@
  * main.c - ecube: boots a mesh of emulated nodes, downloads programs into it, shows what happened.
  */
 #include <argp.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/message.h"
@@ -66,12 +68,39 @@ static int print_help(FILE *file)
     return 0;
 }
 
+/* Without these three the first sockets would take their numbers, and what is printed would go there.
+ * What is written to a closed one fails, as it should. */
+static void fill_standard_descriptors(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd) {
+            exit(STATUS_BAD_INPUT);
+        }
+    }
+}
+
+/* A result that could not be written is no success. */
+static int check_printed(int status)
+{
+    struct message message;
+
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return status;
+    }
+    message_set(&message, "cannot write to standard output: it is closed, or its device is full");
+    message_print(&message);
+    return status ? status : STATUS_BAD_INPUT;
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     const struct verb *verb;
     struct message message;
 
+    fill_standard_descriptors();
     argp_err_exit_status = STATUS_BAD_INPUT;
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         puts("ecube " ECUBE_VERSION);
@@ -89,7 +118,7 @@ int main(int argc, char **argv)
     }
     verb = find_verb(word);
     if (verb) {
-        return run_verb(verb, argc - 1, argv + 1);
+        return check_printed(run_verb(verb, argc - 1, argv + 1));
     }
     message_set(&message,
                 word[0] ? "unknown verb '%.40s': 'ecube help' lists them"
