@@ -13,15 +13,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* 128 nodes need 900 descriptors for cables alone. */
-static void raise_descriptor_limit(void)
+/* Beside cables and what nodes print: standard ones, event loop, signals, lock, clients, results. */
+enum { DESCRIPTORS_OTHER = 64 };
+
+int launcher_check_descriptors(const struct topology *topology, struct message *message)
 {
     struct rlimit limit;
+    rlim_t cables = topology->nodes * topology->dims + 2 * (topology->dims + 1);
+    rlim_t need = cables + topology->nodes + DESCRIPTORS_OTHER;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 4096) {
-        limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
-        setrlimit(RLIMIT_NOFILE, &limit);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) {
+        return 0;
     }
+    limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur >= need
+               ? 0
+               : message_set(message,
+                             "%s needs %u open files, and the limit is %u: raise it with "
+                             "'ulimit -n', or use a smaller cube",
+                             topology->name, (unsigned)need, (unsigned)limit.rlim_max);
 }
 
 static int make_pair(int *a, int *b, struct message *message)
@@ -145,7 +156,6 @@ int launcher_start(struct launcher *launcher, const struct topology *topology,
             launcher->nodes[node].port_fds[p] = -1;
         }
     }
-    raise_descriptor_limit();
     if (make_cables(launcher, message) != 0) {
         launcher_stop(launcher);
         return -1;

@@ -40,6 +40,9 @@ struct launcher {
     int host_fds[TOPOLOGY_HOST_LINKS_MAX]; /* the host's ends */
 };
 
+/* Whether this process may have the open files that a mesh needs; raises its limit to that. */
+int launcher_check_descriptors(const struct topology *topology, struct message *message);
+
 /* Makes the cables, crosses those listed, starts the nodes. On failure nothing is left running. */
 int launcher_start(struct launcher *launcher, const struct topology *topology,
                    const struct launcher_crossing *crossings, unsigned crossing_count,

@@ -193,7 +193,8 @@ int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_option
 {
     *options = (struct mesh_options){0};
     if (topology_parse(&options->topology, arguments->mesh, message) != 0 ||
-        options_find_profile(arguments, &options->profile, message) != 0) {
+        options_find_profile(arguments, &options->profile, message) != 0 ||
+        launcher_check_descriptors(&options->topology, message) != 0) {
         return -1;
     }
     return target_find(target, arguments->kernel, arguments->qemu, message);

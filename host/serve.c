@@ -118,11 +118,12 @@ static void report_boot(struct server *server, const json_t *event)
 {
     char *text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
-    if (text) {
-        dprintf(server->report_fd, "%s\n",
-                text); /* when nobody reads any more, the boot goes on all the same */
-        free(text);
+    /* Whoever started the mesh has been interrupted: it ends, too. */
+    if (text && dprintf(server->report_fd, "%s\n", text) < 0) {
+        server->status = STATUS_MESH;
+        uv_stop(&server->loop);
     }
+    free(text);
 }
 
 static void on_emit(void *context, json_t *event)
@@ -352,8 +353,11 @@ static int listen_on(struct server *server, const char *directory, struct messag
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     char path[RUNDIR_PATH_MAX + 16];
+    int status = uv_loop_init(&server->loop);
 
-    uv_loop_init(&server->loop);
+    if (status != 0) {
+        return message_set(message, "cannot make an event loop: %s", uv_strerror(status));
+    }
     for (unsigned i = 0; i < 3; i++) {
         uv_signal_init(&server->loop, &server->signals[i]);
         server->signals[i].data = server;

@@ -77,7 +77,7 @@ static int watch_boot(int fd, const char *name, struct view *view)
     FILE *events = fdopen(fd, "r");
     char *line = NULL;
     size_t room = 0;
-    int status = STATUS_MESH;
+    int status = -1;
 
     while (events && getline(&line, &room, events) > 0) {
         json_t *event = json_loads(line, 0, NULL);
@@ -102,6 +102,10 @@ static int watch_boot(int fd, const char *name, struct view *view)
     free(line);
     if (events) {
         fclose(events);
+    }
+    if (status < 0) {
+        fputs("ecube: the process of the mesh ended before it was up\n", stderr);
+        status = STATUS_MESH;
     }
     return status;
 }
