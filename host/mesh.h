@@ -143,6 +143,7 @@ struct mesh {
     struct mesh_node *nodes;
     struct mesh_dead_link dead_links[DEAD_LINKS_MAX];
     unsigned dead_link_count, dead_links_told;
+    unsigned deaths; /* of nodes; those told of, when the failure has been told */
     uint64_t start_us, boot_us;
     unsigned nodes_right;
     uint32_t job_number; /* makes the wants of a job its own */
@@ -165,6 +166,10 @@ struct mesh {
 int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *options,
                const struct target *target, const char *rundir, const struct mesh_owner *owner,
                struct message *message);
+
+/* Whether a request's arguments fit a mesh of so many nodes; the bytes of each node's block of them. */
+int mesh_check_arguments(const struct mesh_job_request *request, uint32_t nodes,
+                         uint32_t *block_bytes, struct message *message);
 
 /* Downloads a program and starts it; owner.ended tells the end. */
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message);

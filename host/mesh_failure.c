@@ -9,6 +9,8 @@
 
 #include "host/mesh_internal.h"
 
+enum { DEATHS_TOLD_MAX = 4 };
+
 static const char *reason_text(uint8_t reason)
 {
     switch (reason) {
@@ -61,8 +63,11 @@ void mesh_node_died(void *context, uint32_t number)
             }
         }
     }
-    mesh_fail(mesh, "node %u (rank %u) died during %s: its QEMU was %s", (unsigned)number,
-              (unsigned)number, phase_text(mesh->phase), note);
+    if (mesh->deaths++ < DEATHS_TOLD_MAX) {
+        mesh_emit_trouble(mesh, "node %u (rank %u) died during %s: its QEMU was %s",
+                          (unsigned)number, (unsigned)number, phase_text(mesh->phase), note);
+    }
+    begin_failure(mesh);
 }
 
 void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t reason)
@@ -113,6 +118,10 @@ void mesh_on_failure_timer(uv_timer_t *timer)
 {
     struct mesh *mesh = timer->data;
 
+    if (mesh->deaths > DEATHS_TOLD_MAX) {
+        mesh_emit_trouble(mesh, "and %u more nodes died", mesh->deaths - DEATHS_TOLD_MAX);
+        mesh->deaths = DEATHS_TOLD_MAX;
+    }
     while (mesh->dead_links_told < mesh->dead_link_count) {
         tell_dead_link(mesh, &mesh->dead_links[mesh->dead_links_told++]);
     }

@@ -83,12 +83,9 @@ static void fill_block(uint8_t *block, uint32_t rank, uint32_t size,
     }
 }
 
-/* The private blocks of all nodes: rank, size, argv with the program's name first. */
-static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request,
-                       struct message *message)
+int mesh_check_arguments(const struct mesh_job_request *request, uint32_t nodes,
+                         uint32_t *block_bytes, struct message *message)
 {
-    struct mesh_job *job = &mesh->job;
-    uint32_t nodes = mesh->options.topology.nodes;
     size_t bytes = BLOCK_HEADER_BYTES + strlen(request->path) + 1;
 
     for (unsigned i = 0; i < request->argument_count; i++) {
@@ -100,13 +97,26 @@ static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request
             message, "the arguments are too long: %zu bytes, a mesh of %u nodes has room for %u",
             bytes, (unsigned)nodes, target_memory.blocks_bytes / (unsigned)nodes);
     }
-    job->block_bytes = (uint32_t)bytes;
-    job->blocks = calloc(nodes, bytes);
+    *block_bytes = (uint32_t)bytes;
+    return 0;
+}
+
+/* The private blocks of all nodes: rank, size, argv with the program's name first. */
+static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request,
+                       struct message *message)
+{
+    struct mesh_job *job = &mesh->job;
+    uint32_t nodes = mesh->options.topology.nodes;
+
+    if (mesh_check_arguments(request, nodes, &job->block_bytes, message) != 0) {
+        return -1;
+    }
+    job->blocks = calloc(nodes, job->block_bytes);
     if (!job->blocks) {
         return message_set(message, "out of memory");
     }
     for (uint32_t rank = 0; rank < nodes; rank++) {
-        fill_block(job->blocks + rank * bytes, rank, nodes, request);
+        fill_block(job->blocks + (size_t)rank * job->block_bytes, rank, nodes, request);
     }
     return 0;
 }

@@ -156,9 +156,11 @@ static int prepare(struct run *run, struct mesh_options *options, struct target 
 {
     struct download_plan plan;
     struct download_costs costs = {0};
+    uint32_t block_bytes;
 
     if (options_make_mesh(&run->mesh_arguments, options, target, message) != 0 ||
         options_make_job(&run->load_arguments, &run->request, message) != 0 ||
+        mesh_check_arguments(&run->request, options->topology.nodes, &block_bytes, message) != 0 ||
         download_make_plan(&plan, run->request.strategy, run->request.x, options->topology.dims,
                            &costs, message) != 0) {
         return -1;
@@ -182,7 +184,11 @@ static int execute(struct run *run, const struct mesh_options *options, const st
     if (rundir_create(&rundir, NULL, message) != 0) {
         return -1;
     }
-    uv_loop_init(&run->loop);
+    started = uv_loop_init(&run->loop);
+    if (started != 0) {
+        rundir_remove(&rundir);
+        return message_set(message, "cannot make an event loop: %s", uv_strerror(started));
+    }
     watch_signals(run);
     view_init(&run->view, options->topology.nodes);
     started = mesh_start(&run->mesh, &run->loop, options, target, rundir.path, &owner, message);
