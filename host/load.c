@@ -54,6 +54,23 @@ static void on_event(void *context, const json_t *event)
     }
 }
 
+/* What goes to the process that holds the mesh is JSON. */
+static int check_text(const struct mesh_job_request *job, struct message *message)
+{
+    json_t *path = json_string(job->path);
+    bool good = path != NULL;
+
+    json_decref(path);
+    for (unsigned i = 0; i < job->argument_count && good; i++) {
+        json_t *argument = json_string(job->arguments[i]);
+        good = argument != NULL;
+        json_decref(argument);
+    }
+    return good ? 0
+                : message_set(message, "the program's path and its arguments must be UTF-8 text: "
+                                       "'ecube run' takes any bytes");
+}
+
 /* The daemon reads the file itself, so it gets the whole path. */
 static json_t *make_request(const struct load_arguments *arguments,
                             const struct mesh_job_request *job)
@@ -84,6 +101,7 @@ int verb_load(int argc, char **argv)
 
     argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &load);
     if (options_make_job(&load.load_arguments, &job, &message) != 0 ||
+        check_text(&job, &message) != 0 ||
         output_open(&output, load.load_arguments.json, &message) != 0) {
         return message_print(&message);
     }
