@@ -1,0 +1,149 @@
+# Odd circumstances: few open files, no room, closed streams, strange paths, long arguments, signals, two users of a mesh.
+. tests/system/testing.sh
+
+arguments=$programs/arguments.elf
+misbehave=$programs/misbehave.elf
+
+# tool_within LIMIT ARGUMENT... - the tool with so many open files; as `tool`.
+tool_within() {
+    limit=$1
+    shift
+    (ulimit -n "$limit" && exec timeout -k 5 "$limit_seconds" "$ecube" "$@") >out 2>err
+    status=$?
+}
+
+few_open_files() {
+    tool_within 64 run --mesh cube:6 "$arguments"
+    [ "$status" -eq 2 ] || fail "status $status"
+    words | grep -Eq 'cube:6 needs [0-9]+ open files, and the limit is 64: .*ulimit -n' || { words; fail "no line on the limit"; }
+    [ "$(wc -l <err)" -eq 1 ] || { cat err; fail "more than one line"; }
+    tool_within 9 up --mesh cube:2
+    [ "$status" -eq 2 ] || fail "status $status from up"
+    words | grep -q 'cube:2 needs' || { words; fail "no line on the limit of up"; }
+}
+
+no_directory() {
+    tool_succeeds run --mesh cube:0 "$arguments"
+    XDG_RUNTIME_DIR=/nowhere
+    TMPDIR=/nowhere
+    tool_succeeds run --mesh cube:0 "$arguments"
+}
+
+closed_streams() {
+    "$ecube" run --mesh cube:1 "$arguments" >/dev/full 2>err
+    [ $? -eq 2 ] || fail "status with a full device"
+    words | grep -q 'cannot write to standard output' || { words; fail "no line on the full device"; }
+    "$ecube" run --mesh cube:1 "$arguments" 2>err >&-
+    [ $? -eq 2 ] || fail "status with a closed output"
+    "$ecube" sim --mesh cube:1 barrier >/dev/full 2>err
+    [ $? -eq 2 ] || fail "status of sim with a full device"
+    "$ecube" run --mesh cube:1 "$arguments" <&- >&- 2>&-
+    [ $? -eq 2 ] || fail "status with all streams closed"
+    "$ecube" run --mesh cube:1 "$arguments" some <&- >out 2>&- || fail "status with input and errors closed"
+    grep -qF '[1] node 1 of 2: [some]' out || { cat out; fail "output with input and errors closed"; }
+}
+
+reader_gone() {
+    "$ecube" run --mesh cube:2 "$arguments" 2>err | head -n 1 >out
+    wait_until 20 no_processes || fail "processes outlive the reader"
+    wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the reader"
+    [ "$(words | wc -l)" -eq 0 ] || { words; fail "words of complaint"; }
+}
+
+strange_paths() {
+    strange="a b'c\"d"
+    mkdir "$strange"
+    cp "$arguments" "$strange/e f'g.elf"
+    tool_succeeds run --mesh cube:0 "$strange/e f'g.elf" 'x y'
+    grep -qF '[0] node 0 of 1: [x y]' out || { cat out; fail "output"; }
+    deep=.
+    for i in 1 2 3 4 5 6 7 8 9 10; do deep=$deep/$(printf 'long%.0s' $(seq 50)); done
+    mkdir -p "$deep"
+    cp "$arguments" "$deep/program.elf"
+    tool_succeeds run --mesh cube:0 "$deep/program.elf"
+    tool_fails 2 'File name too long' run --mesh cube:0 "$deep/$deep/$deep/program.elf"
+}
+
+many_arguments() {
+    # shellcheck disable=SC2046 -- five thousand arguments
+    tool_succeeds run --mesh cube:0 "$arguments" $(seq 5000)
+    grep -qF '[4999] [5000]' out || fail "the last arguments"
+    long=$(printf 'x%.0s' $(seq 100000))
+    tool_succeeds run --mesh cube:1 "$arguments" "$long"
+    tool run --mesh cube:5 "$arguments" "$long"
+    [ "$status" -eq 2 ] || fail "status $status"
+    [ "$(cat out err | wc -l)" -eq 1 ] || { cut -c1-200 out err; fail "more than one line: the mesh was booted"; }
+    grep -q 'the arguments are too long: .* has room for' err || fail "no line on the arguments"
+}
+
+# A mesh with one program that runs, in $loader.
+start_loaded_mesh() {
+    tool_succeeds up --name shared --mesh cube:1
+    "$ecube" load --name shared "$misbehave" spin 0 >load.out 2>load.err &
+    loader=$!
+    wait_until 60 grep -q 'run: 0 of 2' load.err || fail "the program does not start"
+}
+
+end_loaded_mesh() {
+    tool_succeeds down --name shared
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+two_loads() {
+    start_loaded_mesh
+    tool_fails 2 'the mesh is busy: another program is running' load --name shared "$arguments"
+    end_loaded_mesh
+    wait $loader
+    [ $? -eq 3 ] || fail "status of the load whose mesh went down"
+    grep -q '^ecube: the mesh has ended$' load.err || { cat load.err; fail "no line on the end of the mesh"; }
+}
+
+load_ended_by() {
+    start_loaded_mesh
+    kill "-$1" $loader
+    wait $loader
+    [ $? -eq "$2" ] || fail "status"
+    wait_until 20 "$ecube" load --name shared "$arguments" again >out 2>err || { cat err; fail "the mesh takes no program any more"; }
+    end_loaded_mesh
+}
+
+# A mesh whose boot nobody waits for any more ends.
+up_ended_by() {
+    "$ecube" up --name doomed --mesh cube:4 >out 2>err &
+    starter=$!
+    wait_until 60 grep -q 'boot: 0 of' err || fail "no boot"
+    kill "-$1" $starter
+    wait $starter
+    wait_until 60 no_processes || fail "the mesh outlives ecube up"
+}
+
+no_text() {
+    tool_succeeds up --name text --mesh cube:0
+    tool_fails 2 'must be UTF-8' load --name text "$arguments" "$(printf '\377')"
+    tool_succeeds down --name text
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+installs_with_spaces() {
+    (cd "$source_tree" && sh scripts/install.sh "$build" "$case_directory/work/de st/pre fix") >out 2>err || { cat err; fail "install"; }
+    "de st/pre fix/bin/ecube-cc" "$source_tree/tests/system/programs/arguments.c" -o own.elf || fail "ecube-cc"
+    timeout 60 "de st/pre fix/bin/ecube" run --mesh cube:0 own.elf one >out 2>err || { words; fail "run"; }
+    grep -qF '[one]' out || fail "output"
+    (cd "$source_tree" && sh scripts/install.sh --remove "$case_directory/work/de st/pre fix") || fail "uninstall"
+    [ -z "$(find 'de st' -type f)" ] || fail "files stay"
+}
+
+check "too few open files are told before anything starts" few_open_files
+check "directories that do not exist are not used" no_directory
+check "output that cannot be written is an error, and never goes to a link" closed_streams
+check "a reader that goes away ends the run without a word" reader_gone
+check "paths with spaces and quotes, and long ones, work" strange_paths
+check "thousands of arguments arrive, and too many bytes are refused before the boot" many_arguments
+check "a second program is refused while one runs, and down ends it" two_loads
+check "a load that is terminated leaves the mesh to the next" load_ended_by TERM 143
+check "a load that is killed leaves the mesh to the next" load_ended_by KILL 137
+check "an up that is terminated takes its mesh along" up_ended_by TERM
+check "an up that is killed takes its mesh along" up_ended_by KILL
+check "arguments that are no text are refused by load" no_text
+check "it installs into a directory with spaces" installs_with_spaces
+cases_done
