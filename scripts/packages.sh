@@ -26,11 +26,12 @@ if [ -n "$check" ]; then
     exit 1
 fi
 
+by_hand="apt-get update && apt-get install --no-install-recommends$missing"
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
     as_root=sudo
     command -v sudo >/dev/null || {
-        echo "missing packages, and no sudo; as root: apt-get install --no-install-recommends$missing" >&2
+        echo "missing packages, and no sudo; as root: $by_hand" >&2
         exit 1
     }
 fi
@@ -41,5 +42,8 @@ if $as_root apt-get install -s -qq --no-install-recommends $missing >/dev/null 2
     $as_root env DEBIAN_FRONTEND=noninteractive $install; then
     exit 0
 fi
-$as_root apt-get update -qq
-$as_root env DEBIAN_FRONTEND=noninteractive $install
+if $as_root apt-get update -qq && $as_root env DEBIAN_FRONTEND=noninteractive $install; then
+    exit 0
+fi
+echo "packages could not be installed; as root: $by_hand" >&2
+exit 1
