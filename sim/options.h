@@ -20,12 +20,13 @@ enum sim_scenario {
     SIM_SCATTER,
     SIM_GATHER,
     SIM_BARRIER,
-    SIM_LOAD,        /* the download alone; sizes are those of the image */
-    SIM_RANDOM,      /* messages of random sizes, 1 to the given one, to random nodes */
-    SIM_TRANSPOSE,   /* messages to the node whose number has its halves exchanged */
-    SIM_BITREVERSAL, /* messages to the node whose number is read backwards */
-    SIM_HOTSPOT,     /* messages of all nodes to node 0 */
-    SIM_CIRCLE,      /* every node receives from the next one before it sends: a deadlock */
+    SIM_LOAD,                /* the download alone; sizes are those of the image */
+    SIM_RANDOM,              /* messages of random sizes, 1 to the given one, to random nodes */
+    SIM_TRANSPOSE,           /* messages to the node whose number has its halves exchanged */
+    SIM_BITREVERSAL,         /* messages to the node whose number is read backwards */
+    SIM_HOTSPOT,             /* messages of all nodes to node 0 */
+    SIM_ENDING,              /* those before end; SIM_CIRCLE does not */
+    SIM_CIRCLE = SIM_ENDING, /* every node receives from the next one before it sends: a deadlock */
     SIM_SCENARIOS
 };
 

@@ -81,7 +81,7 @@ static void draw_traffic(uint64_t *seed, struct sim_options *options)
     options->dims = 2 + random_below(seed, 5);
     if (options->dims == 6 && !one_in(seed, 3))
         options->dims = 2 + random_below(seed, 3);
-    options->scenario = (enum sim_scenario)random_below(seed, SIM_SCENARIOS);
+    options->scenario = (enum sim_scenario)random_below(seed, SIM_ENDING);
     options->size_count = 1 + one_in(seed, 4);
     for (unsigned i = 0; i < options->size_count; i++)
         options->sizes[i] = options->scenario == SIM_LOAD ? 16 + spread(seed, 20000)

@@ -210,7 +210,7 @@ static void an_exchange_is_all_on_its_links(void **state)
 static void every_circuit_is_one_slice_on_each_of_its_links(void **state)
 {
     (void)state;
-    for (unsigned scenario = 0; scenario < SIM_SCENARIOS; scenario++)
+    for (unsigned scenario = 0; scenario < SIM_ENDING; scenario++)
         for (unsigned dims = 1; dims <= 4; dims++) {
             struct sim_options options = simulation(dims, (enum sim_scenario)scenario, 700);
             options.sizes[options.size_count++] = 5000;
