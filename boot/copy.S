@@ -1,6 +1,6 @@
 /*
- * copy.S - memcpy, memmove and memset of the kernel: long blocks through the vector registers, 64 bytes a
- * turn.
+ * copy.S - memcpy, memmove and memset of the kernel: long blocks through the vector registers, 64
+ * bytes a turn.
  *
  * C code of the kernel never touches a vector register, so that a system call need not save them;
  * those used here are the program's, and go back as they were. Any alignment. memcpy reads each
@@ -20,7 +20,7 @@
     .type memmove, %function
     .thumb_func
 memmove:
-    subs r3, r0, r1                 /* forwards is right unless the end of the source is overwritten */
+    subs r3, r0, r1                 /* forwards, unless that overwrites the end of the source */
     cmp r3, r2
     bhs memcpy                      /* unsigned: also when r0 is below r1 */
     add r1, r1, r2

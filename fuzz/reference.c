@@ -98,13 +98,13 @@ static bool end_data(struct reference *r, uint32_t limit)
 
     if (end > limit)
         return false;
-    if (r->skip) {
-    } else if (!check_good(r, r->at, r->payload_end - r->at, r->payload_flags)) {
-        r->damaged++;
-    } else {
+    bool good = check_good(r, r->at, r->payload_end - r->at, r->payload_flags);
+    if (!r->skip && good) {
         if (checked)
             add(r->data, &r->data_count, r->at, r->payload_end - r->at, r->payload_flags);
         accept(r);
+    } else if (!r->skip) {
+        r->damaged++;
     }
     r->in_payload = false;
     r->at = end;

@@ -40,5 +40,5 @@ struct reference {
 
 void reference_init(struct reference *reference, const uint8_t *string, bool checked);
 
-/* Reads on, as far as `limit`: what a channel has consumed. */
+/* Of the string `bytes` are there now: reads on, as far as `limit`, what a channel has consumed. */
 void reference_read(struct reference *reference, uint32_t bytes, uint32_t limit);

@@ -5,7 +5,7 @@
 
 #include "drivers/status.h"
 
-enum { STEPS_PER_PUMP = 256, NO_DEADLINE_MS = 3600 * 1000 };
+enum { STEPS_PER_PUMP = 256, NO_DEADLINE_MS = 3600 * 1000, CACHE_LINE_BYTES = 64 };
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
@@ -34,7 +34,8 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topo
 
     host->count = topology->dims + 1;
     host->outbox = calloc(OUTBOX_MAX, sizeof *host->outbox);
-    host->router_memory = aligned_alloc(64, (router_memory_bytes(host->count, 0) + 63) / 64 * 64);
+    size_t lines = router_memory_bytes(host->count, 0) / CACHE_LINE_BYTES + 1;
+    host->router_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
     if (!host->outbox || !host->router_memory) {
         return message_set(message, "out of memory");
     }
@@ -115,8 +116,8 @@ void host_links_pump(struct host_links *host)
     bool more = true;
     struct notice notice;
 
-    if (host->pumping ||
-        host->handles_open == 0) { /* a notice function may send, which need not pump again */
+    /* A notice function may send, which need not pump again. */
+    if (host->pumping || host->handles_open == 0) {
         return;
     }
     host->pumping = true;

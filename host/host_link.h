@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "host/topology.h"
 #include "host/socket_link.h"
+#include "host/topology.h"
 #include "router/router.h"
 
 enum { OUTBOX_MAX = 1024, OUTBOX_BODY_MAX = 64 };

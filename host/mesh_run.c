@@ -96,8 +96,8 @@ void mesh_cancel(struct mesh *mesh, int status)
         mesh_job_end(mesh, status);
         host_links_pump(&mesh->host);
     } else if (mesh->phase == MESH_DOWNLOAD) {
-        mesh->job.cancelled =
-            true; /* its circuits hold the job's memory: it ends when the download does */
+        /* Its circuits hold the job's memory: the job ends when the download does. */
+        mesh->job.cancelled = true;
         mesh->job.status = status;
     }
 }

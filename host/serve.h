@@ -4,12 +4,12 @@
  * A client sends one line of JSON, {"verb": ...}, and gets events, one per line, the last of kind
  * "end" or "error".
  *
- *   load     path, arguments, strategy, x, timeout_s, verbose
- *                   events of the run, then end with status and result
- *   ps              end with mesh, broken, boot_ms and nodes
- *   console         console and trouble events until the mesh ends
- *   cut, kill  what end
- *   down            end; the connection closes when everything is gone
+ *   load        path, arguments, strategy, x, timeout_s, verbose:
+ *               events of the run, then end with status and result
+ *   ps          end with mesh, broken, boot_ms and nodes
+ *   console     console and trouble events until the mesh ends
+ *   cut, kill   what: end
+ *   down        end; the connection closes when everything is gone
  *
  * A client that hangs up during its load cancels it.
  */

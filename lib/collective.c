@@ -113,8 +113,8 @@ static int subtree_begin(struct ecube_abi_collective *call, char *blocks, char *
         return refuse(request, ECUBE_E_ARGUMENT);
     }
     if (!is_root && count > 1) {
-        working = malloc((size_t)count * call->block_bytes +
-                         1); /* never zero bytes, so NULL means no memory */
+        /* One byte more, so that NULL always means no memory. */
+        working = malloc((size_t)count * call->block_bytes + 1);
         if (!working) {
             return refuse(request, ECUBE_E_FULL);
         }

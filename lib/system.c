@@ -22,8 +22,7 @@ extern int errno;
 
 enum {
     PROCESS_ID = 1,
-    SIGNAL_STATUS =
-        128, /* exit status of a program that raised a signal: 128 + its number, as shells count */
+    SIGNAL_STATUS = 128, /* added to a signal's number: the exit status, as shells count */
     LINE_BYTES = 1024
 };
 
