@@ -55,7 +55,7 @@ UNIT_TESTS := tests/unit/boot_test.c tests/unit/clock_test.c tests/unit/crc_test
 	tests/unit/download_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/status_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
-TARGET_TESTS := tests/unit/clock_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
+TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
 MESH_TESTS := tests/mesh/credit_test.c tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/message_test.c \
