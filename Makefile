@@ -25,8 +25,8 @@ CAMPAIGN_ARGUMENTS ?=
 
 DRIVERS := drivers/status.c
 DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c drivers/virtio_queue.c \
-	drivers/virtio_serial.c
-DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c
+	drivers/virtio_serial.c drivers/virtio_stage.c
+DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
 ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.c router/frame.c \
 	router/identity.c router/packet.c router/parcel.c router/router.c router/setup.c router/stream.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c

@@ -221,7 +221,9 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
     port->buffers =
         serial->config.buffers + (size_t)(number - 1) * serial->config.buffer_count * BUFFER_BYTES;
     port->posted = 0;
+    port->queued = 0;
     port->sent = 0;
+    virtio_stage_init(&port->stages);
     port->number = number;
     port->added = false;
     port->starved = false;
@@ -315,12 +317,13 @@ static uint32_t port_sent(struct link *link)
     struct virtio_serial_port *port = port_of(link);
     uint32_t id;
     uint32_t bytes;
+    uint16_t next = port->transmit.taken;
     while (queue_take(port->device, &port->transmit, &id, &bytes)) {
-        if (id != port->sent % VIRTIO_RING) {
+        if (id != next++ % VIRTIO_RING) {
             device_broken(port->device);
             break;
         }
-        port->sent++;
+        port->sent = port->ends[id];
     }
     port->watched = port->transmit.queued != port->transmit.taken;
     return port->sent;
@@ -331,6 +334,13 @@ static int port_send(struct link *link, const void *data, uint32_t bytes)
     struct virtio_serial_port *port = port_of(link);
     struct virtio_queue *queue = &port->transmit;
     CHECK(bytes > 0);
+    if (!virtio_stage_free(&port->stages, queue)) {
+        (void)port_sent(link);
+    }
+    if (virtio_stage_join(&port->stages, queue, data, bytes)) {
+        port->ends[(uint16_t)(queue->queued - 1) % VIRTIO_RING] = ++port->queued;
+        return E_OK;
+    }
     if ((uint16_t)(queue->queued - queue->taken) == VIRTIO_RING) {
         (void)port_sent(link);
         if ((uint16_t)(queue->queued - queue->taken) == VIRTIO_RING) {
@@ -341,6 +351,8 @@ static int port_send(struct link *link, const void *data, uint32_t bytes)
     queue->ring.descriptors[slot] =
         (struct virtio_descriptor){.address = (uintptr_t)data, .bytes = bytes};
     virtio_queue_put(queue, slot);
+    port->ends[slot] = ++port->queued;
+    virtio_stage_leave(&port->stages);
     return E_OK;
 }
 

@@ -22,6 +22,7 @@
 
 #include "drivers/link.h"
 #include "drivers/virtio_queue.h"
+#include "drivers/virtio_stage.h"
 
 enum {
     VIRTIO_CONTROL_BUFFER_BYTES = 64
@@ -34,13 +35,16 @@ struct virtio_serial_port {
     struct virtio_serial *device;
     uint8_t *buffers;
     uint64_t posted; /* bit b: receive buffer b is the device's */
+    uint32_t queued; /* segments, of which one descriptor may carry several */
     uint32_t sent;
+    uint32_t ends[VIRTIO_RING]; /* by descriptor: value of `queued` after its last segment */
     uint32_t number;
     bool added;   /* PORT_ADD seen */
     bool starved; /* buffers were posted to a ring that had run empty: the device wants a kick */
     bool watched; /* when last asked, segments were under way: whoever asked waits for them */
     struct virtio_queue receive;
     struct virtio_queue transmit;
+    struct virtio_stages stages;
 };
 
 struct virtio_serial_config {

@@ -178,11 +178,11 @@ static void segments_go_by_reference_and_are_counted_when_done(void **state)
     struct bench *bench = bench_open();
     struct link *link = virtio_serial_link(&bench->serial, 0);
     struct virtio_queue *queue = &bench->ports[0].transmit;
-    static const char text[VIRTIO_RING + 1] = "segments";
+    static const char text[VIRTIO_RING + VIRTIO_STAGE_BYTES] = "segments";
     for (unsigned i = 0; i < VIRTIO_RING; i++) {
-        assert_int_equal(link->ops->send(link, text + i, 1), E_OK);
+        assert_int_equal(link->ops->send(link, text + i, VIRTIO_STAGE_BYTES), E_OK);
     }
-    assert_int_equal(link->ops->send(link, text, 1), E_FULL);
+    assert_int_equal(link->ops->send(link, text, VIRTIO_STAGE_BYTES), E_FULL);
     assert_int_equal(queue->ring.avail_index, 0);
     link->ops->kick(link);
     assert_int_equal(queue->ring.avail_index, VIRTIO_RING);
@@ -194,6 +194,61 @@ static void segments_go_by_reference_and_are_counted_when_done(void **state)
     assert_int_equal(link->ops->send(link, text, 1), E_OK);
     assert_int_equal(link->ops->sent(link), 2);
     assert_int_equal(carrier(bench), CARRIER_UP);
+    free(bench);
+}
+
+/* Sends two short segments and kicks; the descriptor that carries both. */
+static struct virtio_descriptor two_short(struct bench *bench)
+{
+    struct link *link = virtio_serial_link(&bench->serial, 0);
+    struct virtio_queue *queue = &bench->ports[0].transmit;
+    uint16_t slot = queue->queued % VIRTIO_RING;
+    char first[] = "ab", second[] = "cde";
+    assert_int_equal(link->ops->send(link, first, 2), E_OK);
+    assert_int_equal(link->ops->send(link, second, 3), E_OK);
+    link->ops->kick(link);
+    return queue->ring.descriptors[slot];
+}
+
+static void short_segments_that_go_out_together_are_one_descriptor(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_open();
+    struct link *link = virtio_serial_link(&bench->serial, 0);
+    struct virtio_queue *queue = &bench->ports[0].transmit;
+    struct virtio_descriptor descriptor = two_short(bench);
+    static const char text[VIRTIO_STAGE_BYTES];
+    assert_int_equal(queue->ring.avail_index, 1);
+    assert_int_equal(descriptor.bytes, 5);
+    assert_memory_equal((const void *)(uintptr_t)descriptor.address, "abcde", 5);
+    assert_int_equal(link->ops->send(link, "f", 1), E_OK); /* the first is the device's by now */
+    assert_int_equal(queue->queued, 2);
+    assert_int_equal(link->ops->send(link, text, sizeof(text)), E_OK);
+    assert_ptr_equal(queue->ring.descriptors[2].address, text); /* a long one goes by reference */
+    assert_int_equal(link->ops->send(link, "g", 1), E_OK);
+    assert_int_equal(queue->queued, 4);
+    device_used(queue, 0, 0);
+    assert_int_equal(link->ops->sent(link), 2);
+    link->ops->kick(link);
+    device_used(queue, 1, 0);
+    device_used(queue, 2, 0);
+    assert_int_equal(link->ops->sent(link), 4);
+    free(bench);
+}
+
+static void joined_segments_lie_still_until_the_device_is_done(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_open();
+    struct virtio_queue *queue = &bench->ports[0].transmit;
+    const uint64_t oldest = two_short(bench).address;
+    for (unsigned i = 1; i < VIRTIO_STAGES; i++) {
+        assert_true(two_short(bench).address != oldest);
+    }
+    assert_int_equal(queue->queued, VIRTIO_STAGES);
+    assert_int_equal(two_short(bench).bytes, 2); /* no place to join them in */
+    device_used(queue, 0, 0);
+    assert_int_equal(two_short(bench).address, oldest);
     free(bench);
 }
 
@@ -314,6 +369,8 @@ TEST_MAIN(cmocka_unit_test(a_started_device_has_its_links_up),
           cmocka_unit_test(a_chunk_lies_in_the_devices_buffer_behind_headroom),
           cmocka_unit_test(a_device_that_ran_out_of_buffers_is_kicked_once),
           cmocka_unit_test(segments_go_by_reference_and_are_counted_when_done),
+          cmocka_unit_test(short_segments_that_go_out_together_are_one_descriptor),
+          cmocka_unit_test(joined_segments_lie_still_until_the_device_is_done),
           cmocka_unit_test(listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent),
           cmocka_unit_test(a_patient_link_is_woken_when_enough_chunks_lie_there),
           cmocka_unit_test(a_closed_port_has_lost_its_carrier_for_good),
