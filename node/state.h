@@ -134,11 +134,15 @@ struct node {
     uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
     uint8_t dead_reason[PORTS_MAX];
 
-    bool call_open; /* a system call waits */
+    bool call_open;  /* a system call waits */
+    uint8_t holding; /* enum holding: while a call that does not wait is served */
     uint32_t call_number;
     uint32_t call_arguments[4];
     uint32_t dropped_requests;
 };
+
+/* What becomes of what is held back in the router when the program goes on. */
+enum holding { HOLD_KEEP, HOLD_BEGIN, HOLD_END };
 
 enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
 

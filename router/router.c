@@ -9,7 +9,10 @@
 
 enum {
     ARRIVALS_PER_STEP = 64, /* taken from one link in one step */
-    NOTICES_SPARE = 8       /* notices that one arrival and the pumps after it may need */
+    NOTICES_SPARE = 8,      /* notices that one arrival and the pumps after it may need */
+    HOLD_US = 10000,        /* how long what could go waits for more at most */
+    HOLD_LONG_US = 1000,    /* waiting so long was wrong: */
+    HOLD_SKIPS = 32         /* as often it is not done again */
 };
 
 static uint32_t align(uint32_t bytes)
@@ -290,6 +293,8 @@ static void flush(struct router *router, unsigned port)
         channel_greet(channel, router->now_us, &hello);
     }
     channel_flush(channel, router->now_us);
+    if (channel->kick_due)
+        router->held_kicks |= channel->due_bit;
     if (!channel_settled(channel, router->id))
         channel_wake(channel);
     if (channel->wake_us < router->wake_us)
@@ -297,6 +302,34 @@ static void flush(struct router *router, unsigned port)
     watch_link(router, port);
     if (channel->state == LINK_DEAD)
         release_done(router, port);
+}
+
+/* Whether what was handed to links must not be started yet. */
+static bool may_wait(struct router *router, bool waited)
+{
+    uint64_t held_us = router->now_us - router->held_us;
+
+    if (held_us >= HOLD_LONG_US)
+        router->hold_skips = HOLD_SKIPS;
+    if (!router->hold || router->transit || held_us >= HOLD_US)
+        return false;
+    if (waited || router->hold_skips == 0)
+        return true;
+    router->hold_skips--;
+    return false;
+}
+
+/* Starts the links that have been handed something, unless there will be more to start them with. */
+static void kick(struct router *router, bool waited)
+{
+    if (!waited)
+        router->held_us = router->now_us;
+    if (may_wait(router, waited))
+        return;
+    for (uint32_t left = router->held_kicks; left; left &= left - 1)
+        channel_kick(&router->ports[__builtin_ctz(left)].channel);
+    router->held_kicks = 0;
+    router->transit = false;
 }
 
 void router_move(struct router *router, uint64_t now_us)
@@ -312,8 +345,11 @@ void router_move(struct router *router, uint64_t now_us)
         wake_channels(router);
     uint32_t due = router->flush_due;
     router->flush_due = 0;
+    bool waited = router->held_kicks != 0;
     for (; due; due &= due - 1)
         flush(router, (unsigned)__builtin_ctz(due));
+    if (router->held_kicks)
+        kick(router, waited);
 }
 
 bool router_step(struct router *router, uint64_t now_us)
@@ -326,7 +362,9 @@ bool router_step(struct router *router, uint64_t now_us)
 
 uint64_t router_deadline(const struct router *router)
 {
-    return router->wake_us;
+    uint64_t start_us = router->held_kicks ? router->held_us + HOLD_US : UINT64_MAX;
+
+    return start_us < router->wake_us ? start_us : router->wake_us;
 }
 
 /* Whether a circuit may be started before those ahead of it are answered. */

@@ -228,6 +228,14 @@ struct router {
     uint32_t sources_used;
     uint64_t wake_us; /* no channel's wake_us is earlier */
 
+    /* Set by the owner before router_move: it expects to have more to send at once, so what is its
+     * own may wait for that, a bounded time. */
+    bool hold;
+    bool transit;        /* something goes on for others, and does not wait */
+    uint8_t hold_skips;  /* as often holding is not worth it: the owner has been slow */
+    uint32_t held_kicks; /* ports of links that have been handed something and are not started */
+    uint64_t held_us;    /* since when */
+
     uint64_t send_free_ns, receive_free_ns;
 
     struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];

@@ -257,6 +257,7 @@ static void arbitrary_bytes_on_a_link_never_break_a_node(void **state)
         struct link *link = &mesh->nodes[0].ends[0].link; /* what node 0 sends, node 1 hears */
         for (unsigned i = 0; i + 700 < BYTES; i += 700) {
             link->ops->send(link, junk + i, 1 + memory_random(&mesh->seed) % 700);
+            link->ops->kick(link);
             mesh_round(mesh);
         }
         for (unsigned round = 0; round < 200; round++)

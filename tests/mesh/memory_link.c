@@ -32,7 +32,9 @@ static int end_send(struct link *link, const void *data, uint32_t bytes)
 
 static void end_kick(struct link *link)
 {
-    (void)link;
+    struct memory_end *end = end_of(link);
+
+    end->kicked = end->end;
 }
 
 static uint32_t end_sent(struct link *link)
@@ -56,7 +58,7 @@ static bool end_receive(struct link *link, struct link_chunk *chunk)
     struct memory_end *end = end_of(link), *from = end->peer;
     unsigned buffer = 0;
 
-    if (from->first == from->end || end->link.carrier == CARRIER_LOST)
+    if (from->first == from->kicked || end->link.carrier == CARRIER_LOST)
         return false;
     while (buffer < LINK_BUFFERS_MAX && end->taken[buffer])
         buffer++;
@@ -66,7 +68,7 @@ static bool end_receive(struct link *link, struct link_chunk *chunk)
                                                    : 1 + memory_random(end->seed) % LINK_CHUNK_MAX;
     uint32_t filled = 0;
     uint8_t *data = end->buffers[buffer] + LINK_HEADROOM;
-    while (filled < wanted && from->first != from->end) {
+    while (filled < wanted && from->first != from->kicked) {
         const struct memory_segment *segment = &from->segments[from->first % MEMORY_SEGMENTS];
         uint32_t bytes = segment->bytes - from->offset;
         if (bytes > wanted - filled)

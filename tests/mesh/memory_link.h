@@ -24,6 +24,7 @@ struct memory_end {
         uint32_t bytes;
     } segments[MEMORY_SEGMENTS]; /* on the way to the peer */
     uint32_t first, end;         /* indices run freely */
+    uint32_t kicked;             /* the peer gets no more than up to here */
     uint32_t offset;             /* of the first segment that has been read */
     uint64_t *seed;
     const struct memory_fault *fault;

@@ -41,6 +41,7 @@ static void make_node(struct mesh *mesh, unsigned rank)
                                  .blocks_address = MESH_BLOCKS,
                                  .image_address = MESH_IMAGE,
                                  .memory = n->memory,
+                                 .holds = true,
                                  .payload_checked =
                                      mesh->fault.flip_per_million || mesh->fault.drop_per_million};
     node_init(n->node, &config);
@@ -144,7 +145,7 @@ static bool on_the_way(const struct mesh *mesh)
         for (unsigned p = 0; p <= mesh->dims; p++) {
             const struct memory_end *end = &mesh->nodes[rank].ends[p];
             if (end->peer && end->link.carrier == CARRIER_UP &&
-                (end->first != end->end || end->peer->first != end->peer->end))
+                (end->first != end->kicked || end->peer->first != end->peer->kicked))
                 return true;
         }
     return false;
