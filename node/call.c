@@ -169,7 +169,7 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     node->call_open = true;
     enum node_verdict verdict = node_resume(node, now_us, result);
     /* A program that asks in vain has nothing more to send for now. */
-    bool idle = number == ECUBE_CALL_TEST && *result == 0 && node->router.held_kicks;
+    bool idle = number == ECUBE_CALL_TEST && *result == 0 && node->router.waits;
     if (verdict == NODE_BLOCK || number <= ECUBE_CALL_COLLECTIVE || idle) {
         bool posts = number == ECUBE_CALL_SEND || number == ECUBE_CALL_RECEIVE;
         node->holding = posts ? HOLD_BEGIN : HOLD_END;

@@ -130,8 +130,7 @@ static bool goes_on(const struct node *node)
     if (!node->config.holds || node->program != PROGRAM_RUNNING)
         return false;
     if (!node->call_open)
-        return node->holding == HOLD_BEGIN ||
-               (node->holding == HOLD_KEEP && node->router.held_kicks);
+        return node->holding == HOLD_BEGIN || (node->holding == HOLD_KEEP && node->router.waits);
     if (node->call_number != ECUBE_CALL_WAIT)
         return false;
     const struct request *request = &node->requests[node->call_arguments[0]];
@@ -150,12 +149,12 @@ bool node_work(struct node *node, uint64_t now_us)
         message_pump(node, now_us);
         more = load_pump(node, now_us);
         report_pump(node, now_us);
-        node->router.hold = goes_on(node);
         router_move(&node->router, now_us);
         if (node->router.notice_count == 0)
-            return more;
+            break;
     }
-    return true;
+    router_flush(&node->router, goes_on(node));
+    return more || node->router.notice_count > 0;
 }
 
 bool node_step(struct node *node, uint64_t now_us)

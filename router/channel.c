@@ -290,6 +290,10 @@ void channel_flush(struct channel *channel, uint64_t now_us)
     }
     tell_sender(channel, now_us);
     ask_credit(channel, now_us);
+    if (channel->kick_due) {
+        channel->kick_due = false;
+        channel->link->ops->kick(channel->link);
+    }
     channel->wake_us = deadline(channel, now_us);
 }
 

@@ -223,13 +223,8 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
 bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id);
 void channel_greet(struct channel *channel, uint64_t now_us, const struct hello *hello);
 
-/* Hands queued segments, and the acknowledgements that are due, to the link; and starts them there. */
+/* Hands queued segments, and the acknowledgements that are due, to the link. */
 void channel_flush(struct channel *channel, uint64_t now_us);
-static inline void channel_kick(struct channel *channel)
-{
-    channel->kick_due = false;
-    channel->link->ops->kick(channel->link);
-}
 
 /* Takes the oldest segment that is done with; false when there is none. */
 bool channel_take_done(struct channel *channel, struct segment *segment);

@@ -293,8 +293,6 @@ static void flush(struct router *router, unsigned port)
         channel_greet(channel, router->now_us, &hello);
     }
     channel_flush(channel, router->now_us);
-    if (channel->kick_due)
-        router->held_kicks |= channel->due_bit;
     if (!channel_settled(channel, router->id))
         channel_wake(channel);
     if (channel->wake_us < router->wake_us)
@@ -302,34 +300,6 @@ static void flush(struct router *router, unsigned port)
     watch_link(router, port);
     if (channel->state == LINK_DEAD)
         release_done(router, port);
-}
-
-/* Whether what was handed to links must not be started yet. */
-static bool may_wait(struct router *router, bool waited)
-{
-    uint64_t held_us = router->now_us - router->held_us;
-
-    if (held_us >= HOLD_LONG_US)
-        router->hold_skips = HOLD_SKIPS;
-    if (!router->hold || router->transit || held_us >= HOLD_US)
-        return false;
-    if (waited || router->hold_skips == 0)
-        return true;
-    router->hold_skips--;
-    return false;
-}
-
-/* Starts the links that have been handed something, unless there will be more to start them with. */
-static void kick(struct router *router, bool waited)
-{
-    if (!waited)
-        router->held_us = router->now_us;
-    if (may_wait(router, waited))
-        return;
-    for (uint32_t left = router->held_kicks; left; left &= left - 1)
-        channel_kick(&router->ports[__builtin_ctz(left)].channel);
-    router->held_kicks = 0;
-    router->transit = false;
 }
 
 void router_move(struct router *router, uint64_t now_us)
@@ -341,15 +311,39 @@ void router_move(struct router *router, uint64_t now_us)
         circuit_pump(router);
         stream_pump(router);
     } while (router->links_freed);
-    if (now_us >= router->wake_us)
+}
+
+/* Whether what there is to send goes later. An owner that has kept it waiting for long is not waited
+ * for the next times. */
+static bool may_wait(struct router *router, bool hold)
+{
+    if (!router->waits)
+        router->held_us = router->now_us;
+    uint64_t held_us = router->now_us - router->held_us;
+    if (held_us >= HOLD_LONG_US)
+        router->hold_skips = HOLD_SKIPS;
+    if (!hold || router->transit || held_us >= HOLD_US)
+        return false;
+    if (router->waits || router->hold_skips == 0)
+        return true;
+    router->hold_skips--;
+    return false;
+}
+
+void router_flush(struct router *router, bool hold)
+{
+    if (router->now_us >= router->wake_us)
         wake_channels(router);
     uint32_t due = router->flush_due;
+    if (!due)
+        return;
+    router->waits = may_wait(router, hold);
+    if (router->waits)
+        return;
+    router->transit = false;
     router->flush_due = 0;
-    bool waited = router->held_kicks != 0;
     for (; due; due &= due - 1)
         flush(router, (unsigned)__builtin_ctz(due));
-    if (router->held_kicks)
-        kick(router, waited);
 }
 
 bool router_step(struct router *router, uint64_t now_us)
@@ -357,12 +351,13 @@ bool router_step(struct router *router, uint64_t now_us)
     bool more = router_take(router, now_us);
 
     router_move(router, now_us);
+    router_flush(router, false);
     return more || router->notice_count > 0;
 }
 
 uint64_t router_deadline(const struct router *router)
 {
-    uint64_t start_us = router->held_kicks ? router->held_us + HOLD_US : UINT64_MAX;
+    uint64_t start_us = router->waits ? router->held_us + HOLD_US : UINT64_MAX;
 
     return start_us < router->wake_us ? start_us : router->wake_us;
 }

@@ -228,13 +228,10 @@ struct router {
     uint32_t sources_used;
     uint64_t wake_us; /* no channel's wake_us is earlier */
 
-    /* Set by the owner before router_move: it expects to have more to send at once, so what is its
-     * own may wait for that, a bounded time. */
-    bool hold;
-    bool transit;        /* something goes on for others, and does not wait */
-    uint8_t hold_skips;  /* as often holding is not worth it: the owner has been slow */
-    uint32_t held_kicks; /* ports of links that have been handed something and are not started */
-    uint64_t held_us;    /* since when */
+    bool waits;         /* what the channels have to send is not handed over yet */
+    bool transit;       /* something of it is for others */
+    uint8_t hold_skips; /* as often holding is not worth it: the owner has been slow */
+    uint64_t held_us;   /* since when */
 
     uint64_t send_free_ns, receive_free_ns;
 
@@ -259,10 +256,14 @@ void router_init(struct router *router, const struct router_config *config);
 /* Takes what the links hold, up to a bound; true when more is waiting. */
 bool router_take(struct router *router, uint64_t now_us);
 
-/* Moves what can move, and hands it to the links. */
+/* Moves what can move, as far as the channels of the links. */
 void router_move(struct router *router, uint64_t now_us);
 
-/* Both; true when more, or a notice, is waiting. */
+/* Hands what the channels have to the links. With `hold` the owner expects to have more at once: what
+ * is its own waits for that, a bounded time. */
+void router_flush(struct router *router, bool hold);
+
+/* All three; true when more, or a notice, is waiting. */
 bool router_step(struct router *router, uint64_t now_us);
 
 /* Takes the oldest notice; false when there is none. */
