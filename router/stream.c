@@ -16,7 +16,7 @@
 #include "router/parcel.h"
 
 enum {
-    CREDIT_USEFUL = 8192 /* a frame is not cut shorter than this for want of credit */
+    USEFUL_PART = 4 /* a frame is not cut shorter than this part of the window for want of credit */
 };
 
 static struct circuit *oldest(struct port *port)
@@ -97,7 +97,8 @@ static bool keeps_word(struct port *in, const struct circuit *circuit, uint8_t f
 static bool enough_credit(struct router *router, struct port *out, uint32_t bytes)
 {
     uint32_t credit = channel_data_credit(&out->channel);
-    bool enough = credit >= CREDIT_USEFUL || (credit > 0 && credit >= bytes);
+    bool enough =
+        credit > 0 && (credit >= bytes || credit >= out->channel.peer.data_window / USEFUL_PART);
 
     if (!enough)
         channel_short(&out->channel, router->now_us);
