@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "drivers/check.h"
+#include "sim/ahead.h"
 #include "sim/internal.h"
 #include "sim/program.h"
 #include "sim/random.h"
@@ -273,6 +274,7 @@ static void one_event(struct sim *sim)
         return;
     }
     struct event event = next_event(sim);
+    ahead_events(sim);
     if (sim->model.count == 0 && sim->wall_ns > sim->progress_ns + PATIENCE_S * second_ns) {
         stuck(sim);
         return;
@@ -297,9 +299,10 @@ bool sim_advance(struct sim *sim, uint64_t events)
     sim->pause = false;
     while (sim->verdict == SIM_RUNS && sim->result.events < end && !sim->pause) {
         uint64_t before = sim->result.events;
-        if (sim->ready_count && !more_now(sim))
+        if (sim->ready_count && !more_now(sim)) {
+            ahead_ready(sim);
             step(sim, take_ready(sim));
-        else
+        } else
             one_event(sim);
         idle = sim->result.events == before ? idle + 1 : 0;
         if (idle > IDLE_STEPS_MAX) {

@@ -1,0 +1,135 @@
+#include "sim/ahead.h"
+
+#include <stddef.h>
+
+#include "router/route.h"
+#include "sim/internal.h"
+
+enum {
+    LINE = 64,
+    /* steps ahead: far enough for the memory to answer, near enough for the cache to keep it */
+    AHEAD_NODE = 4,
+    AHEAD_PORT = 3,
+    AHEAD_FRAME = 2,
+    AHEAD_OUT = 1,
+    EVENTS_AHEAD = 4
+};
+
+static inline void fetch(const void *at)
+{
+    __builtin_prefetch(at, 1);
+    /* gcc 12 takes a function that only prefetches for one without effect, and drops its calls */
+    __asm__ volatile("");
+}
+
+static void fetch_span(const void *at, size_t bytes)
+{
+    const uint8_t *line = (const uint8_t *)((uintptr_t)at & ~(uintptr_t)(LINE - 1));
+
+    for (const uint8_t *end = (const uint8_t *)at + bytes; line < end; line += LINE)
+        fetch(line);
+}
+
+/* What every step of a node looks at. */
+static void fetch_node(const struct node *node)
+{
+    const struct router *router = &node->router;
+    const struct collective *c = &node->collective;
+
+    fetch(router);
+    fetch_span(&router->opening, offsetof(struct router, slots) - offsetof(struct router, opening));
+    fetch_span(&router->slots_queued, 96);
+    fetch_span(&router->notice_first, 96);
+    fetch(&node->request_count);
+    fetch_span(&node->want_count, 64);
+    fetch_span(&c->walk, sizeof *c - offsetof(struct collective, walk));
+    fetch(&node->load);
+    fetch_span(&node->program, 80);
+}
+
+static void fetch_port(const struct port *port)
+{
+    fetch_span(&port->channel, offsetof(struct channel, counters));
+    fetch_span(&port->circuits[0], 64);
+    fetch_span(&port->circuit_first,
+               offsetof(struct port, replies) - offsetof(struct port, circuit_first));
+}
+
+/* The memory that a frame lies in, and what the channel keeps of what it acknowledges. */
+static void fetch_frame(const struct sim_end *end, const struct channel *channel)
+{
+    const struct chunk *chunk = end->first;
+
+    fetch(&channel->segments[channel->first & (channel->ring - 1)]);
+    if (chunk) {
+        fetch(chunk);
+        fetch_span(chunk->memory + LINK_HEADROOM, FRAME_HEADER_BYTES + OPEN_BYTES);
+    }
+}
+
+/* Where a circuit's frame goes on to. */
+static void fetch_out(const struct sim *sim, uint32_t rank, const struct router *router,
+                      const struct port *in, const struct chunk *chunk)
+{
+    const uint8_t *packet = chunk->memory + LINK_HEADROOM + FRAME_HEADER_BYTES;
+    uint32_t dst = get32(packet + 8);
+    unsigned out = in->setup_holder;
+
+    if (packet[0] == PACKET_OPEN)
+        out = dst < sim->count && dst != rank ? route_cube(rank, dst) : PORT_NONE;
+    if (out >= router->port_count)
+        return;
+    const struct port *port = &router->ports[out];
+    const struct sim_end *end = sim_end_at(sim, rank, out);
+    fetch_port(port);
+    fetch_span(end, sizeof *end);
+    fetch(&port->channel.segments[port->channel.end & (port->channel.ring - 1)]);
+}
+
+/* The actor that is stepped after so many others; NULL: it is the host, or not known. */
+static const struct node *node_after(const struct sim *sim, unsigned steps, uint32_t *rank)
+{
+    if (steps >= sim->ready_count)
+        return NULL;
+    uint32_t at = sim->ready_first + steps;
+    *rank = sim->ready[at < sim->ready_room ? at : at - sim->ready_room];
+    return *rank < sim->count ? sim_node(sim, *rank) : NULL;
+}
+
+void ahead_ready(const struct sim *sim)
+{
+    uint32_t rank;
+    const struct node *node = node_after(sim, AHEAD_NODE, &rank);
+
+    if (node) {
+        fetch_node(node);
+        fetch(&sim->tasks[rank]);
+    }
+    node = node_after(sim, AHEAD_PORT, &rank);
+    for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        fetch_port(&node->router.ports[port]);
+        fetch_span(sim_end_at(sim, rank, port), sizeof(struct sim_end));
+    }
+    node = node_after(sim, AHEAD_FRAME, &rank);
+    for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        fetch_frame(sim_end_at(sim, rank, port), &node->router.ports[port].channel);
+    }
+    node = node_after(sim, AHEAD_OUT, &rank);
+    for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        const struct chunk *chunk = sim_end_at(sim, rank, port)->first;
+        if (chunk)
+            fetch_out(sim, rank, &node->router, &node->router.ports[port], chunk);
+    }
+}
+
+void ahead_events(const struct sim *sim)
+{
+    for (uint32_t i = 0; i < EVENTS_AHEAD && i < sim->model.count; i++) {
+        const struct event *event = &sim->model.events[i];
+        if (event->kind == EVENT_HELD || event->kind == EVENT_HELD1 || event->kind == EVENT_LINK)
+            fetch_span(&sim->ends[event->index], sizeof(struct sim_end));
+    }
+}
