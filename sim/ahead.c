@@ -63,7 +63,7 @@ static void fetch_frame(const struct sim_end *end, const struct channel *channel
     fetch(&channel->segments[channel->first & (channel->ring - 1)]);
     if (chunk) {
         fetch(chunk);
-        fetch_span(chunk->memory + LINK_HEADROOM, FRAME_HEADER_BYTES + OPEN_BYTES);
+        fetch_span(chunk->data, FRAME_HEADER_BYTES + OPEN_BYTES);
     }
 }
 
@@ -71,7 +71,7 @@ static void fetch_frame(const struct sim_end *end, const struct channel *channel
 static void fetch_out(const struct sim *sim, uint32_t rank, const struct router *router,
                       const struct port *in, const struct chunk *chunk)
 {
-    const uint8_t *packet = chunk->memory + LINK_HEADROOM + FRAME_HEADER_BYTES;
+    const uint8_t *packet = chunk->data + FRAME_HEADER_BYTES;
     uint32_t dst = get32(packet + 8);
     unsigned out = in->setup_holder;
 

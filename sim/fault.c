@@ -25,7 +25,7 @@ static void lose_bytes(struct chunk *chunk, uint32_t first, uint32_t count)
             continue;
         }
         uint32_t part = chunk->bytes - first < count ? chunk->bytes - first : count;
-        uint8_t *at = chunk_data(chunk) + first;
+        uint8_t *at = chunk->data + first;
         memmove(at, at + part, chunk->bytes - first - part);
         chunk->bytes -= part;
         count -= part;
@@ -73,7 +73,7 @@ static void flip(struct sim *sim, uint32_t at)
         chunk = chunk->next;
     }
     if (chunk)
-        chunk_data(chunk)[at] ^= (uint8_t)(1u << random_below(&sim->seed, 8));
+        chunk->data[at] ^= (uint8_t)(1u << random_below(&sim->seed, 8));
 }
 
 /* The frame's bytes from a place on come twice. */
@@ -84,13 +84,13 @@ static void duplicate(struct sim *sim, uint32_t first)
 
     for (struct chunk *chunk = filling->first;; chunk = chunk->next) {
         if (first < chunk->bytes) {
-            struct chunk *copy = pool_take(&sim->pool, chunk->is_long);
+            struct chunk *copy = pool_take(&sim->pool, (enum chunk_kind)chunk->kind);
             if (!copy) {
                 sim_no_memory(sim);
                 return;
             }
             copy->bytes = chunk->bytes - first;
-            memcpy(chunk_data(copy), chunk_data(chunk) + first, copy->bytes);
+            memcpy(copy->data, chunk->data + first, copy->bytes);
             filling->last->next = copy;
             filling->last = copy;
             first = 0;

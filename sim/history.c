@@ -17,7 +17,7 @@ void history_add(struct sim *sim, const struct sim_end *end, const struct chunk 
                               .from = end->peer->actor,
                               .to = end->actor,
                               .bytes = chunk->bytes};
-    memcpy(entry->head, chunk_data((struct chunk *)(uintptr_t)chunk), bytes);
+    memcpy(entry->head, chunk->data, bytes);
 }
 
 static void actor_text(const struct sim *sim, uint32_t actor, char text[16])

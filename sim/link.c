@@ -27,7 +27,7 @@ static void show(struct sim_end *end, struct chunk *chunk)
     struct sim *sim = end->sim;
     uint64_t head[3] = {0};
 
-    memcpy(head, chunk_data(chunk), chunk->bytes < sizeof head ? chunk->bytes : sizeof head);
+    memcpy(head, chunk->data, chunk->bytes < sizeof head ? chunk->bytes : sizeof head);
     sim_digest(sim, sim->now_ns ^ (uint64_t)end_index(end) << 40,
                sim->wall_ns + ((uint64_t)chunk->bytes << 48));
     sim_digest(sim, head[0] ^ head[2], head[1]);
@@ -155,6 +155,28 @@ static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uin
     filling->left = filling->bytes = frame;
 }
 
+/* A control frame that lies in a buffer of the pool, because a router passes it on, need not be
+ * copied: the receiver sees the same memory. Only where nothing is ever sent again, for the receiver
+ * writes into it while its sender still holds it. */
+static bool share(struct sim *sim, const uint8_t *data, uint32_t bytes)
+{
+    struct filling *filling = &sim->filling;
+
+    if (filling->is_long || filling->first || bytes != filling->left || sim->damages ||
+        sim->pool.scrub)
+        return false;
+    struct chunk *owner = pool_owner(&sim->pool, data);
+    if (!owner)
+        return false;
+    struct chunk *view = pool_view(&sim->pool, owner, (uint8_t *)(uintptr_t)data);
+    if (!view)
+        return false; /* a copy does it too, or says that there is no memory */
+    view->bytes = bytes;
+    filling->first = filling->last = view;
+    filling->left = 0;
+    return true;
+}
+
 static void fill(struct sim *sim, const uint8_t *data, uint32_t bytes)
 {
     struct filling *filling = &sim->filling;
@@ -164,7 +186,7 @@ static void fill(struct sim *sim, const uint8_t *data, uint32_t bytes)
     while (bytes) {
         struct chunk *chunk = filling->last;
         if (!chunk || chunk->bytes == room) {
-            chunk = pool_take(&sim->pool, filling->is_long);
+            chunk = pool_take(&sim->pool, filling->is_long ? CHUNK_LONG : CHUNK_SHORT);
             if (!chunk) {
                 sim_no_memory(sim);
                 return;
@@ -173,7 +195,7 @@ static void fill(struct sim *sim, const uint8_t *data, uint32_t bytes)
             filling->last = chunk;
         }
         uint32_t part = bytes < room - chunk->bytes ? bytes : room - chunk->bytes;
-        memcpy(chunk_data(chunk) + chunk->bytes, data, part);
+        memcpy(chunk->data + chunk->bytes, data, part);
         chunk->bytes += part;
         data += part;
         bytes -= part;
@@ -192,7 +214,8 @@ static int end_send(struct link *link, const void *data, uint32_t bytes)
         if (sim->filling.left == 0)
             begin(sim, end, from, bytes);
         uint32_t part = bytes < sim->filling.left ? bytes : sim->filling.left;
-        fill(sim, from, part);
+        if (!share(sim, from, part))
+            fill(sim, from, part);
         from += part;
         bytes -= part;
         if (sim->filling.left == 0)
@@ -222,28 +245,42 @@ static bool end_receive(struct link *link, struct link_chunk *out)
         return false;
     }
     struct chunk *chunk = end->first;
+    unsigned number = (unsigned)__builtin_ctzll(~end->numbers);
     end->first = chunk->next;
     end->link.taken++;
-    chunk->number = (uint16_t)__builtin_ctzll(~end->numbers);
-    end->numbers |= UINT64_C(1) << chunk->number;
-    chunk->next = end->held;
-    end->held = chunk;
-    *out = (struct link_chunk){chunk_data(chunk), chunk->bytes, chunk->number};
+    end->numbers |= UINT64_C(1) << number;
+    chunk->number = (uint16_t)number;
+    if (number < HELD_FEW) {
+        end->few[number] = chunk;
+    } else {
+        chunk->next = end->held;
+        end->held = chunk;
+    }
+    *out = (struct link_chunk){chunk->data, chunk->bytes, chunk->number};
     return true;
+}
+
+/* Takes off the chunk that the router has under a number. */
+static struct chunk *take_held(struct sim_end *end, unsigned number)
+{
+    struct chunk **at = &end->held, *chunk;
+
+    CHECK(end->numbers >> number & 1);
+    end->numbers &= ~(UINT64_C(1) << number);
+    if (number < HELD_FEW)
+        return end->few[number];
+    while ((*at)->number != number)
+        at = &(*at)->next;
+    chunk = *at;
+    *at = chunk->next;
+    return chunk;
 }
 
 static void end_release(struct link *link, uint16_t buffer)
 {
     struct sim_end *end = (struct sim_end *)link;
-    struct chunk **at = &end->held;
 
-    while (*at && (*at)->number != buffer)
-        at = &(*at)->next;
-    CHECK(*at);
-    struct chunk *chunk = *at;
-    *at = chunk->next;
-    end->numbers &= ~(UINT64_C(1) << buffer);
-    pool_give(&end->sim->pool, chunk);
+    pool_give(&end->sim->pool, take_held(end, buffer));
     if (end->starved) {
         end->starved = false;
         wake(end);

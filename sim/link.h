@@ -15,23 +15,28 @@
 
 struct sim;
 
-/* One end. What it sends arrives at its peer. What every step of its node looks at comes first. */
+enum { HELD_FEW = 4 };
+
+/* One end. What it sends arrives at its peer. The first cache line is what a sender at the other end
+ * and every step of its own node look at; the second is for its own node's sends and releases. */
 struct sim_end {
-    struct link link;
+    _Alignas(64) struct link link;
     uint16_t arrived;
     uint8_t port;
-    bool waiting;   /* an event stands for the first chunk under way */
-    bool starved;   /* a chunk is there, and no buffer number is free */
-    bool deaf;      /* nothing arrives any more, and nobody is told */
-    uint32_t actor; /* whose end it is */
-    struct sim *sim;
-    struct sim_end *peer;
+    bool waiting;               /* an event stands for the first chunk under way */
+    bool starved;               /* a chunk is there, and no buffer number is free */
+    bool deaf;                  /* nothing arrives any more, and nobody is told */
+    uint32_t actor;             /* whose end it is */
     struct chunk *first, *last; /* arrived and not taken, then under way */
     struct chunk *flight;       /* the first that is under way */
-    struct chunk *held;         /* with the router */
-    uint64_t numbers;           /* bit n: buffer number n is with the router */
-    uint64_t busy_ns;           /* wall time at which the last frame it sent has left */
-    uint32_t sent;              /* segments */
+
+    struct sim *sim;
+    struct sim_end *peer;
+    uint32_t sent;               /* segments */
+    uint64_t numbers;            /* bit n: buffer number n is with the router */
+    struct chunk *few[HELD_FEW]; /* with the router: the lowest numbers, and the others */
+    struct chunk *held;
+    uint64_t busy_ns; /* wall time at which the last frame it sent has left */
 };
 
 /* The frame that is being handed over; a channel hands over whole frames, one after another. */

@@ -2,67 +2,131 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { SLAB_CHUNKS = 64, SCRUB = 0xdb };
+enum { SLAB_SHIFT = 21, SLAB_BYTES = 1 << SLAB_SHIFT, SCRUB = 0xdb };
 
+/* A large page, which begins with this. */
 struct slab {
-    struct slab *next;
+    _Alignas(CHUNK_LINE) struct slab *next;
+    uint32_t used; /* bytes */
 };
 
-static uint32_t room_of(bool is_long)
+static const uint32_t rooms[CHUNK_KINDS] = {LINK_HEADROOM + CHUNK_SHORT_MAX,
+                                            LINK_HEADROOM + LINK_CHUNK_MAX, 0};
+
+enum { SHORT_BYTES = (int)sizeof(struct chunk) + LINK_HEADROOM + CHUNK_SHORT_MAX };
+
+_Static_assert(sizeof(struct chunk) == CHUNK_LINE, "a chunk's head is one line");
+_Static_assert(LINK_HEADROOM % CHUNK_LINE == 0 && SHORT_BYTES % CHUNK_LINE == 0, "whole lines");
+
+static struct slab **place_of(const struct pool *pool, uintptr_t address)
 {
-    return LINK_HEADROOM + (is_long ? (uint32_t)LINK_CHUNK_MAX : (uint32_t)CHUNK_SHORT_MAX);
+    return (struct slab **)(uintptr_t)&pool->known[address >> SLAB_SHIFT & (SLABS_KNOWN - 1)];
 }
 
 /* False: there is no memory. */
-static bool grow(struct pool *pool, bool is_long)
+static bool grow(struct pool *pool, enum chunk_kind kind)
 {
-    size_t each = sizeof(struct chunk) + room_of(is_long);
-    size_t bytes = sizeof(struct slab) + SLAB_CHUNKS * each;
-    struct slab *slab = malloc(bytes);
+    struct slab *slab = aligned_alloc(SLAB_BYTES, SLAB_BYTES);
 
     if (!slab)
         return false;
-    slab->next = pool->slabs;
-    pool->slabs = slab;
-    pool->bytes += bytes;
-    for (unsigned i = 0; i < SLAB_CHUNKS; i++) {
-        struct chunk *chunk = (struct chunk *)((uint8_t *)(slab + 1) + i * each);
-        chunk->is_long = is_long;
-        chunk->next = pool->free[is_long];
-        pool->free[is_long] = chunk;
-    }
+    madvise(slab, SLAB_BYTES, MADV_HUGEPAGE);
+    *slab = (struct slab){.next = pool->slabs[kind], .used = sizeof *slab};
+    pool->slabs[kind] = slab;
+    if (kind == CHUNK_SHORT)
+        *place_of(pool, (uintptr_t)slab) = slab;
     return true;
 }
 
-struct chunk *pool_take(struct pool *pool, bool is_long)
+/* A chunk that has never been used. */
+static struct chunk *carve(struct pool *pool, enum chunk_kind kind)
 {
-    if (!pool->free[is_long] && !grow(pool, is_long))
+    uint32_t bytes = (uint32_t)sizeof(struct chunk) + rooms[kind];
+
+    bool full = !pool->slabs[kind] || pool->slabs[kind]->used + bytes > SLAB_BYTES;
+
+    if (full && !grow(pool, kind))
         return NULL;
-    struct chunk *chunk = pool->free[is_long];
-    pool->free[is_long] = chunk->next;
+    struct slab *slab = pool->slabs[kind];
+    struct chunk *chunk = (struct chunk *)((uint8_t *)slab + slab->used);
+    slab->used += bytes;
+    pool->bytes += bytes;
+    chunk->kind = (uint8_t)kind;
     chunk->next = NULL;
-    chunk->wall_due_ns = 0;
-    chunk->model_due_ns = 0;
-    chunk->bytes = 0;
-    chunk->frame_ends = false;
     return chunk;
+}
+
+struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
+{
+    struct chunk *chunk = pool->free[kind];
+
+    if (!chunk)
+        chunk = carve(pool, kind);
+    if (!chunk)
+        return NULL;
+    pool->free[kind] = chunk->next;
+    if (chunk->next) { /* the one that will be taken next */
+        __builtin_prefetch(chunk->next, 1);
+        __builtin_prefetch(chunk->next->memory + LINK_HEADROOM, 1);
+    }
+    chunk->next = NULL;
+    chunk->data = chunk->memory + LINK_HEADROOM;
+    chunk->owner = chunk;
+    chunk->holds = 1;
+    chunk->bytes = 0;
+    return chunk;
+}
+
+struct chunk *pool_view(struct pool *pool, struct chunk *owner, uint8_t *data)
+{
+    struct chunk *view = pool_take(pool, CHUNK_VIEW);
+
+    if (!view)
+        return NULL;
+    owner->holds++;
+    view->owner = owner;
+    view->data = data;
+    return view;
+}
+
+static void put(struct pool *pool, struct chunk *chunk)
+{
+    if (pool->scrub)
+        memset(chunk->memory, SCRUB, rooms[chunk->kind]);
+    chunk->next = pool->free[chunk->kind];
+    pool->free[chunk->kind] = chunk;
 }
 
 void pool_give(struct pool *pool, struct chunk *chunk)
 {
-    if (pool->scrub)
-        memset(chunk->memory, SCRUB, room_of(chunk->is_long));
-    chunk->next = pool->free[chunk->is_long];
-    pool->free[chunk->is_long] = chunk;
+    struct chunk *owner = chunk->owner;
+
+    if (chunk != owner)
+        put(pool, chunk);
+    if (--owner->holds == 0)
+        put(pool, owner);
+}
+
+struct chunk *pool_owner(const struct pool *pool, const void *address)
+{
+    uintptr_t base = (uintptr_t)address & ~(uintptr_t)(SLAB_BYTES - 1);
+    struct slab *slab = *place_of(pool, base);
+
+    if ((uintptr_t)slab != base || !slab)
+        return NULL;
+    uint32_t number = (uint32_t)((uintptr_t)address - base - sizeof *slab) / SHORT_BYTES;
+    return (struct chunk *)((uint8_t *)(slab + 1) + (size_t)number * SHORT_BYTES);
 }
 
 void pool_free(struct pool *pool)
 {
-    while (pool->slabs) {
-        struct slab *slab = pool->slabs;
-        pool->slabs = slab->next;
-        free(slab);
-    }
+    for (unsigned kind = 0; kind < CHUNK_KINDS; kind++)
+        while (pool->slabs[kind]) {
+            struct slab *slab = pool->slabs[kind];
+            pool->slabs[kind] = slab->next;
+            free(slab);
+        }
     *pool = (struct pool){0};
 }

@@ -3,9 +3,10 @@
  * before.
  *
  * A buffer exists only while its chunk is under way or held by a router. There are two sizes: short
- * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h.
+ * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h. A
+ * view has no memory: it shows a short chunk's, which stays until all its views are given back.
  *
- * Errors   pool_take returns NULL when there is no memory
+ * Errors   pool_take and pool_view return NULL when there is no memory
  */
 #pragma once
 
@@ -17,33 +18,42 @@
 
 enum {
     CHUNK_SHORT_MAX = 1152, /* a control frame: header, FRAME_CONTROL_MAX, check */
+    CHUNK_LINE = 64,
+    SLABS_KNOWN = 256 /* a power of two */
 };
 
+enum chunk_kind { CHUNK_SHORT, CHUNK_LONG, CHUNK_VIEW, CHUNK_KINDS };
+
+/* What the simulator keeps of it fills one cache line; the bytes behind the headroom begin another.
+ */
 struct chunk {
-    struct chunk *next;
+    _Alignas(CHUNK_LINE) struct chunk *next;
+    uint8_t *data;
+    struct chunk *owner;   /* whose memory data lies in */
     uint64_t wall_due_ns;  /* not there before this wall time */
     uint64_t model_due_ns; /* not shown before this model time */
     uint32_t bytes;
+    uint32_t holds;  /* on an owner's memory: its own, and that of each view */
     uint16_t number; /* while a router has it */
-    bool is_long;
-    bool frame_ends; /* the last chunk of its frame */
-    uint8_t memory[];
+    uint8_t kind;    /* enum chunk_kind */
+    _Alignas(CHUNK_LINE) uint8_t memory[];
 };
 
 struct slab;
 
 struct pool {
-    struct chunk *free[2]; /* short, long */
-    struct slab *slabs;
+    struct chunk *free[CHUNK_KINDS];
+    struct slab *slabs[CHUNK_KINDS]; /* the first of each kind has room left */
+    struct slab *known[SLABS_KNOWN]; /* slabs of short chunks, by their address */
     size_t bytes;
     bool scrub; /* overwrite what is given back, so that a late reader sees it */
 };
 
-struct chunk *pool_take(struct pool *pool, bool is_long);
+struct chunk *pool_take(struct pool *pool, enum chunk_kind kind);
+/* A chunk that shows memory of another. */
+struct chunk *pool_view(struct pool *pool, struct chunk *owner, uint8_t *data);
 void pool_give(struct pool *pool, struct chunk *chunk);
 void pool_free(struct pool *pool);
 
-static inline uint8_t *chunk_data(struct chunk *chunk)
-{
-    return chunk->memory + LINK_HEADROOM;
-}
+/* The short chunk whose memory an address lies in; NULL when there is none, or it is not known. */
+struct chunk *pool_owner(const struct pool *pool, const void *address);

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { QUEUE_CHILDREN = 4 };
+
 struct event {
     uint64_t time_ns;
     uint64_t order;
@@ -28,7 +30,35 @@ struct queue {
 };
 
 void queue_free(struct queue *queue);
-bool queue_add(struct queue *queue, struct event event);
+/* False: there is no memory. */
+bool queue_grow(struct queue *queue);
+
+static inline bool event_before(const struct event *a, const struct event *b)
+{
+    return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->order < b->order);
+}
+
+/* Here, so that the event stays in registers: it is written field by field and would be read back as
+ * a whole, which waits for the writes. */
+static inline bool queue_add(struct queue *queue, struct event event)
+{
+    if (queue->count == queue->room && !queue_grow(queue))
+        return false;
+    uint32_t at = queue->count++;
+    while (at > 0) {
+        uint32_t parent = (at - 1) / QUEUE_CHILDREN;
+        if (!event_before(&event, &queue->events[parent]))
+            break;
+        queue->events[at] = queue->events[parent];
+        at = parent;
+    }
+    struct event *place = &queue->events[at];
+    place->time_ns = event.time_ns;
+    place->order = event.order;
+    place->kind = event.kind;
+    place->index = event.index;
+    return true;
+}
 
 /* Takes the first event off; the queue is not empty. */
 struct event queue_take(struct queue *queue);
