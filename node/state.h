@@ -72,20 +72,20 @@ struct enter {
 struct collective {
     unsigned request; /* ECUBE_REQUESTS_MAX: none is active */
     uint16_t epoch;   /* of the active, or last, collective */
-    struct ecube_abi_collective arguments;
-    struct enter mine; /* what my subcube agrees on so far */
-    unsigned round;    /* entry rounds done */
     bool round_sent;
     bool walking;
-    /* from the neighbour in each dimension; by epoch, even and odd */
-    struct enter heard[2][TURNS_MAX];
-    struct walk walk;
-    struct walk_step step;
     bool step_open, send_left, send_unanswered, receive_left;
+    unsigned round; /* entry rounds done */
     unsigned receives_pending, sends_pending;
-    uint64_t clock_ns, step_done_ns;
     int32_t status;
     uint32_t steps;
+    uint64_t clock_ns, step_done_ns;
+    struct ecube_abi_collective arguments;
+    struct walk_step step;
+    struct walk walk;
+    struct enter mine; /* what my subcube agrees on so far */
+    /* from the neighbour in each dimension; by epoch, even and odd */
+    struct enter heard[2][TURNS_MAX];
 };
 
 enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RECEIPT };
@@ -109,36 +109,36 @@ struct load {
     uint8_t digest[DIGEST_BYTES];
 };
 
+/* What every step looks at comes first, here and in what this is made of. */
 struct node {
-    struct router router;
-    struct node_config config;
-    uint8_t (*pool)[POOL_BYTES];
-    uint32_t pool_used; /* bit n: buffer n */
-    struct request requests[ECUBE_REQUESTS_MAX];
-    uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
-    uint8_t request_count;
-    uint8_t collectives_queued;
-    struct want wants[WANTS_MAX]; /* in order of arrival */
-    unsigned want_count;
-    uint32_t stamp;
-    bool messages_move; /* a send may go on, or a posted receive may find a stored message */
-    struct collective collective;
-    struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
-    struct load load;
-
     uint8_t program; /* enum program_state */
     bool start_due, exit_owed, links_owed, links_told;
-    int32_t exit_status;
-    uint64_t clock_ns; /* the program's model clock */
-    uint64_t identity_us;
+    bool messages_move; /* a send may go on, or a posted receive may find a stored message */
+    bool call_open;     /* a system call waits */
+    uint8_t request_count;
+    uint8_t collectives_queued;
     uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
-    uint8_t dead_reason[PORTS_MAX];
-
-    bool call_open;  /* a system call waits */
-    uint8_t holding; /* enum holding: while a call that does not wait is served */
+    uint8_t holding;    /* enum holding: while a call that does not wait is served */
+    uint64_t clock_ns;  /* the program's model clock */
+    uint64_t identity_us;
+    int32_t exit_status;
+    uint32_t stamp;
     uint32_t call_number;
+    struct load load;
+    struct collective collective;
+    struct router router;
+    struct node_config config;
+
     uint32_t call_arguments[4];
+    uint8_t (*pool)[POOL_BYTES];
+    uint32_t pool_used; /* bit n: buffer n */
     uint32_t dropped_requests;
+    unsigned want_count;
+    uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
+    struct request requests[ECUBE_REQUESTS_MAX];
+    struct want wants[WANTS_MAX]; /* in order of arrival */
+    struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
+    uint8_t dead_reason[PORTS_MAX];
 };
 
 /* What becomes of what is held back in the router when the program goes on. */

@@ -85,10 +85,8 @@ struct channel {
     uint8_t state;       /* enum link_state */
     uint8_t dead_reason; /* enum dead_reason */
     bool hello_due, hello_new;
-    struct hello peer;
-    uint64_t hello_us; /* when the last HELLO went out, and what it said */
+    uint8_t told_heard; /* what the last HELLO said */
     uint32_t told_id;
-    uint8_t told_heard;
 
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
      * freely */
@@ -116,7 +114,6 @@ struct channel {
     /* receiving */
     struct link_chunk chunk; /* what is left of the present chunk */
     bool chunk_held;
-    uint8_t refs[LINK_BUFFERS_MAX];
     uint16_t seq_expected, seq_told;
     bool hunting;           /* looking for the next good header */
     bool nak_sent, nak_due; /* one NAK per gap */
@@ -134,9 +131,13 @@ struct channel {
     uint64_t ack_us; /* when an acknowledgement must go at the latest; 0: none is owed */
     bool ack_now;
 
-    struct channel_counters counters;
+    uint8_t refs[LINK_BUFFERS_MAX]; /* the lowest numbers are those in use */
 
-    /* memory of frames, behind what is looked at in every step */
+    /* behind what is looked at in every step */
+    struct hello peer;
+    uint64_t hello_us; /* when the last HELLO went out */
+    struct channel_counters counters;
+    /* memory of frames */
     uint8_t raw[RAW_FRAMES][FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
     uint32_t raw_handed[RAW_FRAMES]; /* value of `handed` after it */
     uint8_t headers[HEADERS_MAX][FRAME_HEADER_BYTES + 1 + FRAME_CHECK_BYTES];

@@ -169,7 +169,7 @@ static bool take_link(struct router *router, unsigned port)
 }
 
 /* Tells of links that came up or died. */
-static void watch_link(struct router *router, unsigned port)
+static void tell_link(struct router *router, unsigned port)
 {
     struct port *p = &router->ports[port];
     uint8_t state = p->channel.state;
@@ -197,6 +197,14 @@ static void watch_link(struct router *router, unsigned port)
             router,
             &(struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason});
     }
+}
+
+static inline void watch_link(struct router *router, unsigned port)
+{
+    const struct port *p = &router->ports[port];
+
+    if (p->channel.state != LINK_UP || !p->told_up)
+        tell_link(router, port);
 }
 
 /* Answers are acknowledged in the order they were sent in; a dead link has forgotten them all. */

@@ -121,11 +121,8 @@ enum circuit_state {
 
 /* A port: the channel, and both directions' circuits. */
 struct port {
-    struct channel channel;
-
     /* inwards: circuits in the order of their OPENs, bytes follow in the same order; those whose
      * OPEN is held here are the last */
-    struct circuit circuits[CIRCUITS_MAX];
     uint8_t circuit_first, circuit_count, opens_held;
     /* of the newest OPEN */
     uint8_t open_flags;
@@ -135,8 +132,7 @@ struct port {
     /* the last circuit that this node accepted here: its source, its model time of completion */
     uint32_t chain_src;
     uint64_t chain_ns;
-    /* answers owed upstream, oldest first, and the memory of those that are not acknowledged */
-    struct reply owed[CIRCUITS_MAX];
+    /* answers owed upstream, and those that are not acknowledged */
     uint8_t owed_count;
     uint8_t reply_next, replies_busy;
     uint8_t routed_first, routed_count; /* of routed[] */
@@ -158,7 +154,10 @@ struct port {
     uint16_t turn_epoch, turn_count;
     uint64_t free_ns; /* model time at which the link is free */
 
-    /* memory, behind what is looked at in every step */
+    struct channel channel; /* what every step looks at begins it */
+
+    struct circuit circuits[CIRCUITS_MAX];
+    struct reply owed[CIRCUITS_MAX]; /* oldest first */
     uint8_t replies[CIRCUITS_MAX][REPLY_BYTES];
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
 };
@@ -208,7 +207,6 @@ struct router {
     struct profile profile;
     uint64_t now_us;
 
-    struct source sources[SOURCES_MAX];
     /* sources without an answer, oldest first: all to one node over one link */
     uint8_t opening[CIRCUITS_MAX], opening_count;
 
@@ -235,19 +233,22 @@ struct router {
 
     uint64_t send_free_ns, receive_free_ns;
 
-    struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];
-    uint8_t slot_order[SLOTS_MAX + LARGE_SLOTS_MAX]; /* those that are queued, oldest first */
     uint8_t slots_queued;
     const uint32_t *peers; /* host: the node that belongs at each link */
     uint32_t stamp;
 
-    struct notice notices[NOTICES_MAX];
     uint8_t notice_first, notice_count;
     bool held; /* the packet of the last notice is still to be released */
     uint8_t held_port;
     uint16_t held_buffer;
 
     uint32_t packets_forwarded, circuits_forwarded, packets_dropped, circuits_refused;
+
+    /* behind what is looked at in every step */
+    struct source sources[SOURCES_MAX];
+    struct notice notices[NOTICES_MAX];
+    uint8_t slot_order[SLOTS_MAX + LARGE_SLOTS_MAX]; /* those that are queued, oldest first */
+    struct slot slots[SLOTS_MAX + LARGE_SLOTS_MAX];
 };
 
 uint32_t router_memory_bytes(unsigned link_count, unsigned ring);

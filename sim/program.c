@@ -169,7 +169,9 @@ bool program_look(struct sim *sim, uint32_t rank)
     } else if (!node_program_runs(node)) {
         program_over(sim, rank, node->exit_status);
         return true;
-    } else if (task->state == TASK_WAITS && ask(sim, rank, true) == NODE_BLOCK) {
+    } else if (task->state == TASK_WAITS &&
+               (node->requests[task->request].state != STATE_DONE || /* costs no call */
+                ask(sim, rank, true) == NODE_BLOCK)) {
         return false;
     }
     go_on(sim, rank);
