@@ -131,12 +131,12 @@ struct channel {
     uint64_t ack_us; /* when an acknowledgement must go at the latest; 0: none is owed */
     bool ack_now;
 
+    struct hello peer;
+    struct channel_counters counters;
     uint8_t refs[LINK_BUFFERS_MAX]; /* the lowest numbers are those in use */
 
     /* behind what is looked at in every step */
-    struct hello peer;
     uint64_t hello_us; /* when the last HELLO went out */
-    struct channel_counters counters;
     /* memory of frames */
     uint8_t raw[RAW_FRAMES][FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
     uint32_t raw_handed[RAW_FRAMES]; /* value of `handed` after it */

@@ -12,7 +12,8 @@ enum {
     AHEAD_PORT = 3,
     AHEAD_FRAME = 2,
     AHEAD_OUT = 1,
-    EVENTS_AHEAD = 4
+    EVENTS_AHEAD = 4,
+    DIMS_MIN = 7 /* smaller cubes lie in the near cache as they are */
 };
 
 static inline void fetch(const void *at)
@@ -40,6 +41,7 @@ static void fetch_node(const struct node *node)
     fetch_span(&node->collective, offsetof(struct collective, walk) + sizeof(struct walk));
     fetch_span(&node->router, offsetof(struct router, sources));
     fetch(&node->router.notices);
+    fetch(&node->requests);
 }
 
 static void fetch_port(const struct port *port)
@@ -49,16 +51,20 @@ static void fetch_port(const struct port *port)
     fetch(&port->owed);
 }
 
-/* The memory that a frame lies in, and what the channel keeps of what it acknowledges. */
-static void fetch_frame(const struct sim_end *end, const struct channel *channel)
+/* What a channel will queue, and what has been acknowledged; and the memory of an answer. */
+static void fetch_queue(const struct port *port)
 {
-    const struct chunk *chunk = end->first;
+    const struct channel *channel = &port->channel;
 
     fetch(&channel->segments[channel->first & (channel->ring - 1)]);
-    if (chunk) {
-        fetch(chunk);
-        fetch_span(chunk->data, FRAME_HEADER_BYTES + OPEN_BYTES);
-    }
+    fetch(&channel->segments[channel->end & (channel->ring - 1)]);
+    fetch(port->replies[port->reply_next]);
+}
+
+static void fetch_frame(const struct chunk *chunk)
+{
+    fetch(chunk);
+    fetch_span(chunk->data, FRAME_HEADER_BYTES + OPEN_BYTES);
 }
 
 /* Where a circuit's frame goes on to. */
@@ -76,8 +82,10 @@ static void fetch_out(const struct sim *sim, uint32_t rank, const struct router 
     const struct port *port = &router->ports[out];
     const struct sim_end *end = sim_end_at(sim, rank, out);
     fetch_port(port);
-    fetch_span(end, sizeof *end);
-    fetch(&port->channel.segments[port->channel.end & (port->channel.ring - 1)]);
+    fetch_span(end, offsetof(struct sim_end, held));
+    if (out < sim->options.dims)
+        fetch(sim_end_at(sim, rank ^ UINT32_C(1) << out, out));
+    fetch_queue(port);
 }
 
 /* The actor that is stepped after so many others; NULL: it is the host, or not known. */
@@ -93,8 +101,10 @@ static const struct node *node_after(const struct sim *sim, unsigned steps, uint
 void ahead_ready(const struct sim *sim)
 {
     uint32_t rank;
-    const struct node *node = node_after(sim, AHEAD_NODE, &rank);
 
+    if (sim->options.dims < DIMS_MIN)
+        return;
+    const struct node *node = node_after(sim, AHEAD_NODE, &rank);
     if (node) {
         fetch_node(node);
         fetch(&sim->tasks[rank]);
@@ -103,12 +113,15 @@ void ahead_ready(const struct sim *sim)
     for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         fetch_port(&node->router.ports[port]);
-        fetch_span(sim_end_at(sim, rank, port), sizeof(struct sim_end));
+        fetch_span(sim_end_at(sim, rank, port), offsetof(struct sim_end, held));
     }
     node = node_after(sim, AHEAD_FRAME, &rank);
     for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
-        fetch_frame(sim_end_at(sim, rank, port), &node->router.ports[port].channel);
+        const struct chunk *chunk = sim_end_at(sim, rank, port)->first;
+        fetch_queue(&node->router.ports[port]);
+        if (chunk)
+            fetch_frame(chunk);
     }
     node = node_after(sim, AHEAD_OUT, &rank);
     for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
@@ -121,9 +134,11 @@ void ahead_ready(const struct sim *sim)
 
 void ahead_events(const struct sim *sim)
 {
+    if (sim->options.dims < DIMS_MIN)
+        return;
     for (uint32_t i = 0; i < EVENTS_AHEAD && i < sim->model.count; i++) {
         const struct event *event = &sim->model.events[i];
         if (event->kind == EVENT_HELD || event->kind == EVENT_HELD1 || event->kind == EVENT_LINK)
-            fetch_span(&sim->ends[event->index], sizeof(struct sim_end));
+            fetch(&sim->ends[event->index]);
     }
 }
