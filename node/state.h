@@ -117,8 +117,8 @@ struct node {
     bool call_open;     /* a system call waits */
     uint8_t request_count;
     uint8_t collectives_queued;
-    uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
     uint8_t holding;    /* enum holding: while a call that does not wait is served */
+    uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
     uint64_t clock_ns;  /* the program's model clock */
     uint64_t identity_us;
     int32_t exit_status;

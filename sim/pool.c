@@ -32,7 +32,8 @@ static bool grow(struct pool *pool, enum chunk_kind kind)
 
     if (!slab)
         return false;
-    madvise(slab, SLAB_BYTES, MADV_HUGEPAGE);
+    if (pool->slabs[kind]) /* a first one may stay almost empty */
+        madvise(slab, SLAB_BYTES, MADV_HUGEPAGE);
     *slab = (struct slab){.next = pool->slabs[kind], .used = sizeof *slab};
     pool->slabs[kind] = slab;
     if (kind == CHUNK_SHORT)

@@ -91,6 +91,23 @@ static void the_same_seed_gives_the_same_events(void **state)
     }
 }
 
+/* With `scrub` every frame is copied, without it a relay's control frames are not. */
+static void frames_that_are_passed_on_without_a_copy_give_the_same_run(void **state)
+{
+    static const enum sim_scenario scenarios[] = {SIM_EXCHANGE, SIM_SCATTER, SIM_RANDOM,
+                                                  SIM_HOTSPOT};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        for (uint32_t bytes = 100; bytes <= 10000; bytes *= 10) {
+            struct sim_options options = simulation(5, scenarios[i], bytes);
+            struct sim_result copied = simulated_well(&options);
+            options.scrub = false;
+            struct sim_result shared = simulated_well(&options);
+            assert_true(same(&copied, &shared));
+        }
+}
+
 static void another_seed_gives_other_faults(void **state)
 {
     struct sim_options options = simulation(4, SIM_EXCHANGE, 500);
@@ -175,6 +192,7 @@ TEST_MAIN(cmocka_unit_test(a_message_alone_takes_the_papers_time),
           cmocka_unit_test(a_checked_message_of_several_frames_arrives_whole),
           cmocka_unit_test(credits_that_were_lost_are_asked_for_again),
           cmocka_unit_test(the_same_seed_gives_the_same_events),
+          cmocka_unit_test(frames_that_are_passed_on_without_a_copy_give_the_same_run),
           cmocka_unit_test(another_seed_gives_other_faults),
           cmocka_unit_test(the_order_of_ties_is_part_of_the_digest),
           cmocka_unit_test(contents_that_are_not_kept_change_no_event_but_the_bytes),
