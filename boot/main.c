@@ -212,7 +212,6 @@ int main(void)
         .image_address = (uint32_t)platform_program.image,
         .memory = node_memory,
         .payload_checked = false, /* a virtio queue and a socket lose nothing */
-        .holds = true, /* each start is a system call of QEMU's and wakes the neighbour's */
     };
     CHECK(node_bytes() <= NODE_BYTES_MAX &&
           node_memory_bytes(config.link_count, config.ring) <= MEMORY_BYTES_MAX);

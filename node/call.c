@@ -168,13 +168,8 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     memcpy(node->call_arguments, arguments, sizeof node->call_arguments);
     node->call_open = true;
     enum node_verdict verdict = node_resume(node, now_us, result);
-    /* A program that asks in vain has nothing more to send for now. */
-    bool idle = number == ECUBE_CALL_TEST && *result == 0 && node->router.waits;
-    if (verdict == NODE_BLOCK || number <= ECUBE_CALL_COLLECTIVE || idle) {
-        bool posts = number == ECUBE_CALL_SEND || number == ECUBE_CALL_RECEIVE;
-        node->holding = posts ? HOLD_BEGIN : HOLD_END;
+    if (verdict == NODE_BLOCK || number <= ECUBE_CALL_COLLECTIVE) {
         node_work(node, now_us);
-        node->holding = HOLD_KEEP;
         if (verdict == NODE_BLOCK)
             verdict = node_resume(node, now_us, result);
     }

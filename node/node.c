@@ -123,20 +123,6 @@ static void take_notice(struct node *node, const struct notice *notice, uint64_t
     }
 }
 
-/* Whether the program is about to go on, having started a message or waited for one: it often has
- * more to send at once, and each start of a link wakes the neighbour. */
-static bool goes_on(const struct node *node)
-{
-    if (!node->config.holds || node->program != PROGRAM_RUNNING)
-        return false;
-    if (!node->call_open)
-        return node->holding == HOLD_BEGIN || (node->holding == HOLD_KEEP && node->router.waits);
-    if (node->call_number != ECUBE_CALL_WAIT)
-        return false;
-    const struct request *request = &node->requests[node->call_arguments[0]];
-    return request->state == STATE_DONE && request->kind != REQUEST_COLLECTIVE;
-}
-
 bool node_work(struct node *node, uint64_t now_us)
 {
     bool more = false;
@@ -153,7 +139,7 @@ bool node_work(struct node *node, uint64_t now_us)
         if (node->router.notice_count == 0)
             break;
     }
-    router_flush(&node->router, goes_on(node));
+    router_flush(&node->router);
     return more || node->router.notice_count > 0;
 }
 

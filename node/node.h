@@ -35,9 +35,6 @@ struct node_config {
     uint32_t *attention;  /* as in struct router_config */
     uint16_t ring;        /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
-    /* What a program sends may wait a few ms for what it sends next: where starting a link costs
-     * much. */
-    bool holds;
 };
 
 struct fault {

@@ -117,7 +117,6 @@ struct node {
     bool call_open;     /* a system call waits */
     uint8_t request_count;
     uint8_t collectives_queued;
-    uint8_t holding;    /* enum holding: while a call that does not wait is served */
     uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
     uint64_t clock_ns;  /* the program's model clock */
     uint64_t identity_us;
@@ -140,9 +139,6 @@ struct node {
     struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
     uint8_t dead_reason[PORTS_MAX];
 };
-
-/* What becomes of what is held back in the router when the program goes on. */
-enum holding { HOLD_KEEP, HOLD_BEGIN, HOLD_END };
 
 enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
 

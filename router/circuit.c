@@ -190,7 +190,6 @@ static bool answer_passing(struct router *router, struct port *in, unsigned port
     unsigned index = 0;
 
     owe_reply(router, in, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, status, done_ns);
-    router->transit = true;
     if (in->newest_passed) {
         in->newest_passed = false;
         return false;

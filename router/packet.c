@@ -90,7 +90,6 @@ static void forward(struct router *router, unsigned in, unsigned out, const stru
     router_queue_packet(router, out, arrival->packet - FRAME_HEADER_BYTES, arrival->bytes, owner);
     router->ports[out].channel.control_sent++;
     router->packets_forwarded++;
-    router->transit = true;
 }
 
 void packet_take(struct router *router, unsigned port, const struct arrival *arrival)

@@ -9,10 +9,7 @@
 
 enum {
     ARRIVALS_PER_STEP = 64, /* taken from one link in one step */
-    NOTICES_SPARE = 8,      /* notices that one arrival and the pumps after it may need */
-    HOLD_US = 10000,        /* how long what could go waits for more at most */
-    HOLD_LONG_US = 1000,    /* waiting so long was wrong: */
-    HOLD_SKIPS = 32         /* as often it is not done again */
+    NOTICES_SPARE = 8       /* notices that one arrival and the pumps after it may need */
 };
 
 static uint32_t align(uint32_t bytes)
@@ -321,34 +318,11 @@ void router_move(struct router *router, uint64_t now_us)
     } while (router->links_freed);
 }
 
-/* Whether what there is to send goes later. An owner that has kept it waiting for long is not waited
- * for the next times. */
-static bool may_wait(struct router *router, bool hold)
-{
-    if (!router->waits)
-        router->held_us = router->now_us;
-    uint64_t held_us = router->now_us - router->held_us;
-    if (held_us >= HOLD_LONG_US)
-        router->hold_skips = HOLD_SKIPS;
-    if (!hold || router->transit || held_us >= HOLD_US)
-        return false;
-    if (router->waits || router->hold_skips == 0)
-        return true;
-    router->hold_skips--;
-    return false;
-}
-
-void router_flush(struct router *router, bool hold)
+void router_flush(struct router *router)
 {
     if (router->now_us >= router->wake_us)
         wake_channels(router);
     uint32_t due = router->flush_due;
-    if (!due)
-        return;
-    router->waits = may_wait(router, hold);
-    if (router->waits)
-        return;
-    router->transit = false;
     router->flush_due = 0;
     for (; due; due &= due - 1)
         flush(router, (unsigned)__builtin_ctz(due));
@@ -359,15 +333,13 @@ bool router_step(struct router *router, uint64_t now_us)
     bool more = router_take(router, now_us);
 
     router_move(router, now_us);
-    router_flush(router, false);
+    router_flush(router);
     return more || router->notice_count > 0;
 }
 
 uint64_t router_deadline(const struct router *router)
 {
-    uint64_t start_us = router->waits ? router->held_us + HOLD_US : UINT64_MAX;
-
-    return start_us < router->wake_us ? start_us : router->wake_us;
+    return router->wake_us;
 }
 
 /* Whether a circuit may be started before those ahead of it are answered. */

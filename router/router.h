@@ -226,11 +226,6 @@ struct router {
     uint32_t sources_used;
     uint64_t wake_us; /* no channel's wake_us is earlier */
 
-    bool waits;         /* what the channels have to send is not handed over yet */
-    bool transit;       /* something of it is for others */
-    uint8_t hold_skips; /* as often holding is not worth it: the owner has been slow */
-    uint64_t held_us;   /* since when */
-
     uint64_t send_free_ns, receive_free_ns;
 
     uint8_t slots_queued;
@@ -260,9 +255,8 @@ bool router_take(struct router *router, uint64_t now_us);
 /* Moves what can move, as far as the channels of the links. */
 void router_move(struct router *router, uint64_t now_us);
 
-/* Hands what the channels have to the links. With `hold` the owner expects to have more at once: what
- * is its own waits for that, a bounded time. */
-void router_flush(struct router *router, bool hold);
+/* Hands what the channels have to the links, all frames of a step at once. */
+void router_flush(struct router *router);
 
 /* All three; true when more, or a notice, is waiting. */
 bool router_step(struct router *router, uint64_t now_us);

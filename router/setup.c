@@ -97,7 +97,6 @@ static void pass_held(struct router *router, unsigned port, unsigned out)
     circuit_unhold(router, in);
     router_queue_packet(router, out, open.packet - FRAME_HEADER_BYTES, open.bytes, owner);
     router->circuits_forwarded++;
-    router->transit = true;
 }
 
 /* An OPEN that waits for a port to be set up over: the oldest of an in-port, or this node's own. */

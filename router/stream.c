@@ -155,7 +155,6 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     if (!keeps_word(in, circuit, parcel.flags))
         parcel.flags = FLAG_LAST | FLAG_ABORT;
     parcel_send(router, out_port, &parcel, header);
-    router->transit = true;
     if (parcel.flags & FLAG_LAST) {
         pop_circuit(in);
         router->in_due |= 1u << in_port;

@@ -428,7 +428,7 @@ bool host_step(struct sim *sim)
             take_notice(sim, &notice);
         pump(sim);
         router_move(&host->router, sim->wall_ns / 1000);
-        router_flush(&host->router, false);
+        router_flush(&host->router);
     } while (host->router.notice_count &&
              sim->verdict == SIM_RUNS); /* what is told later is too late */
     return more;

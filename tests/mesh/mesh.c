@@ -41,7 +41,6 @@ static void make_node(struct mesh *mesh, unsigned rank)
                                  .blocks_address = MESH_BLOCKS,
                                  .image_address = MESH_IMAGE,
                                  .memory = n->memory,
-                                 .holds = true,
                                  .payload_checked =
                                      mesh->fault.flip_per_million || mesh->fault.drop_per_million};
     node_init(n->node, &config);
