@@ -16,7 +16,8 @@ enum status {
     E_TRUNCATED = -4,
     E_MISMATCH = -5,  /* nodes disagree on the collective they are in (operation, size or root) */
     E_PEER_GONE = -6, /* the program at the other end has exited or crashed */
-    /* the node already runs a program, or the circuit source is still setting up another */
+    /* the node already runs a program, the circuit source is still setting up another, or a hop is
+     * still in a collective that the message comes behind */
     E_BUSY = -7,
     /* a try-and-release circuit met a busy hop, or the receiver has no pooled buffer */
     E_REFUSED = -8,

@@ -48,6 +48,8 @@ static void finish(struct node *node, int status)
     struct collective *c = &node->collective;
     struct request *request = &node->requests[c->request];
 
+    if (status == E_OK)
+        router_schedule_done(&node->router, c->epoch);
     request->result_steps = c->steps;
     request_finish(request, status, c->clock_ns);
     c->request = ECUBE_REQUESTS_MAX;

@@ -147,9 +147,9 @@ static void refused(struct node *node, struct request *request, int status)
     if (status == E_FULL) {
         request->announce = true;
         request->state = STATE_QUEUED;
-    } else if (status == E_REFUSED) {
+    } else if (status == E_REFUSED || status == E_BUSY) {
         request->state = request->match ? STATE_READY : STATE_QUEUED;
-        request->again_us = node->router.now_us + LATER_US;
+        request->again_us = node->router.now_us + (status == E_BUSY ? SOON_US : LATER_US);
     } else {
         request_finish(request, status, request->issue_ns);
     }

@@ -19,6 +19,7 @@ enum {
     POOL_BYTES = OPEN_INLINE_MAX,
     ASK_AGAIN_US = 300 * 1000,         /* an announcement without an answer is repeated */
     LATER_US = 2 * 1000,               /* after a full queue or a busy hop */
+    SOON_US = 100,                     /* after a hop that is still busy with a collective */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
     HASH_SLICE_BYTES = 32 * 1024,
     REPLY_SLOTS = 6 /* slots kept for answers: requests are not taken with fewer */

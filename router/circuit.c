@@ -233,6 +233,10 @@ static void tell_opens(struct router *router)
         struct circuit *circuit = circuit_held(&router->ports[port]);
         if (circuit->told || circuit->out != PORT_LOCAL)
             continue;
+        if (setup_early(router, circuit->open.packet)) {
+            circuit_refuse(router, port, E_BUSY);
+            continue;
+        }
         if (!router_notice_room(router)) {
             router->setup_due = true;
             return;

@@ -41,6 +41,9 @@ void circuit_refuse(struct router *router, unsigned port, int status);
 /* The answer to one of this node's own circuits, opening[index]; true when no bytes of it follow. */
 bool circuit_answer_source(struct router *router, unsigned index, int status, uint64_t done_ns);
 
+/* Whether a message's OPEN that has come to this node is one of a sender that is a collective ahead:
+ * rule 5. */
+bool setup_early(const struct router *router, const uint8_t *packet);
 /* Lets the oldest circuit that may pass go on; false when none may. */
 bool setup_pass_oldest(struct router *router);
 

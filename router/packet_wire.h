@@ -9,7 +9,8 @@
  *
  * OPEN body (64 bytes, then the message itself when OPEN_INLINE is set):
  *
- *   16 length u32 | 20 match u32 | 24 tag u32 | 28 epoch u16 | 30 flags u8 | 31 spare
+ *   16 length u32 | 20 match u32 | 24 tag u32 | 28 epoch u16 (of its schedule; of a message: of the
+ *   last one that its sender has completed) | 30 flags u8 | 31 spare
  *   32 t ns u64 | 40 port free ns u64 | 48 turns u16[16], indexed by the port of each hop
  *
  * ACCEPT body: 16 done ns u64.   REFUSE body: 16 reason i32.

@@ -386,7 +386,7 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     put32(packet + 16, source->length);
     put32(packet + 20, circuit->match);
     put32(packet + 24, circuit->tag);
-    put16(packet + 28, circuit->epoch);
+    put16(packet + 28, circuit->flags & OPEN_SCHEDULE ? circuit->epoch : router->schedules_done);
     packet[30] = circuit->flags;
     put64(packet + 32, circuit->issue_ns + router_xi(router));
     put64(packet + 40, router->send_free_ns);
@@ -425,6 +425,7 @@ void router_reset_clocks(struct router *router)
 {
     router->send_free_ns = 0;
     router->receive_free_ns = 0;
+    router->schedules_done = 0;
     for (unsigned p = 0; p < router->port_count; p++) {
         router->ports[p].free_ns = 0;
         router->ports[p].turn_epoch = 0;

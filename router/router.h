@@ -226,6 +226,7 @@ struct router {
     uint32_t sources_used;
     uint64_t wake_us; /* no channel's wake_us is earlier */
 
+    uint16_t schedules_done; /* epoch of the last schedule that this node has completed */
     uint64_t send_free_ns, receive_free_ns;
 
     uint8_t slots_queued;
@@ -297,6 +298,10 @@ uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *
 
 /* True when no circuit begins or ends here: none reads or writes the owner's memory. */
 bool router_quiet(const struct router *router);
+
+/* This node has completed the schedule `epoch`, and so have its out links: the last circuit of each is
+ * its own node's, which the generator of the table has checked. */
+void router_schedule_done(struct router *router, uint16_t epoch);
 
 /* Sets the model times of this node's ports and links, and the turns on its links, back to the
  * start. */

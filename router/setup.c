@@ -35,6 +35,28 @@ static int turn(struct port *out, unsigned port, const uint8_t *packet)
     return mine == out->turn_count;
 }
 
+bool setup_early(const struct router *router, const uint8_t *packet)
+{
+    return !(open_flags(packet) & (OPEN_SCHEDULE | OPEN_IMAGE)) &&
+           (int16_t)(router->schedules_done - get16(packet + 28)) < 0;
+}
+
+void router_schedule_done(struct router *router, uint16_t epoch)
+{
+    router->schedules_done = epoch;
+}
+
+/* Whether a message may go over a link, as far as schedules are concerned: 1, negative to refuse. */
+static int message_may_pass(const struct router *router, const struct port *out,
+                            const uint8_t *packet)
+{
+    if (setup_early(router, packet))
+        return E_BUSY;
+    /* It holds links, or the place of this node's own circuits, and what it waits for may wait for
+     * its turn: rule 2. */
+    return out->setup_count && out->setup_flags & OPEN_SCHEDULE ? E_REFUSED : 1;
+}
+
 /* Whether an OPEN from in-port `in` takes the same path as those that are being set up over `out`. */
 static bool follows(const struct port *out, unsigned in, const uint8_t *packet)
 {
@@ -50,15 +72,10 @@ static int may_pass(struct router *router, unsigned in, unsigned port, const uin
 
     if (!out || out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED)
         return E_LINK_DEAD;
-    if (open_flags(packet) & OPEN_SCHEDULE) {
-        int now = turn(out, port, packet);
-        if (now <= 0)
-            return now;
-    } else if (out->setup_count && out->setup_flags & OPEN_SCHEDULE) {
-        /* It holds links, or the place of this node's own circuits, and what it waits for may wait
-         * for its turn: rule 2. */
-        return E_REFUSED;
-    }
+    int now = open_flags(packet) & OPEN_SCHEDULE ? turn(out, port, packet)
+                                                 : message_may_pass(router, out, packet);
+    if (now <= 0)
+        return now;
     if (out->setup_count && !follows(out, in, packet))
         return 0;
     if (out->order_count + out->draining_count == CIRCUITS_MAX) {

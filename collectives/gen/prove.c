@@ -32,10 +32,12 @@ struct place {
     uint32_t met_count;    /* exchange: blocks that have come */
 };
 
-/* A directed link: circuits so far, and 1 + the last step in which it carried one. */
+/* A directed link: circuits so far, 1 + the last step in which it carried one, and whether that one
+ * began at the link's own node. */
 struct use {
     uint16_t carried;
     uint16_t last;
+    bool own;
 };
 
 struct replay {
@@ -142,6 +144,7 @@ static bool circuit_route(struct replay *replay, uint32_t source, const struct w
                         replay->step, source, step->turns[dim], node, dim, use->carried);
         }
         use->last = (uint16_t)(replay->step + 1);
+        use->own = node == source;
         use->carried++;
         node ^= UINT32_C(1) << dim;
         (*hops)++;
@@ -370,6 +373,22 @@ static void replay_end(struct replay *replay)
     free(replay->heard);
 }
 
+/* A node that has sent all its circuits has carried all of others too, for links keep the order of
+ * the schedule: so it knows when its links are free for the messages that come after. */
+static bool links_end_own(struct replay *replay)
+{
+    for (uint32_t dim = 0; dim < replay->dims; dim++) {
+        for (uint32_t node = 0; node < replay->node_count; node++) {
+            const struct use *use = &replay->uses[(size_t)dim * replay->node_count + node];
+            if (use->carried && !use->own) {
+                return FAIL(replay, "the last circuit from node %u in dimension %u is not its own",
+                            node, dim);
+            }
+        }
+    }
+    return true;
+}
+
 static bool replay_run(struct replay *replay, uint32_t row_count)
 {
     uint32_t live_count = replay->node_count;
@@ -383,7 +402,7 @@ static bool replay_run(struct replay *replay, uint32_t row_count)
             return FAIL(replay, "at the end node %u does not hold what it should", rank);
         }
     }
-    return true;
+    return links_end_own(replay);
 }
 
 /*

@@ -7,6 +7,8 @@
  *   - under e-cube routing no directed link carries two circuits in a step;
  *   - the turns that the walker gives are the numbers of circuits that each link has carried
  *     before;
+ *   - the last circuit of every link begins at the link's own node, so that a node which is through
+ *     is through for its links too (rule 5 of the router);
  *   - every block read holds data, no block is delivered twice, and no offset leaves the node's
  *     buffers;
  *   - at the end every node holds what the operation promises. A barrier of more than 10

@@ -1,0 +1,165 @@
+/*
+ * order_test.c - a message that is sent right after a collective comes behind it in model time,
+ * whoever leaves the collective first in wall time.
+ *
+ * One link stands still for a while, so that some nodes leave the collective long before others. Model times must be what they are when no link does.
+ */
+#include <string.h>
+
+#include "drivers/status.h"
+#include "tests/mesh/mesh.h"
+#include "tests/unit/testing.h"
+
+enum {
+    NODES = 32, /* at most */
+    DELAYS = 60,
+    DATA_BYTES = 2 * NODES * 16,
+    COLLECTIVE_ROUNDS = 300, /* of stepping all nodes; a collective takes some 50 */
+    MESSAGE_ROUNDS = 40,
+    BLOCK_BYTES = 16,
+    BYTES = 8
+};
+
+/* One link into a node that stands still. */
+struct jam {
+    bool wanted;
+    unsigned rank, port;
+    unsigned delay; /* rounds of stepping, from the begin of the schedule on */
+    struct memory_end *end;
+    bool taken[LINK_BUFFERS_MAX];
+};
+
+/* Model times since the collective's begin, when all that follows is over. */
+struct outcome {
+    uint64_t clock_ns[NODES];
+};
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+/* Takes the buffers that are free, so that nothing is received; and gives them back. */
+static void stop_link(struct jam *jam)
+{
+    memcpy(jam->taken, jam->end->taken, sizeof jam->taken);
+    memset(jam->end->taken, true, sizeof jam->taken);
+}
+
+static void start_link(struct jam *jam)
+{
+    for (unsigned i = 0; jam->end && i < LINK_BUFFERS_MAX; i++)
+        jam->end->taken[i] = jam->end->taken[i] && jam->taken[i];
+    jam->end = NULL;
+}
+
+static bool in_collective(const struct mesh *mesh, unsigned rank)
+{
+    return mesh->nodes[rank].node->collective.request != ECUBE_REQUESTS_MAX;
+}
+
+static bool walks(const struct mesh *mesh, unsigned rank)
+{
+    return mesh->nodes[rank].node->collective.walking;
+}
+
+/* Node `src` sends as soon as it has left the collective; the others go on when they have. */
+static struct outcome send_after(struct mesh *mesh, uint32_t operation, unsigned src, unsigned dst,
+                                 struct jam jam)
+{
+    struct ecube_abi_collective arguments = {.operation = operation,
+                                             .block_bytes =
+                                                 operation == ECUBE_BARRIER ? 0 : BLOCK_BYTES,
+                                             .send = MESH_DATA,
+                                             .receive = MESH_DATA + NODES * BLOCK_BYTES};
+    uint64_t begin_ns = mesh_clock(mesh, src);
+    struct outcome outcome = {0};
+    int32_t requests[NODES];
+
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        requests[rank] = mesh_collective(mesh, rank, &arguments);
+    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && !walks(mesh, jam.rank); rounds++)
+        mesh_round(mesh); /* before, nobody would begin */
+    if (jam.wanted) {
+        for (unsigned rounds = 0; rounds < jam.delay; rounds++)
+            mesh_round(mesh);
+        jam.end = &mesh->nodes[jam.rank].ends[jam.port];
+        stop_link(&jam);
+    }
+    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && in_collective(mesh, src); rounds++)
+        mesh_round(mesh);
+    if (in_collective(mesh, src))
+        start_link(&jam); /* it needs that link itself */
+    assert_int_equal(mesh_wait(mesh, src, requests[src]).status, E_OK);
+    int32_t sent = mesh_message(mesh, src, ECUBE_CALL_SEND, (int32_t)dst, 0, MESH_DATA, BYTES);
+    for (unsigned rounds = 0; rounds < MESSAGE_ROUNDS; rounds++)
+        mesh_round(mesh);
+    start_link(&jam);
+    assert_int_equal(mesh_wait(mesh, src, sent).status, E_OK);
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        if (rank != src)
+            assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_OK);
+    int32_t received =
+        mesh_message(mesh, dst, ECUBE_CALL_RECEIVE, (int32_t)src, 0, MESH_DATA, BYTES);
+    assert_int_equal(mesh_wait(mesh, dst, received).status, E_OK);
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        outcome.clock_ns[rank] = mesh_clock(mesh, rank) - begin_ns;
+    return outcome;
+}
+
+/* The clocks of all nodes are the same afterwards. */
+static void meet(struct mesh *mesh)
+{
+    struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
+    int32_t requests[NODES];
+
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        requests[rank] = mesh_collective(mesh, rank, &barrier);
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_OK);
+}
+
+/* Every pair, beside every link that may stand still; first none does. */
+/* Everything once without a jam, then with one that begins later and later. */
+static void sweep(unsigned dims, uint32_t operation, unsigned src, unsigned dst, struct jam jam)
+{
+    struct mesh *mesh = mesh_make(dims, DATA_BYTES, operation + 1, no_fault, ipsc860);
+    struct outcome expected, outcome;
+
+    assert_true(mesh_start(mesh));
+    meet(mesh);
+    expected = send_after(mesh, operation, src, dst, (struct jam){.wanted = false});
+    for (jam.delay = 0; jam.delay < DELAYS; jam.delay++) {
+        meet(mesh);
+        outcome = send_after(mesh, operation, src, dst, jam);
+        assert_memory_equal(&outcome, &expected, sizeof outcome);
+    }
+    mesh_free(mesh);
+}
+
+static void a_message_after_a_barrier_comes_behind_it(void **state)
+{
+    (void)state;
+    for (unsigned pair = 0; pair < 64; pair++)
+        for (unsigned port = 0; port < 3 && pair / 8 != pair % 8; port++)
+            sweep(3, ECUBE_BARRIER, pair / 8, pair % 8,
+                  (struct jam){.wanted = true, .rank = pair % 8, .port = port});
+}
+
+/* The message goes 5, 4, 0, 8, 24. Node 4's circuit to 0 comes late, for it waits for that of 6;
+ * nobody else here does. */
+static void a_message_after_a_gather_comes_behind_it(void **state)
+{
+    (void)state;
+    sweep(5, ECUBE_GATHER, 5, 24, (struct jam){.wanted = true, .rank = 4, .port = 1});
+}
+
+/* The last step's circuit from 3 to 12 goes by 2, 0, 4. It comes late, for the circuit from 3 to 13
+ * of the step before waits for the link from 1 to 5; nodes 0 and 4 do not. */
+static void a_message_after_an_exchange_comes_behind_it(void **state)
+{
+    (void)state;
+    sweep(4, ECUBE_EXCHANGE, 0, 4, (struct jam){.wanted = true, .rank = 5, .port = 2});
+}
+
+TEST_MAIN(cmocka_unit_test(a_message_after_a_barrier_comes_behind_it),
+          cmocka_unit_test(a_message_after_a_gather_comes_behind_it),
+          cmocka_unit_test(a_message_after_an_exchange_comes_behind_it))
