@@ -1,5 +1,6 @@
 /*
- * scale.h - one point of the scale report: an operation on a cube of one size, measured or left out.
+ * scale.h - one point of the scale report: an operation on a cube of one size, measured or left
+ * out.
  *
  * Units    us of model time, seconds of wall time, MiB, bytes
  */

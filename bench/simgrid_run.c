@@ -76,7 +76,8 @@ bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned byte
     snprintf(program, sizeof program, "%s/bench/alltoall.so", bench->build);
     snprintf(output, sizeof output, "%s/bench/simgrid.out", bench->build);
     snprintf(amount, sizeof amount, "%u", bytes);
-    /* MPI_Sendrecv sends with MPI_Isend, whose cost keeps the sender busy before its message leaves */
+    /* MPI_Sendrecv sends with MPI_Isend, whose cost keeps the sender busy before its message leaves
+     */
     snprintf(startup, sizeof startup, "--cfg=smpi/ois:0:%ue-9:0",
              profile->xi_ns - (1 + ENVELOPE_BYTES) * profile->element_ns);
     if (!write_platform(platform, dims, profile) || !write_hosts(hosts, dims)) {

@@ -4,7 +4,8 @@
  *
  * C code of the kernel never touches a vector register, so that a system call need not save them;
  * those used here are the program's, and go back as they were. Any alignment. memcpy reads each 64
- * bytes, or fewer, before it writes them, so it also moves a block to a lower address that overlaps.
+ * bytes, or fewer, before it writes them, so it also moves a block to a lower address that
+ * overlaps.
  *
  * Source: ARM DDI 0406C, A7.7 (VLD1, VST1); AAPCS, IHI 0042F, 5.1 (r0 is the result)
  */

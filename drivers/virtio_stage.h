@@ -2,8 +2,8 @@
  * virtio_stage.h - short segments that go out together, copied behind each other into one
  * descriptor.
  *
- * QEMU's serial device makes a system call of each descriptor, and the first of them wakes the other
- * end; a copy of some bytes costs less.
+ * QEMU's serial device makes a system call of each descriptor, and the first of them wakes the
+ * other end; a copy of some bytes costs less.
  *
  * Units    bytes
  * Errors   none

@@ -55,7 +55,8 @@ void host_links_pump(struct host_links *host);
 bool host_links_send(struct host_links *host, uint8_t kind, uint32_t dst, const void *body,
                      uint32_t bytes);
 
-/* Whether nothing of what circuits were given to send is still read, by the router or by a socket. */
+/* Whether nothing of what circuits were given to send is still read, by the router or by a socket.
+ */
 bool host_links_quiet(const struct host_links *host);
 
 /* Closes the loop's handles; host_links_free after the loop has run once more. */

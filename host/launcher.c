@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Beside cables and what nodes print: standard ones, event loop, signals, lock, clients, results. */
+/* Beside cables and what nodes print: standard ones, event loop, signals, lock, clients, results.
+ */
 enum { DESCRIPTORS_OTHER = 64 };
 
 int launcher_check_descriptors(const struct topology *topology, struct message *message)

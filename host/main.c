@@ -68,8 +68,8 @@ static int print_help(FILE *file)
     return 0;
 }
 
-/* Without these three the first sockets would take their numbers, and what is printed would go there.
- * What is written to a closed one fails, as it should. */
+/* Without these three the first sockets would take their numbers, and what is printed would go
+ * there. What is written to a closed one fails, as it should. */
 static void fill_standard_descriptors(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};

@@ -167,7 +167,8 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
                const struct target *target, const char *rundir, const struct mesh_owner *owner,
                struct message *message);
 
-/* Whether a request's arguments fit a mesh of so many nodes; the bytes of each node's block of them. */
+/* Whether a request's arguments fit a mesh of so many nodes; the bytes of each node's block of
+ * them. */
 int mesh_check_arguments(const struct mesh_job_request *request, uint32_t nodes,
                          uint32_t *block_bytes, struct message *message);
 

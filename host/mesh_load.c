@@ -41,8 +41,9 @@ static void free_sent(struct mesh *mesh)
     }
 }
 
-/* Makes room for the next job. What this one sends stays until no circuit reads it any more: nodes may
- * say that they hold it all and never acknowledge it. False when an earlier one's is still there. */
+/* Makes room for the next job. What this one sends stays until no circuit reads it any more: nodes
+ * may say that they hold it all and never acknowledge it. False when an earlier one's is still
+ * there. */
 static bool put_job_away(struct mesh *mesh)
 {
     if (host_links_quiet(&mesh->host)) {

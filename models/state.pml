@@ -1,9 +1,9 @@
 /*
  * state.pml - what the model knows of nodes, links, circuits and messages.
  *
- * Circuits are numbered: node n's circuit of step s is n * STEPS + s, then come the messages. Places
- * are numbered: the link out of node n in dimension p is n * DIMS + p; behind the links comes one
- * place per node for PORT_LOCAL, where a node's own circuits wait for their first link.
+ * Circuits are numbered: node n's circuit of step s is n * STEPS + s, then come the messages.
+ * Places are numbered: the link out of node n in dimension p is n * DIMS + p; behind the links
+ * comes one place per node for PORT_LOCAL, where a node's own circuits wait for their first link.
  */
 /* What never changes: the paths of the schedule's circuits. hop 0 is the node's own place. */
 hidden byte way[SENDS * HOPS];

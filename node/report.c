@@ -15,7 +15,7 @@ void report_notice(struct node *node, const struct notice *notice, uint64_t now_
         if (node->links_told)
             node->links_owed = true;
         break;
-    case NOTICE_CROSSED: /* the boot tells of crossed cables; later, what it carries will not come */
+    case NOTICE_CROSSED: /* the boot tells of crossed cables; later, what it carries is lost */
         if (node->links_told)
             router_kill_port(&node->router, notice->port, DEAD_PROTOCOL);
         break;

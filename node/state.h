@@ -168,7 +168,8 @@ void request_finish(struct request *request, int status, uint64_t done_ns);
 uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes);
 
 void message_reset(struct node *node);
-/* The program has ended: what it asked for is dropped, and who announced a message to it is told. */
+/* The program has ended: what it asked for is dropped, and who announced a message to it is told.
+ */
 void message_end(struct node *node);
 int message_send(struct node *node, const struct ecube_abi_message *message);
 int message_receive(struct node *node, const struct ecube_abi_message *message);

@@ -2,15 +2,15 @@
  * circuit.c - setting circuits up: OPEN forward, ACCEPT or REFUSE back.
  *
  * Over one directed link circuits are set up for one holder at a time (setup_holder): a single
- * circuit, or several messages from one node to one other, whose OPENs follow each other on the same
- * path like beads. Answers come back in the order of the OPENs, so an answer needs no name: it is
- * for the holder's oldest. Data of several circuits may queue on the link in the order of their
+ * circuit, or several messages from one node to one other, whose OPENs follow each other on the
+ * same path like beads. Answers come back in the order of the OPENs, so an answer needs no name: it
+ * is for the holder's oldest. Data of several circuits may queue on the link in the order of their
  * OPENs. Every circuit whose bytes are ahead of another's was accepted before the other's OPEN
  * passed, or is an earlier bead on the very same path; so bytes drain in the order of acceptance,
  * and the only waiting that could form a cycle is that of OPENs: the rules of README.md.
  *
- * The circuits of an in-port stand in a ring: those that flow, then those whose OPEN went on without
- * an answer yet, then those whose OPEN is held here.
+ * The circuits of an in-port stand in a ring: those that flow, then those whose OPEN went on
+ * without an answer yet, then those whose OPEN is held here.
  */
 #include <stddef.h>
 #include <string.h>
@@ -157,7 +157,8 @@ void circuit_refuse(struct router *router, unsigned port, int status)
     router->circuits_refused++;
 }
 
-/* The answer to one of this node's own circuits, opening[index]; true when no bytes of it follow. */
+/* The answer to one of this node's own circuits, opening[index]; true when no bytes of it follow.
+ */
 bool circuit_answer_source(struct router *router, unsigned index, int status, uint64_t done_ns)
 {
     unsigned number = router->opening[index];
@@ -304,8 +305,8 @@ static uint64_t start_of(const struct router *router, const struct port *in, con
 {
     uint64_t start_ns = get64(packet + 32);
 
-    /* The links of its path are not free before the circuit ahead of it on the same path is done; it
-     * may have passed them before that was known. */
+    /* The links of its path are not free before the circuit ahead of it on the same path is done;
+     * it may have passed them before that was known. */
     if (circuit_chains(open_flags(packet)) && in->chain_src == get32(packet + 4))
         start_ns =
             clock_max(start_ns, in->chain_ns + (uint64_t)packet[12] * router->profile.tau_ns);

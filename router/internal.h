@@ -38,11 +38,12 @@ void circuit_unhold(struct router *router, struct port *in);
 /* Refuses the oldest circuit that in-port `port` holds; bytes that follow it already are thrown
  * away. */
 void circuit_refuse(struct router *router, unsigned port, int status);
-/* The answer to one of this node's own circuits, opening[index]; true when no bytes of it follow. */
+/* The answer to one of this node's own circuits, opening[index]; true when no bytes of it follow.
+ */
 bool circuit_answer_source(struct router *router, unsigned index, int status, uint64_t done_ns);
 
-/* Whether a message's OPEN that has come to this node is one of a sender that is a collective ahead:
- * rule 5. */
+/* Whether a message's OPEN that has come to this node is one of a sender that is a collective
+ * ahead: rule 5. */
 bool setup_early(const struct router *router, const uint8_t *packet);
 /* Lets the oldest circuit that may pass go on; false when none may. */
 bool setup_pass_oldest(struct router *router);
@@ -59,8 +60,8 @@ static inline bool stream_early(uint8_t flags)
     return flags & OPEN_SCHEDULE && !(flags & OPEN_INLINE);
 }
 
-/* Whether circuits of this kind may be set up right behind each other, when they go from one node to
- * one other: the bytes of each are announced, and none waits for its turn. */
+/* Whether circuits of this kind may be set up right behind each other, when they go from one node
+ * to one other: the bytes of each are announced, and none waits for its turn. */
 static inline bool circuit_chains(uint8_t flags)
 {
     return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE));

@@ -186,8 +186,8 @@ struct router_config {
     struct link **links;
     unsigned link_count;
     bool payload_checked;
-    /* Bits of the links that have news or whose carrier has changed, set by their makers; NULL: each
-     * link is asked in each step. */
+    /* Bits of the links that have news or whose carrier has changed, set by their makers; NULL:
+     * each link is asked in each step. */
     uint32_t *attention;
     /* places per link for what is under way: a power of two from 32 to RING_MAX; 0: RING_MAX */
     uint16_t ring;
@@ -210,7 +210,8 @@ struct router {
     /* sources without an answer, oldest first: all to one node over one link */
     uint8_t opening[CIRCUITS_MAX], opening_count;
 
-    /* What there is to look at, so that a step looks at nothing else: masks of ports, sources, slots */
+    /* What there is to look at, so that a step looks at nothing else: masks of ports, sources,
+     * slots */
     uint32_t *attention;
     uint32_t flush_due;  /* channel_flush has something to do */
     uint32_t routed_due; /* packets for other nodes lie there */
@@ -281,7 +282,8 @@ unsigned router_slots_free(const struct router *router);
  */
 int router_open(struct router *router, const struct circuit_source *source);
 
-/* The oldest OPEN packet held at port that waits for this node's answer; NULL when there is none. */
+/* The oldest OPEN packet held at port that waits for this node's answer; NULL when there is none.
+ */
 const uint8_t *router_open_at(const struct router *router, unsigned port);
 
 /* Accepts the circuit held at port; returns its model time of completion. Inline data is copied at
@@ -299,8 +301,8 @@ uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *
 /* True when no circuit begins or ends here: none reads or writes the owner's memory. */
 bool router_quiet(const struct router *router);
 
-/* This node has completed the schedule `epoch`, and so have its out links: the last circuit of each is
- * its own node's, which the generator of the table has checked. */
+/* This node has completed the schedule `epoch`, and so have its out links: the last circuit of each
+ * is its own node's, which the generator of the table has checked. */
 void router_schedule_done(struct router *router, uint16_t epoch);
 
 /* Sets the model times of this node's ports and links, and the turns on its links, back to the

@@ -46,7 +46,8 @@ void router_schedule_done(struct router *router, uint16_t epoch)
     router->schedules_done = epoch;
 }
 
-/* Whether a message may go over a link, as far as schedules are concerned: 1, negative to refuse. */
+/* Whether a message may go over a link, as far as schedules are concerned: 1, negative to refuse.
+ */
 static int message_may_pass(const struct router *router, const struct port *out,
                             const uint8_t *packet)
 {
@@ -57,7 +58,8 @@ static int message_may_pass(const struct router *router, const struct port *out,
     return out->setup_count && out->setup_flags & OPEN_SCHEDULE ? E_REFUSED : 1;
 }
 
-/* Whether an OPEN from in-port `in` takes the same path as those that are being set up over `out`. */
+/* Whether an OPEN from in-port `in` takes the same path as those that are being set up over `out`.
+ */
 static bool follows(const struct port *out, unsigned in, const uint8_t *packet)
 {
     return out->setup_holder == in && out->setup_dst == get32(packet + 8) &&

@@ -314,8 +314,8 @@ static void check_stray(struct port *in)
     }
 }
 
-/* Takes what has come in at a port, here or on to its out-port; false when there was no room to tell
- * of it. */
+/* Takes what has come in at a port, here or on to its out-port; false when there was no room to
+ * tell of it. */
 static bool pump_in(struct router *router, unsigned port)
 {
     struct port *in = &router->ports[port];

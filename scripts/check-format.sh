@@ -16,5 +16,9 @@ status=0
 for source in $sources; do
     clang-format "$source" | cmp -s - "$source" || { echo "$source: not in the project's layout (make format)"; status=1; }
 done
+# clang-format leaves comments as they are.
+# shellcheck disable=SC2086
+long=$(awk 'length > 100 { print FILENAME ":" FNR ": more than 100 columns" }' $sources $(find boot lib linker -name '*.S'))
+[ -z "$long" ] || { echo "$long"; status=1; }
 [ "$status" -ne 0 ] || echo "format: in order"
 exit "$status"

@@ -292,7 +292,8 @@ static void take_answer(struct sim *sim, const uint8_t *packet)
     }
 }
 
-/* The other end in words: who it has said it is, or who belongs there when it has said nothing yet. */
+/* The other end in words: who it has said it is, or who belongs there when it has said nothing yet.
+ */
 static void end_text(const struct sim *sim, uint32_t rank, unsigned port, uint32_t peer,
                      char text[SIM_TEXT_MAX])
 {

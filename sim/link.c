@@ -156,8 +156,8 @@ static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uin
 }
 
 /* A control frame that lies in a buffer of the pool, because a router passes it on, need not be
- * copied: the receiver sees the same memory. Only where nothing is ever sent again, for the receiver
- * writes into it while its sender still holds it. */
+ * copied: the receiver sees the same memory. Only where nothing is ever sent again, for the
+ * receiver writes into it while its sender still holds it. */
 static bool share(struct sim *sim, const uint8_t *data, uint32_t bytes)
 {
     struct filling *filling = &sim->filling;

@@ -17,8 +17,9 @@ struct sim;
 
 enum { HELD_FEW = 4 };
 
-/* One end. What it sends arrives at its peer. The first cache line is what a sender at the other end
- * and every step of its own node look at; the second is for its own node's sends and releases. */
+/* One end. What it sends arrives at its peer. The first cache line is what a sender at the other
+ * end and every step of its own node look at; the second is for its own node's sends and releases.
+ */
 struct sim_end {
     _Alignas(64) struct link link;
     uint16_t arrived;

@@ -51,7 +51,8 @@ int sim_node_status(const struct sim *sim, uint32_t rank);
 /* True when the node was killed. */
 bool sim_node_dead(const struct sim *sim, uint32_t rank);
 
-/* True when its program did not end by itself: STOP did not reach it, and the host has given it up. */
+/* True when its program did not end by itself: STOP did not reach it, and the host has given it up.
+ */
 bool sim_node_given_up(const struct sim *sim, uint32_t rank);
 
 /* The phase that it is in, or has ended in. */

@@ -38,8 +38,8 @@ static inline bool event_before(const struct event *a, const struct event *b)
     return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->order < b->order);
 }
 
-/* Here, so that the event stays in registers: it is written field by field and would be read back as
- * a whole, which waits for the writes. */
+/* Here, so that the event stays in registers: it is written field by field and would be read back
+ * as a whole, which waits for the writes. */
 static inline bool queue_add(struct queue *queue, struct event event)
 {
     if (queue->count == queue->room && !queue_grow(queue))

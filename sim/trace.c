@@ -2,8 +2,8 @@
  * trace.c - circuits on links, from the frames that links are handed.
  *
  * Between two neighbours an answer has no name: it is for the oldest OPEN without one, so a queue
- * per directed link says which circuit an ACCEPT belongs to. Frames that are sent once more, after a
- * loss, are known by their number.
+ * per directed link says which circuit an ACCEPT belongs to. Frames that are sent once more, after
+ * a loss, are known by their number.
  */
 #include "sim/trace.h"
 
@@ -205,8 +205,8 @@ static void note_accepted(const struct sim *sim, const struct sim_end *end,
 
     if (circuit->src >= sim->count)
         tau_ns = tau_ns * (circuit->hop == 1 ? profile->sigma_permille : 1000u) / 1000;
-    /* Its OPEN passed right behind that of its source's message before, when nobody here knew how long
-     * that one would hold the link; the receiver has counted it so (router_accept). */
+    /* Its OPEN passed right behind that of its source's message before, when nobody here knew how
+     * long that one would hold the link; the receiver has counted it so (router_accept). */
     if (circuit->kind == TRACE_MESSAGE && circuit->src == link->src &&
         set_ns < link->free_ns + tau_ns)
         set_ns = link->free_ns + circuit->hop * tau_ns;

@@ -5,7 +5,8 @@
  * thread "0>1" for each of its links, one for what its program does and one for the steps of its
  * collectives; a process "mesh" with phases, measurements and faults. Times are those of the model
  * clock. On a link a circuit begins when it takes the link and ends when it is done; a slice
- * "reserved" inside it is the time from the link's set-up until its bytes flow. README.md says more.
+ * "reserved" inside it is the time from the link's set-up until its bytes flow. README.md says
+ * more.
  *
  * Units    ns of model time
  * Context  the loop of one simulation; nothing here changes what happens

@@ -1,6 +1,6 @@
 /*
- * trace_phases.c - what is not on a link: phases, measurements, collectives and their steps, faults;
- * and a timeline's begin and end.
+ * trace_phases.c - what is not on a link: phases, measurements, collectives and their steps,
+ * faults; and a timeline's begin and end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -125,7 +125,8 @@ void trace_resumed(const struct sim *sim, uint32_t rank, int32_t status)
         close_collective(sim, rank, sim_node(sim, rank)->clock_ns, status_text(status));
 }
 
-/* The phase that has been until now. Boot takes no model time, its clock begins with the download. */
+/* The phase that has been until now. Boot takes no model time, its clock begins with the download.
+ */
 static void close_phase(const struct sim *sim, uint64_t end_ns)
 {
     struct trace *trace = sim->trace;

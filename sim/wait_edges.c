@@ -109,7 +109,8 @@ static const uint8_t *own_open(const struct source *source)
     return source ? source->open + FRAME_HEADER_BYTES : NULL;
 }
 
-/* The OPEN of the circuit that is being set up over a link, at its source; NULL: it is not known. */
+/* The OPEN of the circuit that is being set up over a link, at its source; NULL: it is not known.
+ */
 static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigned port)
 {
     for (unsigned hop = 0; hop < HOPS_MAX; hop++) {

@@ -1,10 +1,10 @@
 /*
  * waits.h - who waits for whom: the graph, and a cycle in it.
  *
- * A place is where something waits: the program of a node, the oldest OPEN that an in-port holds, or
- * the oldest of a node's own circuits without an answer. Its edges lead to the places that must move
- * first, or nowhere: then it waits for what cannot come, or for what is under way. In a run that
- * moves no more a cycle of edges is a deadlock.
+ * A place is where something waits: the program of a node, the oldest OPEN that an in-port holds,
+ * or the oldest of a node's own circuits without an answer. Its edges lead to the places that must
+ * move first, or nowhere: then it waits for what cannot come, or for what is under way. In a run
+ * that moves no more a cycle of edges is a deadlock.
  *
  *   node 0: circuit 1>4 (step 2) waits for link 0>4, held by circuit 3>4 (step 0)
  *   node 4: circuit 3>4 (step 0) waits for node 4 to come to its step
@@ -13,7 +13,8 @@
  *
  * Everything here only reads the states of routers and nodes.
  *
- * Source   Coffman, Elphick & Shoshani, System deadlocks, Computing Surveys 3(2), 1971: circular wait
+ * Source   Coffman, Elphick & Shoshani, System deadlocks, Computing Surveys 3(2), 1971: circular
+ * wait
  */
 #pragma once
 

@@ -1,8 +1,9 @@
 /*
  * credit_test.c - two channels over a lossy link in memory: credit that is lost on its way.
  *
- * The neighbour has acknowledged everything and gives credit later, once, in an acknowledgement of its
- * own. When that one is lost neither side owes the other anything: only asking brings the credit.
+ * The neighbour has acknowledged everything and gives credit later, once, in an acknowledgement of
+ * its own. When that one is lost neither side owes the other anything: only asking brings the
+ * credit.
  */
 #include <string.h>
 
@@ -90,8 +91,8 @@ static void send_packet(unsigned number)
     a.channel.control_sent++;
 }
 
-/* All credit is used, all packets are acknowledged, and the acknowledgement that gives new credit is
- * lost. */
+/* All credit is used, all packets are acknowledged, and the acknowledgement that gives new credit
+ * is lost. */
 static void lose_credit(void)
 {
     seed = now_us = 1;

@@ -2,7 +2,8 @@
  * order_test.c - a message that is sent right after a collective comes behind it in model time,
  * whoever leaves the collective first in wall time.
  *
- * One link stands still for a while, so that some nodes leave the collective long before others. Model times must be what they are when no link does.
+ * One link stands still for a while, so that some nodes leave the collective long before others.
+ * Model times must be what they are when no link does.
  */
 #include <string.h>
 

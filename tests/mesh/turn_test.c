@@ -2,10 +2,10 @@
  * turn_test.c - a message that waits for its first link does not keep its node out of a collective.
  *
  * The order of events is one that the model in models/ has found. The link from 6 to 4 is slow, so
- * node 4 is late to enter; node 3's circuit of step 0 holds the link from 0 to 4 meanwhile, and node
- * 1's of step 2 waits for it at node 0. Then node 0, which has not heard from node 4 either, sends it
- * a message. Node 1's circuit goes first, and node 4 takes it after step 1 only, for which node 7 is
- * not ready before node 0 has opened its circuit of step 0.
+ * node 4 is late to enter; node 3's circuit of step 0 holds the link from 0 to 4 meanwhile, and
+ * node 1's of step 2 waits for it at node 0. Then node 0, which has not heard from node 4 either,
+ * sends it a message. Node 1's circuit goes first, and node 4 takes it after step 1 only, for which
+ * node 7 is not ready before node 0 has opened its circuit of step 0.
  */
 #include <string.h>
 

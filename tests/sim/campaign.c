@@ -2,8 +2,8 @@
  * campaign.c - divides the runs of a campaign among processes, and watches these.
  *
  * Each process writes into memory that it shares with the first one what it is about to run. So
- * whatever ends or stops it, the command that repeats the run is known; another process then goes on
- * with the run after that.
+ * whatever ends or stops it, the command that repeats the run is known; another process then goes
+ * on with the run after that.
  */
 #include "tests/sim/campaign.h"
 

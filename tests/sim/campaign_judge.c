@@ -5,7 +5,8 @@
  * link, each one that it names is dead or deaf indeed, and every surviving program has ended: with
  * E_OK and right bytes as far as it came, or with E_LINK_DEAD, E_PEER_GONE or E_CANCELLED. Only a
  * node that the dead have cut off from the host may still wait, and is named too. Before the start
- * of the programs the host's word is enough. A frame that is lost, damaged or doubled breaks nothing.
+ * of the programs the host's word is enough. A frame that is lost, damaged or doubled breaks
+ * nothing.
  */
 #include <inttypes.h>
 #include <stdarg.h>

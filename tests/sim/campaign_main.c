@@ -2,8 +2,8 @@
  * campaign_main.c - `make campaign`: complete sweeps up to 64 nodes, and 10,000 seeds.
  *
  * Up to 16 nodes every link event is failed in every way. From 32 nodes on every event is failed
- * once, by one action after the other; of the exchange of 64 nodes every so manyth, so that all of it
- * takes minutes.
+ * once, by one action after the other; of the exchange of 64 nodes every so manyth, so that all of
+ * it takes minutes.
  *
  * Arguments, all optional: first seed, number of seeds, dimensions from and to, stride of the
  * exchange of 64 nodes.

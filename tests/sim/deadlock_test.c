@@ -2,9 +2,9 @@
  * deadlock_test.c - real nodes whose circuits deadlock, because they are not routed in one order of
  * dimensions; the run stops and names the circle.
  *
- * The linker puts __wrap_router_next_hop in the place of the router's own for circuits (packets keep
- * theirs, which lies in the same file): nodes of odd parity correct the highest dimension first. On
- * four nodes the circuits
+ * The linker puts __wrap_router_next_hop in the place of the router's own for circuits (packets
+ * keep theirs, which lies in the same file): nodes of odd parity correct the highest dimension
+ * first. On four nodes the circuits
  *
  *   0>3: 0 -> 1 -> 3     1>2: 1 -> 3 -> 2     3>0: 3 -> 2 -> 0     2>1: 2 -> 0 -> 1
  *
@@ -36,7 +36,8 @@ unsigned __wrap_router_next_hop(const struct router *router, uint32_t dst)
 
 enum { BYTES = 5000 };
 
-/* Every node sends to the one opposite, while its program waits: the circle's, of which nobody begins. */
+/* Every node sends to the one opposite, while its program waits: the circle's, of which nobody
+ * begins. */
 static struct sim_result opposite_nodes_exchange(void)
 {
     struct sim_options options = simulation(2, SIM_CIRCLE, 2 * BYTES);

@@ -189,9 +189,9 @@ static struct seen looked_at(struct sim_options options, uint64_t events_max)
     return seen;
 }
 
-/* A complete exchange of 8 nodes: each sends to 7 others over 12 links in all, in 7 steps; the barrier
- * before it takes 3 circuits of one link; the download is one circuit to each node, three of them
- * over links of the host. */
+/* A complete exchange of 8 nodes: each sends to 7 others over 12 links in all, in 7 steps; the
+ * barrier before it takes 3 circuits of one link; the download is one circuit to each node, three
+ * of them over links of the host. */
 static void an_exchange_is_all_on_its_links(void **state)
 {
     struct seen seen = looked_at(simulation(3, SIM_EXCHANGE, 100), 0);

@@ -29,8 +29,8 @@ static bool tells(const struct sim_result *result, const char *text)
     return false;
 }
 
-/* Node 0 is made to expect one message more than is sent to it; the others wait for it in their next
- * barrier, and there is no circle. */
+/* Node 0 is made to expect one message more than is sent to it; the others wait for it in their
+ * next barrier, and there is no circle. */
 static void a_run_that_stops_says_who_waits_for_whom(void **state)
 {
     struct sim_options options = simulation(2, SIM_HOTSPOT, 100);
@@ -66,8 +66,9 @@ static void programs_that_receive_before_they_send_wait_in_a_circle(void **state
 
 enum { STEP_OF_1 = 2, TURN_AT_LINK_2 = 48 + 2 * 2 };
 
-/* States made by hand, of a cube of 8: circuit 3>4 (step 0) holds links 3>2, 2>0 and 0>4; circuit 1>4
- * (step 2) holds 1>0 and waits for 0>4. Its path is  3 -> 2 -> 0 -> 4,  the other one's  1 -> 0 -> 4. */
+/* States made by hand, of a cube of 8: circuit 3>4 (step 0) holds links 3>2, 2>0 and 0>4; circuit
+ * 1>4 (step 2) holds 1>0 and waits for 0>4. Its path is  3 -> 2 -> 0 -> 4,  the other one's  1 -> 0
+ * -> 4. */
 struct made {
     struct sim *sim;
     uint8_t packets[2][OPEN_BYTES]; /* 1>4, 3>4 */
@@ -198,8 +199,8 @@ static void circuits_behind_a_dead_node_wait_for_it(void **state)
     sim_free(made.sim);
 }
 
-/* Nobody holds link 0>4, but its next turn is that of circuit 3>4, which its node has not sent off, for
- * the link 3>2 is dead. */
+/* Nobody holds link 0>4, but its next turn is that of circuit 3>4, which its node has not sent off,
+ * for the link 3>2 is dead. */
 static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
 {
     static const char *const lines[] = {
@@ -223,7 +224,8 @@ static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
     sim_free(made.sim);
 }
 
-/* Node 4 in its step waits for node 6 as before; node 6 has not entered, for it waits for node 4. */
+/* Node 4 in its step waits for node 6 as before; node 6 has not entered, for it waits for node 4.
+ */
 static void programs_and_circuits_wait_for_each_other(void **state)
 {
     static const char *const lines[] = {

@@ -12,8 +12,8 @@ enum { LENGTH_MAX = 700, LENGTH_STEP_FROM = 300, ALIGNMENTS = 4, SPACE = 2 * LEN
 
 static uint8_t source[SPACE], copied[SPACE], expected[SPACE];
 
-/* Volatile, or the compiler would make calls of what is tested here out of the loops that say what is
- * expected. */
+/* Volatile, or the compiler would make calls of what is tested here out of the loops that say what
+ * is expected. */
 static volatile uint8_t *const slowly = expected;
 
 static size_t next_length(size_t length)

@@ -87,7 +87,8 @@ static void an_exchange_of_more_dimensions_holds_that_of_fewer(void **state)
     assert_int_equal(row, table.row_count);
 }
 
-/* The prover lets other orders pass that take the same time; the paper's is the one that is built. */
+/* The prover lets other orders pass that take the same time; the paper's is the one that is built.
+ */
 static void the_exchange_goes_from_large_subcubes_to_small_in_lexicographic_order(void **state)
 {
     (void)state;

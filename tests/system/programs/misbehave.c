@@ -2,8 +2,8 @@
  * misbehave.c - misbehave WHAT RANK [VALUE]: node RANK does WHAT, the others end at once with
  * status 0.
  *
- * Those that need company (disagree, absent) take all nodes into a collective; in a circle the nodes
- * below RANK wait for each other's messages.
+ * Those that need company (disagree, absent) take all nodes into a collective; in a circle the
+ * nodes below RANK wait for each other's messages.
  */
 #include <stdint.h>
 #include <stdio.h>
