@@ -126,8 +126,9 @@ void report_print(FILE *file, const json_t *reports)
 
         if (!name || strcmp(name, present) != 0) {
             name = present;
-            fprintf(file, "\n%s\n%14s %6s %14s %14s %14s %7s %11s %6s\n", name, "bytes per pair",
-                    "steps", "model us", "closed form us", "bound us", "eta", "wall ms", "wrong");
+            fprintf(file, "\n%s\n%14s %6s %14s %14s %14s %7s %11s %6s\n", name,
+                    strstr(name, "exchange") ? "bytes per pair" : "bytes", "steps", "model us",
+                    "closed form us", "bound us", "eta", "wall ms", "wrong");
         }
         print_line(file, report);
     }
