@@ -148,8 +148,11 @@ static void refused(struct node *node, struct request *request, int status)
         request->announce = true;
         request->state = STATE_QUEUED;
     } else if (status == E_REFUSED || status == E_BUSY) {
+        uint32_t wait_us = status == E_BUSY ? (uint32_t)SOON_US << request->early : LATER_US;
         request->state = request->match ? STATE_READY : STATE_QUEUED;
-        request->again_us = node->router.now_us + (status == E_BUSY ? SOON_US : LATER_US);
+        request->again_us = node->router.now_us + wait_us;
+        if (status == E_BUSY && request->early < SOON_DOUBLINGS)
+            request->early++;
     } else {
         request_finish(request, status, request->issue_ns);
     }

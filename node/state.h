@@ -19,7 +19,8 @@ enum {
     POOL_BYTES = OPEN_INLINE_MAX,
     ASK_AGAIN_US = 300 * 1000,         /* an announcement without an answer is repeated */
     LATER_US = 2 * 1000,               /* after a full queue or a busy hop */
-    SOON_US = 100,                     /* after a hop that is still busy with a collective */
+    SOON_US = 100,                     /* after a hop that is still busy with a collective; */
+    SOON_DOUBLINGS = 10,               /* longer each time, for it may never be done */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
     HASH_SLICE_BYTES = 32 * 1024,
     REPLY_SLOTS = 6 /* slots kept for answers: requests are not taken with fewer */
@@ -43,6 +44,7 @@ struct request {
     uint8_t state;      /* enum request_state */
     uint8_t generation; /* tells this use of the entry from earlier ones */
     bool announce;      /* send: do not try the receiver's pool again */
+    uint8_t early;      /* send: how often a hop was still busy with a collective */
     bool accepted, sent;
     int32_t peer, tag; /* as the program gave them */
     int32_t status;
