@@ -121,6 +121,18 @@ void memory_link_cut(struct memory_end *end)
     end->peer->link.carrier = CARRIER_LOST;
 }
 
+void memory_link_stop(struct memory_end *end, bool taken[LINK_BUFFERS_MAX])
+{
+    memcpy(taken, end->taken, sizeof end->taken);
+    memset(end->taken, true, sizeof end->taken);
+}
+
+void memory_link_start(struct memory_end *end, const bool taken[LINK_BUFFERS_MAX])
+{
+    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++)
+        end->taken[i] = end->taken[i] && taken[i];
+}
+
 void memory_link_free(struct memory_end *a, struct memory_end *b)
 {
     free(a->buffers);

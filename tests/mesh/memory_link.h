@@ -36,6 +36,11 @@ struct memory_end {
 void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed,
                       const struct memory_fault *fault);
 void memory_link_cut(struct memory_end *end);
+
+/* Takes the buffers that are free, so that nothing is received; and gives them back. */
+void memory_link_stop(struct memory_end *end, bool taken[LINK_BUFFERS_MAX]);
+void memory_link_start(struct memory_end *end, const bool taken[LINK_BUFFERS_MAX]);
+
 void memory_link_free(struct memory_end *a, struct memory_end *b);
 
 /* The next number of the sequence that a seed begins (xorshift64*). */

@@ -5,7 +5,6 @@
  * One link stands still for a while, so that some nodes leave the collective long before others.
  * Model times must be what they are when no link does.
  */
-#include <string.h>
 
 #include "drivers/status.h"
 #include "tests/mesh/mesh.h"
@@ -38,17 +37,10 @@ struct outcome {
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
 
-/* Takes the buffers that are free, so that nothing is received; and gives them back. */
-static void stop_link(struct jam *jam)
+static void end_jam(struct jam *jam)
 {
-    memcpy(jam->taken, jam->end->taken, sizeof jam->taken);
-    memset(jam->end->taken, true, sizeof jam->taken);
-}
-
-static void start_link(struct jam *jam)
-{
-    for (unsigned i = 0; jam->end && i < LINK_BUFFERS_MAX; i++)
-        jam->end->taken[i] = jam->end->taken[i] && jam->taken[i];
+    if (jam->end)
+        memory_link_start(jam->end, jam->taken);
     jam->end = NULL;
 }
 
@@ -83,17 +75,17 @@ static struct outcome send_after(struct mesh *mesh, uint32_t operation, unsigned
         for (unsigned rounds = 0; rounds < jam.delay; rounds++)
             mesh_round(mesh);
         jam.end = &mesh->nodes[jam.rank].ends[jam.port];
-        stop_link(&jam);
+        memory_link_stop(jam.end, jam.taken);
     }
     for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && in_collective(mesh, src); rounds++)
         mesh_round(mesh);
     if (in_collective(mesh, src))
-        start_link(&jam); /* it needs that link itself */
+        end_jam(&jam); /* it needs that link itself */
     assert_int_equal(mesh_wait(mesh, src, requests[src]).status, E_OK);
     int32_t sent = mesh_message(mesh, src, ECUBE_CALL_SEND, (int32_t)dst, 0, MESH_DATA, BYTES);
     for (unsigned rounds = 0; rounds < MESSAGE_ROUNDS; rounds++)
         mesh_round(mesh);
-    start_link(&jam);
+    end_jam(&jam);
     assert_int_equal(mesh_wait(mesh, src, sent).status, E_OK);
     for (unsigned rank = 0; rank < mesh->count; rank++)
         if (rank != src)

@@ -30,19 +30,6 @@ static bool node_1_waits_at_0(const struct mesh *mesh)
     return packet && get32(packet + 8) == 4 && get32(packet + 20) == 2;
 }
 
-/* Takes the buffers that are free, so that nothing is received; and gives them back. */
-static void stop_link(struct memory_end *end, bool taken[LINK_BUFFERS_MAX])
-{
-    memcpy(taken, end->taken, sizeof end->taken);
-    memset(end->taken, true, sizeof end->taken);
-}
-
-static void start_link(struct memory_end *end, const bool taken[LINK_BUFFERS_MAX])
-{
-    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++)
-        end->taken[i] = end->taken[i] && taken[i];
-}
-
 static void a_message_at_its_first_link_does_not_stop_a_collective(void **state)
 {
     struct ecube_abi_collective exchange = {.operation = ECUBE_EXCHANGE,
@@ -57,7 +44,7 @@ static void a_message_at_its_first_link_does_not_stop_a_collective(void **state)
     mesh_settle(mesh);
     struct memory_end *slow = &mesh->nodes[4].ends[1];
     bool taken[LINK_BUFFERS_MAX];
-    stop_link(slow, taken);
+    memory_link_stop(slow, taken);
     for (unsigned rank = 0; rank < 8; rank++)
         exchanges[rank] = mesh_collective(mesh, rank, &exchange);
     for (unsigned i = 0; i < 1000 && !node_1_waits_at_0(mesh); i++)
@@ -67,7 +54,7 @@ static void a_message_at_its_first_link_does_not_stop_a_collective(void **state)
     int32_t receive = mesh_message(mesh, 4, ECUBE_CALL_RECEIVE, 0, 1, MESSAGE_AT, 8);
     for (unsigned i = 0; i < 20; i++)
         mesh_round(mesh);
-    start_link(slow, taken);
+    memory_link_start(slow, taken);
     for (unsigned rank = 0; rank < 8; rank++)
         assert_int_equal(mesh_wait(mesh, rank, exchanges[rank]).status, E_OK);
     assert_int_equal(mesh_wait(mesh, 0, send).status, E_OK);
