@@ -36,8 +36,8 @@ GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/sch
 PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
-SIM := sim/ahead.c sim/boot.c sim/ending.c sim/fault.c sim/history.c sim/link.c sim/loop.c sim/memory.c sim/mesh.c sim/messages.c \
-	sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c \
+SIM := sim/ahead.c sim/boot.c sim/crew.c sim/ending.c sim/fault.c sim/history.c sim/link.c sim/loop.c sim/memory.c sim/mesh.c sim/messages.c \
+	sim/part.c sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c \
 	sim/wait_edges.c sim/wait_search.c sim/waits.c
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/format.c lib/info.c lib/message.c \
@@ -63,8 +63,8 @@ MESH_TESTS := tests/mesh/credit_test.c tests/mesh/exchange_test.c tests/mesh/fai
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
-SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/time_test.c \
-	tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
+SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
+	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
 	tests/system/programs/formats.c tests/system/programs/messages.c tests/system/programs/misbehave.c \
 	tests/system/programs/traffic.c
@@ -97,6 +97,8 @@ TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
+# What finds memory that threads share by mistake.
+RACE_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=thread
 # gcc and clang differ in which conversions they warn of; the sources are held to gcc's.
 FUZZ_CC := clang
 FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -115,6 +117,7 @@ ROOMS := $(DRIVERS) $(ROUTER) $(COLLECTIVES) $(NODE)
 kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
 native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
+raced = $(patsubst %,$(B)/race/%.o,$(basename $(1:$(B)/%=%)))
 fuzzed = $(patsubst %,$(B)/fuzz/objects/%.o,$(basename $(1:$(B)/%=%)))
 program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 
@@ -126,7 +129,7 @@ SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
-UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS) $(SIM_TESTS))
+UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
@@ -327,6 +330,12 @@ $(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(TABL
 # Circuits out of the order of dimensions, so that real nodes deadlock.
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
 
+# The same test once more, with another sanitizer.
+$(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(TABLES) host/check.c)
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka
+
 # An archive, so that only the tests that use the many-node loop or campaigns carry them.
 $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(CAMPAIGN)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
@@ -345,7 +354,7 @@ $(B)/tests/target/%.elf: $(B)/virt/tests/unit/%.o $(call kernel,$(TARGET_GLUE)) 
 # Objects are made anew when the flags change.
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@new=$@.$$$$; echo "$(KERNEL_CFLAGS) $(PROGRAM_CFLAGS) $(CHECKED_CFLAGS) $(TOOL_CFLAGS) $(FUZZ_CFLAGS)" >$$new; \
+	@new=$@.$$$$; echo "$(KERNEL_CFLAGS) $(PROGRAM_CFLAGS) $(CHECKED_CFLAGS) $(RACE_CFLAGS) $(TOOL_CFLAGS) $(FUZZ_CFLAGS)" >$$new; \
 	if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
 FORCE:
 
@@ -369,6 +378,7 @@ endef
 $(eval $(call compile_rules,virt,$(CROSS)gcc $(KERNEL_CFLAGS)))
 $(eval $(call compile_rules,program,$(CROSS)gcc $(PROGRAM_CFLAGS)))
 $(eval $(call compile_rules,host,$(CC) $(CHECKED_CFLAGS)))
+$(eval $(call compile_rules,race,$(CC) $(RACE_CFLAGS)))
 $(eval $(call compile_rules,fuzz/objects,$(FUZZ_CC) $(FUZZ_CFLAGS)))
 $(eval $(call compile_rules,tool,$(CC) $(TOOL_CFLAGS)))
 

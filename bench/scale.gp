@@ -53,7 +53,7 @@ unset logscale y
 set format y "%g"
 set yrange [0:*]
 set ylabel "million events per second"
-set title "Speed of the simulator, per second of processor time"
+set title "Speed of the simulator"
 plot for [i in present] data index word(operations, i + 0) using 1:($6 / 1e6) with linespoints \
         linecolor rgb colour[i + 0] linewidth 1.5 pointtype mark[i + 0] title title_of(i + 0)
 

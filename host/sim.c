@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "host/available.h"
 #include "host/download.h"
@@ -18,7 +19,13 @@
 #include "host/verbs.h"
 #include "host/view.h"
 
-enum { CHUNK_EVENTS = 4096, IMAGE_DEFAULT = 512, MESSAGES_DEFAULT = 16, BLOCK_BYTES = 16 };
+enum {
+    CHUNK_EVENTS = 4096,
+    IMAGE_DEFAULT = 512,
+    MESSAGES_DEFAULT = 16,
+    BLOCK_BYTES = 16,
+    THREAD_NODES = 64 /* fewer are not worth a thread */
+};
 
 static const double address_room = 3.5e9; /* of a node's 32-bit addresses, for its data */
 
@@ -30,7 +37,6 @@ struct run {
     uint64_t begun_us[SIM_SIZES_MAX + 1]; /* when each line began; the last one ended */
     uint64_t start_us, end_us;
     uint64_t run_us;
-    uint64_t processor_us; /* that this process has used; other work on the machine is not in it */
     char history[SIM_HISTORY_MAX][SIM_TEXT_MAX];
     unsigned history_count;
     uint64_t predicted_ns; /* of the download before the scenario */
@@ -66,15 +72,6 @@ static uint64_t now_us(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
-static uint64_t processor_us(void)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_SELF, &usage);
-    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 /* Chooses what contents there is memory for; -1 when there is too little for any. */
@@ -129,6 +126,17 @@ static struct download_costs costs_of(const struct sim_options *options, uint32_
                                    .block_bytes = BLOCK_BYTES};
 }
 
+/* As many as there are processors, if there is work for them. */
+static void choose_threads(struct sim_arguments *arguments)
+{
+    struct sim_options *options = &arguments->options;
+    unsigned worth = arguments->topology.nodes / THREAD_NODES, all = uv_available_parallelism();
+
+    if (options->threads == 0) {
+        options->threads = worth < all ? worth : all;
+    }
+}
+
 static int prepare(struct run *run, struct output *output, struct message *message)
 {
     struct sim_arguments *arguments = &run->arguments;
@@ -141,6 +149,7 @@ static int prepare(struct run *run, struct output *output, struct message *messa
     options->download_x =
         arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, options->dims);
     run->predicted_ns = download_decremental_ns(&costs, options->dims, options->download_x);
+    choose_threads(arguments);
     if (choose_contents(arguments, message) != 0) {
         return -1;
     }
@@ -212,7 +221,6 @@ static int execute(struct run *run, struct message *message)
     note_lines(run, sim, &complete);
     run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
-    run->processor_us = processor_us();
     if (run->arguments.options.traced) {
         run->trace = sim_trace_end(sim);
         close(run->trace_output.fd);
@@ -277,7 +285,7 @@ static json_t *describe(const struct run *run, json_t *reports)
 {
     const struct sim_options *options = &run->arguments.options;
     const struct sim_result *r = &run->result;
-    double seconds = (double)run->processor_us / 1e6;
+    double seconds = (double)(run->end_us - run->start_us) / 1e6;
     char digest[40];
     json_t *troubles = json_array();
 
@@ -289,13 +297,13 @@ static json_t *describe(const struct run *run, json_t *reports)
                                  (int)options->download_x, "bytes", (json_int_t)r->download_bytes,
                                  "model_us", (double)r->download_ns / 1e3, "predicted_us",
                                  (double)run->predicted_ns / 1e3, "receipts", (int)r->receipts);
-    json_t *sim = json_pack("{s:s, s:I, s:s, s:I, s:I, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
-                            sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed,
-                            "digest", digest, "events", (json_int_t)r->events, "link_events",
-                            (json_int_t)r->link_events, "seconds", seconds, "events_per_s",
-                            seconds > 0 ? (double)r->events / seconds : 0, "node_bytes",
-                            (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged",
-                            (json_int_t)r->damaged, "troubles", troubles);
+    json_t *sim = json_pack(
+        "{s:s, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
+        sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed, "digest", digest,
+        "events", (json_int_t)r->events, "link_events", (json_int_t)r->link_events, "threads",
+        (int)r->threads, "seconds", seconds, "events_per_s",
+        seconds > 0 ? (double)r->events / seconds : 0, "node_bytes", (json_int_t)r->node_bytes,
+        "checked", (int)r->checked, "damaged", (json_int_t)r->damaged, "troubles", troubles);
     return json_pack("{s:s, s:i, s:o, s:i, s:o, s:o}", "mesh", run->arguments.topology.name,
                      "nodes", (int)run->arguments.topology.nodes, "download", download, "status",
                      status_of(run), "reports", reports, "sim", sim);
@@ -342,7 +350,7 @@ static void print_summary(const struct run *run)
 {
     const struct sim_options *options = &run->arguments.options;
     const struct sim_result *r = &run->result;
-    double seconds = (double)run->processor_us / 1e6;
+    double seconds = (double)(run->end_us - run->start_us) / 1e6;
     struct rusage usage;
 
     getrusage(RUSAGE_SELF, &usage);
@@ -353,12 +361,13 @@ static void print_summary(const struct run *run)
                (double)run->predicted_ns / 1e3, r->receipts,
                (unsigned)run->arguments.topology.nodes);
     }
-    printf("\nsim       %s, %u nodes, %" PRIu64 " events, %.2f million a second of processor time\n"
+    printf("\nsim       %s, %u nodes, %" PRIu64 " events, %.2f million a second on %u thread%s\n"
            "          %" PRIu64 " bytes of memory per node, %.0f MB resident at most\n"
            "          seed %" PRIu64 ", digest %016" PRIx64 "%016" PRIx64 "\n",
            run->arguments.topology.name, (unsigned)run->arguments.topology.nodes, r->events,
-           seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->node_bytes,
-           (double)usage.ru_maxrss / 1e3, options->seed, r->digest[0], r->digest[1]);
+           seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->threads,
+           r->threads == 1 ? "" : "s", r->node_bytes, (double)usage.ru_maxrss / 1e3, options->seed,
+           r->digest[0], r->digest[1]);
     if (options->scenario > SIM_LOAD) {
         printf("          repeatable from the seed; %" PRIu64 " of %" PRIu64
                " requests came to a link after their model time\n",

@@ -32,7 +32,8 @@ enum {
     KEY_X,
     KEY_STOP,
     KEY_REPLAY,
-    KEY_TRACE
+    KEY_TRACE,
+    KEY_THREADS
 };
 
 enum {
@@ -42,7 +43,8 @@ enum {
     SIZE_MAX_BYTES = 1 << 24,
     DELAY_MAX_S = 1,
     AT_MAX_S = 1000000,
-    RATE_MIN = 1000
+    RATE_MIN = 1000,
+    THREADS_MAX = 256
 };
 
 static const double rate_max = 1e12;
@@ -69,6 +71,8 @@ static const struct argp_option option_list[] = {
     {"replay", KEY_REPLAY, "EVENT", 0,
      "with the options of a run that failed: stop at this event, and say in words what came before",
      0},
+    {"threads", KEY_THREADS, "N", 0,
+     "use up to N processors (default: all); whatever N is, the result is the same", 0},
     {"scrub", KEY_SCRUB, NULL, 0, "overwrite buffers that are given back", 0},
     {0, 0, NULL, 0, "Faults, all drawn from the seed:", 1},
     {"drop", KEY_DROP, "P", 0, "chance of each frame to lose all or a run of its bytes", 1},
@@ -276,6 +280,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, SIM_DIMS_MAX); break;
     case KEY_JSON: arguments->json = text; break;
     case KEY_TRACE: arguments->trace = text; break;
+    case KEY_THREADS:
+        options->threads = (unsigned)parse_whole("--threads", text, 1, THREADS_MAX);
+        break;
     case KEY_SCRUB: options->scrub = true; break;
     case KEY_STOP: options->stop_at = parse_whole("--stop-at", text, 1, UINT64_MAX); break;
     case KEY_REPLAY:

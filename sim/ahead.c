@@ -13,6 +13,8 @@ enum {
     AHEAD_FRAME = 2,
     AHEAD_OUT = 1,
     EVENTS_AHEAD = 4,
+    AHEAD_TAKE = 8,
+    AHEAD_PEER = 4,
     DIMS_MIN = 7 /* smaller cubes lie in the near cache as they are */
 };
 
@@ -88,34 +90,35 @@ static void fetch_out(const struct sim *sim, uint32_t rank, const struct router 
     fetch_queue(port);
 }
 
-/* The actor that is stepped after so many others; NULL: it is the host, or not known. */
-static const struct node *node_after(const struct sim *sim, unsigned steps, uint32_t *rank)
+/* The node that is stepped after so many others; NULL: it is not known yet. */
+static const struct node *node_after(const struct part *part, unsigned steps, uint32_t *rank)
 {
-    if (steps >= sim->ready_count)
+    if (steps >= part->ready_count)
         return NULL;
-    uint32_t at = sim->ready_first + steps;
-    *rank = sim->ready[at < sim->ready_room ? at : at - sim->ready_room];
-    return *rank < sim->count ? sim_node(sim, *rank) : NULL;
+    uint32_t at = part->ready_first + steps;
+    *rank = part->ready[at < part->ready_room ? at : at - part->ready_room];
+    return sim_node(part->sim, *rank);
 }
 
-void ahead_ready(const struct sim *sim)
+void ahead_ready(const struct part *part)
 {
+    const struct sim *sim = part->sim;
     uint32_t rank;
 
     if (sim->options.dims < DIMS_MIN)
         return;
-    const struct node *node = node_after(sim, AHEAD_NODE, &rank);
+    const struct node *node = node_after(part, AHEAD_NODE, &rank);
     if (node) {
         fetch_node(node);
         fetch(&sim->tasks[rank]);
     }
-    node = node_after(sim, AHEAD_PORT, &rank);
+    node = node_after(part, AHEAD_PORT, &rank);
     for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         fetch_port(&node->router.ports[port]);
         fetch_span(sim_end_at(sim, rank, port), offsetof(struct sim_end, held));
     }
-    node = node_after(sim, AHEAD_FRAME, &rank);
+    node = node_after(part, AHEAD_FRAME, &rank);
     for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         const struct chunk *chunk = sim_end_at(sim, rank, port)->first;
@@ -123,7 +126,7 @@ void ahead_ready(const struct sim *sim)
         if (chunk)
             fetch_frame(chunk);
     }
-    node = node_after(sim, AHEAD_OUT, &rank);
+    node = node_after(part, AHEAD_OUT, &rank);
     for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         const struct chunk *chunk = sim_end_at(sim, rank, port)->first;
@@ -132,13 +135,23 @@ void ahead_ready(const struct sim *sim)
     }
 }
 
-void ahead_events(const struct sim *sim)
+void ahead_events(const struct part *part)
 {
-    if (sim->options.dims < DIMS_MIN)
+    if (part->sim->options.dims < DIMS_MIN)
         return;
-    for (uint32_t i = 0; i < EVENTS_AHEAD && i < sim->model.count; i++) {
-        const struct event *event = &sim->model.events[i];
+    for (uint32_t i = 0; i < EVENTS_AHEAD && i < part->model.count; i++) {
+        const struct event *event = &part->model.events[i];
         if (event->kind == EVENT_HELD || event->kind == EVENT_HELD1 || event->kind == EVENT_LINK)
-            fetch(&sim->ends[event->index]);
+            fetch(&part->sim->ends[event->index]);
     }
+}
+
+void ahead_take(const struct outbox *out, uint32_t at)
+{
+    if (at + AHEAD_TAKE >= out->count)
+        return;
+    const struct sim_end *end = out->ends[at + AHEAD_TAKE];
+    fetch(&end->part);
+    if (at + AHEAD_PEER < out->count)
+        fetch(out->ends[at + AHEAD_PEER]->peer);
 }

@@ -2,19 +2,23 @@
  * ahead.h - fetches into the cache what the next steps will touch.
  *
  * With some hundred nodes their state fits no near cache, and a step would wait for each line in
- * turn. The loop knows which nodes are next, so their lines are asked for all at once, while those
+ * turn. A part knows which nodes are next, so their lines are asked for all at once, while those
  * before them work. Nothing is changed, and what happens does not depend on it.
  *
- * Context  the loop of one simulation
+ * Context  the thread of a part
  */
 #pragma once
 
 #include <stdint.h>
 
-struct sim;
+struct outbox;
+struct part;
 
 /* Looks at the actors that wait to be stepped, before the first of them is. */
-void ahead_ready(const struct sim *sim);
+void ahead_ready(const struct part *part);
 
 /* Looks at the ends whose events come next. */
-void ahead_events(const struct sim *sim);
+void ahead_events(const struct part *part);
+
+/* Looks at the ends whose frames are taken next. */
+void ahead_take(const struct outbox *out, uint32_t at);

@@ -184,8 +184,9 @@ static void add_download_line(struct sim *sim)
     *line = (struct sim_line){.bytes = host->image_bytes,
                               .steps = sim->options.dims,
                               .nodes = sim->count,
+                              .start_ns = host->base_ns,
                               .model_ns = host->end_ns - host->base_ns};
-    trace_measured(sim, sim->result.line_count - 1, host->base_ns);
+    trace_measured(sim, sim->result.line_count - 1);
 }
 
 /* All nodes have what they were sent. */

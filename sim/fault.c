@@ -36,7 +36,7 @@ static void lose_bytes(struct chunk *chunk, uint32_t first, uint32_t count)
 /* Removes chunks that have lost all their bytes; false when none is left. */
 static bool close_gaps(struct sim *sim)
 {
-    struct filling *filling = &sim->filling;
+    struct filling *filling = &sim->parts[0].filling;
     struct chunk **at = &filling->first;
 
     filling->last = NULL;
@@ -47,7 +47,7 @@ static bool close_gaps(struct sim *sim)
             at = &chunk->next;
         } else {
             *at = chunk->next;
-            pool_give(&sim->pool, chunk);
+            pool_give(&sim->parts[0].pool, chunk);
         }
     }
     return filling->first != NULL;
@@ -55,18 +55,18 @@ static bool close_gaps(struct sim *sim)
 
 static bool drop(struct sim *sim, bool whole)
 {
-    uint32_t bytes = sim->filling.bytes;
+    uint32_t bytes = sim->parts[0].filling.bytes;
     uint32_t first = random_below(&sim->seed, bytes);
 
     if (whole)
         return false;
-    lose_bytes(sim->filling.first, first, 1 + random_below(&sim->seed, bytes - first));
+    lose_bytes(sim->parts[0].filling.first, first, 1 + random_below(&sim->seed, bytes - first));
     return close_gaps(sim);
 }
 
 static void flip(struct sim *sim, uint32_t at)
 {
-    struct chunk *chunk = sim->filling.first;
+    struct chunk *chunk = sim->parts[0].filling.first;
 
     while (chunk && at >= chunk->bytes) {
         at -= chunk->bytes;
@@ -79,14 +79,14 @@ static void flip(struct sim *sim, uint32_t at)
 /* The frame's bytes from a place on come twice. */
 static void duplicate(struct sim *sim, uint32_t first)
 {
-    struct filling *filling = &sim->filling;
+    struct filling *filling = &sim->parts[0].filling;
     struct chunk *end = filling->last;
 
     for (struct chunk *chunk = filling->first;; chunk = chunk->next) {
         if (first < chunk->bytes) {
-            struct chunk *copy = pool_take(&sim->pool, (enum chunk_kind)chunk->kind);
+            struct chunk *copy = pool_take(&sim->parts[0].pool, (enum chunk_kind)chunk->kind);
             if (!copy) {
-                sim_no_memory(sim);
+                sim->parts[0].no_memory = true;
                 return;
             }
             copy->bytes = chunk->bytes - first;
@@ -105,11 +105,13 @@ static void duplicate(struct sim *sim, uint32_t first)
 /* What was asked for this very event. */
 static bool act(struct sim *sim)
 {
-    struct sim_end *end = sim->filling.end;
+    struct sim_end *end = sim->parts[0].filling.end;
 
     switch (sim->options.faults.action) {
     case SIM_DROP_FRAME: return false;
-    case SIM_FLIP_BIT: flip(sim, random_below(&sim->seed, sim->filling.bytes)); return true;
+    case SIM_FLIP_BIT:
+        flip(sim, random_below(&sim->seed, sim->parts[0].filling.bytes));
+        return true;
     case SIM_DUPLICATE_FRAME: duplicate(sim, 0); return true;
     case SIM_KILL_SENDER:
         if (end->actor < sim->count)
@@ -142,14 +144,14 @@ bool fault_frame(struct sim *sim)
         [SIM_KILL_SENDER] = "kill sender", [SIM_CUT_LINK] = "cut link"};
     const struct sim_faults *faults = &sim->options.faults;
 
-    if (faults->fail_event == sim->result.link_events) {
+    if (faults->fail_event == sim->parts[0].link_events) {
         note(sim, actions[faults->action]);
-        sim->result.hit_from = name_of(sim, sim->filling.end->actor);
-        sim->result.hit_to = name_of(sim, sim->filling.end->peer->actor);
+        sim->result.hit_from = name_of(sim, sim->parts[0].filling.end->actor);
+        sim->result.hit_to = name_of(sim, sim->parts[0].filling.end->peer->actor);
         if (!act(sim))
             return false;
     }
-    for (uint32_t i = 0; faults->flip > 0 && i < sim->filling.bytes; i++) {
+    for (uint32_t i = 0; faults->flip > 0 && i < sim->parts[0].filling.bytes; i++) {
         if (chance(sim, faults->flip)) {
             note(sim, "flip");
             flip(sim, i);
@@ -157,8 +159,9 @@ bool fault_frame(struct sim *sim)
     }
     if (chance(sim, faults->duplicate)) {
         note(sim, "duplicate");
-        duplicate(sim,
-                  random_below(&sim->seed, 2) ? 0 : random_below(&sim->seed, sim->filling.bytes));
+        duplicate(sim, random_below(&sim->seed, 2)
+                           ? 0
+                           : random_below(&sim->seed, sim->parts[0].filling.bytes));
     }
     if (chance(sim, faults->drop)) {
         note(sim, "drop");
@@ -210,7 +213,7 @@ void fault_phase(struct sim *sim)
             if (faults->list[i].at_ns == 0)
                 fault_apply(sim, &faults->list[i]);
             else
-                sim_at_model(sim, start_ns + faults->list[i].at_ns, EVENT_FAULT, i);
+                part_at_model(&sim->parts[0], start_ns + faults->list[i].at_ns, EVENT_FAULT, i);
         }
 }
 
@@ -222,7 +225,7 @@ void sim_inject(struct sim *sim, const struct sim_fault *fault)
         return;
     faults->list[faults->count] = *fault;
     if (fault->at_ns)
-        sim_at_model(sim, sim->now_ns + fault->at_ns, EVENT_FAULT, faults->count);
+        part_at_model(&sim->parts[0], sim->now_ns + fault->at_ns, EVENT_FAULT, faults->count);
     else
         fault_apply(sim, fault);
     faults->count++;

@@ -12,7 +12,7 @@ void history_add(struct sim *sim, const struct sim_end *end, const struct chunk 
     struct history *entry = &sim->history[sim->history_count++ % SIM_HISTORY_MAX];
     uint32_t bytes = chunk->bytes < sizeof entry->head ? chunk->bytes : sizeof entry->head;
 
-    *entry = (struct history){.event = sim->result.events,
+    *entry = (struct history){.event = sim_events(sim),
                               .model_ns = sim->now_ns,
                               .from = end->peer->actor,
                               .to = end->actor,

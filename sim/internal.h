@@ -1,17 +1,18 @@
 /*
  * internal.h - what the files of the simulator share; not for its users.
  *
- * loop.c dispatches events, link.c carries frames, fault.c spoils them, boot.c is the host,
- * program.c and scenarios.c are the programs, memory.c says where everything lies.
+ * loop.c moves the clocks, part.c has the events and steps the nodes, link.c carries frames and
+ * fault.c spoils them, boot.c is the host, program.c and scenarios.c are the programs, memory.c
+ * says where everything lies. While parts act, what is in struct sim is only read.
  */
 #pragma once
 
 #include "node/node.h"
 #include "node/state.h"
 #include "router/router.h"
-#include "sim/link.h"
+#include "sim/host.h"
 #include "sim/mesh.h"
-#include "sim/queue.h"
+#include "sim/part.h"
 #include "sim/trace.h"
 
 enum {
@@ -20,16 +21,6 @@ enum {
     BLOCK_BYTES = 16,                 /* private block of a node in the download */
     ARGUMENTS_BYTES = 128,
     PROGRAM_ADDRESS = 0x10000
-};
-
-enum event_kind {
-    EVENT_LINK,  /* the first chunk under way at end `index` has arrived */
-    EVENT_HELD,  /* ... may be shown; withheld since an even epoch */
-    EVENT_HELD1, /* ... since an odd one */
-    EVENT_TIMER, /* the deadline of actor `index` */
-    EVENT_LOOK,  /* a slow actor looks */
-    EVENT_PROGRAM,
-    EVENT_FAULT /* number `index` of the list */
 };
 
 enum task_state { TASK_NONE, TASK_READY, TASK_SLEEPS, TASK_WAITS, TASK_POLLS, TASK_ENDED };
@@ -62,6 +53,7 @@ struct actor {
     bool queued, dead;
     bool given_up; /* STOP did not reach it */
     uint8_t heard; /* bits of enum heard: what the host has of it */
+    uint8_t part;  /* its number */
 };
 
 enum heard { HEARD_LINKS = 1, HEARD_RECEIPT = 2, HEARD_EXIT = 4 };
@@ -72,38 +64,10 @@ struct layout {
     uint32_t blocks_bytes; /* room for private blocks below the image's address */
     uint32_t image_room;
     uint64_t program_bytes; /* of all nodes */
-    uint64_t window_bytes;  /* that all share */
+    uint64_t window_bytes;  /* that all nodes of a part share */
     size_t node_bytes, memory_bytes, ends_bytes;
+    unsigned parts;
     uint64_t total_bytes;
-};
-
-enum message_state { MESSAGE_WAITS, MESSAGE_OFFERED, MESSAGE_READY, MESSAGE_OPENED, MESSAGE_DONE };
-
-struct load_message {
-    uint32_t root, match;
-    uint8_t dims, state;
-    bool sent;
-};
-
-/* The host: boot, download, start, end. */
-struct host {
-    struct router router;
-    void *memory;
-    struct link *links[PORTS_MAX];
-    uint32_t peers[PORTS_MAX];
-    struct load_message messages[SIM_DIMS_MAX + 1];
-    unsigned message_count, message_next;
-    uint32_t want;
-    uint8_t *blocks, *image;
-    uint32_t image_bytes;
-    uint64_t again_ns; /* wall time of the next repetition; UINT64_MAX: none */
-    uint64_t base_ns, clock_ns, end_ns;
-    uint32_t links_told, receipts, exits, started;
-    uint32_t stopped; /* STOP has been sent to nodes below this */
-    bool failing;
-    uint64_t stop_ns, give_up_ns; /* wall times; UINT64_MAX: not now */
-    uint64_t asked_ns;            /* wall time of the last question to all nodes; 0: none */
-    uint32_t asked;               /* it has gone to nodes below this */
 };
 
 /* A frame, or a piece of one, that was shown. */
@@ -112,6 +76,8 @@ struct history {
     uint32_t from, to, bytes; /* actors */
     uint8_t head[40];
 };
+
+struct crew;
 
 struct sim {
     struct sim_options options;
@@ -123,11 +89,13 @@ struct sim {
 
     uint64_t now_ns;  /* model time up to which all has happened */
     uint64_t wall_ns; /* what the nodes' clocks show */
-    struct queue model, wall;
-    uint64_t order;
-    uint32_t withheld[2]; /* frames, by the epoch in which that began, even and odd */
-    uint32_t *ready;      /* actors to be stepped: a ring */
-    uint32_t ready_first, ready_count, ready_room;
+    uint32_t *ready;  /* places for the actors of all parts that are to be stepped */
+    bool host_ready;
+    uint64_t busy; /* events of the last round to which the clocks have moved */
+    bool crowded;  /* so much is to be done in a round that threads are worth it */
+    struct part *parts;
+    unsigned part_count;
+    struct crew *crew;    /* a thread for each part; NULL: one does it all */
     uint64_t progress_ns; /* wall time at which a program, the boot or data last moved */
     uint64_t seed, shuffle;
 
@@ -138,13 +106,10 @@ struct sim {
     struct task *tasks;
     struct sim_end *ends;
     uint32_t *expected; /* messages that a node will get, of each size */
-    struct pool pool;
-    struct filling filling;
     struct host host;
     uint64_t flip_left; /* bytes until the next flip */
 
-    bool pause;     /* a measurement is complete: the owner may want to look */
-    uint64_t calls; /* of programs */
+    bool pause; /* a measurement is complete: the owner may want to look */
     struct history history[SIM_HISTORY_MAX];
     uint64_t history_count;
     struct trace *trace; /* NULL: no timeline is written */
@@ -156,6 +121,11 @@ struct sim {
 static inline struct node *sim_node(const struct sim *sim, uint32_t rank)
 {
     return (struct node *)(sim->nodes + rank * sim->layout.node_bytes);
+}
+
+static inline struct part *sim_part(const struct sim *sim, uint32_t actor)
+{
+    return &sim->parts[sim->actors[actor].part];
 }
 
 /* The end of a node at a port; its host link is the one after the cube's. */
@@ -184,35 +154,15 @@ void memory_unmap(struct sim *sim);
 
 /* loop.c */
 void sim_wake(struct sim *sim, uint32_t actor);
-void sim_at_model(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32_t index);
-void sim_at_wall(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32_t index);
-/* Adds to the digest. */
-void sim_digest(struct sim *sim, uint64_t a, uint64_t b);
+/* A slow actor looks now. */
+void sim_look(struct sim *sim, uint32_t actor);
 /* Ends the simulation. */
 void sim_end(struct sim *sim, enum sim_verdict verdict);
-/* Ends it because the system gives no more memory. */
-void sim_no_memory(struct sim *sim);
 /* Adds a line that says what went wrong. */
 void sim_trouble(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* boot.c */
-bool host_init(struct sim *sim);
-void host_free(struct sim *sim);
-/* Takes what has arrived and does what is next; returns the wall time of its next deadline. */
-bool host_step(struct sim *sim);
-uint64_t host_deadline(const struct sim *sim);
-
 /* history.c */
 void history_add(struct sim *sim, const struct sim_end *end, const struct chunk *chunk);
-
-/* ending.c */
-/* The programs have ended: says what is wrong with them. */
-void host_finish(struct sim *sim);
-/* A link is dead: stops the other programs, and gives up those that it cannot reach. */
-void host_pump_failure(struct sim *sim);
-/* Wall time at which the nodes are asked what they do; and asking. */
-uint64_t host_question_ns(const struct sim *sim);
-void host_pump_questions(struct sim *sim);
 
 /* fault.c */
 /* What happens to the frame that has just been handed over; false: all of it is lost. */

@@ -11,30 +11,33 @@ static const uint64_t second_ns = UINT64_C(1000000000);
 
 static uint32_t end_index(const struct sim_end *end)
 {
-    return (uint32_t)(end - end->sim->ends);
+    return (uint32_t)(end - end->part->sim->ends);
 }
 
 /* The link has something to tell its user. */
 static void wake(struct sim_end *end)
 {
-    end->sim->actors[end->actor].attention |= UINT32_C(1) << end->port;
-    sim_wake(end->sim, end->actor);
+    struct sim *sim = end->part->sim;
+
+    sim->actors[end->actor].attention |= UINT32_C(1) << end->port;
+    sim_wake(sim, end->actor);
 }
 
 /* The receiver sees the chunk. */
 static void show(struct sim_end *end, struct chunk *chunk)
 {
-    struct sim *sim = end->sim;
+    struct part *part = end->part;
+    struct sim *sim = part->sim;
     uint64_t head[3] = {0};
 
     memcpy(head, chunk->data, chunk->bytes < sizeof head ? chunk->bytes : sizeof head);
-    sim_digest(sim, sim->now_ns ^ (uint64_t)end_index(end) << 40,
-               sim->wall_ns + ((uint64_t)chunk->bytes << 48));
-    sim_digest(sim, head[0] ^ head[2], head[1]);
+    uint64_t place = (uint64_t)end_index(end) << 40, bytes = (uint64_t)chunk->bytes << 48;
+    part_digest(
+        part, (uint64_t[]){sim->now_ns ^ place, head[0] ^ head[2], sim->wall_ns + bytes, head[1]});
     end->flight = chunk->next;
     end->arrived++;
-    sim->result.events++;
-    if (sim->options.history)
+    part->events++;
+    if (sim->options.history && (!sim->options.stop_at || part->events <= sim->options.stop_at))
         history_add(sim, end, chunk);
     wake(end);
 }
@@ -42,17 +45,19 @@ static void show(struct sim_end *end, struct chunk *chunk)
 /* Shows what is due, and leaves an event for what is not. */
 static void advance(struct sim_end *end)
 {
-    struct sim *sim = end->sim;
+    struct part *part = end->part;
+    const struct sim *sim = part->sim;
 
     while (!end->waiting && end->flight) {
         struct chunk *chunk = end->flight;
         if (chunk->wall_due_ns > sim->wall_ns) {
-            sim_at_wall(sim, chunk->wall_due_ns, EVENT_LINK, end_index(end));
+            part_at_wall(part, chunk->wall_due_ns, EVENT_LINK, end_index(end));
             end->waiting = true;
         } else if (chunk->model_due_ns > sim->now_ns) {
             unsigned odd = sim->wall_ns / HOLD_EPOCH_NS & 1;
-            sim->withheld[odd]++;
-            sim_at_model(sim, chunk->model_due_ns, odd ? EVENT_HELD1 : EVENT_HELD, end_index(end));
+            part->withheld[odd]++;
+            part_at_model(part, chunk->model_due_ns, odd ? EVENT_HELD1 : EVENT_HELD,
+                          end_index(end));
             end->waiting = true;
         } else {
             show(end, chunk);
@@ -66,11 +71,25 @@ void sim_end_due(struct sim_end *end)
     advance(end);
 }
 
-static void discard(struct sim *sim, struct chunk *chunk)
+void sim_end_take(struct sim_end *end)
+{
+    struct sim_end *to = end->peer;
+
+    if (!end->out)
+        return; /* lost with its link */
+    *(to->first ? &to->last->next : &to->first) = end->out;
+    to->last = end->out_last;
+    if (!to->flight)
+        to->flight = end->out;
+    end->out = NULL;
+    advance(to);
+}
+
+static void discard(struct pool *pool, struct chunk *chunk)
 {
     while (chunk) {
         struct chunk *next = chunk->next;
-        pool_give(&sim->pool, chunk);
+        pool_give(pool, chunk);
         chunk = next;
     }
 }
@@ -91,45 +110,51 @@ static uint64_t physical(struct sim *sim, struct sim_end *end, uint32_t bytes)
     return leaves + faults->delay_ns;
 }
 
-/* The frame is complete: puts it on its way. */
-static void launch(struct sim *sim)
+/* The frame is complete: puts it aside until the round is over. */
+static void launch(struct part *part)
 {
-    struct filling *filling = &sim->filling;
+    struct sim *sim = part->sim;
+    struct filling *filling = &part->filling;
     struct sim_end *end = filling->end, *to = end->peer;
 
-    sim->result.link_events++;
-    if (sim->verdict == SIM_NO_MEMORY || (sim->damages && !fault_frame(sim)) || to->deaf ||
+    part->link_events++;
+    if (part->no_memory || (sim->damages && !fault_frame(sim)) || to->deaf ||
         to->link.carrier != CARRIER_UP) {
-        discard(sim, filling->first);
+        discard(&part->pool, filling->first);
     } else {
         uint64_t wall_due_ns = physical(sim, end, filling->bytes);
         for (struct chunk *chunk = filling->first; chunk; chunk = chunk->next) {
             chunk->wall_due_ns = wall_due_ns;
             chunk->model_due_ns = filling->model_due_ns;
         }
-        *(to->first ? &to->last->next : &to->first) = filling->first;
-        to->last = filling->last;
-        if (!to->flight)
-            to->flight = filling->first;
-        advance(to);
+        if (end->out)
+            end->out_last->next = filling->first;
+        else {
+            end->out = filling->first;
+            part_send(part, end);
+        }
+        end->out_last = filling->last;
     }
     filling->first = filling->last = NULL;
 }
 
 /* A request of free traffic is late when model time has passed the moment at which it takes its
  * link. */
-static void count_request(struct sim *sim, const uint8_t *packet)
+static void count_request(struct part *part, const uint8_t *packet)
 {
+    const struct sim *sim = part->sim;
+
     if (packet[30] & (OPEN_SCHEDULE | OPEN_IMAGE))
         return;
-    sim->result.requests++;
-    sim->result.late += sim->now_ns + sim->options.profile.tau_ns > get64(packet + 32);
+    part->requests++;
+    part->late += sim->now_ns + sim->options.profile.tau_ns > get64(packet + 32);
 }
 
 /* Reads the header that the first segment of a frame begins with. */
-static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uint32_t bytes)
+static void begin(struct part *part, struct sim_end *end, const uint8_t *data, uint32_t bytes)
 {
-    struct filling *filling = &sim->filling;
+    const struct sim *sim = part->sim;
+    struct filling *filling = &part->filling;
     uint32_t frame = bytes;
 
     *filling = (struct filling){.end = end};
@@ -142,7 +167,7 @@ static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uin
         if (data[2] == FRAME_PACKET && bytes >= FRAME_HEADER_BYTES + OPEN_BYTES &&
             packet[0] == PACKET_OPEN) {
             filling->model_due_ns = get64(packet + 32);
-            count_request(sim, packet);
+            count_request(part, packet);
         }
         /* a run of data may be joined to up to the end of a long buffer */
         filling->is_long =
@@ -150,25 +175,25 @@ static void begin(struct sim *sim, struct sim_end *end, const uint8_t *data, uin
         bool accepts =
             data[2] == FRAME_PACKET && bytes > FRAME_HEADER_BYTES && packet[0] == PACKET_ACCEPT;
         if (data[2] == FRAME_DATA || accepts) /* blocks may travel in OPENs alone */
-            sim->progress_ns = sim->wall_ns;
+            part->moved = true;
     }
     filling->left = filling->bytes = frame;
 }
 
 /* A control frame that lies in a buffer of the pool, because a router passes it on, need not be
- * copied: the receiver sees the same memory. Only where nothing is ever sent again, for the
- * receiver writes into it while its sender still holds it. */
-static bool share(struct sim *sim, const uint8_t *data, uint32_t bytes)
+ * copied: the receiver sees the same memory. Only within a part, and where nothing is ever sent
+ * again, for the receiver writes into it while its sender still holds it. */
+static bool share(struct part *part, const uint8_t *data, uint32_t bytes)
 {
-    struct filling *filling = &sim->filling;
+    struct filling *filling = &part->filling;
 
-    if (filling->is_long || filling->first || bytes != filling->left || sim->damages ||
-        sim->pool.scrub)
+    if (filling->is_long || filling->first || bytes != filling->left || part->sim->damages ||
+        part->pool.scrub || filling->end->crosses)
         return false;
-    struct chunk *owner = pool_owner(&sim->pool, data);
+    struct chunk *owner = pool_owner(&part->pool, data);
     if (!owner)
         return false;
-    struct chunk *view = pool_view(&sim->pool, owner, (uint8_t *)(uintptr_t)data);
+    struct chunk *view = pool_view(&part->pool, owner, (uint8_t *)(uintptr_t)data);
     if (!view)
         return false; /* a copy does it too, or says that there is no memory */
     view->bytes = bytes;
@@ -177,49 +202,50 @@ static bool share(struct sim *sim, const uint8_t *data, uint32_t bytes)
     return true;
 }
 
-static void fill(struct sim *sim, const uint8_t *data, uint32_t bytes)
+static void fill(struct part *part, const uint8_t *data, uint32_t bytes)
 {
-    struct filling *filling = &sim->filling;
+    struct filling *filling = &part->filling;
     uint32_t room = filling->is_long ? (uint32_t)LINK_CHUNK_MAX : (uint32_t)CHUNK_SHORT_MAX;
 
     filling->left -= bytes;
     while (bytes) {
         struct chunk *chunk = filling->last;
         if (!chunk || chunk->bytes == room) {
-            chunk = pool_take(&sim->pool, filling->is_long ? CHUNK_LONG : CHUNK_SHORT);
+            chunk = pool_take(&part->pool, filling->is_long ? CHUNK_LONG : CHUNK_SHORT);
             if (!chunk) {
-                sim_no_memory(sim);
+                part->no_memory = true;
                 return;
             }
             *(filling->last ? &filling->last->next : &filling->first) = chunk;
             filling->last = chunk;
         }
-        uint32_t part = bytes < room - chunk->bytes ? bytes : room - chunk->bytes;
-        memcpy(chunk->data + chunk->bytes, data, part);
-        chunk->bytes += part;
-        data += part;
-        bytes -= part;
+        uint32_t piece = bytes < room - chunk->bytes ? bytes : room - chunk->bytes;
+        memcpy(chunk->data + chunk->bytes, data, piece);
+        chunk->bytes += piece;
+        data += piece;
+        bytes -= piece;
     }
 }
 
 static int end_send(struct link *link, const void *data, uint32_t bytes)
 {
     struct sim_end *end = (struct sim_end *)link;
-    struct sim *sim = end->sim;
+    struct part *part = end->part;
+    struct filling *filling = &part->filling;
     const uint8_t *from = data;
 
-    CHECK(bytes > 0 && (sim->filling.left == 0 || sim->filling.end == end));
+    CHECK(bytes > 0 && (filling->left == 0 || filling->end == end));
     end->sent++;
     while (bytes) {
-        if (sim->filling.left == 0)
-            begin(sim, end, from, bytes);
-        uint32_t part = bytes < sim->filling.left ? bytes : sim->filling.left;
-        if (!share(sim, from, part))
-            fill(sim, from, part);
-        from += part;
-        bytes -= part;
-        if (sim->filling.left == 0)
-            launch(sim);
+        if (filling->left == 0)
+            begin(part, end, from, bytes);
+        uint32_t piece = bytes < filling->left ? bytes : filling->left;
+        if (!share(part, from, piece))
+            fill(part, from, piece);
+        from += piece;
+        bytes -= piece;
+        if (filling->left == 0)
+            launch(part);
     }
     return E_OK;
 }
@@ -280,7 +306,7 @@ static void end_release(struct link *link, uint16_t buffer)
 {
     struct sim_end *end = (struct sim_end *)link;
 
-    pool_give(&end->sim->pool, take_held(end, buffer));
+    pool_give(&end->part->pool, take_held(end, buffer));
     if (end->starved) {
         end->starved = false;
         wake(end);
@@ -290,11 +316,13 @@ static void end_release(struct link *link, uint16_t buffer)
 static const struct link_ops ops = {end_send, end_kick, end_sent, end_receive, end_release};
 
 void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, uint32_t actor,
-                  unsigned port)
+                  uint32_t peer_actor, unsigned port)
 {
     end->link = (struct link){.ops = &ops, .carrier = CARRIER_UP, .arrived = &end->arrived};
-    end->sim = sim;
+    end->part = sim_part(sim, actor);
     end->peer = peer;
+    end->to_part = sim->actors[peer_actor].part;
+    end->crosses = sim->actors[peer_actor].part != sim->actors[actor].part;
     end->actor = actor;
     end->port = (uint8_t)port;
 }
@@ -302,6 +330,7 @@ void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, ui
 /* What has not arrived yet is lost; an event that stands for it will find nothing. */
 static void lose_flight(struct sim_end *end)
 {
+    struct pool *pool = &end->part->pool;
     struct chunk **at = &end->first;
     struct chunk *last = NULL;
 
@@ -309,10 +338,12 @@ static void lose_flight(struct sim_end *end)
         last = *at;
         at = &(*at)->next;
     }
-    discard(end->sim, *at);
+    discard(pool, *at);
     *at = NULL;
     end->last = last;
     end->flight = NULL;
+    discard(pool, end->peer->out);
+    end->peer->out = NULL;
 }
 
 void sim_end_cut(struct sim_end *end)

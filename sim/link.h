@@ -2,17 +2,19 @@
  * link.h - the simulated link: a maker of the contract in drivers/link.h.
  *
  * What a channel hands over is copied at once into buffers of the pool, one or more for each frame.
- * A frame is there when its physical time is over (latency, rate, jitter), and is shown to the
- * receiver when the model clock has come as far as the OPEN in it says. A link keeps its order.
+ * When the round is over the frame is on its way; it is there when its physical time is over
+ * (latency, rate, jitter), and is shown to the receiver when the model clock has come as far as the
+ * OPEN in it says. A link keeps its order.
  *
  * Units    bytes, ns
- * Context  the loop of one simulation
+ * Context  the thread of the part that the node at this end belongs to
  */
 #pragma once
 
 #include "drivers/link.h"
 #include "sim/pool.h"
 
+struct part;
 struct sim;
 
 enum { HELD_FEW = 4 };
@@ -31,11 +33,14 @@ struct sim_end {
     struct chunk *first, *last; /* arrived and not taken, then under way */
     struct chunk *flight;       /* the first that is under way */
 
-    struct sim *sim;
+    struct part *part;
     struct sim_end *peer;
-    uint32_t sent;               /* segments */
-    uint64_t numbers;            /* bit n: buffer number n is with the router */
-    struct chunk *few[HELD_FEW]; /* with the router: the lowest numbers, and the others */
+    struct chunk *out, *out_last; /* sent in this round */
+    uint32_t sent;                /* segments */
+    uint8_t to_part;              /* of the peer */
+    bool crosses;                 /* ... which is another */
+    uint64_t numbers;             /* bit n: buffer number n is with the router */
+    struct chunk *few[HELD_FEW];  /* with the router: the lowest numbers, and the others */
     struct chunk *held;
     uint64_t busy_ns; /* wall time at which the last frame it sent has left */
 };
@@ -51,10 +56,13 @@ struct filling {
 };
 
 void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, uint32_t actor,
-                  unsigned port);
+                  uint32_t peer_actor, unsigned port);
 
 /* The event of an end has come: shows what is due. */
 void sim_end_due(struct sim_end *end);
+
+/* The round is over: what this end has sent is on its way to its peer. */
+void sim_end_take(struct sim_end *end);
 
 /* Both ends lose their carrier; what is under way is lost. */
 void sim_end_cut(struct sim_end *end);

@@ -1,40 +1,31 @@
 /*
- * loop.c - what happens next.
+ * loop.c - rounds, and the clocks between them.
  *
  * Two clocks run. Model time is how far the machine of the papers has come; a frame with an OPEN is
  * shown, and a program goes on, when it has come to theirs. Wall time is what the nodes' clocks
  * show; frames take some of it when links have delay, and protocol timers wait for it. They move
  * together, but for two cases: when nothing is left but wall events, model time stands still; and
  * while a frame is withheld for model time, at most two epochs of wall time pass, for its sender
- * counts the time until it is acknowledged.
+ * counts the time until it is acknowledged. Clocks move when a round has left nothing to do at its
+ * time.
  */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "drivers/check.h"
-#include "sim/ahead.h"
+#include "sim/crew.h"
 #include "sim/internal.h"
 #include "sim/program.h"
-#include "sim/random.h"
 #include "sim/waits.h"
 
 enum {
     PATIENCE_S = 60, /* wall time without progress after which a run is stuck */
-    IDLE_STEPS_MAX = 1000000,
-    STUCK_LINES = 5 /* nodes that wait, in words */
+    IDLE_ROUNDS_MAX = 100000,
+    STUCK_LINES = 5, /* nodes that wait, in words */
+    CROWD = 32       /* nodes and events of a round, from which on threads are worth it */
 };
 
 static const uint64_t second_ns = UINT64_C(1000000000);
-
-void sim_digest(struct sim *sim, uint64_t a, uint64_t b)
-{
-    uint64_t *digest = sim->result.digest;
-
-    digest[0] = (digest[0] ^ a) * UINT64_C(0x9fb21c651e98df25);
-    digest[0] ^= digest[0] >> 35;
-    digest[1] = (digest[1] + (b ^ digest[0])) * UINT64_C(0xd6e8feb86659fd93);
-    digest[1] ^= digest[1] >> 32;
-}
 
 void sim_end(struct sim *sim, enum sim_verdict verdict)
 {
@@ -48,7 +39,7 @@ void sim_trouble(struct sim *sim, const char *format, ...)
     va_list arguments;
 
     if (result->trouble_count == 0)
-        result->trouble_event = result->events;
+        result->trouble_event = sim_events(sim);
     if (result->trouble_count++ >= SIM_TROUBLES_MAX)
         return;
     va_start(arguments, format);
@@ -56,10 +47,13 @@ void sim_trouble(struct sim *sim, const char *format, ...)
     va_end(arguments);
 }
 
-/* What could not be kept is lost, so the run ends here, whatever else the present step does. */
-void sim_no_memory(struct sim *sim)
+/* What could not be kept is lost, so the run ends here. */
+static void no_memory(struct sim *sim)
 {
-    uint64_t bytes = sim->layout.total_bytes + sim->pool.bytes;
+    uint64_t bytes = sim->layout.total_bytes;
+
+    for (unsigned i = 0; i < sim->part_count; i++)
+        bytes += sim->parts[i].pool.bytes;
 
     if (sim->verdict == SIM_RUNS)
         sim_trouble(sim,
@@ -69,31 +63,12 @@ void sim_no_memory(struct sim *sim)
     sim_end(sim, SIM_NO_MEMORY);
 }
 
-static uint64_t next_order(struct sim *sim)
+void sim_look(struct sim *sim, uint32_t actor)
 {
-    uint64_t number = sim->order++;
-
-    return sim->options.shuffle ? random_next(&sim->shuffle) << 40 | (number & 0xffffffffff)
-                                : number;
-}
-
-void sim_at_model(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32_t index)
-{
-    if (!queue_add(&sim->model, (struct event){time_ns, next_order(sim), kind, index}))
-        sim_no_memory(sim);
-}
-
-void sim_at_wall(struct sim *sim, uint64_t time_ns, enum event_kind kind, uint32_t index)
-{
-    if (!queue_add(&sim->wall, (struct event){time_ns, next_order(sim), kind, index}))
-        sim_no_memory(sim);
-}
-
-static void make_ready(struct sim *sim, uint32_t actor)
-{
-    uint32_t at = sim->ready_first + sim->ready_count++;
-
-    sim->ready[at < sim->ready_room ? at : at - sim->ready_room] = actor;
+    if (actor == sim->count)
+        sim->host_ready = true;
+    else
+        part_make_ready(sim_part(sim, actor), actor);
 }
 
 void sim_wake(struct sim *sim, uint32_t actor)
@@ -104,101 +79,123 @@ void sim_wake(struct sim *sim, uint32_t actor)
         return;
     a->queued = true;
     if (a->slow_ns)
-        sim_at_wall(sim, sim->wall_ns + a->slow_ns, EVENT_LOOK, actor);
+        part_at_wall(sim_part(sim, actor), sim->wall_ns + a->slow_ns, EVENT_LOOK, actor);
     else
-        make_ready(sim, actor);
+        sim_look(sim, actor);
 }
 
-static uint32_t take_ready(struct sim *sim)
+/* What the nodes of all parts have measured of one size. */
+static void merge_line(struct sim *sim, unsigned size)
 {
-    if (sim->options.shuffle && sim->ready_count > 1) {
-        uint32_t first = sim->ready_first;
-        uint32_t other = first + random_below(&sim->shuffle, sim->ready_count);
-        other = other < sim->ready_room ? other : other - sim->ready_room;
-        uint32_t actor = sim->ready[other];
-        sim->ready[other] = sim->ready[first];
-        sim->ready[first] = actor;
+    struct sim_line *line = &sim->result.lines[size];
+    bool complete = line->nodes == sim->count;
+
+    *line = (struct sim_line){0};
+    for (unsigned i = 0; i < sim->part_count; i++) {
+        const struct sim_line *part = &sim->parts[i].lines[size];
+        line->bytes = part->nodes ? part->bytes : line->bytes;
+        line->steps = part->steps > line->steps ? part->steps : line->steps;
+        line->start_ns = clock_max(line->start_ns, part->start_ns);
+        line->model_ns = clock_max(line->model_ns, part->model_ns);
+        line->wrong += part->wrong;
+        line->nodes += part->nodes;
     }
-    uint32_t actor = sim->ready[sim->ready_first];
-    sim->ready_first = sim->ready_first + 1 == sim->ready_room ? 0 : sim->ready_first + 1;
-    sim->ready_count--;
-    return actor;
-}
-
-/* Keeps a timer for an actor's deadline. A later wish finds the earlier timer and goes on from
- * there. */
-static void arm(struct sim *sim, uint32_t actor, uint64_t deadline_us)
-{
-    struct actor *a = &sim->actors[actor];
-
-    a->wanted_ns = deadline_us > UINT64_MAX / 1000 ? UINT64_MAX : deadline_us * 1000;
-    if (a->wanted_ns < a->armed_ns) {
-        a->armed_ns = a->wanted_ns > sim->wall_ns ? a->wanted_ns : sim->wall_ns;
-        sim_at_wall(sim, a->armed_ns, EVENT_TIMER, actor);
+    scenario_predict(&sim->options, line);
+    if (line->nodes && sim->result.line_count <= size)
+        sim->result.line_count = size + 1;
+    if (line->nodes == sim->count && !complete) {
+        sim->pause = true;
+        trace_measured(sim, size);
     }
 }
 
-static void step(struct sim *sim, uint32_t actor)
+/* What the parts have done is known to all. */
+static void merge(struct sim *sim)
 {
-    bool more;
+    uint32_t ended = 0;
+    bool measured = false;
 
-    sim->actors[actor].queued = false;
-    if (sim->actors[actor].dead)
+    for (unsigned i = 0; i < sim->part_count; i++) {
+        struct part *part = &sim->parts[i];
+        if (part->moved)
+            sim->progress_ns = sim->wall_ns;
+        if (part->no_memory)
+            no_memory(sim);
+        measured |= part->measured;
+        ended += part->ended;
+        part->moved = part->measured = false;
+        part->ended = 0;
+    }
+    for (unsigned size = 0; measured && size < sim->options.size_count; size++)
+        merge_line(sim, size);
+    sim->running -= ended;
+    if (ended && sim->running == 0)
+        sim_wake(sim, sim->count);
+}
+
+/* The next round's crew work; parts have what they write in lines of their own. */
+static void act(void *context, unsigned part)
+{
+    part_act(&((struct sim *)context)->parts[part]);
+}
+
+static void take(void *context, unsigned part)
+{
+    part_take(&((struct sim *)context)->parts[part]);
+}
+
+/* Every part does its share. */
+static void all_parts(struct sim *sim, crew_work *work)
+{
+    if (sim->crew && sim->crowded) {
+        crew_run(sim->crew, work, sim);
         return;
-    sim->result.steps++;
-    if (actor == sim->count) {
-        more = host_step(sim);
-        arm(sim, actor, host_deadline(sim));
-    } else {
-        struct node *node = sim_node(sim, actor);
-        more = node_step(node, sim->wall_ns / 1000);
-        if (sim->tasks[actor].state != TASK_ENDED)
-            more |= program_look(sim, actor);
-        arm(sim, actor, node_deadline(node));
     }
+    for (unsigned i = 0; i < sim->part_count; i++)
+        work(sim, i);
+}
+
+static void step_host(struct sim *sim)
+{
+    struct actor *host = &sim->actors[sim->count];
+
+    if (!sim->host_ready)
+        return;
+    sim->host_ready = host->queued = false;
+    sim->parts[0].steps++;
+    bool more = host_step(sim);
+    part_arm(&sim->parts[0], sim->count, host_deadline(sim));
     if (more)
-        sim_wake(sim, actor);
+        sim_wake(sim, sim->count);
 }
 
-static void timer(struct sim *sim, uint32_t actor, uint64_t time_ns)
+static uint32_t ready_count(const struct sim *sim)
 {
-    struct actor *a = &sim->actors[actor];
+    uint32_t count = sim->host_ready;
 
-    if (a->armed_ns != time_ns || a->dead)
-        return; /* an earlier one has taken its place */
-    a->armed_ns = UINT64_MAX;
-    if (a->wanted_ns <= sim->wall_ns) {
-        sim_wake(sim, actor);
-    } else if (a->wanted_ns != UINT64_MAX) {
-        a->armed_ns = a->wanted_ns;
-        sim_at_wall(sim, a->armed_ns, EVENT_TIMER, actor);
+    for (unsigned i = 0; i < sim->part_count; i++)
+        count += sim->parts[i].ready_count;
+    return count;
+}
+
+/* The times of the next events of all parts; UINT64_MAX: there is none. */
+static void next_times(const struct sim *sim, uint64_t *model_ns, uint64_t *wall_ns)
+{
+    *model_ns = *wall_ns = UINT64_MAX;
+    for (unsigned i = 0; i < sim->part_count; i++) {
+        uint64_t model = queue_time(&sim->parts[i].model), wall = queue_time(&sim->parts[i].wall);
+        *model_ns = model < *model_ns ? model : *model_ns;
+        *wall_ns = wall < *wall_ns ? wall : *wall_ns;
     }
 }
 
-static void dispatch(struct sim *sim, const struct event *event)
+static uint32_t withheld(const struct sim *sim, uint64_t odd)
 {
-    switch (event->kind) {
-    case EVENT_HELD:
-    case EVENT_HELD1: sim->withheld[event->kind == EVENT_HELD1]--; /* fallthrough */
-    case EVENT_LINK: sim_end_due(&sim->ends[event->index]); return;
-    case EVENT_TIMER:
-        sim->result.events++;
-        timer(sim, event->index, event->time_ns);
-        return;
-    case EVENT_LOOK:
-        sim->result.events++;
-        make_ready(sim, event->index);
-        return;
-    case EVENT_PROGRAM:
-        sim->result.events++;
-        if (program_wake(sim, event->index, event->time_ns))
-            sim_wake(sim, event->index);
-        return;
-    default:
-        sim->result.events++;
-        fault_apply(sim, &sim->options.faults.list[event->index]);
-        return;
-    }
+    uint32_t count = 0;
+
+    for (unsigned i = 0; i < sim->part_count; i++)
+        count += sim->parts[i].withheld[odd];
+    return count;
 }
 
 /* How far wall time may go while frames are withheld. */
@@ -206,35 +203,11 @@ static uint64_t wall_limit(const struct sim *sim)
 {
     uint64_t epoch = sim->wall_ns / HOLD_EPOCH_NS;
 
-    if (sim->withheld[~epoch & 1])
+    if (withheld(sim, ~epoch & 1))
         return (epoch + 1) * HOLD_EPOCH_NS - 1;
-    if (sim->withheld[epoch & 1])
+    if (withheld(sim, epoch & 1))
         return (epoch + 2) * HOLD_EPOCH_NS - 1;
     return UINT64_MAX;
-}
-
-/* Takes the next event off its queue, and moves the clocks to it. */
-static struct event next_event(struct sim *sim)
-{
-    uint64_t model_ns = queue_time(&sim->model), wall_ns = queue_time(&sim->wall);
-
-    if (model_ns == UINT64_MAX) {
-        if (wall_ns > sim->wall_ns)
-            sim->wall_ns = wall_ns;
-        return queue_take(&sim->wall);
-    }
-    uint64_t gap_ns = model_ns > sim->now_ns ? model_ns - sim->now_ns : 0;
-    uint64_t room_ns = wall_limit(sim) - sim->wall_ns;
-    uint64_t shared_ns = gap_ns < room_ns ? gap_ns : room_ns;
-    if (wall_ns <= sim->wall_ns + shared_ns) {
-        uint64_t moved_ns = wall_ns > sim->wall_ns ? wall_ns - sim->wall_ns : 0;
-        sim->wall_ns += moved_ns;
-        sim->now_ns += moved_ns;
-        return queue_take(&sim->wall);
-    }
-    sim->wall_ns += shared_ns;
-    sim->now_ns += gap_ns;
-    return queue_take(&sim->model);
 }
 
 /* Who waits for whom, round; or for what those wait that others wait for. */
@@ -267,51 +240,84 @@ static void stuck(struct sim *sim)
     sim_end(sim, SIM_STUCK);
 }
 
-static void one_event(struct sim *sim)
+/* Nothing is left to do at this time: moves the clocks to the next event, of which there is one. */
+static void move_clocks(struct sim *sim, uint64_t model_ns, uint64_t wall_ns)
 {
-    if (sim->model.count == 0 && sim->wall.count == 0) {
-        stuck(sim);
+    if (model_ns == UINT64_MAX) {
+        sim->wall_ns = clock_max(sim->wall_ns, wall_ns);
         return;
     }
-    struct event event = next_event(sim);
-    ahead_events(sim);
-    if (sim->model.count == 0 && sim->wall_ns > sim->progress_ns + PATIENCE_S * second_ns) {
-        stuck(sim);
-        return;
+    uint64_t gap_ns = model_ns > sim->now_ns ? model_ns - sim->now_ns : 0;
+    uint64_t room_ns = wall_limit(sim) - sim->wall_ns;
+    uint64_t shared_ns = gap_ns < room_ns ? gap_ns : room_ns;
+    if (wall_ns <= sim->wall_ns + shared_ns) {
+        uint64_t moved_ns = wall_ns > sim->wall_ns ? wall_ns - sim->wall_ns : 0;
+        sim->wall_ns += moved_ns;
+        sim->now_ns += moved_ns;
+    } else {
+        sim->wall_ns += shared_ns;
+        sim->now_ns += gap_ns;
     }
-    dispatch(sim, &event);
 }
 
-/* Whether another event belongs to this very moment: a node takes all that comes at one time in one
- * step. */
-static bool more_now(const struct sim *sim)
+/* Before a round: there is something to do at its time, or the run is stuck. */
+static void find_work(struct sim *sim)
 {
-    return queue_time(&sim->model) <= sim->now_ns || queue_time(&sim->wall) <= sim->wall_ns;
+    uint64_t model_ns, wall_ns;
+    uint32_t ready = ready_count(sim);
+
+    next_times(sim, &model_ns, &wall_ns);
+    bool due = model_ns <= sim->now_ns || wall_ns <= sim->wall_ns;
+    sim->crowded = ready >= CROWD;
+    if (ready || due)
+        return;
+    if (model_ns == UINT64_MAX && wall_ns == UINT64_MAX) {
+        stuck(sim);
+        return;
+    }
+    move_clocks(sim, model_ns, wall_ns);
+    /* how many events are due only their queues know; a moment is mostly as busy as the last */
+    sim->crowded = sim->busy >= CROWD;
+    if (model_ns == UINT64_MAX && sim->wall_ns > sim->progress_ns + PATIENCE_S * second_ns)
+        stuck(sim);
+}
+
+/* What is sent in a round is taken when all have acted; the host acts last. */
+static void round_of(struct sim *sim)
+{
+    uint64_t before = sim_events(sim);
+    uint32_t ready = ready_count(sim);
+
+    all_parts(sim, act);
+    merge(sim);
+    step_host(sim);
+    all_parts(sim, take);
+    merge(sim);
+    if (ready == 0)
+        sim->busy = sim_events(sim) - before;
 }
 
 bool sim_advance(struct sim *sim, uint64_t events)
 {
-    uint64_t end = sim->result.events + events;
+    uint64_t end = sim_events(sim) + events;
     unsigned idle = 0;
 
     if (sim->options.stop_at && sim->options.stop_at < end)
         end = sim->options.stop_at;
     sim->pause = false;
-    while (sim->verdict == SIM_RUNS && sim->result.events < end && !sim->pause) {
-        uint64_t before = sim->result.events;
-        if (sim->ready_count && !more_now(sim)) {
-            ahead_ready(sim);
-            step(sim, take_ready(sim));
-        } else
-            one_event(sim);
-        idle = sim->result.events == before ? idle + 1 : 0;
-        if (idle > IDLE_STEPS_MAX) {
+    while (sim->verdict == SIM_RUNS && sim_events(sim) < end && !sim->pause) {
+        uint64_t before = sim_events(sim);
+        find_work(sim);
+        if (sim->verdict != SIM_RUNS)
+            break;
+        round_of(sim);
+        idle = sim_events(sim) == before ? idle + 1 : 0;
+        if (idle > IDLE_ROUNDS_MAX) {
             sim_trouble(sim, "nodes are stepped for ever, and nothing moves");
             stuck(sim);
         }
     }
-    if (sim->verdict == SIM_RUNS && sim->options.stop_at &&
-        sim->result.events >= sim->options.stop_at)
+    if (sim->verdict == SIM_RUNS && sim->options.stop_at && sim_events(sim) >= sim->options.stop_at)
         sim_end(sim, SIM_STOPPED);
     return sim->verdict == SIM_RUNS;
 }

@@ -3,12 +3,13 @@
  * touched costs nothing.
  *
  *   nodes | ends | actors | tasks | counts | gap | blocks 0, image 0, arguments 0, data 0 |
- *   blocks 1, ... | window
+ *   blocks 1, ... | window of each part
  *
  * A node's private blocks in the download are those of its subcube: one at odd nodes, all at node
  * 0. So nodes have areas of different sizes, and each a different place for its program address:
  * the kernel finds its blocks below its image and never looks further down. When contents are not
- * kept, data lies in a window that all nodes share: programs move bytes, nobody looks at them.
+ * kept, data lies in a window that all nodes of a part share: programs move bytes, nobody looks at
+ * them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 
 /* Up to this size of cube large pages are worth more than the untouched memory in them. */
 enum { HUGE_PAGES_DIMS = 12 };
+
+static const uint64_t windows_max = UINT64_C(3000000000);
 
 /* To a cache line. */
 static uint64_t align(uint64_t bytes)
@@ -60,6 +63,16 @@ static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
     return count * each + layout->ends_bytes;
 }
 
+/* All windows must lie within the reach of a node's addresses. */
+static unsigned parts_fitting(const struct sim_options *options, const struct layout *layout)
+{
+    unsigned parts = parts_count(options);
+
+    while (parts > 1 && layout->program_bytes + parts * layout->window_bytes > windows_max)
+        parts--;
+    return parts;
+}
+
 struct layout layout_make(const struct sim_options *options, bool checked)
 {
     unsigned dims = options->dims;
@@ -77,7 +90,9 @@ struct layout layout_make(const struct sim_options *options, bool checked)
         if (!checked && scenario_bytes(options, rank) > layout.window_bytes)
             layout.window_bytes = align(scenario_bytes(options, rank));
     }
-    layout.total_bytes = fixed_bytes(&layout, count) + layout.program_bytes + layout.window_bytes;
+    layout.parts = parts_fitting(options, &layout);
+    layout.total_bytes =
+        fixed_bytes(&layout, count) + layout.program_bytes + layout.parts * layout.window_bytes;
     return layout;
 }
 
@@ -159,7 +174,7 @@ void memory_place(struct sim *sim)
     uint8_t *window = area + sim->layout.program_bytes;
 
     for (uint32_t rank = 0; rank < sim->count; rank++)
-        place_node(sim, rank, &area, window);
+        place_node(sim, rank, &area, window + sim->actors[rank].part * sim->layout.window_bytes);
 }
 
 void memory_unmap(struct sim *sim)

@@ -5,6 +5,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "sim/crew.h"
 #include "sim/internal.h"
 #include "sim/program.h"
 #include "sim/random.h"
@@ -18,12 +19,12 @@ static void wire(struct sim *sim)
     for (uint32_t rank = 0; rank < sim->count; rank++)
         for (unsigned p = 0; p < dims; p++)
             sim_end_init(sim, sim_end_at(sim, rank, p), sim_end_at(sim, rank ^ 1u << p, p), rank,
-                         p);
+                         rank ^ 1u << p, p);
     for (unsigned i = 0; i <= dims; i++) {
         uint32_t rank = i ? UINT32_C(1) << (i - 1) : 0;
         struct sim_end *there = sim_end_at(sim, rank, dims);
-        sim_end_init(sim, there, sim_host_end(sim, i), rank, dims);
-        sim_end_init(sim, sim_host_end(sim, i), there, sim->count, i);
+        sim_end_init(sim, there, sim_host_end(sim, i), rank, sim->count, dims);
+        sim_end_init(sim, sim_host_end(sim, i), there, sim->count, rank, i);
     }
 }
 
@@ -50,14 +51,19 @@ struct sim *sim_make(const struct sim_options *options)
     sim->shuffle = options->shuffle;
     sim->wall_ns = sim->progress_ns = wall_start_ns;
     sim->layout = layout_make(&sim->options, options->contents == SIM_CHECKED);
-    sim->ready_room = sim->count + 1;
-    sim->pool.scrub = options->scrub;
+    sim->part_count = sim->layout.parts;
     if (!memory_map(sim)) {
         free(sim);
         return NULL;
     }
-    wire(sim);
     init_actors(sim);
+    if (!parts_make(sim)) {
+        sim_free(sim);
+        return NULL;
+    }
+    if (sim->part_count > 1)
+        sim->crew = crew_make(sim->part_count); /* without it one thread does all */
+    wire(sim);
     memory_place(sim);
     sim->trace = options->traced ? trace_make(sim) : NULL;
     if (!host_init(sim) || (options->traced && !sim->trace)) {
@@ -76,23 +82,41 @@ void sim_free(struct sim *sim)
     if (sim->trace)
         sim_trace_end(sim);
     host_free(sim);
-    queue_free(&sim->model);
-    queue_free(&sim->wall);
-    pool_free(&sim->pool);
+    crew_free(sim->crew);
+    parts_free(sim);
     memory_unmap(sim);
     free(sim);
 }
 
+/* Adds up what the parts have counted. */
+static void add_part(struct sim_result *result, const struct part *part)
+{
+    result->events += part->events;
+    result->link_events += part->link_events;
+    result->steps += part->steps;
+    result->requests += part->requests;
+    result->late += part->late;
+    result->digest[0] += part->digest[0];
+    result->digest[1] += part->digest[1];
+}
+
 void sim_result(const struct sim *sim, struct sim_result *result)
 {
+    uint64_t bytes = sim->layout.total_bytes;
+
     *result = sim->result;
+    for (unsigned i = 0; i < sim->part_count; i++) {
+        const struct part *part = &sim->parts[i];
+        add_part(result, part);
+        bytes += part->pool.bytes +
+                 (uint64_t)(part->model.room + part->wall.room) * sizeof(struct event);
+    }
     result->verdict = (enum sim_verdict)sim->verdict;
     result->model_ns = sim->now_ns;
     result->wall_ns = sim->wall_ns - wall_start_ns;
     result->checked = sim->layout.checked;
-    result->node_bytes = (sim->layout.total_bytes + sim->pool.bytes +
-                          (sim->model.room + sim->wall.room) * sizeof(struct event)) /
-                         sim->count;
+    result->threads = sim->crew ? sim->part_count : 1;
+    result->node_bytes = bytes / sim->count;
 }
 
 struct trace_result sim_trace_end(struct sim *sim)
@@ -112,7 +136,11 @@ void sim_trace_abandon(const struct sim *sim)
 
 uint64_t sim_events(const struct sim *sim)
 {
-    return sim->result.events;
+    uint64_t events = 0;
+
+    for (unsigned i = 0; i < sim->part_count; i++)
+        events += sim->parts[i].events;
+    return events;
 }
 
 int sim_node_status(const struct sim *sim, uint32_t rank)

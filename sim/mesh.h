@@ -3,7 +3,7 @@
  *
  * A simulation is made from options, advanced until it is over, asked for its result and freed.
  * The same options give the same events on every machine: all chance comes from the seed, and no
- * clock is read. README.md says how the two simulated times go together.
+ * clock is read. doc/simulation.md says how the two simulated times go together.
  *
  * Example  struct sim *sim = sim_make(&options); while (sim_advance(sim, 1000)) {}
  *          struct sim_result result; sim_result(sim, &result); sim_free(sim);

@@ -142,7 +142,7 @@ static int32_t test(struct sim *sim, uint32_t rank, int8_t *request, uint64_t *w
     }
     int32_t number = *request, result;
     *request = REQUEST_NONE;
-    sim->progress_ns = sim->wall_ns;
+    sim_part(sim, rank)->moved = true;
     result = program_test(sim, rank, number);
     return result < 0                              ? result
            : program_result(sim, rank)->status < 0 ? program_result(sim, rank)->status

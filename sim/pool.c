@@ -55,6 +55,7 @@ static struct chunk *carve(struct pool *pool, enum chunk_kind kind)
     slab->used += bytes;
     pool->bytes += bytes;
     chunk->kind = (uint8_t)kind;
+    chunk->home = pool->number;
     chunk->next = NULL;
     return chunk;
 }
@@ -96,6 +97,13 @@ static void put(struct pool *pool, struct chunk *chunk)
 {
     if (pool->scrub)
         memset(chunk->memory, SCRUB, rooms[chunk->kind]);
+    if (chunk->home != pool->number) {
+        struct foreign *foreign = &pool->foreign[chunk->home][chunk->kind];
+        chunk->next = foreign->first;
+        foreign->last = foreign->first ? foreign->last : chunk;
+        foreign->first = chunk;
+        return;
+    }
     chunk->next = pool->free[chunk->kind];
     pool->free[chunk->kind] = chunk;
 }
@@ -119,6 +127,18 @@ struct chunk *pool_owner(const struct pool *pool, const void *address)
         return NULL;
     uint32_t number = (uint32_t)((uintptr_t)address - base - sizeof *slab) / SHORT_BYTES;
     return (struct chunk *)((uint8_t *)(slab + 1) + (size_t)number * SHORT_BYTES);
+}
+
+void pool_collect(struct pool *pool, struct pool *other)
+{
+    for (unsigned kind = 0; kind < CHUNK_KINDS; kind++) {
+        struct foreign *foreign = &other->foreign[pool->number][kind];
+        if (!foreign->first)
+            continue;
+        foreign->last->next = pool->free[kind];
+        pool->free[kind] = foreign->first;
+        foreign->first = NULL;
+    }
 }
 
 void pool_free(struct pool *pool)

@@ -1,10 +1,12 @@
 /*
- * pool.h - receive buffers: one pool for all links, which grows when more is under way than ever
- * before.
+ * pool.h - receive buffers: one pool for all links of a part, which grows when more is under way
+ * than ever before.
  *
  * A buffer exists only while its chunk is under way or held by a router. There are two sizes: short
  * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h. A
  * view has no memory: it shows a short chunk's, which stays until all its views are given back.
+ * A chunk that has gone to another part is given to that one's pool, which puts it aside until its
+ * own pool collects it.
  *
  * Errors   pool_take and pool_view return NULL when there is no memory
  */
@@ -19,7 +21,8 @@
 enum {
     CHUNK_SHORT_MAX = 1152, /* a control frame: header, FRAME_CONTROL_MAX, check */
     CHUNK_LINE = 64,
-    SLABS_KNOWN = 256 /* a power of two */
+    SLABS_KNOWN = 256, /* a power of two */
+    POOLS_MAX = 16
 };
 
 enum chunk_kind { CHUNK_SHORT, CHUNK_LONG, CHUNK_VIEW, CHUNK_KINDS };
@@ -36,16 +39,24 @@ struct chunk {
     uint32_t holds;  /* on an owner's memory: its own, and that of each view */
     uint16_t number; /* while a router has it */
     uint8_t kind;    /* enum chunk_kind */
+    uint8_t home;    /* number of its pool */
     _Alignas(CHUNK_LINE) uint8_t memory[];
 };
 
 struct slab;
 
+/* Chunks of another pool that have been given back. */
+struct foreign {
+    struct chunk *first, *last;
+};
+
 struct pool {
     struct chunk *free[CHUNK_KINDS];
     struct slab *slabs[CHUNK_KINDS]; /* the first of each kind has room left */
     struct slab *known[SLABS_KNOWN]; /* slabs of short chunks, by their address */
+    struct foreign foreign[POOLS_MAX][CHUNK_KINDS];
     size_t bytes;
+    uint8_t number;
     bool scrub; /* overwrite what is given back, so that a late reader sees it */
 };
 
@@ -53,6 +64,8 @@ struct chunk *pool_take(struct pool *pool, enum chunk_kind kind);
 /* A chunk that shows memory of another. */
 struct chunk *pool_view(struct pool *pool, struct chunk *owner, uint8_t *data);
 void pool_give(struct pool *pool, struct chunk *chunk);
+/* Takes back what the other pool has put aside for this one. */
+void pool_collect(struct pool *pool, struct pool *other);
 void pool_free(struct pool *pool);
 
 /* The short chunk whose memory an address lies in; NULL when there is none, or it is not known. */

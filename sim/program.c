@@ -28,7 +28,7 @@ int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t a
     uint32_t arguments[4] = {argument, other};
     int32_t result = E_CANCELLED;
 
-    sim->calls++;
+    sim_part(sim, rank)->calls++;
     CHECK(node_call(sim_node(sim, rank), sim->wall_ns / 1000, number, arguments, &result) !=
           NODE_BLOCK);
     return result;
@@ -68,10 +68,8 @@ void program_over(struct sim *sim, uint32_t rank, int32_t status)
         return;
     task->state = TASK_ENDED;
     task->status = status;
-    sim->progress_ns = sim->wall_ns;
-    sim->running--;
-    if (sim->running == 0)
-        sim_wake(sim, sim->count);
+    sim_part(sim, rank)->moved = true;
+    sim_part(sim, rank)->ended++;
 }
 
 static void sleep_until(struct sim *sim, uint32_t rank, uint64_t until_ns)
@@ -80,7 +78,7 @@ static void sleep_until(struct sim *sim, uint32_t rank, uint64_t until_ns)
 
     if (task->wake_ns != until_ns) {
         task->wake_ns = until_ns;
-        sim_at_model(sim, until_ns, EVENT_PROGRAM, rank);
+        part_at_model(sim_part(sim, rank), until_ns, EVENT_PROGRAM, rank);
     }
 }
 
@@ -91,7 +89,7 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
     uint32_t arguments[4] = {(uint32_t)task->request, program_arguments_address(sim) + RESULT_AT};
     int32_t result = E_CANCELLED;
 
-    sim->calls += !again;
+    sim_part(sim, rank)->calls += !again;
     enum node_verdict verdict = again
                                     ? node_resume(sim_node(sim, rank), sim->wall_ns / 1000, &result)
                                     : node_call(sim_node(sim, rank), sim->wall_ns / 1000,
@@ -102,7 +100,7 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
     if (verdict == NODE_RESUME) {
         task->result = result < 0 ? result : program_result(sim, rank)->status;
         task->state = TASK_READY;
-        sim->progress_ns = sim->wall_ns;
+        sim_part(sim, rank)->moved = true;
         trace_resumed(sim, rank, task->result);
     } else if (verdict == NODE_BLOCK) {
         task->state = TASK_WAITS;
@@ -139,7 +137,7 @@ static void go_on(struct sim *sim, uint32_t rank)
         default: {
             uint32_t arguments[4] = {(uint32_t)task->status};
             int32_t result;
-            sim->calls++;
+            sim_part(sim, rank)->calls++;
             if (node_program_runs(sim_node(sim, rank)))
                 node_call(sim_node(sim, rank), sim->wall_ns / 1000, ECUBE_CALL_EXIT, arguments,
                           &result);
@@ -154,7 +152,8 @@ bool program_look(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     struct node *node = sim_node(sim, rank);
-    uint64_t calls = sim->calls;
+    struct part *part = sim_part(sim, rank);
+    uint64_t calls = part->calls;
     struct node_start start;
 
     if (task->state == TASK_ENDED)
@@ -165,7 +164,7 @@ bool program_look(struct sim *sim, uint32_t rank)
         if (!node_take_start(node, &start))
             return false;
         task->state = TASK_READY;
-        sim->progress_ns = sim->wall_ns;
+        part->moved = true;
     } else if (!node_program_runs(node)) {
         program_over(sim, rank, node->exit_status);
         return true;
@@ -175,7 +174,7 @@ bool program_look(struct sim *sim, uint32_t rank)
         return false;
     }
     go_on(sim, rank);
-    return sim->calls != calls;
+    return part->calls != calls;
 }
 
 bool program_wake(struct sim *sim, uint32_t rank, uint64_t time_ns)

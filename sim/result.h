@@ -27,6 +27,7 @@ enum sim_verdict {
 struct sim_line {
     uint32_t bytes;
     uint32_t steps;
+    uint64_t start_ns;                         /* model time at which it began */
     uint64_t model_ns, predicted_ns, bound_ns; /* predicted 0: there is no closed form */
     uint64_t wrong;
     uint32_t nodes; /* that have measured it; all: it is complete */
@@ -40,7 +41,7 @@ struct sim_result {
     uint64_t link_events; /* frames handed to links */
     uint64_t steps;       /* calls of node_step and router_step */
     uint64_t requests;    /* links that circuits of messages have asked for */
-    uint64_t late;        /* of these, later than their model time said (README.md) */
+    uint64_t late;        /* of these, later than their model time said (doc/simulation.md) */
     uint64_t digest[2];
     uint64_t model_ns;       /* how far model time has come */
     uint64_t wall_ns;        /* simulated wall time */
@@ -48,6 +49,7 @@ struct sim_result {
     uint64_t download_ns;    /* model time of the download before the scenario */
     uint64_t download_bytes; /* that the host sent in it */
     unsigned receipts;
+    unsigned threads;          /* that have done the work */
     bool checked;              /* contents were kept and checked */
     uint64_t node_bytes;       /* memory of one node, all told, on average */
     uint64_t damaged;          /* frames that faults have touched */

@@ -146,17 +146,18 @@ static struct next wait_for(struct task *task, int32_t request, enum pc then)
     return (struct next){.kind = NEXT_EXIT};
 }
 
+/* Adds to the line of the node's part; merged when the round is over. */
 static void measured(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
-    struct sim_line *line = &sim->result.lines[task->size];
-    uint64_t model_ns = program_clock(sim, rank) - task->start_ns;
+    struct part *part = sim_part(sim, rank);
+    struct sim_line *line = &part->lines[task->size];
 
-    if (sim->result.line_count <= task->size)
-        sim->result.line_count = task->size + 1u;
+    part->measured = true;
+    line->nodes++;
     line->bytes = program_size(sim, task);
-    sim->pause |= ++line->nodes == sim->count;
-    line->model_ns = clock_max(line->model_ns, model_ns);
+    line->start_ns = clock_max(line->start_ns, task->start_ns);
+    line->model_ns = clock_max(line->model_ns, program_clock(sim, rank) - task->start_ns);
     if (!scenario_sends(sim->options.scenario)) {
         const struct ecube_abi_result *result = program_result(sim, rank);
         line->steps = result->steps > line->steps ? result->steps : line->steps;
@@ -165,9 +166,6 @@ static void measured(struct sim *sim, uint32_t rank)
     }
     line->wrong += task->wrong;
     task->wrong = 0;
-    scenario_predict(&sim->options, line);
-    if (line->nodes == sim->count)
-        trace_measured(sim, task->size, task->start_ns);
 }
 
 void scenario_predict(const struct sim_options *options, struct sim_line *line)

@@ -308,7 +308,7 @@ void trace_note_unanswered(const struct sim *sim)
 
 void trace_damage(const struct sim *sim, const char *what)
 {
-    const struct sim_end *end = sim->filling.end;
+    const struct sim_end *end = sim->parts[0].filling.end;
 
     if (!sim->trace)
         return;
@@ -317,5 +317,5 @@ void trace_damage(const struct sim *sim, const char *what)
                                              .name = what,
                                              .category = "fault",
                                              .start_ns = sim->now_ns},
-                       't', "\"frame\":%" PRIu64, sim->result.link_events);
+                       't', "\"frame\":%" PRIu64, sim->parts[0].link_events);
 }

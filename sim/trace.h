@@ -41,9 +41,9 @@ void trace_frame(const struct sim *sim, const struct sim_end *end, const uint8_t
 void trace_collective(const struct sim *sim, uint32_t rank, uint32_t operation, uint32_t bytes);
 void trace_resumed(const struct sim *sim, uint32_t rank, int32_t status);
 
-/* A phase begins; all nodes have measured line number `line`, which began at start_ns. */
+/* A phase begins; all nodes have measured line number `line`. */
 void trace_phase(const struct sim *sim);
-void trace_measured(const struct sim *sim, unsigned line, uint64_t start_ns);
+void trace_measured(const struct sim *sim, unsigned line);
 
 /* A fault takes effect; a fault touches the frame that is being handed over. */
 void trace_fault(const struct sim *sim, const struct sim_fault *fault);

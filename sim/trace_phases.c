@@ -149,7 +149,7 @@ void trace_phase(const struct sim *sim)
         close_phase(sim, sim->host.end_ns);
 }
 
-void trace_measured(const struct sim *sim, unsigned line, uint64_t start_ns)
+void trace_measured(const struct sim *sim, unsigned line)
 {
     const struct sim_line *measured = &sim->result.lines[line];
     char name[64];
@@ -161,8 +161,8 @@ void trace_measured(const struct sim *sim, unsigned line, uint64_t start_ns)
     struct trace_slice slice = {.track = measurement_track,
                                 .name = name,
                                 .category = "measurement",
-                                .start_ns = start_ns,
-                                .end_ns = start_ns + measured->model_ns};
+                                .start_ns = measured->start_ns,
+                                .end_ns = measured->start_ns + measured->model_ns};
     trace_file_slice(&sim->trace->file, &slice, "\"bytes\":%" PRIu32 ",\"steps\":%" PRIu32,
                      measured->bytes, measured->steps);
 }
@@ -182,7 +182,7 @@ void trace_fault(const struct sim *sim, const struct sim_fault *fault)
         snprintf(name, sizeof name, "%s %s-%s", kinds[fault->kind], a, b);
     struct trace_slice at = {
         .track = fault_track, .name = name, .category = "fault", .start_ns = sim->now_ns};
-    trace_file_instant(&sim->trace->file, &at, 'g', "\"event\":%" PRIu64, sim->result.events);
+    trace_file_instant(&sim->trace->file, &at, 'g', "\"event\":%" PRIu64, sim_events(sim));
 }
 
 struct trace *trace_make(const struct sim *sim)

@@ -30,6 +30,16 @@ the_digest_is_the_seeds() {
     [ "$first" != "$(digest --seed 8)" ] || fail "one digest for two seeds"
 }
 
+threads_change_nothing() {
+    for threads in 1 3; do
+        tool_succeeds sim --mesh cube:6 random --threads $threads
+        grep -q "on $threads thread" out || fail "it was not $threads threads"
+        sed -e 's/, [0-9.]* million.*//' -e '/memory per node/d' -e 's/  *[0-9.]*  *[0-9-]*$//' out \
+            >out.$threads
+    done
+    cmp out.1 out.3 || fail "another result on three threads"
+}
+
 refuses() {
     pattern=$1
     shift
@@ -58,6 +68,7 @@ bad_scenarios() {
     refuses '[-]-bytes: at most 32 sizes' exchange --bytes "$(seq -s , 33)"
     refuses '[-]-bytes 3: an image has' download --bytes 3
     refuses '[-]-messages 0' random --messages 0
+    refuses '[-]-threads 0' random --threads 0
     refuses '[-]-messages 1048577' random --messages 1048577
     refuses '[-]-contents some' random --contents some
     refuses 'unknown profile' random --profile cray
@@ -226,6 +237,7 @@ interrupted() {
 check "sim prints the table of the emulated mesh, exact to the tick" shows_the_exact_table
 check "every scenario ends well" every_scenario_ends_well
 check "the digest is the seed's" the_digest_is_the_seeds
+check "threads change nothing" threads_change_nothing
 check "impossible networks are refused" bad_networks
 check "bad scenarios, sizes and profiles are refused" bad_scenarios
 check "negative and absurd rates are refused" bad_rates

@@ -1,0 +1,160 @@
+#include "sim/crew.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum {
+    LINE = 64,
+    LOOKS = 8192,          /* for the next run, before sleeping: about 100 us */
+    LOOKS_PER_YIELD = 1024 /* another thread of this machine may be what is waited for */
+};
+
+struct member {
+    struct crew *crew;
+    pthread_t thread;
+    unsigned number;
+};
+
+struct crew {
+    crew_work *work;
+    void *context;
+    unsigned count;
+    /* shares of the present run that nobody has begun, a bit for each */
+    _Alignas(LINE) _Atomic uint32_t open;
+    _Alignas(LINE) _Atomic uint32_t undone; /* shares of it that are not done */
+    _Alignas(LINE) _Atomic uint32_t asleep; /* members */
+    _Atomic bool over;
+    pthread_mutex_t lock;
+    pthread_cond_t call;
+    struct member members[];
+};
+
+/* Lets the processor rest for a moment between two looks. */
+static inline void rest(unsigned look)
+{
+    if (look % LOOKS_PER_YIELD == LOOKS_PER_YIELD - 1)
+        sched_yield();
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Does a share that nobody has begun, its own before others; false: there is none. Whoever has
+ * begun a share finds the run it belongs to, for that one does not end before. */
+static bool do_share(struct crew *crew, unsigned member)
+{
+    uint32_t open = atomic_load_explicit(&crew->open, memory_order_acquire), share;
+
+    do {
+        if (!open)
+            return false;
+        share = open >> member & 1 ? UINT32_C(1) << member : open & -open;
+    } while (!atomic_compare_exchange_weak_explicit(&crew->open, &open, open & ~share,
+                                                    memory_order_acquire, memory_order_acquire));
+    crew->work(crew->context, (unsigned)__builtin_ctz(share));
+    atomic_fetch_sub_explicit(&crew->undone, 1, memory_order_release);
+    return true;
+}
+
+static void sleep_until_called(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    atomic_fetch_add(&crew->asleep, 1);
+    while (!atomic_load(&crew->open) && !atomic_load(&crew->over))
+        pthread_cond_wait(&crew->call, &crew->lock);
+    atomic_fetch_sub(&crew->asleep, 1);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+static void *serve(void *argument)
+{
+    struct member *member = argument;
+    struct crew *crew = member->crew;
+
+    for (unsigned look = 0; !atomic_load_explicit(&crew->over, memory_order_relaxed); look++) {
+        if (do_share(crew, member->number))
+            look = 0;
+        else if (look < LOOKS)
+            rest(look);
+        else
+            sleep_until_called(crew);
+    }
+    return NULL;
+}
+
+static void wake_all(struct crew *crew)
+{
+    if (!atomic_load(&crew->asleep))
+        return;
+    pthread_mutex_lock(&crew->lock);
+    pthread_cond_broadcast(&crew->call);
+    pthread_mutex_unlock(&crew->lock);
+}
+
+void crew_run(struct crew *crew, crew_work *work, void *context)
+{
+    crew->work = work;
+    crew->context = context;
+    atomic_store_explicit(&crew->undone, crew->count, memory_order_relaxed);
+    atomic_store(&crew->open, (uint32_t)((UINT64_C(1) << crew->count) - 1));
+    wake_all(crew);
+    while (do_share(crew, 0))
+        ;
+    for (unsigned look = 0; atomic_load_explicit(&crew->undone, memory_order_acquire); look++)
+        rest(look);
+}
+
+/* Signals are for the caller's thread. */
+static bool start(struct crew *crew, unsigned members)
+{
+    sigset_t all, before;
+    bool good = true;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (good && crew->count < members) {
+        struct member *member = &crew->members[crew->count];
+        *member = (struct member){.crew = crew, .number = crew->count};
+        good = pthread_create(&member->thread, NULL, serve, member) == 0;
+        crew->count += good;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
+struct crew *crew_make(unsigned members)
+{
+    size_t bytes = sizeof(struct crew) + members * sizeof(struct member);
+    struct crew *crew = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+
+    if (!crew)
+        return NULL;
+    *crew = (struct crew){.count = 1};
+    pthread_mutex_init(&crew->lock, NULL);
+    pthread_cond_init(&crew->call, NULL);
+    if (!start(crew, members)) {
+        crew_free(crew);
+        return NULL;
+    }
+    return crew;
+}
+
+void crew_free(struct crew *crew)
+{
+    if (!crew)
+        return;
+    atomic_store(&crew->over, true);
+    wake_all(crew);
+    for (unsigned i = 1; i < crew->count; i++)
+        pthread_join(crew->members[i].thread, NULL);
+    pthread_cond_destroy(&crew->call);
+    pthread_mutex_destroy(&crew->lock);
+    free(crew);
+}

@@ -1,0 +1,275 @@
+#include "sim/part.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/ahead.h"
+#include "sim/internal.h"
+#include "sim/program.h"
+#include "sim/random.h"
+
+enum {
+    NODES_MIN = 2, /* of a part */
+    OUTBOX_FIRST = 64
+};
+
+/* Where the order of things counts, they happen one after another. */
+static bool in_order(const struct sim_options *options)
+{
+    const struct sim_faults *faults = &options->faults;
+
+    return sim_faults_damage(faults) || faults->fail_event || faults->jitter_ns || faults->count ||
+           options->traced || options->history || options->shuffle || options->stop_at;
+}
+
+unsigned parts_count(const struct sim_options *options)
+{
+    unsigned count = options->threads < PARTS_MAX ? options->threads : (unsigned)PARTS_MAX;
+    unsigned most = (UINT32_C(1) << options->dims) / NODES_MIN;
+
+    count = count < most ? count : most;
+    return in_order(options) || count == 0 ? 1 : count;
+}
+
+/* The first node of a part. */
+static uint32_t first_node(const struct sim *sim, unsigned part)
+{
+    return (uint32_t)((uint64_t)sim->count * part / sim->part_count);
+}
+
+bool parts_make(struct sim *sim)
+{
+    size_t bytes = sim->part_count * sizeof *sim->parts;
+
+    sim->parts = aligned_alloc(_Alignof(struct part), bytes);
+    if (!sim->parts)
+        return false;
+    memset(sim->parts, 0, bytes);
+    for (unsigned i = 0; i < sim->part_count; i++) {
+        struct part *part = &sim->parts[i];
+        uint32_t first = first_node(sim, i), end = first_node(sim, i + 1);
+        part->sim = sim;
+        part->ready = sim->ready + first;
+        part->ready_room = end - first;
+        part->pool.number = (uint8_t)i;
+        part->pool.scrub = sim->options.scrub;
+        for (uint32_t rank = first; rank < end; rank++)
+            sim->actors[rank].part = (uint8_t)i;
+    }
+    return true;
+}
+
+void parts_free(struct sim *sim)
+{
+    for (unsigned i = 0; sim->parts && i < sim->part_count; i++) {
+        struct part *part = &sim->parts[i];
+        queue_free(&part->model);
+        queue_free(&part->wall);
+        pool_free(&part->pool);
+        for (unsigned to = 0; to < sim->part_count; to++)
+            free(part->out[to].ends);
+    }
+    free(sim->parts);
+}
+
+/* A product of 128 bits, folded. */
+static inline uint64_t fold(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+void part_digest(struct part *part, const uint64_t words[4])
+{
+    uint64_t one =
+        fold(words[0] ^ UINT64_C(0x9fb21c651e98df25), words[1] ^ UINT64_C(0xd6e8feb86659fd93));
+    uint64_t two =
+        fold(words[2] ^ UINT64_C(0xa0761d6478bd642f), words[3] ^ UINT64_C(0xe7037ed1a0b428db));
+
+    part->digest[0] += fold(one ^ UINT64_C(0x8ebc6af09c88c6e3), two);
+    part->digest[1] += fold(one, two ^ UINT64_C(0x589965cc75374cc3));
+}
+
+static uint64_t next_order(struct part *part)
+{
+    struct sim *sim = part->sim;
+    uint64_t number = part->order++;
+
+    return sim->options.shuffle ? random_next(&sim->shuffle) << 40 | (number & 0xffffffffff)
+                                : number;
+}
+
+void part_at_model(struct part *part, uint64_t time_ns, enum event_kind kind, uint32_t index)
+{
+    part->no_memory |=
+        !queue_add(&part->model, (struct event){time_ns, next_order(part), kind, index});
+}
+
+void part_at_wall(struct part *part, uint64_t time_ns, enum event_kind kind, uint32_t index)
+{
+    part->no_memory |=
+        !queue_add(&part->wall, (struct event){time_ns, next_order(part), kind, index});
+}
+
+void part_make_ready(struct part *part, uint32_t actor)
+{
+    uint32_t at = part->ready_first + part->ready_count++;
+
+    part->ready[at < part->ready_room ? at : at - part->ready_room] = actor;
+}
+
+static uint32_t take_ready(struct part *part)
+{
+    uint32_t actor = part->ready[part->ready_first];
+
+    part->ready_first = part->ready_first + 1 == part->ready_room ? 0 : part->ready_first + 1;
+    part->ready_count--;
+    return actor;
+}
+
+void part_send(struct part *part, struct sim_end *end)
+{
+    struct outbox *out = &part->out[end->to_part];
+
+    if (out->count == out->room) {
+        uint32_t room = out->room ? out->room * 2 : (uint32_t)OUTBOX_FIRST;
+        struct sim_end **ends = realloc(out->ends, room * sizeof(struct sim_end *));
+        if (!ends) {
+            part->no_memory = true;
+            return;
+        }
+        out->ends = ends;
+        out->room = room;
+    }
+    out->ends[out->count++] = end;
+}
+
+void part_arm(struct part *part, uint32_t actor, uint64_t deadline_us)
+{
+    const struct sim *sim = part->sim;
+    struct actor *a = &sim->actors[actor];
+
+    a->wanted_ns = deadline_us > UINT64_MAX / 1000 ? UINT64_MAX : deadline_us * 1000;
+    if (a->wanted_ns < a->armed_ns) {
+        a->armed_ns = a->wanted_ns > sim->wall_ns ? a->wanted_ns : sim->wall_ns;
+        part_at_wall(part, a->armed_ns, EVENT_TIMER, actor);
+    }
+}
+
+static void step(struct part *part, uint32_t rank)
+{
+    struct sim *sim = part->sim;
+    struct actor *actor = &sim->actors[rank];
+
+    actor->queued = false;
+    if (actor->dead)
+        return;
+    part->steps++;
+    struct node *node = sim_node(sim, rank);
+    bool more = node_step(node, sim->wall_ns / 1000);
+    if (sim->tasks[rank].state != TASK_ENDED)
+        more |= program_look(sim, rank);
+    part_arm(part, rank, node_deadline(node));
+    if (more)
+        sim_wake(sim, rank);
+}
+
+static void timer(struct part *part, uint32_t actor, uint64_t time_ns)
+{
+    struct sim *sim = part->sim;
+    struct actor *a = &sim->actors[actor];
+
+    if (a->armed_ns != time_ns || a->dead)
+        return; /* an earlier one has taken its place */
+    a->armed_ns = UINT64_MAX;
+    if (a->wanted_ns <= sim->wall_ns) {
+        sim_wake(sim, actor);
+    } else if (a->wanted_ns != UINT64_MAX) {
+        a->armed_ns = a->wanted_ns;
+        part_at_wall(part, a->armed_ns, EVENT_TIMER, actor);
+    }
+}
+
+static void dispatch(struct part *part, const struct event *event)
+{
+    struct sim *sim = part->sim;
+
+    switch (event->kind) {
+    case EVENT_HELD:
+    case EVENT_HELD1: part->withheld[event->kind == EVENT_HELD1]--; /* fallthrough */
+    case EVENT_LINK: sim_end_due(&sim->ends[event->index]); return;
+    case EVENT_TIMER:
+        part->events++;
+        timer(part, event->index, event->time_ns);
+        return;
+    case EVENT_LOOK:
+        part->events++;
+        sim_look(sim, event->index);
+        return;
+    case EVENT_PROGRAM:
+        part->events++;
+        if (program_wake(sim, event->index, event->time_ns))
+            sim_wake(sim, event->index);
+        return;
+    default:
+        part->events++;
+        fault_apply(sim, &sim->options.faults.list[event->index]);
+        return;
+    }
+}
+
+/* Takes the events that are due; where their order is drawn, some of them may wait for the next
+ * round. */
+static void take_events(struct part *part)
+{
+    struct sim *sim = part->sim;
+    bool shuffled = sim->options.shuffle != 0;
+
+    while (queue_time(&part->wall) <= sim->wall_ns || queue_time(&part->model) <= sim->now_ns) {
+        bool wall = queue_time(&part->wall) <= sim->wall_ns;
+        struct event event = queue_take(wall ? &part->wall : &part->model);
+        ahead_events(part);
+        dispatch(part, &event);
+        if (shuffled && random_below(&sim->shuffle, 4) == 0)
+            return;
+    }
+}
+
+/* Steps the nodes that were ready before; where their order is drawn, some of them in the next
+ * round. */
+static void step_ready(struct part *part)
+{
+    struct sim *sim = part->sim;
+    bool shuffled = sim->options.shuffle != 0;
+
+    for (uint32_t left = part->ready_count; left; left--) {
+        ahead_ready(part);
+        uint32_t rank = take_ready(part);
+        if (shuffled && random_below(&sim->shuffle, 2))
+            part_make_ready(part, rank);
+        else
+            step(part, rank);
+    }
+}
+
+void part_act(struct part *part)
+{
+    take_events(part);
+    step_ready(part);
+}
+
+void part_take(struct part *part)
+{
+    struct sim *sim = part->sim;
+
+    for (unsigned from = 0; from < sim->part_count; from++) {
+        struct outbox *out = &sim->parts[from].out[part->pool.number];
+        for (uint32_t i = 0; i < out->count; i++) {
+            ahead_take(out, i);
+            sim_end_take(out->ends[i]);
+        }
+        out->count = 0;
+        pool_collect(&part->pool, &sim->parts[from].pool);
+    }
+}

@@ -1,0 +1,84 @@
+/*
+ * part.h - a part of the nodes, its events, and what it does in a round.
+ *
+ * Time stands still in a round. First every part takes the events that are due and steps the nodes
+ * that have something to do; what they send is put aside. When all parts have done so, every part
+ * takes what was sent to its nodes. So no node sees what another does in the same round, and what a
+ * round comes to depends neither on the order of its nodes nor on who steps them: parts may run at
+ * once, each on a thread of its own.
+ *
+ * Units    bytes, ns
+ * Context  part_act and part_take: one thread for each part; the rest: while no part runs, or the
+ *          part's own thread
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/link.h"
+#include "sim/queue.h"
+#include "sim/result.h"
+
+enum { PARTS_MAX = 16 };
+
+enum event_kind {
+    EVENT_LINK,  /* the first chunk under way to end `index` has arrived */
+    EVENT_HELD,  /* ... may be shown; withheld since an even epoch */
+    EVENT_HELD1, /* ... since an odd one */
+    EVENT_TIMER, /* the deadline of actor `index` */
+    EVENT_LOOK,  /* a slow actor looks */
+    EVENT_PROGRAM,
+    EVENT_FAULT /* number `index` of the list */
+};
+
+/* Ends that have sent in this round to the nodes of one part. */
+struct outbox {
+    struct sim_end **ends;
+    uint32_t count, room;
+};
+
+struct part {
+    _Alignas(64) struct sim *sim;
+    struct queue model, wall;
+    uint64_t order;       /* of the next event among those of one time */
+    uint32_t withheld[2]; /* frames, by the epoch in which that began, even and odd */
+    uint32_t *ready;      /* actors to be stepped: a ring */
+    uint32_t ready_first, ready_count, ready_room;
+    struct filling filling;
+    struct outbox out[PARTS_MAX];
+    struct pool pool;
+
+    bool moved;     /* a program, the boot or data, in this round */
+    bool no_memory; /* something is lost for want of it */
+    bool measured;  /* a node, in this round */
+    uint32_t ended; /* programs, in this round */
+
+    uint64_t events, link_events, steps, requests, late, digest[2]; /* as in struct sim_result */
+    uint64_t calls;                                                 /* of programs */
+    struct sim_line lines[SIM_SIZES_MAX];                           /* of its own nodes */
+};
+
+/* How many parts a simulation can have at most. */
+unsigned parts_count(const struct sim_options *options);
+/* False: there is no memory. */
+bool parts_make(struct sim *sim);
+void parts_free(struct sim *sim);
+
+void part_at_model(struct part *part, uint64_t time_ns, enum event_kind kind, uint32_t index);
+void part_at_wall(struct part *part, uint64_t time_ns, enum event_kind kind, uint32_t index);
+/* An actor of this part is to be stepped. */
+void part_make_ready(struct part *part, uint32_t actor);
+/* An end of this part has begun to send to another. */
+void part_send(struct part *part, struct sim_end *end);
+
+/* The two halves of a round. */
+void part_act(struct part *part);
+void part_take(struct part *part);
+
+/* Keeps a timer for an actor's deadline. A later wish finds the earlier timer and goes on from
+ * there. */
+void part_arm(struct part *part, uint32_t actor, uint64_t deadline_us);
+
+/* Adds to the digest what does not depend on what was added before. */
+void part_digest(struct part *part, const uint64_t words[4]);

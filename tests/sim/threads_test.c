@@ -1,0 +1,158 @@
+/*
+ * threads_test.c - however many threads do the work, a simulation is the same.
+ *
+ * It is also built with ThreadSanitizer (race_test), which finds what threads share by mistake.
+ */
+#include "tests/unit/testing.h"
+
+#include "sim/crew.h"
+#include "tests/sim/simulation.h"
+
+#ifdef __SANITIZE_THREAD__
+static const unsigned threads[] = {3}; /* it is slow, and finds a race whoever wins it */
+enum { CREW_RUNS = 500 };
+#else
+static const unsigned threads[] = {2, 3, 7, 16};
+enum { CREW_RUNS = 10000 };
+#endif
+
+static void expect_same(const struct sim_result *one, const struct sim_result *other)
+{
+    assert_int_equal(one->digest[0], other->digest[0]);
+    assert_int_equal(one->digest[1], other->digest[1]);
+    assert_int_equal(one->events, other->events);
+    assert_int_equal(one->link_events, other->link_events);
+    assert_int_equal(one->steps, other->steps);
+    assert_int_equal(one->requests, other->requests);
+    assert_int_equal(one->late, other->late);
+    assert_int_equal(one->model_ns, other->model_ns);
+    assert_int_equal(one->wall_ns, other->wall_ns);
+    assert_int_equal(one->line_count, other->line_count);
+    assert_memory_equal(one->lines, other->lines, sizeof one->lines);
+}
+
+static void expect_same_on_threads(struct sim_options *options)
+{
+    options->threads = 1;
+    struct sim_result one = simulated(options);
+
+    for (unsigned i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+        options->threads = threads[i];
+        struct sim_result other = simulated(options);
+        assert_int_equal(other.threads, threads[i]);
+        assert_int_equal(one.verdict, other.verdict);
+        expect_same(&one, &other);
+    }
+}
+
+static void every_scenario_is_the_same_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    for (unsigned scenario = 0; scenario < SIM_ENDING; scenario++) {
+        struct sim_options options = simulation(6, (enum sim_scenario)scenario, 700);
+        options.sizes[1] = 20;
+        options.size_count = 2;
+        options.scrub = scenario % 2;
+        expect_same_on_threads(&options);
+    }
+}
+
+static void bytes_that_nobody_keeps_are_the_same_on_any_number_of_threads(void **state)
+{
+    struct sim_options options = simulation(6, SIM_EXCHANGE, 3000);
+
+    (void)state;
+    options.contents = SIM_SHARED;
+    options.scrub = false;
+    expect_same_on_threads(&options);
+}
+
+static void links_that_take_time_are_the_same_on_any_number_of_threads(void **state)
+{
+    struct sim_options options = simulation(6, SIM_RANDOM, 2000);
+
+    (void)state;
+    options.faults.delay_ns = 5000;
+    options.faults.rate = 1000000;
+    expect_same_on_threads(&options);
+}
+
+static void a_deadlock_is_told_the_same_on_any_number_of_threads(void **state)
+{
+    struct sim_options options = simulation(6, SIM_CIRCLE, 10);
+    struct sim_result one = simulated(&options);
+
+    (void)state;
+    options.threads = 3;
+    struct sim_result other = simulated(&options);
+    assert_int_equal(other.threads, 3);
+    assert_int_equal(one.verdict, SIM_STUCK);
+    assert_int_equal(one.trouble_count, other.trouble_count);
+    assert_int_equal(one.trouble_event, other.trouble_event);
+    for (unsigned i = 0; i < one.trouble_count && i < SIM_TROUBLES_MAX; i++)
+        assert_string_equal(one.troubles[i], other.troubles[i]);
+    expect_same(&one, &other);
+}
+
+/* Damage is drawn frame by frame, and a timeline is written so. */
+static void what_happens_in_an_order_has_one_thread(void **state)
+{
+    struct sim_options options = simulation(6, SIM_EXCHANGE, 100);
+
+    (void)state;
+    options.threads = 4;
+    options.shuffle = 3;
+    assert_int_equal(simulated_well(&options).threads, 1);
+    options.shuffle = 0;
+    options.faults.drop = 1e-3;
+    assert_int_equal(simulated_well(&options).threads, 1);
+    options.faults.drop = 0;
+    options.dims = 2;
+    assert_int_equal(simulated_well(&options).threads, 2); /* two nodes for each at least */
+}
+
+enum { MEMBERS = 4 };
+
+struct tally {
+    unsigned runs[MEMBERS], sums[MEMBERS];
+};
+
+static void count(void *context, unsigned member)
+{
+    ((struct tally *)context)->runs[member]++;
+}
+
+/* Every member sees what all have written in the run before. */
+static void add_up(void *context, unsigned member)
+{
+    struct tally *tally = context;
+
+    tally->sums[member] = 0;
+    for (unsigned i = 0; i < MEMBERS; i++)
+        tally->sums[member] += tally->runs[i];
+}
+
+static void a_crew_does_each_share_once_and_sees_the_others(void **state)
+{
+    struct crew *crew = crew_make(MEMBERS);
+    struct tally tally = {0};
+
+    (void)state;
+    assert_non_null(crew);
+    for (unsigned run = 1; run <= CREW_RUNS; run++) {
+        crew_run(crew, count, &tally);
+        crew_run(crew, add_up, &tally);
+        for (unsigned i = 0; i < MEMBERS; i++) {
+            assert_int_equal(tally.runs[i], run);
+            assert_int_equal(tally.sums[i], MEMBERS * run);
+        }
+    }
+    crew_free(crew);
+}
+
+TEST_MAIN(cmocka_unit_test(every_scenario_is_the_same_on_any_number_of_threads),
+          cmocka_unit_test(bytes_that_nobody_keeps_are_the_same_on_any_number_of_threads),
+          cmocka_unit_test(links_that_take_time_are_the_same_on_any_number_of_threads),
+          cmocka_unit_test(a_deadlock_is_told_the_same_on_any_number_of_threads),
+          cmocka_unit_test(what_happens_in_an_order_has_one_thread),
+          cmocka_unit_test(a_crew_does_each_share_once_and_sees_the_others))
