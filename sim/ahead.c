@@ -87,7 +87,6 @@ static void fetch_out(const struct sim *sim, uint32_t rank, const struct router 
     fetch_span(end, offsetof(struct sim_end, held));
     if (out < sim->options.dims)
         fetch(sim_end_at(sim, rank ^ UINT32_C(1) << out, out));
-    fetch_queue(port);
 }
 
 /* The node that is stepped after so many others; NULL: it is not known yet. */

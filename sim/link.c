@@ -30,7 +30,10 @@ static void show(struct sim_end *end, struct chunk *chunk)
     struct sim *sim = part->sim;
     uint64_t head[3] = {0};
 
-    memcpy(head, chunk->data, chunk->bytes < sizeof head ? chunk->bytes : sizeof head);
+    if (chunk->bytes >= sizeof head)
+        memcpy(head, chunk->data, sizeof head); /* of a size that the compiler knows */
+    else
+        memcpy(head, chunk->data, chunk->bytes);
     uint64_t place = (uint64_t)end_index(end) << 40, bytes = (uint64_t)chunk->bytes << 48;
     part_digest(
         part, (uint64_t[]){sim->now_ns ^ place, head[0] ^ head[2], sim->wall_ns + bytes, head[1]});
