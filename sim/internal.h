@@ -10,6 +10,7 @@
 #include "node/node.h"
 #include "node/state.h"
 #include "router/router.h"
+#include "sim/crew.h"
 #include "sim/host.h"
 #include "sim/mesh.h"
 #include "sim/part.h"
@@ -76,8 +77,6 @@ struct history {
     uint32_t from, to, bytes; /* actors */
     uint8_t head[40];
 };
-
-struct crew;
 
 struct sim {
     struct sim_options options;
@@ -148,11 +147,13 @@ static inline struct sim_end *sim_host_end(const struct sim *sim, unsigned index
 struct layout layout_make(const struct sim_options *options, bool checked);
 /* Maps it; false when the system does not give it. */
 bool memory_map(struct sim *sim);
-/* Gives every node its place, and starts it; the ends are there. */
-void memory_place(struct sim *sim);
+/* Gives every node of a part its place, and starts it; the ends are there. */
+void memory_place(struct sim *sim, unsigned part);
 void memory_unmap(struct sim *sim);
 
 /* loop.c */
+/* Every part does its share. */
+void sim_all_parts(struct sim *sim, crew_work *work);
 void sim_wake(struct sim *sim, uint32_t actor);
 /* A slow actor looks now. */
 void sim_look(struct sim *sim, uint32_t actor);

@@ -144,8 +144,7 @@ static void take(void *context, unsigned part)
     part_take(&((struct sim *)context)->parts[part]);
 }
 
-/* Every part does its share. */
-static void all_parts(struct sim *sim, crew_work *work)
+void sim_all_parts(struct sim *sim, crew_work *work)
 {
     if (sim->crew && sim->crowded) {
         crew_run(sim->crew, work, sim);
@@ -288,10 +287,10 @@ static void round_of(struct sim *sim)
     uint64_t before = sim_events(sim);
     uint32_t ready = ready_count(sim);
 
-    all_parts(sim, act);
+    sim_all_parts(sim, act);
     merge(sim);
     step_host(sim);
-    all_parts(sim, take);
+    sim_all_parts(sim, take);
     merge(sim);
     if (ready == 0)
         sim->busy = sim_events(sim) - before;

@@ -109,7 +109,7 @@ static void *take(uint8_t **at, uint64_t bytes)
     return taken;
 }
 
-static void place_node(struct sim *sim, uint32_t rank, uint8_t **area, uint8_t *window)
+static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *window)
 {
     const struct layout *layout = &sim->layout;
     struct node *node = sim_node(sim, rank);
@@ -117,12 +117,11 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t **area, uint8_t *
     bool host_link = (rank & (rank - 1)) == 0;
     unsigned dims = sim->options.dims, links = dims + host_link;
     struct link **list = take(&rest, (dims + 1) * sizeof *list);
-    uint8_t *image = *area + blocks_of(dims, rank);
+    uint8_t *image = area + blocks_of(dims, rank);
     uint8_t *program = image - layout->blocks_bytes;
     uint64_t data = scenario_bytes(&sim->options, rank);
     struct task *task = &sim->tasks[rank];
 
-    *area += area_bytes(layout, &sim->options, rank);
     task->data = layout->checked ? image + layout->image_room + ARGUMENTS_BYTES : window;
     uint64_t data_offset = (uint64_t)(task->data - program);
     CHECK(data_offset + data < UINT32_MAX - PROGRAM_ADDRESS);
@@ -167,14 +166,19 @@ bool memory_map(struct sim *sim)
     return true;
 }
 
-void memory_place(struct sim *sim)
+void memory_place(struct sim *sim, unsigned part)
 {
-    uint8_t *at = (uint8_t *)(sim->ready + sim->count + 1) + sim->layout.blocks_bytes;
+    const struct layout *layout = &sim->layout;
+    uint8_t *at = (uint8_t *)(sim->ready + sim->count + 1) + layout->blocks_bytes;
     uint8_t *area = (uint8_t *)(uintptr_t)align((uintptr_t)at);
-    uint8_t *window = area + sim->layout.program_bytes;
+    uint8_t *window = area + layout->program_bytes + part * layout->window_bytes;
 
-    for (uint32_t rank = 0; rank < sim->count; rank++)
-        place_node(sim, rank, &area, window + sim->actors[rank].part * sim->layout.window_bytes);
+    for (uint32_t rank = 0; rank < sim->parts[part].end; rank++) {
+        uint64_t bytes = area_bytes(layout, &sim->options, rank);
+        if (rank >= sim->parts[part].first)
+            place_node(sim, rank, area, window);
+        area += bytes;
+    }
 }
 
 void memory_unmap(struct sim *sim)

@@ -12,20 +12,29 @@
 
 static const uint64_t wall_start_ns = UINT64_C(1000000000); /* a node's clock is never 0 */
 
-static void wire(struct sim *sim)
+static void wire_host(struct sim *sim)
 {
     unsigned dims = sim->options.dims;
 
-    for (uint32_t rank = 0; rank < sim->count; rank++)
-        for (unsigned p = 0; p < dims; p++)
-            sim_end_init(sim, sim_end_at(sim, rank, p), sim_end_at(sim, rank ^ 1u << p, p), rank,
-                         rank ^ 1u << p, p);
     for (unsigned i = 0; i <= dims; i++) {
         uint32_t rank = i ? UINT32_C(1) << (i - 1) : 0;
         struct sim_end *there = sim_end_at(sim, rank, dims);
         sim_end_init(sim, there, sim_host_end(sim, i), rank, sim->count, dims);
         sim_end_init(sim, sim_host_end(sim, i), there, sim->count, rank, i);
     }
+}
+
+/* Makes the nodes of a part: its thread is the first to touch their memory. */
+static void make_nodes(void *context, unsigned part)
+{
+    struct sim *sim = context;
+
+    for (uint32_t rank = sim->parts[part].first; rank < sim->parts[part].end; rank++)
+        for (unsigned p = 0; p < sim->options.dims; p++) {
+            uint32_t peer = rank ^ UINT32_C(1) << p;
+            sim_end_init(sim, sim_end_at(sim, rank, p), sim_end_at(sim, peer, p), rank, peer, p);
+        }
+    memory_place(sim, part);
 }
 
 static void init_actors(struct sim *sim)
@@ -63,8 +72,9 @@ struct sim *sim_make(const struct sim_options *options)
     }
     if (sim->part_count > 1)
         sim->crew = crew_make(sim->part_count); /* without it one thread does all */
-    wire(sim);
-    memory_place(sim);
+    sim->crowded = true;
+    wire_host(sim);
+    sim_all_parts(sim, make_nodes);
     sim->trace = options->traced ? trace_make(sim) : NULL;
     if (!host_init(sim) || (options->traced && !sim->trace)) {
         sim_free(sim);

@@ -49,6 +49,8 @@ bool parts_make(struct sim *sim)
         struct part *part = &sim->parts[i];
         uint32_t first = first_node(sim, i), end = first_node(sim, i + 1);
         part->sim = sim;
+        part->first = first;
+        part->end = end;
         part->ready = sim->ready + first;
         part->ready_room = end - first;
         part->pool.number = (uint8_t)i;
