@@ -89,7 +89,7 @@ struct sim {
     uint64_t now_ns;  /* model time up to which all has happened */
     uint64_t wall_ns; /* what the nodes' clocks show */
     uint32_t *ready;  /* places for the actors of all parts that are to be stepped */
-    bool host_ready;
+    bool host_ready, host_acts;
     uint64_t busy; /* events of the last round to which the clocks have moved */
     bool crowded;  /* so much is to be done in a round that threads are worth it */
     struct part *parts;

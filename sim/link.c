@@ -324,7 +324,8 @@ void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, ui
     end->link = (struct link){.ops = &ops, .carrier = CARRIER_UP, .arrived = &end->arrived};
     end->part = sim_part(sim, actor);
     end->peer = peer;
-    end->to_part = sim->actors[peer_actor].part;
+    end->to_part =
+        peer_actor < sim->count ? sim->actors[peer_actor].part : (uint8_t)sim->part_count;
     end->crosses = sim->actors[peer_actor].part != sim->actors[actor].part;
     end->actor = actor;
     end->port = (uint8_t)port;

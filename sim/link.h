@@ -37,8 +37,8 @@ struct sim_end {
     struct sim_end *peer;
     struct chunk *out, *out_last; /* sent in this round */
     uint32_t sent;                /* segments */
-    uint8_t to_part;              /* of the peer */
-    bool crosses;                 /* ... which is another */
+    uint8_t to_part;              /* of the peer; the number of parts: it is the host */
+    bool crosses;                 /* the peer is of another part */
     uint64_t numbers;             /* bit n: buffer number n is with the router */
     struct chunk *few[HELD_FEW];  /* with the router: the lowest numbers, and the others */
     struct chunk *held;

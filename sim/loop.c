@@ -33,13 +33,23 @@ void sim_end(struct sim *sim, enum sim_verdict verdict)
         sim->verdict = (uint8_t)verdict;
 }
 
+/* Events before those of what was sent in this round. */
+static uint64_t events_acted(const struct sim *sim)
+{
+    uint64_t events = 0;
+
+    for (unsigned i = 0; i < sim->part_count; i++)
+        events += sim->parts[i].acted;
+    return events;
+}
+
 void sim_trouble(struct sim *sim, const char *format, ...)
 {
     struct sim_result *result = &sim->result;
     va_list arguments;
 
     if (result->trouble_count == 0)
-        result->trouble_event = sim_events(sim);
+        result->trouble_event = sim->host_acts ? events_acted(sim) : sim_events(sim);
     if (result->trouble_count++ >= SIM_TROUBLES_MAX)
         return;
     va_start(arguments, format);
@@ -139,9 +149,9 @@ static void act(void *context, unsigned part)
     part_act(&((struct sim *)context)->parts[part]);
 }
 
-static void take(void *context, unsigned part)
+static void meet(void *context, unsigned part)
 {
-    part_take(&((struct sim *)context)->parts[part]);
+    part_meet(&((struct sim *)context)->parts[part]);
 }
 
 void sim_all_parts(struct sim *sim, crew_work *work)
@@ -161,8 +171,10 @@ static void step_host(struct sim *sim)
     if (!sim->host_ready)
         return;
     sim->host_ready = host->queued = false;
+    sim->host_acts = true;
     sim->parts[0].steps++;
     bool more = host_step(sim);
+    sim->host_acts = false;
     part_arm(&sim->parts[0], sim->count, host_deadline(sim));
     if (more)
         sim_wake(sim, sim->count);
@@ -281,7 +293,16 @@ static void find_work(struct sim *sim)
         stuck(sim);
 }
 
-/* What is sent in a round is taken when all have acted; the host acts last. */
+/* Whether parts have something for each other, or for the host. */
+static bool meeting_due(const struct sim *sim)
+{
+    bool due = false;
+
+    for (unsigned i = 0; i < sim->part_count; i++)
+        due |= part_has_sent(&sim->parts[i]);
+    return due;
+}
+
 static void round_of(struct sim *sim)
 {
     uint64_t before = sim_events(sim);
@@ -290,7 +311,8 @@ static void round_of(struct sim *sim)
     sim_all_parts(sim, act);
     merge(sim);
     step_host(sim);
-    sim_all_parts(sim, take);
+    if (meeting_due(sim))
+        sim_all_parts(sim, meet);
     merge(sim);
     if (ready == 0)
         sim->busy = sim_events(sim) - before;

@@ -68,7 +68,7 @@ void parts_free(struct sim *sim)
         queue_free(&part->model);
         queue_free(&part->wall);
         pool_free(&part->pool);
-        for (unsigned to = 0; to < sim->part_count; to++)
+        for (unsigned to = 0; to <= sim->part_count; to++)
             free(part->out[to].ends);
     }
     free(sim->parts);
@@ -255,23 +255,41 @@ static void step_ready(struct part *part)
     }
 }
 
+static void take(struct outbox *out)
+{
+    for (uint32_t i = 0; i < out->count; i++) {
+        ahead_take(out, i);
+        sim_end_take(out->ends[i]);
+    }
+    out->count = 0;
+}
+
 void part_act(struct part *part)
 {
     take_events(part);
     step_ready(part);
+    part->acted = part->events;
+    take(&part->out[part->pool.number]);
 }
 
-void part_take(struct part *part)
+void part_meet(struct part *part)
 {
     struct sim *sim = part->sim;
 
     for (unsigned from = 0; from < sim->part_count; from++) {
-        struct outbox *out = &sim->parts[from].out[part->pool.number];
-        for (uint32_t i = 0; i < out->count; i++) {
-            ahead_take(out, i);
-            sim_end_take(out->ends[i]);
-        }
-        out->count = 0;
-        pool_collect(&part->pool, &sim->parts[from].pool);
+        struct part *other = &sim->parts[from];
+        take(&other->out[part->pool.number]);
+        if (part->pool.number == 0)
+            take(&other->out[sim->part_count]);
+        pool_collect(&part->pool, &other->pool);
     }
+}
+
+bool part_has_sent(const struct part *part)
+{
+    uint32_t count = 0;
+
+    for (unsigned to = 0; to <= part->sim->part_count; to++)
+        count += part->out[to].count;
+    return count != 0;
 }

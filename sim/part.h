@@ -2,13 +2,14 @@
  * part.h - a part of the nodes, its events, and what it does in a round.
  *
  * Time stands still in a round. First every part takes the events that are due and steps the nodes
- * that have something to do; what they send is put aside. When all parts have done so, every part
- * takes what was sent to its nodes. So no node sees what another does in the same round, and what a
- * round comes to depends neither on the order of its nodes nor on who steps them: parts may run at
- * once, each on a thread of its own.
+ * that have something to do; what they send is put aside, and taken when all its nodes are through.
+ * When all parts have done so, the host is stepped, and every part takes what others have sent to
+ * its nodes. So no node sees what another does in the same round, and what a round comes to depends
+ * neither on the order of its nodes nor on who steps them: parts may run at once, each on a thread
+ * of its own.
  *
  * Units    bytes, ns
- * Context  part_act and part_take: one thread for each part; the rest: while no part runs, or the
+ * Context  part_act and part_meet: one thread for each part; the rest: while no part runs, or the
  *          part's own thread
  */
 #pragma once
@@ -32,7 +33,7 @@ enum event_kind {
     EVENT_FAULT /* number `index` of the list */
 };
 
-/* Ends that have sent in this round to the nodes of one part. */
+/* Ends that have sent in this round to the nodes of one part, or to the host. */
 struct outbox {
     struct sim_end **ends;
     uint32_t count, room;
@@ -47,7 +48,7 @@ struct part {
     uint32_t *ready;      /* actors to be stepped: a ring */
     uint32_t ready_first, ready_count, ready_room;
     struct filling filling;
-    struct outbox out[PARTS_MAX];
+    struct outbox out[PARTS_MAX + 1]; /* the last one in use: to the host */
     struct pool pool;
 
     bool moved;     /* a program, the boot or data, in this round */
@@ -57,7 +58,8 @@ struct part {
 
     uint64_t events, link_events, steps, requests, late, digest[2]; /* as in struct sim_result */
     uint64_t calls;                                                 /* of programs */
-    struct sim_line lines[SIM_SIZES_MAX];                           /* of its own nodes */
+    uint64_t acted;                       /* events before those of what was sent in this round */
+    struct sim_line lines[SIM_SIZES_MAX]; /* of its own nodes */
 };
 
 /* How many parts a simulation can have at most. */
@@ -73,9 +75,11 @@ void part_make_ready(struct part *part, uint32_t actor);
 /* An end of this part has begun to send to another. */
 void part_send(struct part *part, struct sim_end *end);
 
-/* The two halves of a round. */
+/* The two halves of a round: among its own nodes, and what others have for them. */
 void part_act(struct part *part);
-void part_take(struct part *part);
+void part_meet(struct part *part);
+/* Whether there is something to be taken in the second half. */
+bool part_has_sent(const struct part *part);
 
 /* Keeps a timer for an actor's deadline. A later wish finds the earlier timer and goes on from
  * there. */
