@@ -15,6 +15,7 @@ enum {
     EVENTS_AHEAD = 4,
     AHEAD_TAKE = 8,
     AHEAD_PEER = 4,
+    AHEAD_SHOWN = 2,
     DIMS_MIN = 7 /* smaller cubes lie in the near cache as they are */
 };
 
@@ -147,10 +148,18 @@ void ahead_events(const struct part *part)
 
 void ahead_take(const struct outbox *out, uint32_t at)
 {
-    if (at + AHEAD_TAKE >= out->count)
-        return;
-    const struct sim_end *end = out->ends[at + AHEAD_TAKE];
-    fetch(&end->part);
-    if (at + AHEAD_PEER < out->count)
-        fetch(out->ends[at + AHEAD_PEER]->peer);
+    if (at + AHEAD_TAKE < out->count)
+        fetch(&out->ends[at + AHEAD_TAKE]->part);
+    if (at + AHEAD_PEER < out->count) {
+        const struct sim_end *end = out->ends[at + AHEAD_PEER];
+        fetch(end->peer);
+        if (end->out)
+            fetch(end->out);
+    }
+    if (at + AHEAD_SHOWN < out->count) {
+        const struct sim_end *end = out->ends[at + AHEAD_SHOWN];
+        fetch(&end->part->sim->actors[end->peer->actor]);
+        if (end->out)
+            fetch(end->out->data);
+    }
 }
