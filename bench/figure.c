@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/check.h"
+
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -13,6 +15,7 @@ static int compare(const void *a, const void *b)
 
 void figure_add(struct figure *figure, double value)
 {
+    CHECK(figure->name && figure->unit);
     figure->tried = true;
     if (value > 0 && figure->count < ROUNDS_MAX) {
         figure->values[figure->count++] = value;

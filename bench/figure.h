@@ -25,7 +25,8 @@ struct ratio {
     bool at_least;
 };
 
-/* Adds a round's value and says it on stderr; at most 0 is a round that failed. */
+/* Adds a round's value to a figure, which must have name and unit, and says it on stderr; at most 0
+ * is a round that failed. */
 void figure_add(struct figure *figure, double value);
 
 /* The median of the rounds; -1: none succeeded. */
