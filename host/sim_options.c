@@ -87,8 +87,9 @@ static const struct argp_option option_list[] = {
      "kill node N at model time T after the programs' start; without @T from the beginning, with "
      "@boot+T or @download+T counted from there; repeatable, as the next ones",
      1},
-    {"cut", KEY_CUT, "A-B[@T]", 0, "cut the link of A and B; B may be 'host'", 1},
-    {"oneway", KEY_ONEWAY, "A-B[@T]", 0, "B hears nothing from A any more, and nobody is told", 1},
+    {"cut", KEY_CUT, "A-B[@T]", 0, "cut the link of A and B; one may be 'host'", 1},
+    {"oneway", KEY_ONEWAY, "A-B[@T]", 0,
+     "B hears nothing from A any more, and nobody is told; one may be 'host'", 1},
     {"fail", KEY_FAIL, "E:ACTION", 0,
      "what happens to the frame of link event E: drop, flip, duplicate, kill (its sender) or cut "
      "(its link)",
@@ -344,6 +345,19 @@ static int finish_time(struct sim_fault *fault, const char *at, const char *text
     return 0;
 }
 
+/* The node of a host link. */
+static int finish_host_link(const struct topology *topology, const char *text, uint32_t *node,
+                            struct message *message)
+{
+    if (topology_parse_node(topology, text, node, message) != 0) {
+        return -1;
+    }
+    return topology_has_host_link(*node)
+               ? 0
+               : message_set(message, "node %u has no host link: node 0 and the nodes 2^i have",
+                             (unsigned)*node);
+}
+
 static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault *fault,
                         const char *what, struct message *message)
 {
@@ -358,13 +372,11 @@ static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault 
     if (dash && strcmp(dash, "-host") == 0) {
         snprintf(first, sizeof first, "%.*s", (int)(dash - what), what);
         fault->b = ID_HOST;
-        if (topology_parse_node(topology, first, &fault->a, message) != 0) {
-            return -1;
-        }
-        return topology_has_host_link(fault->a)
-                   ? 0
-                   : message_set(message, "node %u has no host link: node 0 and the nodes 2^i have",
-                                 (unsigned)fault->a);
+        return finish_host_link(topology, first, &fault->a, message);
+    }
+    if (strncmp(what, "host-", 5) == 0) {
+        fault->a = ID_HOST;
+        return finish_host_link(topology, what + 5, &fault->b, message);
     }
     if (topology_parse_cable(topology, what, ends, message) != 0) {
         return -1;

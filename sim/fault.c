@@ -185,9 +185,12 @@ static void kill_node(struct sim *sim, uint32_t rank)
     sim_trouble(sim, "node %u was killed", rank);
 }
 
-static unsigned port_of(const struct sim *sim, uint32_t a, uint32_t b)
+/* The end at `a` of the link of `a` and `b`; one of them may be the host. */
+static struct sim_end *end_at(const struct sim *sim, uint32_t a, uint32_t b)
 {
-    return b == ID_HOST ? sim->options.dims : (unsigned)__builtin_ctz(a ^ b);
+    if (a == ID_HOST)
+        return sim_end_at(sim, b, sim->options.dims)->peer;
+    return sim_end_at(sim, a, b == ID_HOST ? sim->options.dims : (unsigned)__builtin_ctz(a ^ b));
 }
 
 void fault_apply(struct sim *sim, const struct sim_fault *fault)
@@ -195,10 +198,8 @@ void fault_apply(struct sim *sim, const struct sim_fault *fault)
     trace_fault(sim, fault);
     switch (fault->kind) {
     case SIM_KILL: kill_node(sim, fault->a); break;
-    case SIM_CUT: sim_end_cut(sim_end_at(sim, fault->a, port_of(sim, fault->a, fault->b))); break;
-    case SIM_ONEWAY:
-        sim_end_at(sim, fault->a, port_of(sim, fault->a, fault->b))->peer->deaf = true;
-        break;
+    case SIM_CUT: sim_end_cut(end_at(sim, fault->a, fault->b)); break;
+    case SIM_ONEWAY: end_at(sim, fault->b, fault->a)->deaf = true; break;
     default: sim->actors[fault->a].slow_ns = fault->slow_ns; break;
     }
 }

@@ -22,7 +22,7 @@ enum sim_phase { SIM_BOOT, SIM_DOWNLOAD, SIM_RUN, SIM_OVER };
 struct sim_fault {
     uint8_t kind;  /* enum sim_fault_kind */
     uint8_t phase; /* enum sim_phase: when the time begins */
-    uint32_t a, b; /* nodes; a alone for KILL and SLOW; ID_HOST for b: the host link of a */
+    uint32_t a, b; /* nodes; a alone for KILL and SLOW; one may be ID_HOST: the other's host link */
     uint64_t at_ns;
     uint64_t slow_ns; /* SLOW: from arrival until the node looks */
 };

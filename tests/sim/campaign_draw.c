@@ -136,6 +136,10 @@ static void draw_break(uint64_t *seed, struct sim_options *options,
         unsigned host_link = random_below(seed, options->dims + 1);
         fault.a = host_link ? UINT32_C(1) << (host_link - 1) : 0;
         fault.b = ID_HOST;
+        if (fault.kind == SIM_ONEWAY && one_in(seed, 2)) {
+            fault.b = fault.a;
+            fault.a = ID_HOST;
+        }
     } else {
         fault.b = fault.a ^ 1u << port;
     }
@@ -189,20 +193,29 @@ static void put(struct line *line, const char *format, ...)
     line->used += (size_t)length;
 }
 
+static void put_end(struct line *line, uint32_t end)
+{
+    if (end == ID_HOST)
+        put(line, "host");
+    else
+        put(line, "%u", (unsigned)end);
+}
+
 static void put_fault(struct line *line, const struct sim_fault *fault)
 {
     static const char *const kinds[] = {"kill", "cut", "oneway", "slow"};
     static const char *const phases[] = {"boot", "download", "run"};
 
-    put(line, " --%s %u", kinds[fault->kind], (unsigned)fault->a);
+    put(line, " --%s ", kinds[fault->kind]);
+    put_end(line, fault->a);
     if (fault->kind == SIM_SLOW) {
         put(line, "@%" PRIu64 "ns", fault->slow_ns);
         return;
     }
-    if (fault->kind != SIM_KILL && fault->b == ID_HOST)
-        put(line, "-host");
-    else if (fault->kind != SIM_KILL)
-        put(line, "-%u", (unsigned)fault->b);
+    if (fault->kind != SIM_KILL) {
+        put(line, "-");
+        put_end(line, fault->b);
+    }
     put(line, fault->at_ns ? "@%s+%" PRIu64 "ns" : "@%s", phases[fault->phase], fault->at_ns);
 }
 

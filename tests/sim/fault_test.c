@@ -136,6 +136,21 @@ static void a_host_link_that_falls_silent_in_the_download_is_named(void **state)
     assert_true(said(&result, "the host's link to node 4 is dead"));
 }
 
+static void a_node_that_hears_nothing_from_the_host_is_named_in_every_phase(void **state)
+{
+    static const char *const lines[] = {"node 4: its link 3 is silent",
+                                        "the host's link to node 4 is dead",
+                                        "the host's link to node 4 is dead"};
+
+    (void)state;
+    for (uint8_t phase = SIM_BOOT; phase <= SIM_RUN; phase++) {
+        struct sim_result result =
+            broken(SIM_EXCHANGE,
+                   (struct sim_fault){.kind = SIM_ONEWAY, .phase = phase, .a = ID_HOST, .b = 4});
+        assert_true(said(&result, lines[phase]));
+    }
+}
+
 static void a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard(void **state)
 {
     struct sim_options options = simulation(3, SIM_BARRIER, 0);
@@ -264,6 +279,7 @@ TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(programs_that_end_early_leave_the_links_quiet),
           cmocka_unit_test(a_cut_host_link_is_named),
           cmocka_unit_test(a_host_link_that_falls_silent_in_the_download_is_named),
+          cmocka_unit_test(a_node_that_hears_nothing_from_the_host_is_named_in_every_phase),
           cmocka_unit_test(a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard),
           cmocka_unit_test(a_stop_that_comes_with_the_start_stops),
           cmocka_unit_test(a_slow_node_only_takes_longer),

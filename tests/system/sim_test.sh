@@ -113,6 +113,10 @@ bad_faults() {
     refuses "'3-4' is no link" exchange --cut 3-4@1ms
     refuses "'3' is no link" exchange --oneway 3
     refuses 'no host link' exchange --cut 3-host
+    refuses 'node 3 has no host link' exchange --oneway host-3
+    refuses "'16' is no node" exchange --oneway host-16
+    refuses "'host' is no node" exchange --oneway host-host
+    refuses "'' is no node" exchange --cut host-@1ms
     refuses 'say when' exchange --kill 3@soon
     refuses 'say when' exchange --cut 3-7@1
     refuses 'say when' exchange --oneway 3-7@boot+
@@ -193,6 +197,9 @@ faults_are_named() {
     fault 'node 3: its link 2 to node 7 is dead' --cut 3-7@1ms
     fault 'node 3: its link 0 is silent' --oneway 2-3
     fault "host's link to node 4 is dead" --cut 4-host@download
+    fault "host's link to node 4 is dead" --cut host-4@download
+    fault 'node 4: its link 4 hears its neighbour and is not heard' --oneway 4-host
+    fault 'node 4: its link 4 is silent' --oneway host-4
 }
 
 a_failure_is_replayed() {
