@@ -162,7 +162,7 @@ scale: all $(B)/bench/scale
 campaign: $(B)/campaign
 	@$(B)/campaign $(CAMPAIGN_ARGUMENTS)
 
-## check the protocol's four rules: Spin searches the model in models/ (part of make test)
+## check the protocol's five rules: Spin searches the model in models/ (part of make test)
 models: $(B)/schedule_pml
 	@QEMU_TEST= tests/run $(B) '^models/'
 

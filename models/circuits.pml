@@ -38,7 +38,7 @@ inline settle() {
             :: may_open_step(z) && COLD(OWN(z)) -> open_step(z); busy = 1
             :: EAGER == 2 && may_receive_step(z) -> receive_step(z); busy = 1
             :: EAGER == 2 && may_end_step(z) -> end_step(z); busy = 1
-            :: may_finish(z) -> finish(z); busy = 1
+            :: may_finish(z) && !met[z] -> finish(z); busy = 1
             :: PASSES(z) && COLD(NEXT_LINK(CURRENT(z))) -> x6 = CURRENT(z); pass(x6); busy = 1
             :: else -> skip
             fi
@@ -106,7 +106,7 @@ end:
     AROUND(may_send(n), send(n))
     END_OF_SETUP(may_receive_step(n), receive_step(n))
     END_OF_SETUP(may_end_step(n), end_step(n))
-    AROUND(may_finish(n), finish(n))
+    ACTION(may_finish(n), finish(n))
     ACTION(may_open_step(n), open_step(n))
     ACTION(WALKS(n) && may_pass(CURRENT(n)), x6 = CURRENT(n); pass(x6))
     od
@@ -181,10 +181,16 @@ inline message(m, from, to, when, is_brief) {
         fi;
         find_way(from, to, (RULE2_ORDER || (from & 1) == ((from >> 1) & 1)));
         message_last[m] = found_last;
+        met[from] = 1;
         for (x3 : 0 .. DIMS) {
             message_way[m * HOPS + x3] = found[x3];
             if
-            :: found[x3] != NONE -> hot[found[x3]] = 1
+            :: found[x3] != NONE ->
+                hot[found[x3]] = 1;
+                if
+                :: x3 > 0 -> met[FAR(found[x3])] = 1
+                :: else -> skip
+                fi
             :: else -> skip
             fi
         }
@@ -203,6 +209,9 @@ init {
             for (x3 : 0 .. DIMS) {
                 way[z * HOPS + x3] = found[x3]
             }
+        }
+        for (z : 0 .. STEPS * DIMS - 1) {
+            carried[z % DIMS] = carried[z % DIMS] + ((step_mask[z / DIMS] >> (z % DIMS)) & 1)
         }
         for (z : 0 .. NODES - 1) { pool[z] = 1 }
         left = COLLECTIVE * NODES

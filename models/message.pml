@@ -30,20 +30,21 @@ inline send_announcement(m) {
 /* A refused message tries again at any time RETRIES times, then when it can get further. */
 #define may_try(m)                                                                                 \
     (sender[m] == READY && may_open(SENDS + (m)) &&                                                \
-     (blocked[m] == 0 || tries[m] < RETRIES || !OF_SCHEDULE(blocked[m] - 1)))
+     (blocked[m] == 0 || tries[m] < RETRIES || !REFUSES(blocked[m] - 1)))
 
 inline try(m) {
     if
-    :: blocked[m] != 0 && OF_SCHEDULE(blocked[m] - 1) -> tries[m]++
+    :: blocked[m] != 0 && REFUSES(blocked[m] - 1) -> tries[m]++
     :: else -> skip
     fi;
     blocked[m] = 0;
+    behind[m] = finished[src[m]];
     open(SENDS + m)
 }
 
-#define AT_END(c) (state[c] == SETUP && at[c] == LAST(c) && FIRST_HELD(WAY(c, at[c])) == (c))
+#define AT_END(c) (HELD_FIRST(c) && at[c] == LAST(c))
 #define may_take(m)                                                                                \
-    (AT_END(SENDS + (m)) && (RULE1 || posted[m] || POOLED_FIRST(m)))
+    (AT_END(SENDS + (m)) && !EARLY(SENDS + (m)) && (RULE1 || posted[m] || POOLED_FIRST(m)))
 
 inline arrive(m) {
     assert(!arrived[m] && (before[m] == NONE || arrived[before[m]])); /* no overtaking */
@@ -52,6 +53,7 @@ inline arrive(m) {
 
 inline take(m) {
     x5 = dst[m];
+    assert(!behind[m] || step[x5] == STEPS); /* behind the schedule's last circuit */
     if
     :: POOLED_FIRST(m) && !posted[m] && pool[x5] == 0 -> /* E_FULL */
         announce[m] = 1;

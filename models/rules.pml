@@ -16,6 +16,12 @@
 #ifndef RULE4
 #define RULE4 1 /* a schedule's circuit waits for its turn on every link */
 #endif
+#ifndef RULE5_HOP
+#define RULE5_HOP 1 /* a hop that is still in the collective refuses a message sent behind it */
+#endif
+#ifndef RULE5_END
+#define RULE5_END 1 /* and so does the node to which it goes */
+#endif
 #ifndef ENTRY
 #define ENTRY 1 /* a collective begins with the entry exchange */
 #endif

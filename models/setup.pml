@@ -21,12 +21,18 @@
 
 #define OF_SCHEDULE(l) (set_count[l] > 0 && SETUP_AT(l, 0) < SENDS)
 #define TURN(c) step_turns[((c) % STEPS) * DIMS + NEXT_LINK(c) % DIMS]
-#define UNDER_WAY(c) (state[c] == SETUP && at[c] < LAST(c) && FIRST_HELD(WAY(c, at[c])) == (c))
+#define HELD_FIRST(c) (state[c] == SETUP && FIRST_HELD(WAY(c, at[c])) == (c))
+#define UNDER_WAY(c) (HELD_FIRST(c) && at[c] < LAST(c))
+
+/* Rule 5: whether a message has come to a node that has not completed what its sender has. */
+#define EARLY(c)                                                                                   \
+    ((c) >= SENDS && behind[(c) - SENDS] && at[c] > 0 && !finished[FAR(WAY(c, at[c]))] &&          \
+     (at[c] < LAST(c) -> RULE5_HOP : RULE5_END))
 
 #define may_pass(c)                                                                                \
     (UNDER_WAY(c) && CONTROL(NEXT_LINK(c)) && order_count[NEXT_LINK(c)] < SLOTS &&                 \
      (set_count[NEXT_LINK(c)] == 0 || (JOINS(c, NEXT_LINK(c)) && SAME_PORT(c, NEXT_LINK(c)))) &&   \
-     ((c) >= SENDS || !RULE4 || TURN(c) == turn[NEXT_LINK(c)]))
+     !EARLY(c) && ((c) >= SENDS || !RULE4 || TURN(c) == turn[NEXT_LINK(c)]))
 
 inline pass(c) {
     x1 = NEXT_LINK(c);
@@ -36,7 +42,8 @@ inline pass(c) {
     :: c < SENDS ->
         assert(newest[x1] <= c % STEPS); /* the schedule's order on every link */
         newest[x1] = c % STEPS + 1
-    :: else -> skip
+    :: else -> /* behind the schedule's last circuit */
+        assert(!behind[c - SENDS] || turn[x1] == carried[x1 % DIMS])
     fi;
     assert(set_count[x1] == 0 || src[SETUP_AT(x1, 0) - SENDS] == src[c - SENDS]);
     assert(!WITNESS || set_count[x1] == 0);
@@ -68,12 +75,19 @@ inline begin_answer(c, what) {
     :: else -> break
     od;
     printf("circuit %d is answered: %d\n", c, what);
-    state[c] = what
+    state[c] = what;
+    if
+    :: c >= SENDS -> behind[c - SENDS] = 0
+    :: else -> skip
+    fi
 }
 
 #define may_refuse(c)                                                                              \
-    ((c) >= SENDS && UNDER_WAY(c) && (at[c] > 0 -> RULE2_REFUSE : RULE2_SOURCE) &&                 \
-     OF_SCHEDULE(NEXT_LINK(c)))
+    ((c) >= SENDS && HELD_FIRST(c) &&                                                              \
+     (EARLY(c) || (at[c] < LAST(c) && (at[c] > 0 -> RULE2_REFUSE : RULE2_SOURCE) &&                \
+                   OF_SCHEDULE(NEXT_LINK(c)))))
+/* Whether who refused a message would do it again. */
+#define REFUSES(place) ((place) < LINKS -> OF_SCHEDULE(place) : !finished[(place) - LINKS])
 
 /* The source has its answer: router/circuit.c answer_source, node/message.c, node/collective.c. */
 inline end_setup(c) {
@@ -101,7 +115,7 @@ inline end_setup(c) {
 }
 
 inline refuse(c) {
-    blocked[c - SENDS] = NEXT_LINK(c) + 1;
+    blocked[c - SENDS] = 1 + (EARLY(c) -> OWN(FAR(WAY(c, at[c]))) : NEXT_LINK(c));
     begin_answer(c, REFUSED);
     if
     :: at[c] == 0 -> end_setup(c)

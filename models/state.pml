@@ -8,12 +8,14 @@
 /* What never changes: the paths of the schedule's circuits. hop 0 is the node's own place. */
 hidden byte way[SENDS * HOPS];
 hidden byte last[SENDS];
+hidden byte carried[DIMS]; /* circuits of the schedule that a link of the dimension carries */
 
 /* Messages, chosen at the start. */
 byte src[MESSAGES], dst[MESSAGES], phase[MESSAGES], before[MESSAGES];
 bit brief[MESSAGES];
 byte message_way[MESSAGES * HOPS], message_last[MESSAGES];
 bit hot[PLACES]; /* a message uses it */
+bit met[NODES];  /* a message begins, passes or ends there */
 
 /* Circuits: enum circuit_state, and the hop that OPEN has passed or that the answer has reached. */
 #define IDLE 0
@@ -49,7 +51,8 @@ byte pool[NODES];     /* free places for short messages that no receive waits fo
 byte sender[MESSAGES];
 bit posted[MESSAGES], arrived[MESSAGES], matched[MESSAGES], pooled[MESSAGES], delivered[MESSAGES];
 bit announce[MESSAGES];
-byte blocked[MESSAGES]; /* 1 + the link that refused it */
+bit behind[MESSAGES];   /* its OPEN says that its sender has completed the collective */
+byte blocked[MESSAGES]; /* 1 + the link, or the place of the node, that refused it */
 byte tries[MESSAGES];
 
 byte left; /* collectives and ends of messages that are still to be completed */

@@ -29,6 +29,10 @@ outcome() {
         echo deadlock
     elif grep -q '^pan:1: assertion violated (newest' "$1"; then
         echo order
+    elif grep -q '^pan:1: assertion violated .*behind\[.*turn\[' "$1"; then
+        echo ahead
+    elif grep -q '^pan:1: assertion violated .*behind\[.*step\[' "$1"; then
+        echo "ahead at its end"
     elif grep -q '^pan:1: assertion violated' "$1"; then
         echo assertion
     elif ! grep -q 'errors: 0$' "$1"; then
@@ -125,6 +129,10 @@ check 3 deadlock "a message that holds links and waits for a schedule (rule 2) d
 check 2 deadlock "when control waits for data (rule 3) the exchange deadlocks" "-DMIX=1 -DRULE3=0"
 check 3 order "without turns (rule 4) a link carries circuits in another order" "-DMIX=1 -DEAGER=1 -DRULE4=0" "-O0 -DCOLLAPSE" -E
 check 3 deadlock "without turns (rule 4) the exchange deadlocks" "-DMIX=1 -DEAGER=1 -DRULE4=0"
+check 3 ahead "where no hop refuses (rule 5) a message is ahead of the schedule on a link" \
+    "-DMIX=2 -DEAGER=2 -DRULE5_HOP=0"
+check 2 "ahead at its end" "where the receiver does not refuse (rule 5) a message comes to it ahead of the schedule" \
+    "-DMIX=3 -DEAGER=1 -DRULE5_END=0"
 check 2 delivered "a message that both ends need before the exchange arrives" "-DMIX=9 -DEAGER=1" "-O1 -DCOLLAPSE"
 check 2 deadlock "without the entry exchange it deadlocks with the schedule" "-DMIX=9 -DEAGER=1 -DENTRY=0"
 
