@@ -139,7 +139,8 @@ struct mesh {
     bool handles_open;
 
     enum mesh_phase phase;
-    bool broken; /* a node or link is gone */
+    bool broken;  /* a node or link is gone */
+    bool crossed; /* a node has told of a crossed cable in the boot */
     struct mesh_node *nodes;
     struct mesh_dead_link dead_links[DEAD_LINKS_MAX];
     unsigned dead_link_count, dead_links_told;

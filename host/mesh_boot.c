@@ -1,11 +1,39 @@
 /*
  * mesh_boot.c - the network that the nodes have found, against the one that was built.
+ *
+ * A node without a host link has its number from the first neighbour that knows its own, so a
+ * crossed cable may give it another node's. It then tells nothing under its own number, and what
+ * its neighbours find is a second node of the other's. Whom a cable really leads to is known from
+ * its other end: what the number's owner does not tell of itself, the silent node has.
+ *
+ * When two nodes have taken each other's numbers, their other cables are told instead: the same
+ * network.
+ *
+ * Example  cube:3, 1-3 and 5-7 crossed: 1 leads to 7 and makes a second 3 of it; nobody is 7. Node
+ *          6 finds a node 3 at its port 0. The real 3 has node 2 there, so it is 7
  */
 #include <stdio.h>
 
 #include "host/mesh_internal.h"
 
-enum { BOOT_GRACE_MS = 6000, DIFFERENCES_MAX = 24 };
+enum {
+    BOOT_GRACE_MS = 6000,
+    CROSSED_GRACE_MS = 1000, /* nothing mends a crossed cable: only more words are waited for */
+    DIFFERENCES_MAX = 24
+};
+
+/* Where the cable of a port leads, and whether anybody knows. */
+struct cable_end {
+    bool known;
+    uint8_t port;
+    uint32_t node;
+};
+
+struct found_network {
+    struct cable_end leads[TOPOLOGY_NODES_MAX][TOPOLOGY_PORTS_MAX];
+    unsigned crossed; /* links that lead elsewhere */
+    unsigned count;   /* of lines, told or not */
+};
 
 /* What is wrong with one port of a node, in words; NULL when it is as it should be. */
 static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned port, char *text,
@@ -40,6 +68,116 @@ static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned
     }
 }
 
+/* What the node says of a port between nodes. */
+static struct cable_end claim(const struct mesh *mesh, uint32_t number, unsigned port)
+{
+    const struct mesh_node *node = &mesh->nodes[number];
+    const struct mesh_port *found = &node->ports[port];
+
+    return (struct cable_end){.known = node->links_told &&
+                                       (found->state == LINK_UP || found->state == LINK_CROSSED) &&
+                                       found->peer < mesh->options.topology.nodes &&
+                                       found->peer_port < mesh->options.topology.dims,
+                              .port = found->peer_port,
+                              .node = found->peer};
+}
+
+static bool leads_to(const struct cable_end *end, uint32_t node, unsigned port)
+{
+    return end->known && end->node == node && end->port == port;
+}
+
+/* Whether what a port is said to lead to tells something else of itself. */
+static bool is_denied(const struct mesh *mesh, const struct cable_end *end, uint32_t node,
+                      unsigned port)
+{
+    struct cable_end back = claim(mesh, end->node, end->port);
+
+    return leads_to(end, node, port) || (back.known && !leads_to(&back, node, port));
+}
+
+/* The number that a silent node has been given: that which its neighbours find in its place. */
+static uint32_t other_name(const struct mesh *mesh, uint32_t silent)
+{
+    for (unsigned p = 0; p < mesh->options.topology.dims; p++) {
+        uint32_t neighbour = silent ^ UINT32_C(1) << p;
+        struct cable_end end = claim(mesh, neighbour, p);
+
+        if (end.known && end.node != silent && end.port == p &&
+            is_denied(mesh, &end, neighbour, p)) {
+            return end.node;
+        }
+    }
+    return ID_UNKNOWN;
+}
+
+static void find_network(const struct mesh *mesh, struct found_network *found)
+{
+    const struct topology *topology = &mesh->options.topology;
+    uint32_t renamed[TOPOLOGY_NODES_MAX]; /* by the number that it uses */
+
+    *found = (struct found_network){0};
+    for (uint32_t node = 0; node < topology->nodes; node++) {
+        renamed[node] = ID_UNKNOWN;
+    }
+    for (uint32_t node = 0; node < topology->nodes; node++) {
+        uint32_t name = mesh->nodes[node].links_told ? ID_UNKNOWN : other_name(mesh, node);
+
+        if (name != ID_UNKNOWN) {
+            renamed[name] = node;
+        }
+    }
+    for (uint32_t node = 0; node < topology->nodes; node++) {
+        for (unsigned p = 0; p < topology->dims; p++) {
+            struct cable_end end = claim(mesh, node, p);
+
+            if (end.known && renamed[end.node] != ID_UNKNOWN && is_denied(mesh, &end, node, p)) {
+                end.node = renamed[end.node];
+            }
+            if (end.known) {
+                found->leads[node][p] = end;
+            }
+            if (end.known && !mesh->nodes[end.node].links_told) {
+                found->leads[end.node][end.port] =
+                    (struct cable_end){.known = true, .port = (uint8_t)p, .node = node};
+            }
+        }
+    }
+}
+
+static bool is_crossed(const struct found_network *found, uint32_t node, unsigned port)
+{
+    uint32_t peer = node ^ UINT32_C(1) << port;
+    const struct cable_end *here = &found->leads[node][port], *there = &found->leads[peer][port];
+
+    return (here->known && !leads_to(here, peer, port)) ||
+           (there->known && !leads_to(there, node, port));
+}
+
+/* Says where a crossed link leads. */
+static void tell_crossed(struct mesh *mesh, struct found_network *found, uint32_t node,
+                         unsigned port)
+{
+    uint32_t peer = node ^ UINT32_C(1) << port;
+    const struct cable_end *here = &found->leads[node][port], *there = &found->leads[peer][port];
+    char text[2][80] = {"", ""};
+
+    found->crossed++;
+    if (found->count++ >= DIFFERENCES_MAX) {
+        return;
+    }
+    if (here->known) {
+        snprintf(text[0], sizeof text[0], " from node %u to node %u, port %u", (unsigned)node,
+                 (unsigned)here->node, here->port);
+    }
+    if (there->known) {
+        snprintf(text[1], sizeof text[1], "%s from node %u to node %u, port %u",
+                 here->known ? ", and" : "", (unsigned)peer, (unsigned)there->node, there->port);
+    }
+    mesh_emit_trouble(mesh, "crossed: link %u-%u (dimension %u) leads%s%s", (unsigned)node,
+                      (unsigned)peer, port, text[0], text[1]);
+}
+
 static bool node_is_right(const struct mesh *mesh, uint32_t node)
 {
     char text[80];
@@ -52,9 +190,9 @@ static bool node_is_right(const struct mesh *mesh, uint32_t node)
     return true;
 }
 
-/* One line per cable that is not as it should be. Of a node that tells nothing only the other
- * ends are heard. */
-static void tell_cable(struct mesh *mesh, uint32_t node, unsigned port, unsigned *count)
+/* One line per cable that is not as it should be, beside those that are crossed. Of a node that
+ * tells nothing only the other ends are heard. */
+static void tell_cable(struct mesh *mesh, struct found_network *found, uint32_t node, unsigned port)
 {
     uint32_t peer = node ^ UINT32_C(1) << port;
     char here_text[80], there_text[80];
@@ -64,14 +202,16 @@ static void tell_cable(struct mesh *mesh, uint32_t node, unsigned port, unsigned
     uint8_t a = mesh->nodes[node].ports[port].state, b = mesh->nodes[peer].ports[port].state;
     const char *kind = "missing";
 
-    if (!(here && here_told) && !(there && there_told)) {
+    if ((!(here && here_told) && !(there && there_told)) || is_crossed(found, node, port)) {
         return;
     }
-    if ((*count)++ >= DIFFERENCES_MAX) {
+    if (found->crossed && (found->leads[node][port].known || found->leads[peer][port].known)) {
+        return; /* one of the two has, or had, another's number */
+    }
+    if (found->count++ >= DIFFERENCES_MAX) {
         return;
     }
-    if (a == LINK_CROSSED || b == LINK_CROSSED || (a == LINK_UP && here) ||
-        (b == LINK_UP && there)) {
+    if (a == LINK_CROSSED || b == LINK_CROSSED) {
         kind = "crossed";
     } else if (a == LINK_HEARD || b == LINK_HEARD || a == LINK_UP || b == LINK_UP) {
         kind = "one-way";
@@ -81,10 +221,11 @@ static void tell_cable(struct mesh *mesh, uint32_t node, unsigned port, unsigned
                       here ? here : "sees it up", (unsigned)peer, there ? there : "sees it up");
 }
 
-/* A node is silent when it does not run, or when its way to the host is not there. */
-static void tell_silent_node(struct mesh *mesh, uint32_t node, unsigned *count)
+/* A node is silent when it does not run, or when its way to the host is not there. Crossed cables
+ * explain it too, or it was not waited for. */
+static void tell_silent_node(struct mesh *mesh, struct found_network *found, uint32_t node)
 {
-    if (!mesh->nodes[node].links_told && (*count)++ < DIFFERENCES_MAX) {
+    if (!mesh->nodes[node].links_told && !found->crossed && found->count++ < DIFFERENCES_MAX) {
         mesh_emit_trouble(
             mesh,
             "missing: node %u (rank %u) tells nothing: it does not run, or has no way to the host",
@@ -92,42 +233,70 @@ static void tell_silent_node(struct mesh *mesh, uint32_t node, unsigned *count)
     }
 }
 
-static void tell_differences(struct mesh *mesh)
+static void tell_host_link(struct mesh *mesh, struct found_network *found, uint32_t node)
 {
-    const struct topology *topology = &mesh->options.topology;
-    unsigned count = 0;
     char text[80];
 
-    for (uint32_t node = 0; node < topology->nodes; node++) {
-        for (unsigned p = 0; p < topology->dims; p++) {
-            if (node < (node ^ UINT32_C(1) << p)) {
-                tell_cable(mesh, node, p, &count);
-            }
-        }
-        tell_silent_node(mesh, node, &count);
-        if (topology_has_host_link(node) && mesh->nodes[node].links_told) {
-            const char *fault = port_fault(mesh, node, topology->dims, text, sizeof text);
-
-            if (fault && count++ < DIFFERENCES_MAX) {
-                mesh_emit_trouble(mesh, "missing: host link of node %u: the node %s",
-                                  (unsigned)node, fault);
-            }
-        }
+    if (!topology_has_host_link(node) || !mesh->nodes[node].links_told) {
+        return;
     }
-    if (count > DIFFERENCES_MAX) {
-        mesh_emit_trouble(mesh, "and %u more links that are not as they should be",
-                          count - DIFFERENCES_MAX);
+    const char *fault = port_fault(mesh, node, mesh->options.topology.dims, text, sizeof text);
+    if (fault && found->count++ < DIFFERENCES_MAX) {
+        mesh_emit_trouble(mesh, "missing: host link of node %u: the node %s", (unsigned)node,
+                          fault);
     }
 }
 
-static void give_up(struct mesh *mesh)
+/* The number of crossed links. */
+static unsigned tell_differences(struct mesh *mesh)
+{
+    uint32_t nodes = mesh->options.topology.nodes;
+    unsigned dims = mesh->options.topology.dims;
+    struct found_network found;
+
+    find_network(mesh, &found);
+    for (uint32_t i = 0; i < nodes * dims; i++) {
+        if (!(i / dims >> i % dims & 1) && is_crossed(&found, i / dims, i % dims)) {
+            tell_crossed(mesh, &found, i / dims, i % dims);
+        }
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        for (unsigned p = 0; p < dims; p++) {
+            if (!(node >> p & 1)) {
+                tell_cable(mesh, &found, node, p);
+            }
+        }
+        tell_silent_node(mesh, &found, node);
+        tell_host_link(mesh, &found, node);
+    }
+    if (found.count > DIFFERENCES_MAX) {
+        mesh_emit_trouble(mesh, "and %u more links that are not as they should be",
+                          found.count - DIFFERENCES_MAX);
+    }
+    return found.crossed;
+}
+
+static unsigned nodes_told(const struct mesh *mesh)
 {
     unsigned told = 0;
 
     for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
         told += mesh->nodes[node].links_told;
     }
-    tell_differences(mesh);
+    return told;
+}
+
+static void give_up(struct mesh *mesh)
+{
+    unsigned told = nodes_told(mesh), crossed = tell_differences(mesh);
+
+    uv_timer_stop(&mesh->tick_timer);
+    uv_timer_stop(&mesh->bound_timer);
+    if (crossed) {
+        mesh_fail(mesh, "boot failed: %u links are crossed, %u of %u nodes answered", crossed, told,
+                  (unsigned)mesh->options.topology.nodes);
+        return;
+    }
     mesh_fail(mesh, "boot failed: %u of %u nodes answered, %u have all their links", told,
               (unsigned)mesh->options.topology.nodes, mesh->nodes_right);
 }
@@ -155,6 +324,16 @@ static void finish_boot(struct mesh *mesh)
     mesh->owner.booted(mesh->owner.context, 0);
 }
 
+static bool has_crossed(const struct mesh_node *node, unsigned ports)
+{
+    for (unsigned p = 0; p < ports; p++) {
+        if (node->ports[p].state == LINK_CROSSED) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
 {
     struct mesh_node *node = &mesh->nodes[packet->node];
@@ -180,6 +359,10 @@ void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
     mesh_emit_progress(mesh, "boot", mesh->nodes_right, mesh->options.topology.nodes);
     if (mesh->nodes_right == mesh->options.topology.nodes) {
         finish_boot(mesh);
+    } else if (has_crossed(node, ports) || mesh->crossed) {
+        mesh->crossed = true;
+        uv_timer_start(&mesh->tick_timer, on_boot_bound,
+                       nodes_told(mesh) < mesh->options.topology.nodes ? CROSSED_GRACE_MS : 0, 0);
     } else if (!node->links_right && !uv_is_active((uv_handle_t *)&mesh->tick_timer)) {
         /* a node has waited long and gave up on a link: the others have little time left to tell
          * theirs */

@@ -38,6 +38,18 @@ static bool links_complete(const struct node *node)
     return true;
 }
 
+/* Whether waiting changes nothing: each link is up, or crossed for good. */
+static bool links_settled(const struct node *node)
+{
+    for (unsigned p = 0; p < node->router.port_count; p++) {
+        uint32_t peer;
+        uint8_t peer_port, state = router_port_state(&node->router, p, &peer, &peer_port);
+        if (peer == ID_UNKNOWN || (state != LINK_UP && state != LINK_CROSSED))
+            return false;
+    }
+    return true;
+}
+
 static bool send_links(struct node *node)
 {
     uint8_t body[LINKS_HEADER_BYTES + PORTS_MAX * LINKS_PORT_BYTES] = {0};
@@ -58,7 +70,7 @@ static void pump_links(struct node *node, uint64_t now_us)
 {
     if (node->router.id == ID_UNKNOWN || (node->links_told && !node->links_owed))
         return;
-    bool due = links_complete(node) || now_us - node->identity_us >= LINKS_REPORT_US;
+    bool due = links_settled(node) || now_us - node->identity_us >= LINKS_REPORT_US;
     if ((due && !node->links_told) || node->links_owed) {
         if (!send_links(node))
             return;

@@ -34,6 +34,13 @@ static uint32_t implied_id(unsigned port, const struct hello *hello)
     return hello->id ^ 1u << port;
 }
 
+/* Whether a neighbour may have given us that number: the host link shows which are not ours, should
+ * the cable be crossed. */
+static bool fits(const struct router *router, const struct hello *hello, uint32_t id)
+{
+    return (router->port_count > hello->dims) == ((id & (id - 1)) == 0);
+}
+
 /* A link whose other end says what cannot be so is not used. */
 static void judge(struct router *router, unsigned port)
 {
@@ -66,7 +73,7 @@ void identity_take(struct router *router, unsigned port)
     bool told = hello->role == ROLE_HOST || hello->id != ID_UNKNOWN;
     uint32_t id = told ? implied_id(port, hello) : ID_UNKNOWN;
     if (id != ID_UNKNOWN && id != router->id &&
-        (router->id == ID_UNKNOWN || hello->role == ROLE_HOST))
+        (hello->role == ROLE_HOST || (router->id == ID_UNKNOWN && fits(router, hello, id))))
         learn(router, hello, id);
     for (unsigned p = 0; p < router->port_count && router->id != ID_UNKNOWN; p++)
         judge(router, p);

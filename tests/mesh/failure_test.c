@@ -393,6 +393,36 @@ static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **
     mesh_free(mesh);
 }
 
+static unsigned links_told_by(const struct mesh *mesh, unsigned rank)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < mesh->event_count; i++)
+        count += mesh->events[i].kind == PACKET_LINKS && mesh->events[i].src == rank;
+    return count;
+}
+
+/* The cables 0-1 and 2-3 lead from 0 to 3 and from 2 to 1. Node 0 would make a 1 of node 3, which
+ * has no host link. A crossed cable stays so: nobody waits. */
+static void a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct mesh *mesh = mesh_make(3, 4096, seed, no_fault, ipsc860);
+        struct memory_end *ends[4];
+        for (unsigned rank = 0; rank < 4; rank++)
+            ends[rank] = &mesh->nodes[rank].ends[0];
+        for (unsigned rank = 0; rank < 4; rank++)
+            ends[rank]->peer = ends[3 - rank];
+        mesh_settle(mesh);
+        for (unsigned rank = 0; rank < mesh->count; rank++)
+            assert_int_equal(mesh->nodes[rank].node->router.id, rank);
+        for (unsigned rank = 0; rank < 3; rank++)
+            assert_int_equal(links_told_by(mesh, rank), 1);
+        mesh_free(mesh);
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on),
           cmocka_unit_test(a_program_that_ends_fails_the_messages_that_it_has_not_taken),
           cmocka_unit_test(a_program_that_has_ended_fails_the_collectives_of_the_others),
@@ -403,5 +433,6 @@ TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_c
           cmocka_unit_test(a_neighbour_that_changes_its_name_is_dead),
           cmocka_unit_test(a_download_takes_one_circuit),
           cmocka_unit_test(word_of_an_earlier_download_is_not_taken_for_the_present_one),
+          cmocka_unit_test(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link),
           cmocka_unit_test(a_cut_link_is_reported_by_both_ends),
           cmocka_unit_test(arbitrary_bytes_on_a_link_never_break_a_node))

@@ -14,6 +14,17 @@ link_cut() {
     words | grep -Eq '(link|missing|one-way).*4-5|node [45]' || { words; fail "no line about the link"; }
 }
 
+links_crossed() {
+    tool run --mesh cube:3 --cross 0-1,2-3 "$examples/hello.elf"
+    [ "$status" -eq 3 ] || { words; fail "status $status"; }
+    words >said
+    cat >wanted <<'END'
+ecube: crossed: link 0-1 (dimension 0) leads from node 0 to node 3, port 0, and from node 1 to node 2, port 0
+ecube: crossed: link 2-3 (dimension 0) leads from node 2 to node 1, port 0, and from node 3 to node 0, port 0
+END
+    grep -v 'boot failed: 2 links are crossed' said | cmp -s - wanted || { cat said; fail "other words"; }
+}
+
 # Starts a mesh that exchanges for long, in the background; its pid in $runner.
 start_long_run() {
     "$ecube" run --mesh cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
@@ -130,6 +141,7 @@ for phase in boot download run run+200; do
     check "a node killed at $phase is named and ends the run" node_dies $phase
     check "a link cut at $phase is named and ends the run" link_cut $phase
 done
+check "crossed links are named, with where they lead" links_crossed
 check "a QEMU killed from outside is told as a dead node" qemu_killed_from_outside
 check "kill -9 of the tool leaves no process and no file" killed_hard
 check "SIGTERM ends the tool and its mesh with 143" ended_by_signal TERM 143

@@ -65,8 +65,7 @@ static struct fixture *make_fixture(void)
     return f;
 }
 
-/* Lets all nodes tell, and the loop run until nothing is to come. */
-static void boot(struct fixture *f)
+static void tell(struct fixture *f)
 {
     mesh_boot_begin(&f->mesh);
     for (uint32_t node = 0; node < NODES; node++) {
@@ -85,6 +84,12 @@ static void boot(struct fixture *f)
             mesh_boot_packet(&f->mesh, &packet);
         }
     }
+}
+
+/* Lets all nodes tell, and the loop run until nothing is to come. */
+static void boot(struct fixture *f)
+{
+    tell(f);
     uv_run(&f->loop, UV_RUN_DEFAULT);
 }
 
@@ -151,11 +156,55 @@ static void crossed_cables_are_a_line_each(void **state)
     boot(f);
     assert_int_equal(f->line_count, 3);
     assert_string_equal(f->lines[0],
-                        "crossed: link 0-1 (dimension 0): node 0 finds node 2, port 1, "
-                        "node 1 finds node 0, port 1");
+                        "crossed: link 0-1 (dimension 0) leads from node 0 to node 2, port 1, "
+                        "and from node 1 to node 0, port 1");
     assert_string_equal(f->lines[1],
-                        "crossed: link 0-2 (dimension 1): node 0 finds node 1, port 0, "
-                        "node 2 finds node 0, port 0");
+                        "crossed: link 0-2 (dimension 1) leads from node 0 to node 1, port 0, "
+                        "and from node 2 to node 0, port 0");
+    assert_string_equal(f->lines[2], "boot failed: 2 links are crossed, 4 of 4 nodes answered");
+    free_fixture(f);
+}
+
+/* What nodes find when 0-1 and 2-3 are crossed and node 0 has made a 1 of node 3. */
+static void cross_and_rename(struct fixture *f)
+{
+    f->silent[3] = true;
+    f->found[1][0] = (struct mesh_port){LINK_CROSSED, 0, 2};
+    f->found[1][1] = (struct mesh_port){LINK_CROSSED, 1, 1};
+    f->found[2][0] = (struct mesh_port){LINK_CROSSED, 0, 1};
+}
+
+static void crossed_cables_are_named_when_one_gives_a_wrong_number(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    cross_and_rename(f);
+    boot(f);
+    assert_int_equal(f->line_count, 3);
+    assert_string_equal(f->lines[0],
+                        "crossed: link 0-1 (dimension 0) leads from node 0 to node 3, port 0, "
+                        "and from node 1 to node 2, port 0");
+    assert_string_equal(f->lines[1],
+                        "crossed: link 2-3 (dimension 0) leads from node 2 to node 1, port 0, "
+                        "and from node 3 to node 0, port 0");
+    assert_string_equal(f->lines[2], "boot failed: 2 links are crossed, 3 of 4 nodes answered");
+    free_fixture(f);
+}
+
+static void a_crossed_cable_ends_the_wait_when_all_have_told(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    cross_and_rename(f);
+    tell(f);
+    assert_true(uv_timer_get_due_in(&f->mesh.tick_timer) > 0); /* for node 3's words */
+    f->silent[3] = false;
+    tell(f);
+    assert_int_equal(uv_timer_get_due_in(&f->mesh.tick_timer), 0);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(f->status, STATUS_MESH);
     free_fixture(f);
 }
 
@@ -189,5 +238,7 @@ TEST_MAIN(cmocka_unit_test(a_whole_network_is_ready_without_a_word),
           cmocka_unit_test(a_missing_cable_is_one_line),
           cmocka_unit_test(a_one_way_cable_is_one_line),
           cmocka_unit_test(crossed_cables_are_a_line_each),
+          cmocka_unit_test(crossed_cables_are_named_when_one_gives_a_wrong_number),
+          cmocka_unit_test(a_crossed_cable_ends_the_wait_when_all_have_told),
           cmocka_unit_test(a_silent_node_is_named_once),
           cmocka_unit_test(a_missing_host_link_is_one_line))
