@@ -342,14 +342,17 @@ uint64_t router_deadline(const struct router *router)
     return router->wake_us;
 }
 
-/* Whether a circuit may be started before those ahead of it are answered. */
+/* Whether a circuit may be started before those ahead of it are answered. When this node has
+ * completed a schedule since, a hop could refuse the later one for it (rule 5) and let the earlier
+ * one pass: that answer would be taken for the earlier one's. */
 static bool may_open(const struct router *router, const struct circuit_source *circuit)
 {
     if (router->opening_count == 0)
         return true;
-    const struct circuit_source *first = &router->sources[router->opening[0]].circuit;
-    return router->opening_count < CIRCUITS_MAX && first->dst == circuit->dst &&
-           circuit_chains(first->flags) && circuit_chains(circuit->flags);
+    const struct source *first = &router->sources[router->opening[0]];
+    return router->opening_count < CIRCUITS_MAX && first->circuit.dst == circuit->dst &&
+           circuit_chains(first->circuit.flags) && circuit_chains(circuit->flags) &&
+           get16(first->open + FRAME_HEADER_BYTES + 28) == router->schedules_done;
 }
 
 int router_open(struct router *router, const struct circuit_source *circuit)

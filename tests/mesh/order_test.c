@@ -6,6 +6,8 @@
  * Model times must be what they are when no link does.
  */
 
+#include <string.h>
+
 #include "drivers/status.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
@@ -17,7 +19,8 @@ enum {
     COLLECTIVE_ROUNDS = 300, /* of stepping all nodes; a collective takes some 50 */
     MESSAGE_ROUNDS = 40,
     BLOCK_BYTES = 16,
-    BYTES = 8
+    BYTES = 8,
+    LONG_BYTES = 4000
 };
 
 /* One link into a node that stands still. */
@@ -98,6 +101,59 @@ static struct outcome send_after(struct mesh *mesh, uint32_t operation, unsigned
     return outcome;
 }
 
+/* Node 0 has announced two long messages to 7, by way of 1 and 3. 7 takes the first one while they
+ * are in a barrier and the second one when 0 has left it. Node 3 is not heard by 1: neither is a
+ * circuit of 1's barrier nor the first one's ACCEPT. What 1 says to the second one must not be
+ * taken for the first one's answer. */
+static void follow(unsigned delay, uint64_t seed)
+{
+    struct mesh *mesh = mesh_make(3, 2 * LONG_BYTES, seed, no_fault, ipsc860);
+    struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
+    struct jam jam = {.rank = 1, .port = 1};
+    int32_t requests[8], sent[2], received[2];
+
+    assert_true(mesh_start(mesh));
+    for (unsigned i = 0; i < 2; i++) {
+        memset(mesh_at(mesh, 0, MESH_DATA + i * LONG_BYTES), (int)(1 + i), LONG_BYTES);
+        sent[i] = mesh_message(mesh, 0, ECUBE_CALL_SEND, 7, (int32_t)i, MESH_DATA + i * LONG_BYTES,
+                               LONG_BYTES);
+    }
+    mesh_settle(mesh);
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        requests[rank] = mesh_collective(mesh, rank, &barrier);
+    for (unsigned rounds = 0; rounds < COLLECTIVE_ROUNDS && !walks(mesh, jam.rank); rounds++)
+        mesh_round(mesh);
+    jam.end = &mesh->nodes[jam.rank].ends[jam.port];
+    memory_link_stop(jam.end, jam.taken);
+    for (unsigned rounds = 0; rounds < delay; rounds++)
+        mesh_round(mesh);
+    for (unsigned i = 0; i < 2; i++) {
+        received[i] = mesh_message(mesh, 7, ECUBE_CALL_RECEIVE, 0, (int32_t)i,
+                                   MESH_DATA + i * LONG_BYTES, LONG_BYTES);
+        for (unsigned rounds = 0; rounds < MESSAGE_ROUNDS && (i || in_collective(mesh, 0));
+             rounds++)
+            mesh_round(mesh);
+    }
+    end_jam(&jam);
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(mesh_wait(mesh, 0, sent[i]).status, E_OK);
+        assert_int_equal(mesh_wait(mesh, 7, received[i]).status, E_OK);
+        assert_memory_equal(mesh_at(mesh, 7, MESH_DATA + i * LONG_BYTES),
+                            mesh_at(mesh, 0, MESH_DATA + i * LONG_BYTES), LONG_BYTES);
+    }
+    mesh_free(mesh);
+}
+
+static void a_message_behind_a_barrier_does_not_take_the_answer_of_one_from_before(void **state)
+{
+    (void)state;
+    for (unsigned delay = 0; delay < 12; delay++)
+        for (uint64_t seed = 1; seed <= 10; seed++)
+            follow(delay, seed);
+}
+
 /* The clocks of all nodes are the same afterwards. */
 static void meet(struct mesh *mesh)
 {
@@ -155,4 +211,5 @@ static void a_message_after_an_exchange_comes_behind_it(void **state)
 
 TEST_MAIN(cmocka_unit_test(a_message_after_a_barrier_comes_behind_it),
           cmocka_unit_test(a_message_after_a_gather_comes_behind_it),
-          cmocka_unit_test(a_message_after_an_exchange_comes_behind_it))
+          cmocka_unit_test(a_message_after_an_exchange_comes_behind_it),
+          cmocka_unit_test(a_message_behind_a_barrier_does_not_take_the_answer_of_one_from_before))
