@@ -70,6 +70,9 @@ inline mix() {
     message(1, 0, NODES - 1, FREE, 0);
     any_message(2, 0, NODES, FREE, 0)
 }
+#elif MIX == 12 /* two that follow each other over all dimensions */
+#define MESSAGES 2
+inline mix() { message(0, 0, NODES - 1, FREE, 0); message(1, 0, NODES - 1, FREE, 0) }
 #elif MIX == 9 /* a message that must be there before its ends call the collective */
 #define MESSAGES 1
 inline mix() { message(0, 1, 3, BEFORE, 0) }

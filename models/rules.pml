@@ -22,6 +22,9 @@
 #ifndef RULE5_END
 #define RULE5_END 1 /* and so does the node to which it goes */
 #endif
+#ifndef RULE5_ALIKE
+#define RULE5_ALIKE 1 /* messages share links only when sent behind the same collectives */
+#endif
 #ifndef ENTRY
 #define ENTRY 1 /* a collective begins with the entry exchange */
 #endif

@@ -54,8 +54,12 @@ inline pass(c) {
     at[c]++
 }
 
+/* Those that share links must all be early or none: a refusal would be the oldest one's. */
+#define AS_EARLY(c)                                                                                \
+    (!RULE5_ALIKE || behind[SETUP_AT(WAY(c, 0), 0) - SENDS] == finished[src[(c) - SENDS]])
 #define may_open(c)                                                                                \
-    (state[c] == IDLE && (set_count[WAY(c, 0)] == 0 || JOINS(c, WAY(c, 0))))
+    (state[c] == IDLE &&                                                                           \
+     (set_count[WAY(c, 0)] == 0 || (JOINS(c, WAY(c, 0)) && AS_EARLY(c))))
 
 inline open(c) {
     x1 = WAY(c, 0);
@@ -75,11 +79,7 @@ inline begin_answer(c, what) {
     :: else -> break
     od;
     printf("circuit %d is answered: %d\n", c, what);
-    state[c] = what;
-    if
-    :: c >= SENDS -> behind[c - SENDS] = 0
-    :: else -> skip
-    fi
+    state[c] = what
 }
 
 #define may_refuse(c)                                                                              \
@@ -94,6 +94,10 @@ inline end_setup(c) {
     assert(SETUP_AT(WAY(c, 0), 0) == c);
     x3 = WAY(c, 0);
     drop_setup(x3, 0);
+    if
+    :: c >= SENDS -> behind[c - SENDS] = 0
+    :: else -> skip
+    fi;
     if
     :: state[c] == ACCEPTED ->
         printf("node %d has the ACCEPT of circuit %d\n", WAY(c, 0) - LINKS, c);

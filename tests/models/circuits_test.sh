@@ -106,6 +106,8 @@ check 2 delivered "4 nodes, pipelined: two messages after each other and any thi
 check 2 delivered "4 nodes, pipelined: the exchange beside two after each other and any third" \
     "-DMIX=8 -DEAGER=2 -DPIPELINED=1" "-O1 -DCOLLAPSE"
 check 2 delivered "4 nodes, pipelined: the exchange beside any two" "-DMIX=4 -DEAGER=2 -DPIPELINED=1" "-O1 -DCOLLAPSE"
+check 3 delivered "8 nodes, pipelined: the exchange beside two after each other" "-DMIX=12 -DEAGER=2 -DPIPELINED=1" \
+    "-O1 -DCOLLAPSE"
 check 3 delivered "8 nodes, pipelined: two messages after each other and any third arrive" \
     "-DMIX=8 -DEAGER=2 -DPIPELINED=1 -DCOLLECTIVE=0"
 
@@ -133,6 +135,8 @@ check 3 ahead "where no hop refuses (rule 5) a message is ahead of the schedule 
     "-DMIX=2 -DEAGER=2 -DRULE5_HOP=0"
 check 2 "ahead at its end" "where the receiver does not refuse (rule 5) a message comes to it ahead of the schedule" \
     "-DMIX=3 -DEAGER=1 -DRULE5_END=0"
+check 3 assertion "a message that follows one from before the collective (rule 5) takes its answer" \
+    "-DMIX=12 -DEAGER=2 -DPIPELINED=1 -DRULE5_ALIKE=0"
 check 2 delivered "a message that both ends need before the exchange arrives" "-DMIX=9 -DEAGER=1" "-O1 -DCOLLAPSE"
 check 2 deadlock "without the entry exchange it deadlocks with the schedule" "-DMIX=9 -DEAGER=1 -DENTRY=0"
 
