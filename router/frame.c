@@ -2,25 +2,30 @@
 
 #include "router/crc.h"
 
-enum { CHECKED_BYTES = 20 };
+/* The CRC of the header's first five words. */
+static uint32_t check_of(const uint8_t *bytes)
+{
+    uint32_t crc = crc32_word(UINT32_MAX, get32(bytes));
+
+    crc = crc32_word(crc, get32(bytes + 4));
+    crc = crc32_word(crc, get32(bytes + 8));
+    crc = crc32_word(crc, get32(bytes + 12));
+    return ~crc32_word(crc, get32(bytes + 16));
+}
 
 void frame_pack(uint8_t *bytes, const struct frame *frame)
 {
-    put16(bytes, FRAME_SYNC);
-    bytes[2] = frame->type;
-    bytes[3] = frame->flags;
+    put32(bytes, FRAME_SYNC | (uint32_t)frame->type << 16 | (uint32_t)frame->flags << 24);
     put32(bytes + 4, frame->length);
-    put16(bytes + 8, frame->seq);
-    put16(bytes + 10, frame->ack);
-    put16(bytes + 12, frame->control_credit);
-    put16(bytes + 14, 0);
+    put32(bytes + 8, frame->seq | (uint32_t)frame->ack << 16);
+    put32(bytes + 12, frame->control_credit);
     put32(bytes + 16, frame->data_credit);
-    put32(bytes + 20, crc32_add(0, bytes, CHECKED_BYTES));
+    put32(bytes + 20, check_of(bytes));
 }
 
 bool frame_unpack(const uint8_t *bytes, struct frame *frame)
 {
-    if (get16(bytes) != FRAME_SYNC || get32(bytes + 20) != crc32_add(0, bytes, CHECKED_BYTES))
+    if (get16(bytes) != FRAME_SYNC || get32(bytes + 20) != check_of(bytes))
         return false;
     frame->type = bytes[2];
     frame->flags = bytes[3];
