@@ -18,6 +18,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "drivers/link.h"
@@ -189,8 +190,14 @@ static inline bool channel_news(const struct channel *channel)
     return channel->chunk_held || link_news(channel->link);
 }
 
+/* For how many chunks it is worth to be woken, while a payload is under way. */
+uint16_t channel_patience(const struct channel *channel);
+
 /* Tells the link what it need not wake its user for. */
-void channel_be_patient(const struct channel *channel);
+static inline void channel_be_patient(const struct channel *channel)
+{
+    channel->link->patience = channel->payload_left ? channel_patience(channel) : 1;
+}
 
 /* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link
  * is empty. */
@@ -244,6 +251,17 @@ static inline bool channel_settled(const struct channel *channel, uint32_t id)
 /* Declares the link dead. */
 void channel_kill(struct channel *channel, uint8_t reason);
 
+static inline struct piece *channel_piece_at(const struct channel *channel, uint16_t index)
+{
+    return &channel->pieces[index & (channel->ring - 1)];
+}
+
 /* The oldest checked piece of data, NULL when there is none; and taking it off. */
-struct piece *channel_piece(struct channel *channel);
+static inline struct piece *channel_piece(const struct channel *channel)
+{
+    return channel->piece_first == channel->piece_commit
+               ? NULL
+               : channel_piece_at(channel, channel->piece_first);
+}
+
 void channel_drop_piece(struct channel *channel);

@@ -61,7 +61,7 @@ static void advance(struct channel *channel, uint32_t bytes)
         drop_chunk(channel);
 }
 
-static bool next_chunk(struct channel *channel, struct link_chunk *chunk)
+static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
 {
     if (!channel->link->ops->receive(channel->link, chunk))
         return false;
@@ -71,8 +71,7 @@ static bool next_chunk(struct channel *channel, struct link_chunk *chunk)
     return true;
 }
 
-/* Makes at least `bytes` contiguous in the present chunk; false when they have not arrived yet. */
-static bool gather(struct channel *channel, uint32_t bytes)
+static bool gather_more(struct channel *channel, uint32_t bytes)
 {
     while (channel->chunk.bytes < bytes) {
         struct link_chunk chunk;
@@ -88,6 +87,12 @@ static bool gather(struct channel *channel, uint32_t bytes)
         channel->chunk = chunk;
     }
     return true;
+}
+
+/* Makes at least `bytes` contiguous in the present chunk; false when they have not arrived yet. */
+static inline bool gather(struct channel *channel, uint32_t bytes)
+{
+    return channel->chunk.bytes >= bytes || gather_more(channel, bytes);
 }
 
 static void owe_nak(struct channel *channel)
@@ -331,16 +336,11 @@ static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
     return kind;
 }
 
-static struct piece *piece_at(const struct channel *channel, uint16_t index)
-{
-    return &channel->pieces[index & (channel->ring - 1)];
-}
-
 /* Adds a few bytes to the newest piece, when its buffer has room behind it; so buffers and pieces
  * stay few. */
 static bool join_piece(struct channel *channel, uint32_t bytes)
 {
-    struct piece *last = piece_at(channel, (uint16_t)(channel->piece_end - 1));
+    struct piece *last = channel_piece_at(channel, (uint16_t)(channel->piece_end - 1));
     uint16_t oldest =
         channel->payload_flags & FLAG_CHECKED ? channel->piece_commit : channel->piece_first;
 
@@ -367,7 +367,7 @@ static bool keep_piece(struct channel *channel, uint32_t bytes)
         return true;
     if ((uint16_t)(channel->piece_end - channel->piece_first) == channel->ring)
         return false;
-    struct piece *piece = piece_at(channel, channel->piece_end++);
+    struct piece *piece = channel_piece_at(channel, channel->piece_end++);
     *piece = (struct piece){channel->chunk.data, bytes, BUFFER_NONE, 0, false};
     channel->tail_room = 0;
     if (bytes) {
@@ -383,7 +383,7 @@ static bool keep_piece(struct channel *channel, uint32_t bytes)
 static void roll_back(struct channel *channel)
 {
     while (channel->piece_end != channel->piece_commit) {
-        struct piece *piece = piece_at(channel, --channel->piece_end);
+        struct piece *piece = channel_piece_at(channel, --channel->piece_end);
         channel->data_received -= piece->bytes;
         drop_ref(channel, piece->buffer);
     }
@@ -411,7 +411,7 @@ static void end_data(struct channel *channel, uint64_t now_us)
         return;
     }
     if (channel->payload_flags & FLAG_LAST) {
-        struct piece *last = piece_at(channel, (uint16_t)(channel->piece_end - 1));
+        struct piece *last = channel_piece_at(channel, (uint16_t)(channel->piece_end - 1));
         last->flags = channel->payload_flags & (FLAG_LAST | FLAG_ABORT);
         channel_acknowledge(channel);
     }
@@ -447,23 +447,29 @@ static void take_payload(struct channel *channel, uint64_t now_us)
 
 /* Chunks without which the frame under way cannot be complete bring nothing but its middle. Where
  * bytes may be lost, they are not counted on. */
-void channel_be_patient(const struct channel *channel)
+uint16_t channel_patience(const struct channel *channel)
 {
     uint32_t chunks = (channel->payload_left + LINK_CHUNK_MAX - 1) / LINK_CHUNK_MAX;
 
-    if (channel->checked || chunks == 0)
+    if (channel->checked)
         chunks = 1;
-    channel->link->patience = (uint16_t)(chunks < PATIENCE_MAX ? chunks : PATIENCE_MAX);
+    return (uint16_t)(chunks < PATIENCE_MAX ? chunks : PATIENCE_MAX);
+}
+
+/* On a dead link whatever comes is given back. */
+static void drain(struct channel *channel)
+{
+    roll_back(channel);
+    if (channel->chunk_held)
+        drop_chunk(channel);
+    while (next_chunk(channel, &channel->chunk))
+        drop_ref(channel, channel->chunk.buffer);
 }
 
 enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival)
 {
     if (channel->state == LINK_DEAD) {
-        roll_back(channel);
-        if (channel->chunk_held)
-            drop_chunk(channel);
-        while (next_chunk(channel, &channel->chunk))
-            drop_ref(channel, channel->chunk.buffer);
+        drain(channel);
         return ARRIVAL_NONE;
     }
     if (!channel->chunk_held) {
@@ -475,13 +481,6 @@ enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, stru
         return take_frame(channel, now_us, arrival);
     take_payload(channel, now_us);
     return ARRIVAL_PROGRESS;
-}
-
-struct piece *channel_piece(struct channel *channel)
-{
-    if (channel->piece_first == channel->piece_commit)
-        return NULL;
-    return piece_at(channel, channel->piece_first);
 }
 
 void channel_drop_piece(struct channel *channel)

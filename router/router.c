@@ -139,7 +139,7 @@ static void take_arrival(struct router *router, unsigned port, const struct arri
     }
 }
 
-/* Takes what a link has, up to a bound; true when there may be more. */
+/* Takes what a link has, which is something, up to a bound; true when there may be more. */
 static bool take_link(struct router *router, unsigned port)
 {
     struct port *in = &router->ports[port];
@@ -147,22 +147,21 @@ static bool take_link(struct router *router, unsigned port)
 
     if (in->order_count || in->draining_count)
         router->out_due |= 1u << port; /* there may be credit */
-    enum arrival_kind kind = ARRIVAL_PROGRESS;
-    for (unsigned i = 0; i < ARRIVALS_PER_STEP && channel_news(&in->channel); i++) {
+    bool more = true;
+    for (unsigned i = 0; i < ARRIVALS_PER_STEP && more; i++) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
             break;
-        kind = channel_receive(&in->channel, router->now_us, &arrival);
+        enum arrival_kind kind = channel_receive(&in->channel, router->now_us, &arrival);
         if (kind == ARRIVAL_PACKET)
             take_arrival(router, port, &arrival);
         if (in->channel.hello_new)
             identity_take(router, port);
-        if (kind == ARRIVAL_NONE)
-            break;
+        more = kind != ARRIVAL_NONE && channel_news(&in->channel);
     }
     channel_be_patient(&in->channel);
     if (channel_piece(&in->channel))
         router->in_due |= 1u << port;
-    return kind != ARRIVAL_NONE && channel_news(&in->channel);
+    return more;
 }
 
 /* Tells of links that came up or died. */
