@@ -24,7 +24,9 @@ void channel_init(struct channel *channel, const struct channel_config *config)
                                 .checked = config->checked,
                                 .due = config->due,
                                 .due_bit = config->due_bit,
-                                .due_us = config->due_us};
+                                .due_us = config->due_us,
+                                .short_us = UINT64_MAX,
+                                .ack_us = UINT64_MAX};
     channel->told_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
     channel_wake(channel);
@@ -60,7 +62,7 @@ bool channel_control_credit(const struct channel *channel)
 
 void channel_short(struct channel *channel, uint64_t now_us)
 {
-    if (!channel->checked || channel->short_us || channel->state != LINK_UP)
+    if (!channel->checked || channel->short_us != UINT64_MAX || channel->state != LINK_UP)
         return;
     channel->short_us = now_us + RETRY_US;
     if (channel->short_us < channel->wake_us)
@@ -80,8 +82,8 @@ static void write_header(struct channel *channel, uint8_t *bytes, struct frame f
     channel->control_told = channel->control_consumed;
     channel->data_told = channel->data_consumed;
     channel->data_acknowledged = channel->data_received;
-    channel->ack_us = 0;
-    channel->ack_now = false;
+    channel->ack_us = UINT64_MAX;
+    channel->owes &= (uint8_t)~OWES_ACK;
 }
 
 void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags,
@@ -98,7 +100,6 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
     for (unsigned i = 0; i < count; i++) {
         struct segment *segment = segment_at(channel, channel->end++);
         *segment = segments[i];
-        segment->seq = channel->seq_next;
         segment->last = i + 1 == count;
     }
     channel->seq_next++;
@@ -147,7 +148,7 @@ static bool send_raw(struct channel *channel, uint8_t type, uint8_t flags,
               crc32_add(0, bytes + FRAME_HEADER_BYTES, length));
     }
     if (hand_over(channel, bytes, total) != E_OK) {
-        channel->ack_now = true;
+        channel->owes |= OWES_ACK;
         return false;
     }
     channel->raw_handed[index] = channel->handed;
@@ -158,9 +159,9 @@ static bool send_raw(struct channel *channel, uint8_t type, uint8_t flags,
 /* Begins to send everything not acknowledged again, when no frame is half handed. */
 static void resend(struct channel *channel, uint64_t now_us)
 {
-    if (!channel->resend_due || !between_frames(channel))
+    if (!between_frames(channel))
         return;
-    channel->resend_due = false;
+    channel->owes &= (uint8_t)~OWES_AGAIN;
     channel->retry_us = now_us + RETRY_US;
     if (channel->first == channel->next)
         return;
@@ -189,23 +190,28 @@ static bool watch(struct channel *channel, uint64_t now_us)
         return false;
     }
     if (channel->checked && now_us >= channel->retry_us)
-        channel->resend_due = true;
+        channel->owes |= OWES_AGAIN;
     return true;
+}
+
+/* Whether all of the other end is known: it hears us and has a number. */
+static bool knows_all(const struct channel *channel)
+{
+    return channel->state >= LINK_UP && channel->peer.id != ID_UNKNOWN;
 }
 
 uint8_t channel_heard(const struct channel *channel)
 {
     if (channel->state == LINK_SILENT)
         return HEARD_NOTHING;
-    return channel->state == LINK_HEARD || channel->peer.id == ID_UNKNOWN ? HEARD_PART : HEARD_ALL;
+    return knows_all(channel) ? HEARD_ALL : HEARD_PART;
 }
 
 /* Whether the other end must be asked: not before this one knows its number, or has been spoken to.
  */
 static bool wants_hello(const struct channel *channel)
 {
-    return channel_heard(channel) != HEARD_ALL &&
-           (channel->told_id != ID_UNKNOWN || channel->state != LINK_SILENT);
+    return !knows_all(channel) && (channel->told_id != ID_UNKNOWN || channel->state != LINK_SILENT);
 }
 
 bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id)
@@ -214,7 +220,7 @@ bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id)
     bool news = id != channel->told_id || heard != channel->told_heard;
     bool wanting = wants_hello(channel) && now_us - channel->hello_us >= HELLO_RETRY_US;
 
-    return channel->state != LINK_DEAD && (channel->hello_due || news || wanting) &&
+    return channel->state != LINK_DEAD && (channel->owes & OWES_HELLO || news || wanting) &&
            channel->link->carrier == CARRIER_UP;
 }
 
@@ -222,7 +228,7 @@ void channel_greet(struct channel *channel, uint64_t now_us, const struct hello 
 {
     if (!send_raw(channel, FRAME_HELLO, FLAG_CHECKED, hello))
         return;
-    channel->hello_due = false;
+    channel->owes &= (uint8_t)~OWES_HELLO;
     channel->hello_us = now_us;
     channel->told_id = hello->id;
     channel->told_heard = hello->heard;
@@ -230,12 +236,12 @@ void channel_greet(struct channel *channel, uint64_t now_us, const struct hello 
 
 static void tell_sender(struct channel *channel, uint64_t now_us)
 {
-    if (channel->nak_due) {
+    if (channel->owes & OWES_NAK) {
         if (send_raw(channel, FRAME_NAK, 0, NULL)) {
-            channel->nak_due = false;
+            channel->owes &= (uint8_t)~OWES_NAK;
             channel->counters.naks++;
         }
-    } else if (channel->ack_now || (channel->ack_us && now_us >= channel->ack_us)) {
+    } else if (channel->owes & OWES_ACK || now_us >= channel->ack_us) {
         channel->counters.acks += send_raw(channel, FRAME_ACK, 0, NULL);
     }
 }
@@ -243,8 +249,6 @@ static void tell_sender(struct channel *channel, uint64_t now_us)
 /* Asks for credit that is late: the acknowledgement that brought it may be lost. */
 static void ask_credit(struct channel *channel, uint64_t now_us)
 {
-    if (channel->short_us == 0 || now_us < channel->short_us)
-        return;
     channel->short_us = now_us + RETRY_US;
     if (channel->asked_us == 0)
         channel->asked_us = now_us;
@@ -257,22 +261,19 @@ static uint64_t deadline(const struct channel *channel, uint64_t now_us)
 {
     uint64_t wake_us = UINT64_MAX;
 
-    if (channel->state == LINK_DEAD || channel->state == LINK_CROSSED ||
-        channel->link->carrier != CARRIER_UP)
+    if (channel->state >= LINK_CROSSED || channel->link->carrier != CARRIER_UP)
         return wake_us;
-    if (wants_hello(channel))
-        wake_us = channel->hello_us + HELLO_RETRY_US;
-    if (channel->ack_us && channel->ack_us < wake_us)
-        wake_us = channel->ack_us;
-    if (channel->short_us && channel->short_us < wake_us)
-        wake_us = channel->short_us;
     if (channel->first != channel->end) {
-        uint64_t dead_us = channel->progress_us + DEAD_AFTER_US;
-        if (dead_us < wake_us)
-            wake_us = dead_us;
+        wake_us = channel->progress_us + DEAD_AFTER_US;
         if (channel->checked && channel->retry_us < wake_us)
             wake_us = channel->retry_us;
     }
+    if (channel->ack_us < wake_us)
+        wake_us = channel->ack_us;
+    if (channel->short_us < wake_us)
+        wake_us = channel->short_us;
+    if (wants_hello(channel) && channel->hello_us + HELLO_RETRY_US < wake_us)
+        wake_us = channel->hello_us + HELLO_RETRY_US;
     return wake_us > now_us ? wake_us : now_us + ACK_DELAY_US;
 }
 
@@ -280,7 +281,8 @@ void channel_flush(struct channel *channel, uint64_t now_us)
 {
     if (!watch(channel, now_us))
         return;
-    resend(channel, now_us);
+    if (channel->owes & OWES_AGAIN)
+        resend(channel, now_us);
     while (channel->next != channel->end) {
         struct segment *segment = segment_at(channel, channel->next);
         if (hand_over(channel, segment->data, segment->bytes) != E_OK)
@@ -289,7 +291,8 @@ void channel_flush(struct channel *channel, uint64_t now_us)
         channel->next++;
     }
     tell_sender(channel, now_us);
-    ask_credit(channel, now_us);
+    if (now_us >= channel->short_us)
+        ask_credit(channel, now_us);
     if (channel->kick_due) {
         channel->kick_due = false;
         channel->link->ops->kick(channel->link);
@@ -303,8 +306,7 @@ bool channel_take_done(struct channel *channel, struct segment *segment)
         return false;
     const struct segment *oldest = segment_at(channel, channel->first);
     if (channel->state != LINK_DEAD) {
-        if ((int16_t)(oldest->seq - channel->seq_acknowledged) >= 0 ||
-            channel->first == channel->next)
+        if (channel->seq_released == channel->seq_acknowledged || channel->first == channel->next)
             return false;
         /* One copy that the neighbour has is one the device has read; with two, ask the device. */
         if (channel->resent &&
@@ -312,6 +314,8 @@ bool channel_take_done(struct channel *channel, struct segment *segment)
             return false;
     }
     *segment = *oldest;
+    if (segment->last)
+        channel->seq_released++;
     if (channel->first == channel->next)
         channel->next++;
     channel->first++;

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "drivers/check.h"
 #include "drivers/link.h"
 #include "router/frame_wire.h"
 
@@ -50,7 +51,6 @@ enum segment_owner {
 struct segment {
     const uint8_t *data;
     uint32_t bytes;
-    uint16_t seq;
     uint16_t number; /* buffer, slot or source */
     uint8_t owner;   /* enum segment_owner */
     uint8_t port;
@@ -59,6 +59,9 @@ struct segment {
     uint32_t handed;       /* the channel's count of handed segments after this one */
     uint32_t credit_bytes; /* payload that is consumed when it is released */
 };
+
+/* What the next channel_flush is to send, whatever else there is. */
+enum channel_owes { OWES_HELLO = 1, OWES_NAK = 2, OWES_ACK = 4, OWES_AGAIN = 8 };
 
 enum credit { CREDIT_NONE, CREDIT_DATA, CREDIT_CONTROL };
 
@@ -85,7 +88,8 @@ struct channel {
     bool checked;        /* payloads carry a CRC */
     uint8_t state;       /* enum link_state */
     uint8_t dead_reason; /* enum dead_reason */
-    bool hello_due, hello_new;
+    uint8_t owes;        /* enum channel_owes */
+    bool hello_new;
     uint8_t told_heard; /* what the last HELLO said */
     uint32_t told_id;
 
@@ -93,19 +97,18 @@ struct channel {
      * freely */
     struct segment *segments;
     uint16_t first, next, end;
-    uint16_t seq_next; /* of the next new frame */
-    uint16_t seq_acknowledged;
+    uint16_t seq_next;                       /* of the next new frame */
+    uint16_t seq_acknowledged, seq_released; /* by the neighbour; and given back to the owner */
     /* a second copy of something has gone: ask the link before memory is given back */
     bool resent;
-    bool resend_due;
     uint32_t handed; /* segments given to the link, raw ones included */
     /* when an acknowledgement last moved, or the first unacknowledged frame went */
     uint64_t progress_us;
     uint64_t retry_us;
     uint32_t data_sent, data_limit;
     uint16_t control_sent, control_limit;
-    /* lossy links: when to ask for credit that may have been lost on its way, and since when an
-     * answer is owed; 0: not */
+    /* lossy links: when to ask for credit that may have been lost on its way (UINT64_MAX: never),
+     * and since when an answer is owed (0: none is) */
     uint64_t short_us, asked_us;
     uint8_t raw_next, header_next, headers_used;
     bool kick_due;
@@ -116,9 +119,9 @@ struct channel {
     struct link_chunk chunk; /* what is left of the present chunk */
     bool chunk_held;
     uint16_t seq_expected, seq_told;
-    bool hunting;           /* looking for the next good header */
-    bool nak_sent, nak_due; /* one NAK per gap */
-    uint32_t payload_left;  /* of the DATA frame under way */
+    bool hunting;          /* looking for the next good header */
+    bool nak_sent;         /* one NAK per gap */
+    uint32_t payload_left; /* of the DATA frame under way */
     bool payload_skip;
     uint8_t payload_flags;
     uint8_t crc_left; /* bytes of the payload's CRC still to come */
@@ -129,8 +132,7 @@ struct channel {
     uint8_t *chunk_end; /* end of the memory that the present chunk may fill */
     uint32_t tail_room; /* bytes free behind the newest piece, in its buffer */
     uint16_t control_received, control_consumed, control_told;
-    uint64_t ack_us; /* when an acknowledgement must go at the latest; 0: none is owed */
-    bool ack_now;
+    uint64_t ack_us; /* when an acknowledgement must go at the latest; UINT64_MAX: none is owed */
 
     struct hello peer;
     struct channel_counters counters;
@@ -174,13 +176,13 @@ static inline void channel_wake(struct channel *channel)
 /* Has an acknowledgement sent with the next channel_flush. */
 static inline void channel_acknowledge(struct channel *channel)
 {
-    channel->ack_now = true;
+    channel->owes |= OWES_ACK;
     channel_wake(channel);
 }
 
 static inline void channel_greet_soon(struct channel *channel)
 {
-    channel->hello_due = true;
+    channel->owes |= OWES_HELLO;
     channel_wake(channel);
 }
 
@@ -205,9 +207,20 @@ enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us,
                                   struct arrival *arrival);
 
 /* Adds a hold on a receive buffer. */
-void channel_hold(struct channel *channel, uint16_t buffer);
+static inline void channel_hold(struct channel *channel, uint16_t buffer)
+{
+    channel->refs[buffer]++;
+}
 
-/* Drops one hold on a receive buffer, and counts what it carried as consumed. */
+/* Drops one hold on a receive buffer. */
+static inline void channel_drop(struct channel *channel, uint16_t buffer)
+{
+    CHECK(channel->refs[buffer] > 0);
+    if (--channel->refs[buffer] == 0)
+        channel->link->ops->release(channel->link, buffer);
+}
+
+/* The same, and counts what it carried as consumed. */
 void channel_release(struct channel *channel, uint16_t buffer, enum credit credit, uint32_t bytes);
 
 /* True when a frame of so many segments can be queued now. */
@@ -227,12 +240,27 @@ void channel_short(struct channel *channel, uint64_t now_us);
 void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags,
                    uint32_t payload, const struct segment *segments, unsigned count);
 
+/* Whether both ends know all of each other, and each that the other does: nothing to greet for. */
+static inline bool channel_acquainted(const struct channel *channel, uint32_t id)
+{
+    return channel->state == LINK_UP && channel->told_id == id &&
+           channel->told_heard == HEARD_ALL && channel->peer.id != ID_UNKNOWN &&
+           !(channel->owes & OWES_HELLO);
+}
+
 /* Whether channel_greet has something to say for a node with this number. */
 bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id);
 void channel_greet(struct channel *channel, uint64_t now_us, const struct hello *hello);
 
 /* Hands queued segments, and the acknowledgements that are due, to the link. */
 void channel_flush(struct channel *channel, uint64_t now_us);
+
+/* Whether channel_take_done may have something. */
+static inline bool channel_has_done(const struct channel *channel)
+{
+    return channel->first != channel->end &&
+           (channel->seq_released != channel->seq_acknowledged || channel->state == LINK_DEAD);
+}
 
 /* Takes the oldest segment that is done with; false when there is none. */
 bool channel_take_done(struct channel *channel, struct segment *segment);
@@ -243,9 +271,8 @@ uint8_t channel_heard(const struct channel *channel);
 /* Whether channel_flush has nothing to do until something happens. */
 static inline bool channel_settled(const struct channel *channel, uint32_t id)
 {
-    return channel->link->carrier != CARRIER_UP || channel->state == LINK_DEAD ||
-           (channel->next == channel->end && !channel->ack_now && !channel->nak_due &&
-            !channel->resend_due && !channel->hello_due && channel->told_id == id);
+    return (channel->next == channel->end && channel->owes == 0 && channel->told_id == id) ||
+           channel->state == LINK_DEAD || channel->link->carrier != CARRIER_UP;
 }
 
 /* Declares the link dead. */

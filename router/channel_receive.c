@@ -16,23 +16,10 @@ enum {
     PATIENCE_MAX = 4       /* chunks: a wake-up costs about as much as taking that many */
 };
 
-static void drop_ref(struct channel *channel, uint16_t buffer)
-{
-    if (buffer == BUFFER_NONE)
-        return;
-    CHECK(channel->refs[buffer] > 0);
-    if (--channel->refs[buffer] == 0)
-        channel->link->ops->release(channel->link, buffer);
-}
-
-void channel_hold(struct channel *channel, uint16_t buffer)
-{
-    channel->refs[buffer]++;
-}
-
 void channel_release(struct channel *channel, uint16_t buffer, enum credit credit, uint32_t bytes)
 {
-    drop_ref(channel, buffer);
+    if (buffer != BUFFER_NONE)
+        channel_drop(channel, buffer);
     if (credit == CREDIT_CONTROL) {
         channel->control_consumed++;
         if ((uint16_t)(channel->control_consumed - channel->control_told) >= CONTROL_WINDOW / 2)
@@ -49,7 +36,7 @@ void channel_release(struct channel *channel, uint16_t buffer, enum credit credi
 static void drop_chunk(struct channel *channel)
 {
     channel->chunk_held = false;
-    drop_ref(channel, channel->chunk.buffer);
+    channel_drop(channel, channel->chunk.buffer);
 }
 
 /* Consumes bytes of the present chunk, and lets go of it when it is used up. */
@@ -59,6 +46,17 @@ static void advance(struct channel *channel, uint32_t bytes)
     channel->chunk.bytes -= bytes;
     if (channel->chunk.bytes == 0)
         drop_chunk(channel);
+}
+
+/* The same for a packet that stays: what is left of the chunk needs a hold of its own. */
+static void pass_hold(struct channel *channel, uint32_t bytes)
+{
+    if (channel->chunk.bytes == bytes) {
+        channel->chunk_held = false;
+        return;
+    }
+    channel_hold(channel, channel->chunk.buffer);
+    advance(channel, bytes);
 }
 
 static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
@@ -83,7 +81,7 @@ static bool gather_more(struct channel *channel, uint32_t bytes)
         chunk.data -= kept;
         chunk.bytes += kept;
         memcpy(chunk.data, channel->chunk.data, kept);
-        drop_ref(channel, channel->chunk.buffer);
+        channel_drop(channel, channel->chunk.buffer);
         channel->chunk = chunk;
     }
     return true;
@@ -98,14 +96,14 @@ static inline bool gather(struct channel *channel, uint32_t bytes)
 static void owe_nak(struct channel *channel)
 {
     if (!channel->nak_sent)
-        channel->nak_due = true;
+        channel->owes |= OWES_NAK;
     channel->nak_sent = true;
     channel_wake(channel);
 }
 
 static void owe_ack(struct channel *channel, uint64_t now_us)
 {
-    if (channel->ack_us == 0) {
+    if (channel->ack_us == UINT64_MAX) {
         channel->ack_us = now_us + ACK_DELAY_US;
         if (channel->ack_us < channel->wake_us)
             channel->wake_us = channel->ack_us;
@@ -121,7 +119,7 @@ static void accept_frame(struct channel *channel, uint64_t now_us)
 {
     channel->seq_expected++;
     channel->nak_sent = false;
-    channel->nak_due = false;
+    channel->owes &= (uint8_t)~OWES_NAK;
     channel->counters.frames_received++;
     owe_ack(channel, now_us);
 }
@@ -145,13 +143,13 @@ static void take_credits(struct channel *channel, const struct frame *frame, uin
     if ((int32_t)(data_limit - channel->data_limit) > 0 &&
         (int32_t)(frame->data_credit - channel->data_sent) <= 0) {
         channel->data_limit = data_limit;
-        channel->short_us = 0;
+        channel->short_us = UINT64_MAX;
     }
     uint16_t control_limit = (uint16_t)(frame->control_credit + channel->peer.control_window);
     if ((int16_t)(control_limit - channel->control_limit) > 0 &&
         (int16_t)(frame->control_credit - channel->control_sent) <= 0) {
         channel->control_limit = control_limit;
-        channel->short_us = 0;
+        channel->short_us = UINT64_MAX;
     }
 }
 
@@ -193,7 +191,7 @@ static void take_unnumbered(struct channel *channel, uint64_t now_us, const stru
     if (frame->type == FRAME_HELLO) {
         take_hello(channel, now_us, payload);
     } else if (frame->type == FRAME_NAK) {
-        channel->resend_due = true;
+        channel->owes |= OWES_AGAIN;
         channel_wake(channel);
     } else if (frame->flags & FLAG_ASK) {
         channel_acknowledge(channel);
@@ -239,7 +237,6 @@ static bool take_packet(struct channel *channel, const struct frame *frame, uint
         channel->control_received++;
     }
     accept_frame(channel, now_us);
-    channel->refs[channel->chunk.buffer]++;
     *arrival = (struct arrival){packet, frame->length, channel->chunk.buffer};
     return true;
 }
@@ -321,7 +318,6 @@ static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
     }
     if (!gather(channel, bytes))
         return ARRIVAL_NONE;
-    enum arrival_kind kind = ARRIVAL_PROGRESS;
     channel->hunting = false;
     take_credits(channel, &frame, now_us);
     if (!payload_good(&frame, channel->chunk.data + FRAME_HEADER_BYTES)) {
@@ -330,10 +326,11 @@ static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
     } else if (frame.type != FRAME_PACKET) {
         take_unnumbered(channel, now_us, &frame, channel->chunk.data + FRAME_HEADER_BYTES);
     } else if (take_packet(channel, &frame, now_us, arrival)) {
-        kind = ARRIVAL_PACKET;
+        pass_hold(channel, bytes);
+        return ARRIVAL_PACKET;
     }
     advance(channel, bytes);
-    return kind;
+    return ARRIVAL_PROGRESS;
 }
 
 /* Adds a few bytes to the newest piece, when its buffer has room behind it; so buffers and pieces
@@ -385,7 +382,8 @@ static void roll_back(struct channel *channel)
     while (channel->piece_end != channel->piece_commit) {
         struct piece *piece = channel_piece_at(channel, --channel->piece_end);
         channel->data_received -= piece->bytes;
-        drop_ref(channel, piece->buffer);
+        if (piece->buffer != BUFFER_NONE)
+            channel_drop(channel, piece->buffer);
     }
     channel->tail_room = 0;
 }
@@ -463,7 +461,7 @@ static void drain(struct channel *channel)
     if (channel->chunk_held)
         drop_chunk(channel);
     while (next_chunk(channel, &channel->chunk))
-        drop_ref(channel, channel->chunk.buffer);
+        channel_drop(channel, channel->chunk.buffer);
 }
 
 enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival)

@@ -217,7 +217,7 @@ static void release_done(struct router *router, unsigned port)
     struct channel *channel = &router->ports[port].channel;
     struct segment segment;
 
-    while (channel_take_done(channel, &segment)) {
+    while (channel_has_done(channel) && channel_take_done(channel, &segment)) {
         router->setup_due |= router->setup_short; /* there is more room */
         router->out_due |= 1u << port;
         switch (segment.owner) {
@@ -247,7 +247,8 @@ static bool look(struct router *router, unsigned port)
     if (!channel_news(channel))
         return false;
     bool more = take_link(router, port);
-    release_done(router, port);
+    if (channel_has_done(channel))
+        release_done(router, port);
     watch_link(router, port);
     return more;
 }
@@ -291,7 +292,8 @@ static void flush(struct router *router, unsigned port)
 {
     struct channel *channel = &router->ports[port].channel;
 
-    if (channel_greets(channel, router->now_us, router->id)) {
+    if (!channel_acquainted(channel, router->id) &&
+        channel_greets(channel, router->now_us, router->id)) {
         struct hello hello;
         identity_hello(router, port, &hello);
         channel_greet(channel, router->now_us, &hello);
