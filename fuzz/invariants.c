@@ -33,6 +33,8 @@ static void check_port(const struct router *router, unsigned number, const struc
     CHECK(port->opens_held <= port->circuit_count);
     CHECK(port->owed_count <= CIRCUITS_MAX && port->replies_busy <= CIRCUITS_MAX);
     CHECK((router->held_ports >> number & 1) == (port->opens_held > 0));
+    CHECK(!((router->passing_ports | router->untold_ports) & ~router->held_ports));
+    CHECK(!(router->passing_ports & router->untold_ports));
     CHECK((router->owed_ports >> number & 1) >= (port->owed_count > 0));
     CHECK((router->routed_due >> number & 1) >= (port->routed_count > 0));
 }
@@ -40,13 +42,17 @@ static void check_port(const struct router *router, unsigned number, const struc
 static void check_counts(const struct router *router)
 {
     uint32_t used = 0;
-    unsigned opening = 0;
+    unsigned passed = 0;
 
     for (unsigned i = 0; i < SOURCES_MAX; i++) {
         used |= (uint32_t)(router->sources[i].state != CIRCUIT_FREE) << i;
-        opening += router->sources[i].state == CIRCUIT_WAITING;
     }
-    CHECK(used == router->sources_used && opening <= router->opening_count);
+    for (unsigned i = 0; i < router->opening_count; i++) {
+        bool waits = router->sources[router->opening[i]].state == CIRCUIT_WAITING;
+        CHECK(waits == (i >= router->opening_passed));
+        passed += !waits;
+    }
+    CHECK(used == router->sources_used && passed == router->opening_passed);
     CHECK(router->opening_count <= CIRCUITS_MAX);
     for (unsigned i = 0; i < router->slots_queued; i++)
         CHECK(!(router->slots_free >> router->slot_order[i] & 1));

@@ -19,17 +19,6 @@
 #include "drivers/status.h"
 #include "router/internal.h"
 
-static struct circuit *circuit_at(struct port *port, unsigned index)
-{
-    CHECK(index < port->circuit_count);
-    return &port->circuits[(port->circuit_first + index) % CIRCUITS_MAX];
-}
-
-struct circuit *circuit_held(struct port *port)
-{
-    return port->opens_held ? circuit_at(port, port->circuit_count - port->opens_held) : NULL;
-}
-
 /* Takes a circuit out of the ring; the later ones move up. */
 static void remove_circuit(struct port *port, const struct circuit *circuit)
 {
@@ -37,6 +26,7 @@ static void remove_circuit(struct port *port, const struct circuit *circuit)
 
     while (circuit_at(port, index) != circuit)
         index++;
+    CHECK(index < port->circuit_count);
     for (; index + 1 < port->circuit_count; index++)
         *circuit_at(port, index) = *circuit_at(port, index + 1);
     port->circuit_count--;
@@ -81,8 +71,17 @@ static bool take_answer(struct router *router, unsigned port, const struct arriv
     if (packet[0] == PACKET_REFUSE && status >= E_OK)
         return false;
     circuit_answer(router, port, status, status == E_OK ? get64(packet + 16) : 0);
-    channel_release(&in->channel, arrival->buffer, CREDIT_NONE, 0);
+    channel_drop(&in->channel, arrival->buffer);
     return true;
+}
+
+/* The oldest OPEN held at a port is another one now. */
+static void note_held(struct router *router, unsigned port)
+{
+    bool local = circuit_held(&router->ports[port])->out == PORT_LOCAL;
+
+    router->held_ports |= 1u << port;
+    *(local ? &router->untold_ports : &router->passing_ports) |= 1u << port;
 }
 
 bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival)
@@ -99,33 +98,39 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
     in->open_dst = get32(packet + 8);
     if (in->circuit_count == 0)
         in->circuit_first = 0;
-    in->circuit_count++;
-    in->opens_held++;
-    router->held_ports |= 1u << port;
     router->setup_due = true;
-    *circuit_at(in, in->circuit_count - 1u) =
+    *circuit_at(in, in->circuit_count++) =
         (struct circuit){.out = (uint8_t)(out == port ? PORT_NONE : out),
                          .state = CIRCUIT_WAITING,
                          .flags = open_flags(packet),
                          .length = get32(packet + 16),
                          .open = *arrival,
                          .stamp = router->stamp++};
+    if (in->opens_held++ == 0)
+        note_held(router, port);
     return true;
 }
 
-void circuit_unhold(struct router *router, struct port *in)
+void circuit_unhold(struct router *router, unsigned port)
 {
+    struct port *in = &router->ports[port];
+
     circuit_held(in)->open.packet = NULL;
     router->setup_due = true;
-    if (--in->opens_held == 0)
-        router->held_ports &= ~in->channel.due_bit;
+    router->held_ports &= ~(1u << port);
+    router->passing_ports &= ~(1u << port);
+    router->untold_ports &= ~(1u << port);
+    if (--in->opens_held > 0)
+        note_held(router, port);
 }
 
 /* Takes the oldest held OPEN of an in-port off; its circuit stays. */
-static void drop_open(struct router *router, struct port *in)
+static void drop_open(struct router *router, unsigned port)
 {
-    channel_release(&in->channel, circuit_held(in)->open.buffer, CREDIT_NONE, 0);
-    circuit_unhold(router, in);
+    struct port *in = &router->ports[port];
+
+    channel_drop(&in->channel, circuit_held(in)->open.buffer);
+    circuit_unhold(router, port);
 }
 
 static void owe_reply(struct router *router, struct port *in, uint8_t kind, int status,
@@ -145,7 +150,7 @@ void circuit_refuse(struct router *router, unsigned port, int status)
     struct port *in = &router->ports[port];
     struct circuit *circuit = circuit_held(in);
 
-    drop_open(router, in);
+    drop_open(router, port);
     if (stream_early(circuit->flags)) {
         circuit->out = PORT_NONE;
         circuit->state = CIRCUIT_FLOWING;
@@ -172,7 +177,10 @@ bool circuit_answer_source(struct router *router, unsigned index, int status, ui
                             .done_ns = done_ns};
 
     router->opening_count--;
-    memmove(router->opening + index, router->opening + index + 1, router->opening_count - index);
+    if (index < router->opening_passed)
+        router->opening_passed--;
+    for (unsigned i = index; i < router->opening_count; i++)
+        router->opening[i] = router->opening[i + 1];
     if (status == E_OK)
         router->send_free_ns = done_ns;
     router_tell(router, &notice);
@@ -195,9 +203,12 @@ static bool answer_passing(struct router *router, struct port *in, unsigned port
         in->newest_passed = false;
         return false;
     }
-    while (circuit_at(in, index)->state != CIRCUIT_OPENED || circuit_at(in, index)->out != port)
-        index++;
     struct circuit *circuit = circuit_at(in, index);
+    while (circuit->state != CIRCUIT_OPENED || circuit->out != port) {
+        index++;
+        CHECK(index < in->circuit_count);
+        circuit = circuit_at(in, index);
+    }
     bool over = circuit->flags & OPEN_INLINE || (status != E_OK && !stream_early(circuit->flags));
     if (over)
         remove_circuit(in, circuit);
@@ -229,11 +240,9 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
 
 static void tell_opens(struct router *router)
 {
-    for (uint32_t left = router->held_ports; left; left &= left - 1) {
+    for (uint32_t left = router->untold_ports; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         struct circuit *circuit = circuit_held(&router->ports[port]);
-        if (circuit->told || circuit->out != PORT_LOCAL)
-            continue;
         if (setup_early(router, circuit->open.packet)) {
             circuit_refuse(router, port, E_BUSY);
             continue;
@@ -242,7 +251,7 @@ static void tell_opens(struct router *router)
             router->setup_due = true;
             return;
         }
-        circuit->told = true;
+        router->untold_ports &= ~(1u << port);
         router_tell(router, &(struct notice){.kind = NOTICE_OPEN, .port = port});
     }
 }
@@ -255,7 +264,8 @@ static void send_reply(struct router *router, unsigned port)
     bool accepted = reply.kind == PACKET_ACCEPT;
 
     in->owed_count--;
-    memmove(in->owed, in->owed + 1, in->owed_count * sizeof in->owed[0]);
+    if (in->owed_count)
+        memmove(in->owed, in->owed + 1, in->owed_count * sizeof in->owed[0]);
     in->reply_next = (uint8_t)((in->reply_next + 1) % CIRCUITS_MAX);
     in->replies_busy++;
     memset(packet, 0, PACKET_HEADER_BYTES);
@@ -283,9 +293,10 @@ void circuit_pump(struct router *router)
     if (router->setup_due) {
         router->setup_due = false;
         router->setup_short = false;
-        while (setup_pass_oldest(router))
+        while (setup_waits(router) && setup_pass_oldest(router))
             ;
-        tell_opens(router);
+        if (router->untold_ports)
+            tell_opens(router);
     }
     if (router->owed_ports)
         send_replies(router);
@@ -334,7 +345,7 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
         uint32_t bytes = circuit->length < sink->room ? circuit->length : sink->room;
         memcpy(sink->data, packet + OPEN_BYTES, bytes);
     }
-    drop_open(router, in);
+    drop_open(router, port);
     if (circuit->flags & OPEN_INLINE)
         remove_circuit(in, circuit);
     owe_reply(router, in, PACKET_ACCEPT, E_OK, done_ns);
@@ -355,7 +366,7 @@ void circuit_port_dead(struct router *router, unsigned port)
         circuit_answer(router, port, E_LINK_DEAD, 0);
     while (dead->opens_held) {
         struct circuit *circuit = circuit_held(dead);
-        drop_open(router, dead);
+        drop_open(router, port);
         remove_circuit(dead, circuit);
     }
     router->owed_ports &= ~(1u << port);

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 #include "router/router.h"
 
 /* Port of the next hop to dst, PORT_LOCAL, or PORT_NONE when there is no way. */
@@ -31,10 +33,8 @@ void circuit_pump(struct router *router);
  * not. */
 void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns);
 void circuit_port_dead(struct router *router, unsigned port);
-/* The oldest circuit whose OPEN is held at a port; NULL when there is none. */
-struct circuit *circuit_held(struct port *port);
 /* The oldest OPEN of an in-port is held no longer; its circuit stays. */
-void circuit_unhold(struct router *router, struct port *in);
+void circuit_unhold(struct router *router, unsigned port);
 /* Refuses the oldest circuit that in-port `port` holds; bytes that follow it already are thrown
  * away. */
 void circuit_refuse(struct router *router, unsigned port, int status);
@@ -45,8 +45,26 @@ bool circuit_answer_source(struct router *router, unsigned index, int status, ui
 /* Whether a message's OPEN that has come to this node is one of a sender that is a collective
  * ahead: rule 5. */
 bool setup_early(const struct router *router, const uint8_t *packet);
+/* Whether any OPEN is to go on. */
+static inline bool setup_waits(const struct router *router)
+{
+    return router->passing_ports || router->opening_passed < router->opening_count;
+}
+
 /* Lets the oldest circuit that may pass go on; false when none may. */
 bool setup_pass_oldest(struct router *router);
+
+static inline struct circuit *circuit_at(struct port *port, unsigned index)
+{
+    return &port->circuits[(port->circuit_first + index) % CIRCUITS_MAX];
+}
+
+/* The oldest circuit whose OPEN is held at a port; NULL when there is none. */
+static inline struct circuit *circuit_held(struct port *port)
+{
+    return port->opens_held ? circuit_at(port, (unsigned)(port->circuit_count - port->opens_held))
+                            : NULL;
+}
 
 static inline uint8_t open_flags(const uint8_t *packet)
 {

@@ -134,7 +134,7 @@ static void take_arrival(struct router *router, unsigned port, const struct arri
     else if (arrival->packet[0] >= PACKET_ROUTED)
         packet_take(router, port, arrival);
     else if (!circuit_take(router, port, arrival)) {
-        channel_release(channel, arrival->buffer, CREDIT_NONE, 0);
+        channel_drop(channel, arrival->buffer);
         channel_kill(channel, DEAD_PROTOCOL);
     }
 }

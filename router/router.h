@@ -96,7 +96,6 @@ struct circuit {
     uint8_t out;   /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
     uint8_t state; /* enum circuit_state */
     uint8_t flags; /* enum open_flag */
-    bool told;     /* NOTICE_OPEN has been given */
     uint32_t length;
     uint32_t moved;      /* bytes passed on so far */
     struct arrival open; /* its OPEN, while it is held here; packet NULL: it is not */
@@ -209,6 +208,7 @@ struct router {
 
     /* sources without an answer, oldest first: all to one node over one link */
     uint8_t opening[CIRCUITS_MAX], opening_count;
+    uint8_t opening_passed; /* those, the first of them, whose OPEN is on its way */
 
     /* What there is to look at, so that a step looks at nothing else: masks of ports, sources,
      * slots */
@@ -216,6 +216,8 @@ struct router {
     uint32_t flush_due;  /* channel_flush has something to do */
     uint32_t routed_due; /* packets for other nodes lie there */
     uint32_t held_ports; /* OPENs are held there */
+    /* the oldest OPEN held there is to go on, or is for this node, which has not been told */
+    uint32_t passing_ports, untold_ports;
     uint32_t owed_ports; /* answers are owed there */
     uint32_t in_due;     /* bytes of circuits have come in there, or may be taken now */
     uint32_t out_due;    /* bytes of circuits may go out there */

@@ -106,14 +106,13 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
 
 static void pass_held(struct router *router, unsigned port, unsigned out)
 {
-    struct port *in = &router->ports[port];
-    struct circuit *circuit = circuit_held(in);
+    struct circuit *circuit = circuit_held(&router->ports[port]);
     struct arrival open = circuit->open;
     struct segment owner = {.owner = OWNER_BUFFER, .port = (uint8_t)port, .number = open.buffer};
 
     pass(router, port, out, open.packet);
     circuit->state = CIRCUIT_OPENED;
-    circuit_unhold(router, in);
+    circuit_unhold(router, port);
     router_queue_packet(router, out, open.packet - FRAME_HEADER_BYTES, open.bytes, owner);
     router->circuits_forwarded++;
 }
@@ -121,7 +120,6 @@ static void pass_held(struct router *router, unsigned port, unsigned out)
 /* An OPEN that waits for a port to be set up over: the oldest of an in-port, or this node's own. */
 struct waiting {
     unsigned in, out;
-    unsigned index; /* this node's own: its place in router.opening */
     uint32_t stamp;
     const uint8_t *packet;
 };
@@ -130,21 +128,15 @@ static bool waiting_at(struct router *router, unsigned in, struct waiting *waiti
 {
     waiting->in = in;
     if (in == PORT_LOCAL) {
-        for (unsigned i = 0; i < router->opening_count; i++) {
-            const struct source *source = &router->sources[router->opening[i]];
-            if (source->state != CIRCUIT_WAITING)
-                continue;
-            waiting->index = i;
-            waiting->out = source->out;
-            waiting->stamp = source->stamp;
-            waiting->packet = source->open + FRAME_HEADER_BYTES;
-            return true;
-        }
-        return false;
+        const struct source *source = &router->sources[router->opening[router->opening_passed]];
+        waiting->out = source->out;
+        waiting->stamp = source->stamp;
+        waiting->packet = source->open + FRAME_HEADER_BYTES;
+        return true;
     }
     struct port *port = &router->ports[in];
     const struct circuit *circuit = circuit_held(port);
-    if (!circuit || port->channel.state == LINK_DEAD || circuit->out == PORT_LOCAL)
+    if (port->channel.state == LINK_DEAD)
         return false;
     waiting->out = circuit->out;
     waiting->stamp = circuit->stamp;
@@ -152,7 +144,7 @@ static bool waiting_at(struct router *router, unsigned in, struct waiting *waiti
     return true;
 }
 
-/* Takes the next in-port off a mask of those that hold OPENs, this node itself being the last;
+/* Takes the next in-port off a mask of those whose OPENs wait, this node itself being the last;
  * PORT_NONE at the end. */
 static unsigned next_in(uint32_t *left)
 {
@@ -165,7 +157,9 @@ static unsigned next_in(uint32_t *left)
 
 static uint32_t holders(const struct router *router)
 {
-    return router->held_ports | (router->opening_count ? 1u << PORT_LOCAL : 0);
+    bool own = router->opening_passed < router->opening_count;
+
+    return router->passing_ports | (own ? 1u << PORT_LOCAL : 0);
 }
 
 /* Whether an older OPEN from elsewhere waits for the same port: beads must not keep it out. */
@@ -184,7 +178,7 @@ static bool overtakes(struct router *router, const struct waiting *one)
 static void refuse_waiting(struct router *router, const struct waiting *waiting, int status)
 {
     if (waiting->in == PORT_LOCAL)
-        circuit_answer_source(router, waiting->index, status, 0);
+        circuit_answer_source(router, router->opening_passed, status, 0);
     else
         circuit_refuse(router, waiting->in, status);
 }
@@ -195,7 +189,7 @@ static void pass_waiting(struct router *router, const struct waiting *waiting)
         pass_held(router, waiting->in, waiting->out);
         return;
     }
-    unsigned number = router->opening[waiting->index];
+    unsigned number = router->opening[router->opening_passed++];
     struct source *source = &router->sources[number];
     pass(router, PORT_LOCAL, waiting->out, source->open + FRAME_HEADER_BYTES);
     source->state = CIRCUIT_OPENED;
