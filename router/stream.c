@@ -128,6 +128,16 @@ static bool send_abort(struct router *router, unsigned out_port, struct port *in
     return true;
 }
 
+/* Whether in-port `in_port` may have something for out-port `out_port`. */
+static bool has_bytes(struct router *router, unsigned out_port, unsigned in_port)
+{
+    struct port *in = &router->ports[in_port];
+    const struct circuit *circuit = oldest(in);
+
+    return circuit && circuit->out == out_port && may_flow(circuit->state, circuit->flags) &&
+           (channel_piece(&in->channel) || in->channel.state == LINK_DEAD);
+}
+
 /* Sends what in-port `in_port` has for out-port `out_port`; false when nothing could go. */
 static bool send_from_port(struct router *router, unsigned out_port, unsigned in_port)
 {
@@ -136,11 +146,9 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     bool checked = router->payload_checked;
     struct parcel parcel;
 
-    if (!circuit || circuit->out != out_port || !may_flow(circuit->state, circuit->flags))
-        return false;
     const struct piece *piece = channel_piece(&in->channel);
     if (!piece)
-        return in->channel.state == LINK_DEAD && send_abort(router, out_port, in);
+        return send_abort(router, out_port, in);
     if (!channel_room(&out->channel, FRAME_SEGMENTS_MAX) ||
         !enough_credit(router, out, piece->bytes))
         return false;
@@ -176,13 +184,12 @@ static struct source *flowing_source(struct router *router, unsigned out_port)
     return best;
 }
 
-static bool send_from_source(struct router *router, unsigned out_port)
+static bool send_from_source(struct router *router, unsigned out_port, struct source *source)
 {
     struct port *out = &router->ports[out_port];
-    struct source *source = flowing_source(router, out_port);
     struct parcel parcel;
 
-    if (!source || !channel_room(&out->channel, 4))
+    if (!channel_room(&out->channel, 4))
         return false;
     if (!enough_credit(router, out, source->length - source->moved))
         return false;
@@ -214,9 +221,19 @@ static bool send_from_source(struct router *router, unsigned out_port)
     return true;
 }
 
-static void pump_out(struct router *router, unsigned port)
+/* Sends bytes of the circuit whose turn it is; false when there are none, or none may go. */
+static bool send_bytes(struct router *router, unsigned port)
 {
-    struct port *out = &router->ports[port];
+    unsigned in = router->ports[port].order[0];
+
+    if (in != PORT_LOCAL)
+        return has_bytes(router, port, in) && send_from_port(router, port, in);
+    struct source *source = flowing_source(router, port);
+    return source && send_from_source(router, port, source);
+}
+
+static void drain(struct router *router, struct port *out)
+{
     uint32_t consumed = out->channel.data_limit - out->channel.peer.data_window;
 
     while (out->draining_count && (int32_t)(consumed - out->draining[0]) >= 0) {
@@ -224,11 +241,16 @@ static void pump_out(struct router *router, unsigned port)
         memmove(out->draining, out->draining + 1, out->draining_count * sizeof out->draining[0]);
         router->setup_due = router->links_freed = true;
     }
-    while (out->order_count) {
-        unsigned in = out->order[0];
-        if (!(in == PORT_LOCAL ? send_from_source(router, port) : send_from_port(router, port, in)))
-            break;
-    }
+}
+
+static void pump_out(struct router *router, unsigned port)
+{
+    struct port *out = &router->ports[port];
+
+    if (out->draining_count)
+        drain(router, out);
+    while (out->order_count && send_bytes(router, port))
+        ;
 }
 
 static void tell_received(struct router *router, unsigned port, const struct circuit *circuit,
@@ -335,13 +357,16 @@ void stream_pump(struct router *router)
     uint32_t again = 0;
 
     while (router->in_due || router->out_due) {
-        uint32_t *due = router->in_due ? &router->in_due : &router->out_due;
-        unsigned port = (unsigned)__builtin_ctz(*due);
-        *due &= *due - 1;
-        if (due == &router->out_due)
+        uint32_t due = router->in_due ? router->in_due : router->out_due;
+        unsigned port = (unsigned)__builtin_ctz(due);
+        if (router->in_due) {
+            router->in_due = due & (due - 1);
+            if (!pump_in(router, port))
+                again |= 1u << port;
+        } else {
+            router->out_due = due & (due - 1);
             pump_out(router, port);
-        else if (!pump_in(router, port))
-            again |= 1u << port;
+        }
     }
     router->in_due = again;
     for (uint32_t left = router->sources_due; left; left &= left - 1)
