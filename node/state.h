@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 #include "collectives/walker.h"
 #include "node/host_wire.h"
 #include "node/node.h"
@@ -127,21 +129,25 @@ struct node {
     uint32_t stamp;
     uint32_t call_number;
     struct load load;
-    struct collective collective;
-    struct router router;
-    struct node_config config;
-
-    uint32_t call_arguments[4];
     uint8_t (*pool)[POOL_BYTES];
+    struct collective collective;
+    uint32_t call_arguments[4];
     uint32_t pool_used; /* bit n: buffer n */
     uint32_t dropped_requests;
     unsigned want_count;
+    uint8_t dead_reason[PORTS_MAX];
+    struct router router;
+
+    struct node_config config;
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
     struct want wants[WANTS_MAX]; /* in order of arrival */
     struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
-    uint8_t dead_reason[PORTS_MAX];
 };
+
+_Static_assert(sizeof(void *) != 8 || (offsetof(struct node, collective) % LINE_BYTES == 0 &&
+                                       offsetof(struct node, router) % LINE_BYTES == 0),
+               "what every step looks at begins lines");
 
 enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
 

@@ -90,10 +90,8 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
                    uint32_t payload, const struct segment *segments, unsigned count)
 {
     CHECK(count > 0 && channel_room(channel, count));
-    if (channel->first == channel->end) {
-        channel->progress_us = now_us;
-        channel->retry_us = now_us + RETRY_US;
-    }
+    if (channel->first == channel->end)
+        channel_progress(channel, now_us);
     struct frame frame = {
         .type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
     write_header(channel, (uint8_t *)(uintptr_t)segments[0].data, frame);
@@ -179,7 +177,7 @@ static bool watch(struct channel *channel, uint64_t now_us)
         channel_kill(channel, DEAD_CARRIER);
         return false;
     }
-    if (channel->asked_us && now_us - channel->asked_us >= DEAD_AFTER_US) {
+    if (channel->checked && channel->asked_us && now_us - channel->asked_us >= DEAD_AFTER_US) {
         channel_kill(channel, DEAD_TIMEOUT);
         return false;
     }
@@ -263,15 +261,16 @@ static uint64_t deadline(const struct channel *channel, uint64_t now_us)
 
     if (channel->state >= LINK_CROSSED || channel->link->carrier != CARRIER_UP)
         return wake_us;
-    if (channel->first != channel->end) {
+    if (channel->first != channel->end)
         wake_us = channel->progress_us + DEAD_AFTER_US;
-        if (channel->checked && channel->retry_us < wake_us)
-            wake_us = channel->retry_us;
-    }
     if (channel->ack_us < wake_us)
         wake_us = channel->ack_us;
-    if (channel->short_us < wake_us)
-        wake_us = channel->short_us;
+    if (channel->checked) {
+        if (channel->first != channel->end && channel->retry_us < wake_us)
+            wake_us = channel->retry_us;
+        if (channel->short_us < wake_us)
+            wake_us = channel->short_us;
+    }
     if (wants_hello(channel) && channel->hello_us + HELLO_RETRY_US < wake_us)
         wake_us = channel->hello_us + HELLO_RETRY_US;
     return wake_us > now_us ? wake_us : now_us + ACK_DELAY_US;
@@ -291,7 +290,7 @@ void channel_flush(struct channel *channel, uint64_t now_us)
         channel->next++;
     }
     tell_sender(channel, now_us);
-    if (now_us >= channel->short_us)
+    if (channel->checked && now_us >= channel->short_us)
         ask_credit(channel, now_us);
     if (channel->kick_due) {
         channel->kick_due = false;

@@ -33,6 +33,7 @@ enum {
     RAW_FRAMES = 4,           /* unnumbered frames (HELLO, ACK, NAK) that may be under way */
     /* data frames of this node's own that may be under way: a power of two */
     HEADERS_MAX = 8,
+    HEADER_ROOM = 32, /* for a header, a filler byte and a check */
     RETRY_US = 400 * 1000,
     ACK_DELAY_US = 40 * 1000,
     HELLO_RETRY_US = 250 * 1000,
@@ -78,72 +79,68 @@ struct channel_counters {
     uint32_t frames_sent, frames_received, retransmissions, damaged, gaps, naks, acks;
 };
 
+/* What every frame looks at comes first, in four lines of the cache where pointers have 64 bits. */
 struct channel {
     struct link *link;
-    /* the owner's mask of channels whose channel_flush has something to do, and this one's bit */
-    uint32_t *due, due_bit;
-    uint64_t *due_us; /* the owner\'s earliest wake_us of all channels, or earlier */
-    uint16_t ring;    /* places in each of the two rings */
+    /* the owner's mask of channels whose channel_flush has something to do, and its earliest
+     * wake_us of all channels, or earlier */
+    uint32_t *due;
+    uint64_t *due_us;
+    struct segment *segments;
+    struct piece *pieces;
+    uint32_t due_bit; /* of this channel */
     uint32_t data_window;
-    bool checked;        /* payloads carry a CRC */
-    uint8_t state;       /* enum link_state */
-    uint8_t dead_reason; /* enum dead_reason */
-    uint8_t owes;        /* enum channel_owes */
-    bool hello_new;
-    uint8_t told_heard; /* what the last HELLO said */
     uint32_t told_id;
-
+    uint16_t ring; /* places in each of the two rings */
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
      * freely */
-    struct segment *segments;
     uint16_t first, next, end;
+    uint32_t handed;                         /* segments given to the link, raw ones included */
     uint16_t seq_next;                       /* of the next new frame */
     uint16_t seq_acknowledged, seq_released; /* by the neighbour; and given back to the owner */
-    /* a second copy of something has gone: ask the link before memory is given back */
-    bool resent;
-    uint32_t handed; /* segments given to the link, raw ones included */
+    uint16_t seq_expected, seq_told;
+    uint16_t control_sent, control_limit;
+    uint16_t control_received, control_consumed, control_told;
+    uint16_t piece_first, piece_commit, piece_end; /* [commit, end): not yet checked */
+    uint8_t state;                                 /* enum link_state */
+    uint8_t owes;                                  /* enum channel_owes */
+    bool checked;                                  /* payloads carry a CRC */
+    uint8_t told_heard;                            /* what the last HELLO said */
+    bool resent; /* a second copy of something has gone: ask the link before memory is given back */
+    bool kick_due;
+    bool chunk_held;
+    bool hunting;  /* looking for the next good header */
+    bool nak_sent; /* one NAK per gap */
+    bool hello_new;
+    uint8_t crc_left; /* bytes of the payload's CRC still to come */
+    uint8_t payload_flags;
+    bool payload_skip;
+    uint8_t dead_reason;   /* enum dead_reason */
+    uint32_t payload_left; /* of the DATA frame under way */
+    uint32_t data_sent, data_limit;
+    uint32_t data_received, data_acknowledged, data_consumed, data_told;
+    struct link_chunk chunk; /* what is left of the present chunk */
+    uint8_t *chunk_end;      /* end of the memory that it may fill */
     /* when an acknowledgement last moved, or the first unacknowledged frame went */
     uint64_t progress_us;
-    uint64_t retry_us;
-    uint32_t data_sent, data_limit;
-    uint16_t control_sent, control_limit;
-    /* lossy links: when to ask for credit that may have been lost on its way (UINT64_MAX: never),
-     * and since when an answer is owed (0: none is) */
-    uint64_t short_us, asked_us;
-    uint8_t raw_next, header_next, headers_used;
-    bool kick_due;
     /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
     uint64_t wake_us;
-
-    /* receiving */
-    struct link_chunk chunk; /* what is left of the present chunk */
-    bool chunk_held;
-    uint16_t seq_expected, seq_told;
-    bool hunting;          /* looking for the next good header */
-    bool nak_sent;         /* one NAK per gap */
-    uint32_t payload_left; /* of the DATA frame under way */
-    bool payload_skip;
-    uint8_t payload_flags;
-    uint8_t crc_left; /* bytes of the payload's CRC still to come */
-    uint32_t crc, crc_received;
-    struct piece *pieces;
-    uint16_t piece_first, piece_commit, piece_end; /* [commit, end): not yet checked */
-    uint32_t data_received, data_acknowledged, data_consumed, data_told;
-    uint8_t *chunk_end; /* end of the memory that the present chunk may fill */
-    uint32_t tail_room; /* bytes free behind the newest piece, in its buffer */
-    uint16_t control_received, control_consumed, control_told;
     uint64_t ack_us; /* when an acknowledgement must go at the latest; UINT64_MAX: none is owed */
-
     struct hello peer;
     struct channel_counters counters;
     uint8_t refs[LINK_BUFFERS_MAX]; /* the lowest numbers are those in use */
 
-    /* behind what is looked at in every step */
-    uint64_t hello_us; /* when the last HELLO went out */
+    /* lossy links: when all is sent again; when to ask for credit that may have been lost on its
+     * way (UINT64_MAX: never), and since when an answer is owed (0: none is) */
+    uint64_t retry_us, short_us, asked_us;
+    uint32_t crc, crc_received;
+    uint64_t hello_us;  /* when the last HELLO went out */
+    uint32_t tail_room; /* bytes free behind the newest piece, in its buffer */
+    uint8_t raw_next, header_next, headers_used;
     /* memory of frames */
     uint8_t raw[RAW_FRAMES][FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
     uint32_t raw_handed[RAW_FRAMES]; /* value of `handed` after it */
-    uint8_t headers[HEADERS_MAX][FRAME_HEADER_BYTES + 1 + FRAME_CHECK_BYTES];
+    uint8_t headers[HEADERS_MAX][HEADER_ROOM];
 };
 
 enum arrival_kind { ARRIVAL_NONE, ARRIVAL_PACKET, ARRIVAL_PROGRESS };
@@ -171,6 +168,14 @@ void channel_init(struct channel *channel, const struct channel_config *config);
 static inline void channel_wake(struct channel *channel)
 {
     *channel->due |= channel->due_bit;
+}
+
+/* An acknowledgement has moved, or the first unacknowledged frame goes. */
+static inline void channel_progress(struct channel *channel, uint64_t now_us)
+{
+    channel->progress_us = now_us;
+    if (channel->checked)
+        channel->retry_us = now_us + RETRY_US;
 }
 
 /* Has an acknowledgement sent with the next channel_flush. */

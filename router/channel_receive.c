@@ -132,24 +132,27 @@ static void take_credits(struct channel *channel, const struct frame *frame, uin
     uint16_t outstanding = (uint16_t)(channel->seq_next - channel->seq_acknowledged);
 
     if (moved <= outstanding) {
-        if (moved) {
-            channel->progress_us = now_us;
-            channel->retry_us = now_us + RETRY_US;
-        }
+        if (moved)
+            channel_progress(channel, now_us);
         channel->seq_acknowledged = frame->ack;
     }
     uint32_t data_limit = frame->data_credit + channel->peer.data_window;
-    channel->asked_us = 0;
+    bool more = false;
     if ((int32_t)(data_limit - channel->data_limit) > 0 &&
         (int32_t)(frame->data_credit - channel->data_sent) <= 0) {
         channel->data_limit = data_limit;
-        channel->short_us = UINT64_MAX;
+        more = true;
     }
     uint16_t control_limit = (uint16_t)(frame->control_credit + channel->peer.control_window);
     if ((int16_t)(control_limit - channel->control_limit) > 0 &&
         (int16_t)(frame->control_credit - channel->control_sent) <= 0) {
         channel->control_limit = control_limit;
-        channel->short_us = UINT64_MAX;
+        more = true;
+    }
+    if (channel->checked) {
+        channel->asked_us = 0;
+        if (more)
+            channel->short_us = UINT64_MAX;
     }
 }
 

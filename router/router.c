@@ -12,6 +12,12 @@ enum {
     NOTICES_SPARE = 8       /* notices that one arrival and the pumps after it may need */
 };
 
+_Static_assert((int)REPLY_BYTES <= (int)LINE_BYTES, "a reply has room");
+_Static_assert(sizeof(void *) != 8 || (sizeof(struct port) % LINE_BYTES == 0 &&
+                                       offsetof(struct port, circuits) % LINE_BYTES == 0 &&
+                                       offsetof(struct router, sources_due) == LINE_BYTES),
+               "what every frame looks at begins lines");
+
 static uint32_t align(uint32_t bytes)
 {
     return (bytes + 7u) & ~7u;

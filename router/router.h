@@ -33,6 +33,7 @@ enum {
     LARGE_SLOTS_MAX = 2,
     REPLY_BODY = 8,
     REPLY_BYTES = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + REPLY_BODY + FRAME_CHECK_BYTES,
+    LINE_BYTES = 64, /* of a cache; what is used together begins one where pointers have 64 bits */
     /* an inline message this short is copied behind its OPEN: one segment costs less than two */
     OPEN_COPY_MAX = 128,
     NOTICES_MAX = 32
@@ -118,19 +119,16 @@ enum circuit_state {
     CIRCUIT_CLOSED   /* a source: all handed over, not all acknowledged */
 };
 
-/* A port: the channel, and both directions' circuits. */
+/* A port: the channel, and both directions' circuits. What every frame looks at comes first. */
 struct port {
     /* inwards: circuits in the order of their OPENs, bytes follow in the same order; those whose
      * OPEN is held here are the last */
     uint8_t circuit_first, circuit_count, opens_held;
-    /* of the newest OPEN */
-    uint8_t open_flags;
-    uint32_t open_dst;
     /* the newest circuit's bytes have all gone on, before its answer came */
     bool newest_passed;
-    /* the last circuit that this node accepted here: its source, its model time of completion */
-    uint32_t chain_src;
-    uint64_t chain_ns;
+    /* of the newest OPEN */
+    uint32_t open_dst;
+    uint8_t open_flags;
     /* answers owed upstream, and those that are not acknowledged */
     uint8_t owed_count;
     uint8_t reply_next, replies_busy;
@@ -142,22 +140,25 @@ struct port {
     /* in-port of the circuits being set up over this link; PORT_NONE: free */
     uint8_t setup_holder;
     uint8_t setup_count;
-    uint8_t setup_flags; /* enum open_flag; and destination: the same for all of them */
-    uint32_t setup_dst;
-    /* in-ports of the circuits whose bytes go out here, oldest first */
-    uint8_t order[CIRCUITS_MAX];
-    uint8_t order_count;
-    /* data positions of closed circuits that the neighbour still holds */
-    uint32_t draining[CIRCUITS_MAX];
+    uint32_t setup_dst;  /* and flags: the same for all of them */
+    uint8_t setup_flags; /* enum open_flag */
     uint8_t draining_count;
+    /* in-ports of the circuits whose bytes go out here, oldest first */
+    uint8_t order_count;
+    uint8_t order[CIRCUITS_MAX];
     uint16_t turn_epoch, turn_count;
+    /* the last circuit that this node accepted here: its source, its model time of completion */
+    uint32_t chain_src;
+    uint64_t chain_ns;
     uint64_t free_ns; /* model time at which the link is free */
 
-    struct channel channel; /* what every step looks at begins it */
+    struct channel channel; /* so does it begin with what every frame looks at */
 
+    /* data positions of closed circuits that the neighbour still holds */
+    uint32_t draining[CIRCUITS_MAX];
     struct circuit circuits[CIRCUITS_MAX];
     struct reply owed[CIRCUITS_MAX]; /* oldest first */
-    uint8_t replies[CIRCUITS_MAX][REPLY_BYTES];
+    uint8_t replies[CIRCUITS_MAX][LINE_BYTES];
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
 };
 
@@ -170,13 +171,13 @@ struct slot {
 };
 
 struct source {
-    struct circuit_source circuit;
     uint8_t state; /* enum circuit_state */
     uint8_t out;
     bool refused;
     uint32_t length, moved;
     uint32_t unacknowledged; /* segments under way */
     uint32_t stamp;
+    struct circuit_source circuit;
     uint8_t open[FRAME_HEADER_BYTES + OPEN_BYTES + OPEN_COPY_MAX + FRAME_CHECK_BYTES];
 };
 
@@ -197,19 +198,11 @@ struct router_config {
     const uint32_t *peers; /* the node that belongs at each link */
 };
 
+/* What every step looks at comes first. */
 struct router {
-    uint32_t id;
-    uint8_t role, network, dims;
-    bool payload_checked;
-    unsigned port_count;
     struct port *ports;
-    struct profile profile;
     uint64_t now_us;
-
-    /* sources without an answer, oldest first: all to one node over one link */
-    uint8_t opening[CIRCUITS_MAX], opening_count;
-    uint8_t opening_passed; /* those, the first of them, whose OPEN is on its way */
-
+    uint64_t wake_us; /* no channel's wake_us is earlier */
     /* What there is to look at, so that a step looks at nothing else: masks of ports, sources,
      * slots */
     uint32_t *attention;
@@ -221,27 +214,33 @@ struct router {
     uint32_t owed_ports; /* answers are owed there */
     uint32_t in_due;     /* bytes of circuits have come in there, or may be taken now */
     uint32_t out_due;    /* bytes of circuits may go out there */
+
     uint32_t sources_due;
-    uint32_t slots_free;
+    uint32_t sources_used;
+    uint32_t id;
+    uint8_t role, network, dims;
+    bool payload_checked;
     bool setup_due;   /* an OPEN may pass that could not before */
     bool setup_short; /* one could not pass for want of room on its channel */
     bool links_freed; /* circuits have drained from a link: another may be set up over it */
-    uint32_t sources_used;
-    uint64_t wake_us; /* no channel's wake_us is earlier */
-
-    uint16_t schedules_done; /* epoch of the last schedule that this node has completed */
-    uint64_t send_free_ns, receive_free_ns;
-
     uint8_t slots_queued;
-    const uint32_t *peers; /* host: the node that belongs at each link */
-    uint32_t stamp;
-
+    /* sources without an answer, oldest first: all to one node over one link */
+    uint8_t opening[CIRCUITS_MAX], opening_count;
+    uint8_t opening_passed; /* those, the first of them, whose OPEN is on its way */
     uint8_t notice_first, notice_count;
     bool held; /* the packet of the last notice is still to be released */
     uint8_t held_port;
     uint16_t held_buffer;
+    uint32_t port_count;
+    uint32_t stamp;
+    uint32_t circuits_forwarded;
+    struct profile profile;
 
-    uint32_t packets_forwarded, circuits_forwarded, packets_dropped, circuits_refused;
+    uint32_t slots_free;
+    uint16_t schedules_done; /* epoch of the last schedule that this node has completed */
+    uint64_t send_free_ns, receive_free_ns;
+    const uint32_t *peers; /* host: the node that belongs at each link */
+    uint32_t packets_forwarded, packets_dropped, circuits_refused;
 
     /* behind what is looked at in every step */
     struct source sources[SOURCES_MAX];
