@@ -76,12 +76,15 @@ static bool take_answer(struct router *router, unsigned port, const struct arriv
 }
 
 /* The oldest OPEN held at a port is another one now. */
-static void note_held(struct router *router, unsigned port)
+static void note_held(struct router *router, unsigned port, const struct circuit *circuit)
 {
-    bool local = circuit_held(&router->ports[port])->out == PORT_LOCAL;
+    uint32_t bit = 1u << port;
 
-    router->held_ports |= 1u << port;
-    *(local ? &router->untold_ports : &router->passing_ports) |= 1u << port;
+    router->held_ports |= bit;
+    if (circuit->out == PORT_LOCAL)
+        router->untold_ports |= bit;
+    else
+        router->passing_ports |= bit;
 }
 
 bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival)
@@ -99,38 +102,37 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
     if (in->circuit_count == 0)
         in->circuit_first = 0;
     router->setup_due = true;
-    *circuit_at(in, in->circuit_count++) =
-        (struct circuit){.out = (uint8_t)(out == port ? PORT_NONE : out),
-                         .state = CIRCUIT_WAITING,
-                         .flags = open_flags(packet),
-                         .length = get32(packet + 16),
-                         .open = *arrival,
-                         .stamp = router->stamp++};
+    struct circuit *circuit = circuit_at(in, in->circuit_count++);
+    *circuit = (struct circuit){.out = (uint8_t)(out == port ? PORT_NONE : out),
+                                .state = CIRCUIT_WAITING,
+                                .flags = open_flags(packet),
+                                .length = get32(packet + 16),
+                                .open = *arrival,
+                                .stamp = router->stamp++};
     if (in->opens_held++ == 0)
-        note_held(router, port);
+        note_held(router, port, circuit);
     return true;
 }
 
-void circuit_unhold(struct router *router, unsigned port)
+void circuit_unhold(struct router *router, unsigned port, struct circuit *circuit)
 {
     struct port *in = &router->ports[port];
+    uint32_t others = ~(1u << port);
 
-    circuit_held(in)->open.packet = NULL;
+    circuit->open.packet = NULL;
     router->setup_due = true;
-    router->held_ports &= ~(1u << port);
-    router->passing_ports &= ~(1u << port);
-    router->untold_ports &= ~(1u << port);
+    router->held_ports &= others;
+    router->passing_ports &= others;
+    router->untold_ports &= others;
     if (--in->opens_held > 0)
-        note_held(router, port);
+        note_held(router, port, circuit_held(in));
 }
 
 /* Takes the oldest held OPEN of an in-port off; its circuit stays. */
-static void drop_open(struct router *router, unsigned port)
+static void drop_open(struct router *router, unsigned port, struct circuit *circuit)
 {
-    struct port *in = &router->ports[port];
-
-    channel_drop(&in->channel, circuit_held(in)->open.buffer);
-    circuit_unhold(router, port);
+    channel_drop(&router->ports[port].channel, circuit->open.buffer);
+    circuit_unhold(router, port, circuit);
 }
 
 static void owe_reply(struct router *router, struct port *in, uint8_t kind, int status,
@@ -150,7 +152,7 @@ void circuit_refuse(struct router *router, unsigned port, int status)
     struct port *in = &router->ports[port];
     struct circuit *circuit = circuit_held(in);
 
-    drop_open(router, port);
+    drop_open(router, port, circuit);
     if (stream_early(circuit->flags)) {
         circuit->out = PORT_NONE;
         circuit->state = CIRCUIT_FLOWING;
@@ -225,7 +227,6 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
     if (--out->setup_count == 0)
         out->setup_holder = PORT_NONE;
     router->setup_due = true;
-    router->out_due |= 1u << port;
     if (status == E_OK) {
         out->free_ns = done_ns;
         if (out->setup_flags & OPEN_SCHEDULE)
@@ -236,6 +237,7 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
                     : answer_passing(router, &router->ports[holder], port, status, done_ns);
     if (over && out->order_count)
         out->order_count--;
+    stream_wake(router, out);
 }
 
 static void tell_opens(struct router *router)
@@ -345,7 +347,7 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
         uint32_t bytes = circuit->length < sink->room ? circuit->length : sink->room;
         memcpy(sink->data, packet + OPEN_BYTES, bytes);
     }
-    drop_open(router, port);
+    drop_open(router, port, circuit);
     if (circuit->flags & OPEN_INLINE)
         remove_circuit(in, circuit);
     owe_reply(router, in, PACKET_ACCEPT, E_OK, done_ns);
@@ -366,7 +368,7 @@ void circuit_port_dead(struct router *router, unsigned port)
         circuit_answer(router, port, E_LINK_DEAD, 0);
     while (dead->opens_held) {
         struct circuit *circuit = circuit_held(dead);
-        drop_open(router, port);
+        drop_open(router, port, circuit);
         remove_circuit(dead, circuit);
     }
     router->owed_ports &= ~(1u << port);

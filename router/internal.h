@@ -34,7 +34,7 @@ void circuit_pump(struct router *router);
 void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns);
 void circuit_port_dead(struct router *router, unsigned port);
 /* The oldest OPEN of an in-port is held no longer; its circuit stays. */
-void circuit_unhold(struct router *router, unsigned port);
+void circuit_unhold(struct router *router, unsigned port, struct circuit *circuit);
 /* Refuses the oldest circuit that in-port `port` holds; bytes that follow it already are thrown
  * away. */
 void circuit_refuse(struct router *router, unsigned port, int status);
@@ -83,6 +83,13 @@ static inline bool stream_early(uint8_t flags)
 static inline bool circuit_chains(uint8_t flags)
 {
     return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE));
+}
+
+/* Has a port looked at whose circuits may send now. */
+static inline void stream_wake(struct router *router, const struct port *out)
+{
+    if (out->order_count || out->draining_count)
+        router->out_due |= out->channel.due_bit;
 }
 
 /* Moves bytes: from in-ports and sources to out-ports and sinks. */

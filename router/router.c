@@ -151,8 +151,7 @@ static bool take_link(struct router *router, unsigned port)
     struct port *in = &router->ports[port];
     struct arrival arrival;
 
-    if (in->order_count || in->draining_count)
-        router->out_due |= 1u << port; /* there may be credit */
+    stream_wake(router, in); /* there may be credit */
     bool more = true;
     for (unsigned i = 0; i < ARRIVALS_PER_STEP && more; i++) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
@@ -225,7 +224,7 @@ static void release_done(struct router *router, unsigned port)
 
     while (channel_has_done(channel) && channel_take_done(channel, &segment)) {
         router->setup_due |= router->setup_short; /* there is more room */
-        router->out_due |= 1u << port;
+        stream_wake(router, &router->ports[port]);
         switch (segment.owner) {
         case OWNER_BUFFER:
             channel_release(&router->ports[segment.port].channel, segment.number, segment.credit,

@@ -101,32 +101,42 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
     out->setup_flags = open_flags(packet);
     out->setup_dst = get32(packet + 8);
     out->order[out->order_count++] = (uint8_t)in;
-    router->out_due |= 1u << port;
+    if (!(open_flags(packet) & OPEN_INLINE)) /* bytes may be here already */
+        stream_wake(router, out);
 }
 
-static void pass_held(struct router *router, unsigned port, unsigned out)
+static void pass_held(struct router *router, unsigned port)
 {
     struct circuit *circuit = circuit_held(&router->ports[port]);
     struct arrival open = circuit->open;
     struct segment owner = {.owner = OWNER_BUFFER, .port = (uint8_t)port, .number = open.buffer};
 
-    pass(router, port, out, open.packet);
+    pass(router, port, circuit->out, open.packet);
     circuit->state = CIRCUIT_OPENED;
-    circuit_unhold(router, port);
-    router_queue_packet(router, out, open.packet - FRAME_HEADER_BYTES, open.bytes, owner);
+    circuit_unhold(router, port, circuit);
+    router_queue_packet(router, circuit->out, open.packet - FRAME_HEADER_BYTES, open.bytes, owner);
     router->circuits_forwarded++;
+}
+
+static void pass_own(struct router *router)
+{
+    unsigned number = router->opening[router->opening_passed++];
+    struct source *source = &router->sources[number];
+
+    pass(router, PORT_LOCAL, source->out, source->open + FRAME_HEADER_BYTES);
+    source->state = CIRCUIT_OPENED;
+    stream_source_open(router, number);
 }
 
 /* An OPEN that waits for a port to be set up over: the oldest of an in-port, or this node's own. */
 struct waiting {
-    unsigned in, out;
+    unsigned out;
     uint32_t stamp;
     const uint8_t *packet;
 };
 
-static bool waiting_at(struct router *router, unsigned in, struct waiting *waiting)
+static inline bool waiting_at(struct router *router, unsigned in, struct waiting *waiting)
 {
-    waiting->in = in;
     if (in == PORT_LOCAL) {
         const struct source *source = &router->sources[router->opening[router->opening_passed]];
         waiting->out = source->out;
@@ -144,17 +154,7 @@ static bool waiting_at(struct router *router, unsigned in, struct waiting *waiti
     return true;
 }
 
-/* Takes the next in-port off a mask of those whose OPENs wait, this node itself being the last;
- * PORT_NONE at the end. */
-static unsigned next_in(uint32_t *left)
-{
-    if (!*left)
-        return PORT_NONE;
-    unsigned in = (unsigned)__builtin_ctz(*left);
-    *left &= *left - 1;
-    return in;
-}
-
+/* The in-ports whose OPENs wait, this node itself being the last. */
 static uint32_t holders(const struct router *router)
 {
     bool own = router->opening_passed < router->opening_count;
@@ -163,63 +163,50 @@ static uint32_t holders(const struct router *router)
 }
 
 /* Whether an older OPEN from elsewhere waits for the same port: beads must not keep it out. */
-static bool overtakes(struct router *router, const struct waiting *one)
+static bool overtakes(struct router *router, unsigned in, unsigned out, uint32_t stamp)
 {
     struct waiting other;
-    uint32_t left = holders(router);
 
-    for (unsigned in; (in = next_in(&left)) != PORT_NONE;)
-        if (in != one->in && waiting_at(router, in, &other) && other.out == one->out &&
-            (int32_t)(other.stamp - one->stamp) < 0)
+    for (uint32_t left = holders(router) & ~(1u << in); left; left &= left - 1)
+        if (waiting_at(router, (unsigned)__builtin_ctz(left), &other) && other.out == out &&
+            (int32_t)(other.stamp - stamp) < 0)
             return true;
     return false;
-}
-
-static void refuse_waiting(struct router *router, const struct waiting *waiting, int status)
-{
-    if (waiting->in == PORT_LOCAL)
-        circuit_answer_source(router, router->opening_passed, status, 0);
-    else
-        circuit_refuse(router, waiting->in, status);
-}
-
-static void pass_waiting(struct router *router, const struct waiting *waiting)
-{
-    if (waiting->in != PORT_LOCAL) {
-        pass_held(router, waiting->in, waiting->out);
-        return;
-    }
-    unsigned number = router->opening[router->opening_passed++];
-    struct source *source = &router->sources[number];
-    pass(router, PORT_LOCAL, waiting->out, source->open + FRAME_HEADER_BYTES);
-    source->state = CIRCUIT_OPENED;
-    stream_source_open(router, number);
 }
 
 /* Lets the oldest circuit that may pass go on; false when none may. */
 bool setup_pass_oldest(struct router *router)
 {
-    struct waiting waiting, best = {.in = PORT_NONE};
-    uint32_t left = holders(router);
+    struct waiting waiting;
+    unsigned best = PORT_NONE;
+    uint32_t best_stamp = 0;
 
-    for (unsigned in; (in = next_in(&left)) != PORT_NONE;) {
+    for (uint32_t left = holders(router); left; left &= left - 1) {
+        unsigned in = (unsigned)__builtin_ctz(left);
         if (!waiting_at(router, in, &waiting))
             continue;
         int verdict = may_pass(router, in, waiting.out, waiting.packet);
-        if (verdict < 0) {
-            if (in == PORT_LOCAL && !router_notice_room(router)) {
-                router->setup_due = true;
-                continue;
-            }
-            refuse_waiting(router, &waiting, verdict);
+        if (verdict < 0 && in != PORT_LOCAL) {
+            circuit_refuse(router, in, verdict);
             return true;
         }
-        if (verdict > 0 && (best.in == PORT_NONE || (int32_t)(waiting.stamp - best.stamp) < 0) &&
-            (router->ports[waiting.out].setup_count == 0 || !overtakes(router, &waiting)))
-            best = waiting;
+        if (verdict < 0 && router_notice_room(router)) {
+            circuit_answer_source(router, router->opening_passed, verdict, 0);
+            return true;
+        }
+        router->setup_due |= verdict < 0;
+        if (verdict > 0 && (best == PORT_NONE || (int32_t)(waiting.stamp - best_stamp) < 0) &&
+            (router->ports[waiting.out].setup_count == 0 ||
+             !overtakes(router, in, waiting.out, waiting.stamp))) {
+            best = in;
+            best_stamp = waiting.stamp;
+        }
     }
-    if (best.in == PORT_NONE)
+    if (best == PORT_NONE)
         return false;
-    pass_waiting(router, &best);
+    if (best == PORT_LOCAL)
+        pass_own(router);
+    else
+        pass_held(router, best);
     return true;
 }
