@@ -133,17 +133,22 @@ static void pass_row(struct walk *walk, const struct schedule_row *row)
 
 bool walk_next(struct walk *walk, struct walk_step *step)
 {
-    while (walk->row < walk->table->row_count) {
-        const struct schedule_row *row = &walk->table->rows[walk->row++];
-        if (row->mask >= node_count(walk->dims)) {
+    const struct schedule_row *rows = walk->table->rows;
+    uint32_t row_count = walk->table->row_count, nodes = node_count(walk->dims);
+
+    for (uint32_t row_index = walk->row; row_index < row_count; row_index++) {
+        const struct schedule_row *row = &rows[row_index];
+        if (row->mask >= nodes) {
             continue;
         }
+        walk->row = (uint16_t)(row_index + 1);
         fill_step(walk, row, step);
         pass_row(walk, row);
         if (step->sends || step->receives) {
             return true;
         }
     }
+    walk->row = (uint16_t)row_count;
     return false;
 }
 

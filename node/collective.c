@@ -287,10 +287,10 @@ static void accept_receive(struct node *node)
     struct collective *c = &node->collective;
     const struct walk_step *step = &c->step;
 
-    for (uint32_t left = node->router.held_ports; left; left &= left - 1) {
+    for (uint32_t left = router_opens(&node->router); left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         const uint8_t *packet = router_open_at(&node->router, port);
-        if (!packet || !(packet[30] & OPEN_SCHEDULE) || get16(packet + 28) != c->epoch ||
+        if (!(packet[30] & OPEN_SCHEDULE) || get16(packet + 28) != c->epoch ||
             get32(packet + 4) != step->peer || get32(packet + 20) != step->step)
             continue;
         bool is_inline = packet[30] & OPEN_INLINE;

@@ -129,7 +129,7 @@ bool node_work(struct node *node, uint64_t now_us)
 
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
         struct notice notice;
-        while (router_notice(&node->router, &notice))
+        while (router_noticed(&node->router) && router_notice(&node->router, &notice))
             take_notice(node, &notice, now_us);
         collective_pump(node);
         message_pump(node, now_us);

@@ -68,7 +68,7 @@ static bool send_links(struct node *node)
 
 static void pump_links(struct node *node, uint64_t now_us)
 {
-    if (node->router.id == ID_UNKNOWN || (node->links_told && !node->links_owed))
+    if (node->router.id == ID_UNKNOWN)
         return;
     bool due = links_settled(node) || now_us - node->identity_us >= LINKS_REPORT_US;
     if ((due && !node->links_told) || node->links_owed) {
@@ -94,8 +94,10 @@ static void pump_dead(struct node *node)
 
 void report_pump(struct node *node, uint64_t now_us)
 {
-    pump_links(node, now_us);
-    pump_dead(node);
+    if (!node->links_told || node->links_owed)
+        pump_links(node, now_us);
+    if (node->dead_owed)
+        pump_dead(node);
     if (node->exit_owed) {
         uint8_t body[4];
         put32(body, (uint32_t)node->exit_status);
@@ -106,7 +108,7 @@ void report_pump(struct node *node, uint64_t now_us)
 
 uint64_t report_deadline(const struct node *node)
 {
-    if (node->router.id == ID_UNKNOWN || node->links_told)
+    if (node->links_told || node->router.id == ID_UNKNOWN)
         return UINT64_MAX;
     return node->identity_us + LINKS_REPORT_US;
 }

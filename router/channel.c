@@ -72,12 +72,12 @@ void channel_short(struct channel *channel, uint64_t now_us)
 }
 
 /* The header of a frame that goes out now; what it acknowledges need not be told again. */
-static void write_header(struct channel *channel, uint8_t *bytes, struct frame frame)
+static inline void write_header(struct channel *channel, uint8_t *bytes, struct frame *frame)
 {
-    frame.ack = channel->seq_expected;
-    frame.control_credit = channel->control_consumed;
-    frame.data_credit = channel->data_consumed;
-    frame_pack(bytes, &frame);
+    frame->ack = channel->seq_expected;
+    frame->control_credit = channel->control_consumed;
+    frame->data_credit = channel->data_consumed;
+    frame_pack(bytes, frame);
     channel->seq_told = channel->seq_expected;
     channel->control_told = channel->control_consumed;
     channel->data_told = channel->data_consumed;
@@ -94,12 +94,16 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
         channel_progress(channel, now_us);
     struct frame frame = {
         .type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
-    write_header(channel, (uint8_t *)(uintptr_t)segments[0].data, frame);
-    for (unsigned i = 0; i < count; i++) {
-        struct segment *segment = segment_at(channel, channel->end++);
+    write_header(channel, (uint8_t *)(uintptr_t)segments[0].data, &frame);
+    struct segment *segment;
+    unsigned i = 0;
+    do {
+        segment = segment_at(channel, (uint16_t)(channel->end + i));
         *segment = segments[i];
-        segment->last = i + 1 == count;
-    }
+        segment->last = false;
+    } while (++i < count);
+    segment->last = true;
+    channel->end = (uint16_t)(channel->end + count);
     channel->seq_next++;
     channel_wake(channel);
     channel->counters.frames_sent++;
@@ -139,7 +143,7 @@ static bool send_raw(struct channel *channel, uint8_t type, uint8_t flags,
     if (!between_frames(channel) || (int32_t)(done - channel->raw_handed[index]) < 0)
         return false;
     struct frame frame = {.type = type, .flags = flags, .length = length};
-    write_header(channel, bytes, frame);
+    write_header(channel, bytes, &frame);
     if (hello) {
         hello_pack(bytes + FRAME_HEADER_BYTES, hello);
         put32(bytes + FRAME_HEADER_BYTES + length,

@@ -200,10 +200,8 @@ static void tell_link(struct router *router, unsigned port)
     }
 }
 
-static inline void watch_link(struct router *router, unsigned port)
+static inline void watch_link(struct router *router, unsigned port, const struct port *p)
 {
-    const struct port *p = &router->ports[port];
-
     if (p->channel.state != LINK_UP || !p->told_up)
         tell_link(router, port);
 }
@@ -217,14 +215,14 @@ static void release_reply(struct port *port)
         port->reply_next = 0;
 }
 
-static void release_done(struct router *router, unsigned port)
+static void release_done(struct router *router, struct port *port)
 {
-    struct channel *channel = &router->ports[port].channel;
+    struct channel *channel = &port->channel;
     struct segment segment;
 
     while (channel_has_done(channel) && channel_take_done(channel, &segment)) {
         router->setup_due |= router->setup_short; /* there is more room */
-        stream_wake(router, &router->ports[port]);
+        stream_wake(router, port);
         switch (segment.owner) {
         case OWNER_BUFFER:
             channel_release(&router->ports[segment.port].channel, segment.number, segment.credit,
@@ -253,8 +251,8 @@ static bool look(struct router *router, unsigned port)
         return false;
     bool more = take_link(router, port);
     if (channel_has_done(channel))
-        release_done(router, port);
-    watch_link(router, port);
+        release_done(router, p);
+    watch_link(router, port, p);
     return more;
 }
 
@@ -295,7 +293,8 @@ static void wake_channels(struct router *router)
 
 static void flush(struct router *router, unsigned port)
 {
-    struct channel *channel = &router->ports[port].channel;
+    struct port *p = &router->ports[port];
+    struct channel *channel = &p->channel;
 
     if (!channel_acquainted(channel, router->id) &&
         channel_greets(channel, router->now_us, router->id)) {
@@ -308,9 +307,9 @@ static void flush(struct router *router, unsigned port)
         channel_wake(channel);
     if (channel->wake_us < router->wake_us)
         router->wake_us = channel->wake_us;
-    watch_link(router, port);
+    watch_link(router, port, p);
     if (channel->state == LINK_DEAD)
-        release_done(router, port);
+        release_done(router, p);
 }
 
 void router_move(struct router *router, uint64_t now_us)

@@ -267,6 +267,12 @@ bool router_step(struct router *router, uint64_t now_us);
 /* Takes the oldest notice; false when there is none. */
 bool router_notice(struct router *router, struct notice *notice);
 
+/* Whether router_notice has something to do: tell, or take back what came with the last notice. */
+static inline bool router_noticed(const struct router *router)
+{
+    return router->notice_count > 0 || router->held;
+}
+
 /* Wall time at which router_step wants to run next; UINT64_MAX: only when something arrives. */
 uint64_t router_deadline(const struct router *router);
 
@@ -282,6 +288,12 @@ unsigned router_slots_free(const struct router *router);
  * yet; messages to one node follow each other without waiting for answers, up to CIRCUITS_MAX.
  */
 int router_open(struct router *router, const struct circuit_source *source);
+
+/* Mask of the ports where an OPEN packet waits for this node's answer. */
+static inline uint32_t router_opens(const struct router *router)
+{
+    return router->held_ports & ~router->passing_ports;
+}
 
 /* The oldest OPEN packet held at port that waits for this node's answer; NULL when there is none.
  */
