@@ -118,22 +118,23 @@ static void owe_ack(struct channel *channel, uint64_t now_us)
 static void accept_frame(struct channel *channel, uint64_t now_us)
 {
     channel->seq_expected++;
-    channel->nak_sent = false;
-    channel->owes &= (uint8_t)~OWES_NAK;
+    if (channel->nak_sent) {
+        channel->nak_sent = false;
+        channel->owes &= (uint8_t)~OWES_NAK;
+    }
     channel->counters.frames_received++;
     owe_ack(channel, now_us);
 }
 
 /* What every good header carries: acknowledgement and credits. Impossible ones are ignored and
  * counted. */
-static void take_credits(struct channel *channel, const struct frame *frame, uint64_t now_us)
+static inline void take_credits(struct channel *channel, const struct frame *frame, uint64_t now_us)
 {
     uint16_t moved = (uint16_t)(frame->ack - channel->seq_acknowledged);
     uint16_t outstanding = (uint16_t)(channel->seq_next - channel->seq_acknowledged);
 
-    if (moved <= outstanding) {
-        if (moved)
-            channel_progress(channel, now_us);
+    if (moved > 0 && moved <= outstanding) {
+        channel_progress(channel, now_us);
         channel->seq_acknowledged = frame->ack;
     }
     uint32_t data_limit = frame->data_credit + channel->peer.data_window;

@@ -151,7 +151,6 @@ static bool take_link(struct router *router, unsigned port)
     struct port *in = &router->ports[port];
     struct arrival arrival;
 
-    stream_wake(router, in); /* there may be credit */
     bool more = true;
     for (unsigned i = 0; i < ARRIVALS_PER_STEP && more; i++) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
@@ -163,6 +162,7 @@ static bool take_link(struct router *router, unsigned port)
             identity_take(router, port);
         more = kind != ARRIVAL_NONE && channel_news(&in->channel);
     }
+    stream_wake(router, in); /* there may be credit */
     channel_be_patient(&in->channel);
     if (channel_piece(&in->channel))
         router->in_due |= 1u << port;
