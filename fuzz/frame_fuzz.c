@@ -223,12 +223,11 @@ static void queue(struct state *s, struct input *input)
     if (!channel_room(&s->channel, 1) ||
         !(data ? channel_data_credit(&s->channel) >= payload : channel_control_credit(&s->channel)))
         return;
-    struct segment segment = {.data = s->out[s->out_next % RING_MAX],
-                              .bytes = FRAME_HEADER_BYTES + payload,
-                              .owner = OWNER_SLOT,
-                              .number = s->out_next};
-    channel_queue(&s->channel, s->now_us, data ? FRAME_DATA : FRAME_PACKET, 0, payload, &segment,
-                  1);
+    *channel_place(&s->channel, 0) = (struct segment){.data = s->out[s->out_next % RING_MAX],
+                                                      .bytes = FRAME_HEADER_BYTES + payload,
+                                                      .owner = OWNER_SLOT,
+                                                      .number = s->out_next};
+    channel_queue(&s->channel, s->now_us, data ? FRAME_DATA : FRAME_PACKET, 0, payload, 1);
     s->channel.control_sent = (uint16_t)(s->channel.control_sent + !data);
     s->out_next++;
 }

@@ -87,22 +87,15 @@ static inline void write_header(struct channel *channel, uint8_t *bytes, struct 
 }
 
 void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags,
-                   uint32_t payload, const struct segment *segments, unsigned count)
+                   uint32_t payload, unsigned count)
 {
     CHECK(count > 0 && channel_room(channel, count));
     if (channel->first == channel->end)
         channel_progress(channel, now_us);
     struct frame frame = {
         .type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
-    write_header(channel, (uint8_t *)(uintptr_t)segments[0].data, &frame);
-    struct segment *segment;
-    unsigned i = 0;
-    do {
-        segment = segment_at(channel, (uint16_t)(channel->end + i));
-        *segment = segments[i];
-        segment->last = false;
-    } while (++i < count);
-    segment->last = true;
+    write_header(channel, (uint8_t *)(uintptr_t)channel_place(channel, 0)->data, &frame);
+    channel_place(channel, count - 1)->last = true;
     channel->end = (uint16_t)(channel->end + count);
     channel->seq_next++;
     channel_wake(channel);

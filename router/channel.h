@@ -238,12 +238,19 @@ bool channel_control_credit(const struct channel *channel);
 /* Something waits for credit: a lossy link asks for it when none comes. */
 void channel_short(struct channel *channel, uint64_t now_us);
 
+/* The place of a segment, counted from 0, of the frame that is queued next. The caller has asked
+ * channel_room. */
+static inline struct segment *channel_place(const struct channel *channel, unsigned index)
+{
+    return &channel->segments[(channel->end + index) & (channel->ring - 1u)];
+}
+
 /*
- * Queues one frame. The first segment begins with FRAME_HEADER_BYTES that are written here;
- * `payload` is the length of the rest. The caller has asked channel_room.
+ * Queues one frame, whose segments are in their places. The first begins with FRAME_HEADER_BYTES
+ * that are written here; `payload` is the length of the rest.
  */
 void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags,
-                   uint32_t payload, const struct segment *segments, unsigned count);
+                   uint32_t payload, unsigned count);
 
 /* Whether both ends know all of each other, and each that the other does: nothing to greet for. */
 static inline bool channel_acquainted(const struct channel *channel, uint32_t id)

@@ -2,7 +2,6 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/crc.h"
 #include "router/internal.h"
 #include "router/route.h"
 
@@ -60,22 +59,6 @@ unsigned router_next_hop(const struct router *router, uint32_t dst)
     if (router->id >= ID_UNKNOWN || dst >> router->dims != 0)
         return PORT_NONE;
     return route_cube(router->id, dst);
-}
-
-void router_queue_packet(struct router *router, unsigned port, uint8_t *frame,
-                         uint32_t packet_bytes, struct segment owner)
-{
-    uint8_t *packet = frame + FRAME_HEADER_BYTES;
-    uint32_t total = FRAME_HEADER_BYTES + packet_bytes;
-
-    if (router->payload_checked) {
-        put32(packet + packet_bytes, crc32_add(0, packet, packet_bytes));
-        total += FRAME_CHECK_BYTES;
-    }
-    owner.data = frame;
-    owner.bytes = total;
-    channel_queue(&router->ports[port].channel, router->now_us, FRAME_PACKET,
-                  router->payload_checked ? FLAG_CHECKED : 0, packet_bytes, &owner, 1);
 }
 
 /* Sends a packet on, by reference: the frame header goes where the old one was. */

@@ -2,8 +2,6 @@
 
 #include <stddef.h>
 
-#include "router/crc.h"
-
 uint8_t *parcel_header(struct channel *channel)
 {
     if (channel->headers_used == HEADERS_MAX)
@@ -18,22 +16,15 @@ void parcel_begin(struct parcel *parcel, const struct channel *channel, uint8_t 
 {
     uint32_t credit = channel_data_credit(channel);
 
+    parcel->channel = channel;
     parcel->count = 0;
     parcel->bytes = 0;
     parcel->flags = 0;
     parcel->crc = 0;
     parcel->limit = credit < FRAME_DATA_MAX ? credit : FRAME_DATA_MAX;
     if (header)
-        parcel->segments[parcel->count++] =
+        *channel_place(channel, parcel->count++) =
             (struct segment){.data = header, .bytes = FRAME_HEADER_BYTES, .owner = OWNER_HEADER};
-}
-
-void parcel_add(struct parcel *parcel, const struct segment *segment, bool checked)
-{
-    parcel->segments[parcel->count++] = *segment;
-    parcel->bytes += segment->bytes;
-    if (checked)
-        parcel->crc = crc32_add(parcel->crc, segment->data, segment->bytes);
 }
 
 void parcel_send(struct router *router, unsigned port, struct parcel *parcel, uint8_t *header)
@@ -44,13 +35,13 @@ void parcel_send(struct router *router, unsigned port, struct parcel *parcel, ui
         uint8_t *check = header + FRAME_HEADER_BYTES + FILLER_BYTES;
         put32(check, parcel->crc);
         parcel->flags |= FLAG_CHECKED;
-        parcel->segments[parcel->count++] =
+        *channel_place(channel, parcel->count++) =
             (struct segment){.data = check, .bytes = FRAME_CHECK_BYTES, .owner = OWNER_NONE};
     }
     if (!header) {
-        parcel->segments[0].data -= FRAME_HEADER_BYTES;
-        parcel->segments[0].bytes += FRAME_HEADER_BYTES;
+        struct segment *first = channel_place(channel, 0);
+        first->data -= FRAME_HEADER_BYTES;
+        first->bytes += FRAME_HEADER_BYTES;
     }
-    channel_queue(channel, router->now_us, FRAME_DATA, parcel->flags, parcel->bytes,
-                  parcel->segments, parcel->count);
+    channel_queue(channel, router->now_us, FRAME_DATA, parcel->flags, parcel->bytes, parcel->count);
 }

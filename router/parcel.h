@@ -6,11 +6,12 @@
  */
 #pragma once
 
+#include "router/crc.h"
 #include "router/router.h"
 
 /* A frame that is being put together. */
 struct parcel {
-    struct segment segments[FRAME_SEGMENTS_MAX];
+    const struct channel *channel; /* whose next frame it is: the segments are in their places */
     unsigned count;
     uint32_t bytes, limit;
     uint8_t flags;
@@ -23,7 +24,14 @@ uint8_t *parcel_header(struct channel *channel);
 
 /* An empty parcel, no longer than the channel has credit for; `header` NULL: in place. */
 void parcel_begin(struct parcel *parcel, const struct channel *channel, uint8_t *header);
-void parcel_add(struct parcel *parcel, const struct segment *segment, bool checked);
+
+static inline void parcel_add(struct parcel *parcel, struct segment segment, bool checked)
+{
+    *channel_place(parcel->channel, parcel->count++) = segment;
+    parcel->bytes += segment.bytes;
+    if (checked)
+        parcel->crc = crc32_add(parcel->crc, segment.data, segment.bytes);
+}
 
 /* Queues it on its channel; `header` as it was begun with. */
 void parcel_send(struct router *router, unsigned port, struct parcel *parcel, uint8_t *header);

@@ -77,7 +77,7 @@ static void collect(struct port *in, unsigned in_port, struct circuit *circuit,
         }
         segment.bytes = bytes;
         segment.credit_bytes = bytes;
-        parcel_add(parcel, &segment, checked);
+        parcel_add(parcel, segment, checked);
         circuit->moved += bytes;
     }
 }
@@ -119,7 +119,7 @@ static bool send_abort(struct router *router, unsigned out_port, struct port *in
     parcel_begin(&parcel, &out->channel, header);
     header[FRAME_HEADER_BYTES] = 0;
     struct segment filler = {.data = header + FRAME_HEADER_BYTES, .bytes = FILLER_BYTES};
-    parcel_add(&parcel, &filler, router->payload_checked);
+    parcel_add(&parcel, filler, router->payload_checked);
     parcel.flags = FLAG_LAST | FLAG_ABORT;
     parcel_send(router, out_port, &parcel, header);
     pop_circuit(in);
@@ -207,7 +207,7 @@ static bool send_from_source(struct router *router, unsigned out_port, struct so
                                   .bytes = bytes,
                                   .owner = OWNER_SOURCE,
                                   .number = (uint16_t)(source - router->sources)};
-        parcel_add(&parcel, &segment, router->payload_checked);
+        parcel_add(&parcel, segment, router->payload_checked);
         source->unacknowledged++;
         source->moved += bytes;
     }
@@ -377,36 +377,35 @@ void stream_source_open(struct router *router, unsigned number)
 {
     struct source *source = &router->sources[number];
     uint8_t *packet = source->open + FRAME_HEADER_BYTES;
-    struct segment segments[3] = {{.data = source->open,
-                                   .bytes = FRAME_HEADER_BYTES + OPEN_BYTES,
-                                   .owner = OWNER_SOURCE,
-                                   .number = (uint16_t)number}};
-    uint32_t inlined = source->circuit.flags & OPEN_INLINE ? source->length : 0, own = OPEN_BYTES;
-    uint32_t crc = 0;
-    unsigned count = 1;
+    struct channel *channel = &router->ports[source->out].channel;
+    struct segment segment = {.owner = OWNER_SOURCE, .number = (uint16_t)number};
+    uint32_t inlined = source->circuit.flags & OPEN_INLINE ? source->length : 0;
+    bool copied = inlined <= OPEN_COPY_MAX;
+    uint32_t own = OPEN_BYTES + (copied ? inlined : 0), crc = 0;
+    unsigned count = 0;
 
-    if (inlined && inlined <= OPEN_COPY_MAX) {
+    segment.data = source->open;
+    segment.bytes = FRAME_HEADER_BYTES + own;
+    *channel_place(channel, count++) = segment;
+    if (inlined && copied) {
         memcpy(packet + OPEN_BYTES, source->circuit.data[0], inlined);
-        own += inlined;
-        segments[0].bytes += inlined;
     } else if (inlined) {
-        segments[count] = segments[0];
-        segments[count].data = source->circuit.data[0];
-        segments[count++].bytes = inlined;
+        segment.data = source->circuit.data[0];
+        segment.bytes = inlined;
+        *channel_place(channel, count++) = segment;
     }
     if (router->payload_checked) {
         crc = crc32_add(0, packet, own);
         if (count > 1)
             crc = crc32_add(crc, source->circuit.data[0], inlined);
         put32(packet + own, crc);
-        segments[count] = segments[0];
-        segments[count].data = packet + own;
-        segments[count++].bytes = FRAME_CHECK_BYTES;
+        segment.data = packet + own;
+        segment.bytes = FRAME_CHECK_BYTES;
+        *channel_place(channel, count++) = segment;
     }
     source->unacknowledged += count;
-    channel_queue(&router->ports[source->out].channel, router->now_us, FRAME_PACKET,
-                  router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + inlined, segments,
-                  count);
+    channel_queue(channel, router->now_us, FRAME_PACKET, router->payload_checked ? FLAG_CHECKED : 0,
+                  OPEN_BYTES + inlined, count);
 }
 
 void stream_source_done(struct router *router, unsigned number)

@@ -81,13 +81,13 @@ static void pass_us(uint64_t us)
 static void send_packet(unsigned number)
 {
     uint8_t *frame = frames[number], *packet = frame + FRAME_HEADER_BYTES;
-    struct segment segment = {.data = frame, .bytes = sizeof frames[number]};
 
     memset(packet, 0, PACKET_BYTES);
     packet[0] = PACKET_ROUTED;
     put16(packet + 2, PACKET_BYTES - PACKET_HEADER_BYTES);
     put32(packet + PACKET_BYTES, crc32_add(0, packet, PACKET_BYTES));
-    channel_queue(&a.channel, now_us, FRAME_PACKET, FLAG_CHECKED, PACKET_BYTES, &segment, 1);
+    *channel_place(&a.channel, 0) = (struct segment){.data = frame, .bytes = sizeof frames[number]};
+    channel_queue(&a.channel, now_us, FRAME_PACKET, FLAG_CHECKED, PACKET_BYTES, 1);
     a.channel.control_sent++;
 }
 
