@@ -119,15 +119,16 @@ struct channel {
     uint32_t payload_left; /* of the DATA frame under way */
     uint32_t data_sent, data_limit;
     uint32_t data_received, data_acknowledged, data_consumed, data_told;
-    struct link_chunk chunk; /* what is left of the present chunk */
-    uint8_t *chunk_end;      /* end of the memory that it may fill */
     /* when an acknowledgement last moved, or the first unacknowledged frame went */
     uint64_t progress_us;
     /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
     uint64_t wake_us;
     uint64_t ack_us; /* when an acknowledgement must go at the latest; UINT64_MAX: none is owed */
-    struct hello peer;
     struct channel_counters counters;
+    struct hello peer;
+    /* up to here also what only sends; from here, what takes */
+    struct link_chunk chunk;        /* what is left of the present chunk */
+    uint8_t *chunk_end;             /* end of the memory that it may fill */
     uint8_t refs[LINK_BUFFERS_MAX]; /* the lowest numbers are those in use */
 
     /* lossy links: when all is sent again; when to ask for credit that may have been lost on its
