@@ -100,10 +100,16 @@ static inline bool circuit_chains(uint8_t flags)
     return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE));
 }
 
+/* Whether the circuit whose turn it is on a port sends bytes. */
+static inline bool stream_turn(const struct port *out)
+{
+    return out->order_count && !(out->order[0] & ORDER_INLINE);
+}
+
 /* Has a port looked at whose circuits may send now. */
 static inline void stream_wake(struct router *router, const struct port *out)
 {
-    if (out->order_count || out->draining_count)
+    if (stream_turn(out) || out->draining_count)
         router->out_due |= out->channel.due_bit;
 }
 

@@ -25,6 +25,7 @@ enum {
     PORTS_MAX = 18,
     PORT_LOCAL = 31, /* this node itself, as the source or destination of a circuit */
     PORT_NONE = 30,
+    ORDER_INLINE = 0x80,
     /* circuits that may share one directed link: being set up, flowing, or draining */
     CIRCUITS_MAX = 4,
     SOURCES_MAX = 8, /* circuits that this node sends at once */
@@ -143,7 +144,8 @@ struct port {
     uint32_t setup_dst;  /* and flags: the same for all of them */
     uint8_t setup_flags; /* enum open_flag */
     uint8_t draining_count;
-    /* in-ports of the circuits whose bytes go out here, oldest first */
+    /* in-ports of the circuits whose bytes go out here, oldest first; with ORDER_INLINE the bytes
+     * have gone with the OPEN */
     uint8_t order_count;
     uint8_t order[CIRCUITS_MAX];
     uint16_t turn_epoch, turn_count;

@@ -100,9 +100,9 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
     out->setup_count++;
     out->setup_flags = open_flags(packet);
     out->setup_dst = get32(packet + 8);
-    out->order[out->order_count++] = (uint8_t)in;
-    if (!(open_flags(packet) & OPEN_INLINE)) /* bytes may be here already */
-        stream_wake(router, out);
+    bool is_inline = open_flags(packet) & OPEN_INLINE;
+    out->order[out->order_count++] = (uint8_t)(in | (is_inline ? ORDER_INLINE : 0));
+    stream_wake(router, out); /* bytes may be here already */
 }
 
 static void pass_held(struct router *router, unsigned port)

@@ -249,7 +249,7 @@ static void pump_out(struct router *router, unsigned port)
 
     if (out->draining_count)
         drain(router, out);
-    while (out->order_count && send_bytes(router, port))
+    while (stream_turn(out) && send_bytes(router, port))
         ;
 }
 
