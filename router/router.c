@@ -261,17 +261,13 @@ bool router_take(struct router *router, uint64_t now_us)
     bool more = false;
 
     router->now_us = now_us;
-    if (!router->attention) {
-        for (unsigned p = 0; p < router->port_count; p++)
-            more |= look(router, p);
-        return more;
-    }
-    for (uint32_t left = *router->attention; left; left &= left - 1) {
+    uint32_t left = router->attention ? *router->attention : (1u << router->port_count) - 1;
+    for (; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
-        if (port >= router->port_count || !look(router, port))
+        bool waits = port < router->port_count && look(router, port);
+        more |= waits;
+        if (router->attention && !waits)
             *router->attention &= ~(left & -left);
-        else
-            more = true;
     }
     return more;
 }
