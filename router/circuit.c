@@ -274,8 +274,10 @@ static void send_reply(struct router *router, unsigned port)
     packet[0] = reply.kind;
     put16(packet + 2, REPLY_BODY);
     put64(packet + 16, accepted ? reply.done_ns : (uint64_t)(int64_t)reply.status);
-    router_queue_packet(router, port, frame, PACKET_HEADER_BYTES + REPLY_BODY,
-                        (struct segment){.owner = OWNER_REPLY, .port = (uint8_t)port});
+    struct segment *segment =
+        router_queue_packet(router, port, frame, PACKET_HEADER_BYTES + REPLY_BODY);
+    segment->owner = OWNER_REPLY;
+    segment->port = (uint8_t)port;
 }
 
 static void send_replies(struct router *router)

@@ -8,7 +8,6 @@
 
 #include <stddef.h>
 
-#include "router/crc.h"
 #include "router/router.h"
 
 /* Port of the next hop to dst, PORT_LOCAL, or PORT_NONE when there is no way. */
@@ -17,23 +16,10 @@ unsigned router_next_hop(const struct router *router, uint32_t dst);
 bool router_notice_room(const struct router *router);
 void router_tell(struct router *router, const struct notice *notice);
 
-/* Finishes a packet that starts FRAME_HEADER_BYTES after `frame`, and queues it as one segment. */
-static inline void router_queue_packet(struct router *router, unsigned port, uint8_t *frame,
-                                       uint32_t packet_bytes, struct segment owner)
-{
-    struct channel *channel = &router->ports[port].channel;
-    uint8_t *packet = frame + FRAME_HEADER_BYTES, flags = 0;
-
-    owner.data = frame;
-    owner.bytes = FRAME_HEADER_BYTES + packet_bytes;
-    if (router->payload_checked) {
-        put32(packet + packet_bytes, crc32_add(0, packet, packet_bytes));
-        owner.bytes += FRAME_CHECK_BYTES;
-        flags = FLAG_CHECKED;
-    }
-    *channel_place(channel, 0) = owner;
-    channel_queue(channel, router->now_us, FRAME_PACKET, flags, packet_bytes, 1);
-}
+/* Finishes a packet that starts FRAME_HEADER_BYTES after `frame`, and queues it as one segment; the
+ * caller says whose memory that is. */
+struct segment *router_queue_packet(struct router *router, unsigned port, uint8_t *frame,
+                                    uint32_t packet_bytes);
 
 void identity_take(struct router *router, unsigned port);
 void identity_hello(const struct router *router, unsigned port, struct hello *hello);

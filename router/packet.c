@@ -2,6 +2,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/crc.h"
 #include "router/internal.h"
 #include "router/route.h"
 
@@ -61,16 +62,33 @@ unsigned router_next_hop(const struct router *router, uint32_t dst)
     return route_cube(router->id, dst);
 }
 
+struct segment *router_queue_packet(struct router *router, unsigned port, uint8_t *frame,
+                                    uint32_t packet_bytes)
+{
+    struct channel *channel = &router->ports[port].channel;
+    struct segment *segment = channel_place(channel, 0);
+    uint8_t *packet = frame + FRAME_HEADER_BYTES, flags = 0;
+
+    *segment = (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + packet_bytes};
+    if (router->payload_checked) {
+        put32(packet + packet_bytes, crc32_add(0, packet, packet_bytes));
+        segment->bytes += FRAME_CHECK_BYTES;
+        flags = FLAG_CHECKED;
+    }
+    channel_queue(channel, router->now_us, FRAME_PACKET, flags, packet_bytes, 1);
+    return segment;
+}
+
 /* Sends a packet on, by reference: the frame header goes where the old one was. */
 static void forward(struct router *router, unsigned in, unsigned out, const struct arrival *arrival)
 {
-    struct segment owner = {.owner = OWNER_BUFFER,
-                            .port = (uint8_t)in,
-                            .number = arrival->buffer,
-                            .credit = CREDIT_CONTROL};
-
     arrival->packet[12]++;
-    router_queue_packet(router, out, arrival->packet - FRAME_HEADER_BYTES, arrival->bytes, owner);
+    struct segment *segment =
+        router_queue_packet(router, out, arrival->packet - FRAME_HEADER_BYTES, arrival->bytes);
+    segment->owner = OWNER_BUFFER;
+    segment->port = (uint8_t)in;
+    segment->number = arrival->buffer;
+    segment->credit = CREDIT_CONTROL;
     router->ports[out].channel.control_sent++;
     router->packets_forwarded++;
 }
@@ -144,8 +162,9 @@ static bool send_slot(struct router *router, unsigned number, unsigned out)
     }
     if (!can_send(router, out))
         return false;
-    router_queue_packet(router, out, slot->bytes, slot->packet_bytes,
-                        (struct segment){.owner = OWNER_SLOT, .number = (uint16_t)number});
+    struct segment *segment = router_queue_packet(router, out, slot->bytes, slot->packet_bytes);
+    segment->owner = OWNER_SLOT;
+    segment->number = (uint16_t)number;
     router->ports[out].channel.control_sent++;
     return true;
 }

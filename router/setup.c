@@ -109,12 +109,15 @@ static void pass_held(struct router *router, unsigned port)
 {
     struct circuit *circuit = circuit_held(&router->ports[port]);
     struct arrival open = circuit->open;
-    struct segment owner = {.owner = OWNER_BUFFER, .port = (uint8_t)port, .number = open.buffer};
 
     pass(router, port, circuit->out, open.packet);
     circuit->state = CIRCUIT_OPENED;
     circuit_unhold(router, port, circuit);
-    router_queue_packet(router, circuit->out, open.packet - FRAME_HEADER_BYTES, open.bytes, owner);
+    struct segment *segment =
+        router_queue_packet(router, circuit->out, open.packet - FRAME_HEADER_BYTES, open.bytes);
+    segment->owner = OWNER_BUFFER;
+    segment->port = (uint8_t)port;
+    segment->number = open.buffer;
     router->circuits_forwarded++;
 }
 
