@@ -32,10 +32,17 @@ static uint8_t *image(const struct node *node)
     return node->config.program + (node->config.image_address - node->config.program_address);
 }
 
+/* The state of the download changes; load_due goes with it. */
+static void enter(struct node *node, enum load_state state)
+{
+    node->load.state = (uint8_t)state;
+    node->load_due = state >= LOAD_SENDING;
+}
+
 static void receipt_due(struct node *node, int status)
 {
     node->load.status = status;
-    node->load.state = LOAD_RECEIPT;
+    enter(node, LOAD_RECEIPT);
     if (status != E_OK)
         node->program = PROGRAM_NONE;
 }
@@ -104,7 +111,7 @@ void load_offer(struct node *node, const struct notice *notice)
     router_reset_clocks(&node->router);
     node->program = PROGRAM_LOADING;
     node->clock_ns = 0;
-    load->state = LOAD_RECEIVING;
+    enter(node, LOAD_RECEIVING);
     answer(node, PACKET_READY, from, want, want);
 }
 
@@ -208,7 +215,7 @@ void load_notice(struct node *node, const struct notice *notice)
             receipt_due(node, notice->status);
             break;
         }
-        load->state = LOAD_SENDING;
+        enter(node, LOAD_SENDING);
         load->next = load->dims;
         load->child = CHILD_ASK;
         load->again_us = 0;
@@ -262,7 +269,7 @@ static void send_receipt(struct node *node)
     put64(body + 8, load->clock_ns);
     memcpy(body + 16, load->digest, DIGEST_BYTES);
     if (router_send(&node->router, PACKET_RECEIPT, ID_HOST, body, sizeof body) == E_OK)
-        load->state = LOAD_IDLE;
+        enter(node, LOAD_IDLE);
 }
 
 bool load_pump(struct node *node, uint64_t now_us)
@@ -275,7 +282,7 @@ bool load_pump(struct node *node, uint64_t now_us)
                 return false;
             sha256_begin(&load->sha);
             load->hashed = 0;
-            load->state = LOAD_HASHING;
+            enter(node, LOAD_HASHING);
         } else if (now_us >= load->again_us &&
                    (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
             send_offer(node);
@@ -294,7 +301,7 @@ uint64_t load_deadline(const struct node *node)
 {
     const struct load *load = &node->load;
 
-    if (load->state == LOAD_SENDING && load->next &&
+    if (node->load_due && load->state == LOAD_SENDING && load->next &&
         (load->child == CHILD_ASK || load->child == CHILD_ASKED) &&
         load->again_us > node->router.now_us)
         return load->again_us;

@@ -133,7 +133,7 @@ bool node_work(struct node *node, uint64_t now_us)
             take_notice(node, &notice, now_us);
         collective_pump(node);
         message_pump(node, now_us);
-        more = load_pump(node, now_us);
+        more = node->load_due && load_pump(node, now_us);
         report_pump(node, now_us);
         router_move(&node->router, now_us);
         if (node->router.notice_count == 0)

@@ -122,15 +122,16 @@ struct node {
     bool call_open;     /* a system call waits */
     uint8_t request_count;
     uint8_t collectives_queued;
+    bool load_due;      /* load_pump has something to do */
     uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
-    uint64_t clock_ns;  /* the program's model clock */
+    struct collective collective;
+    uint64_t clock_ns; /* the program's model clock */
     uint64_t identity_us;
+    struct load load;
     int32_t exit_status;
     uint32_t stamp;
-    uint32_t call_number;
-    struct load load;
     uint8_t (*pool)[POOL_BYTES];
-    struct collective collective;
+    uint32_t call_number;
     uint32_t call_arguments[4];
     uint32_t pool_used; /* bit n: buffer n */
     uint32_t dropped_requests;
@@ -145,8 +146,9 @@ struct node {
     struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
 };
 
-_Static_assert(sizeof(void *) != 8 || (offsetof(struct node, collective) % LINE_BYTES == 0 &&
-                                       offsetof(struct node, router) % LINE_BYTES == 0),
+_Static_assert(sizeof(void *) != 8 ||
+                   (offsetof(struct node, collective.step_done_ns) < LINE_BYTES &&
+                    offsetof(struct node, router) % LINE_BYTES == 0),
                "what every step looks at begins lines");
 
 enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
