@@ -199,7 +199,7 @@ void fault_apply(struct sim *sim, const struct sim_fault *fault)
     switch (fault->kind) {
     case SIM_KILL: kill_node(sim, fault->a); break;
     case SIM_CUT: sim_end_cut(end_at(sim, fault->a, fault->b)); break;
-    case SIM_ONEWAY: end_at(sim, fault->b, fault->a)->deaf = true; break;
+    case SIM_ONEWAY: end_at(sim, fault->a, fault->b)->mute = true; break;
     default: sim->actors[fault->a].slow_ns = fault->slow_ns; break;
     }
 }

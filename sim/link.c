@@ -118,11 +118,10 @@ static void launch(struct part *part)
 {
     struct sim *sim = part->sim;
     struct filling *filling = &part->filling;
-    struct sim_end *end = filling->end, *to = end->peer;
+    struct sim_end *end = filling->end;
 
     part->link_events++;
-    if (part->no_memory || (sim->damages && !fault_frame(sim)) || to->deaf ||
-        to->link.carrier != CARRIER_UP) {
+    if (part->no_memory || (sim->damages && !fault_frame(sim)) || end->mute) {
         discard(&part->pool, filling->first);
     } else {
         uint64_t wall_due_ns = physical(sim, end, filling->bytes);
@@ -356,6 +355,7 @@ void sim_end_cut(struct sim_end *end)
 
     for (unsigned i = 0; i < 2; i++) {
         both[i]->link.carrier = CARRIER_LOST;
+        both[i]->mute = true;
         lose_flight(both[i]);
         wake(both[i]);
     }

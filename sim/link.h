@@ -28,7 +28,6 @@ struct sim_end {
     uint8_t port;
     bool waiting;               /* an event stands for the first chunk under way */
     bool starved;               /* a chunk is there, and no buffer number is free */
-    bool deaf;                  /* nothing arrives any more, and nobody is told */
     uint32_t actor;             /* whose end it is */
     struct chunk *first, *last; /* arrived and not taken, then under way */
     struct chunk *flight;       /* the first that is under way */
@@ -39,6 +38,7 @@ struct sim_end {
     uint32_t sent;                /* segments */
     uint8_t to_part;              /* of the peer; the number of parts: it is the host */
     bool crosses;                 /* the peer is of another part */
+    bool mute;                    /* nothing that it sends arrives any more */
     uint64_t numbers;             /* bit n: buffer number n is with the router */
     struct chunk *few[HELD_FEW];  /* with the router: the lowest numbers, and the others */
     struct chunk *held;
