@@ -1,5 +1,11 @@
 /*
  * fault.c - a node's fault report in words: kind, address, place in the source, registers.
+ *
+ * Where the fault lies in a function of the C library, the place that called it says more. It is
+ * told only when it is certain: lr still follows a call of the function in which pc lies, as in
+ * strlen or memcpy; or pc is where there is no program, and lr follows the jump to there.
+ *
+ * Source   ARM Architecture Reference Manual ARMv7-A, A8.8.25 (BL, encoding T1), A8.8.26 (BLX)
  */
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +13,20 @@
 #include "host/mesh_internal.h"
 #include "host/symbols.h"
 
-enum { NULL_PAGE_BYTES = 4096, KERNEL_FILE_MAX = 64 };
+enum {
+    NULL_PAGE_BYTES = 4096,
+    KERNEL_FILE_MAX = 64,
+    CALL_BYTES = 4, /* BL; a BLX of a register has two bytes */
+    REGISTERS_AT = 12,
+    SP = 13,
+    LR = 14,
+    PC = 15
+};
+
+static uint32_t register_of(const uint8_t *body, unsigned number)
+{
+    return get32(body + REGISTERS_AT + 4 * number);
+}
 
 int fault_status(uint32_t kind)
 {
@@ -55,7 +74,7 @@ static void tell_registers(struct mesh *mesh, uint32_t node, const uint8_t *body
                                                   "r12", "sp", "lr", "pc"};
 
             bytes += snprintf(line + bytes, sizeof line - (size_t)bytes, " %3s 0x%08x", names[i],
-                              get32(body + 12 + 4 * i));
+                              register_of(body, i));
         }
         mesh_emit_trouble(mesh, "  node %u:%s", (unsigned)node, line);
     }
@@ -63,13 +82,82 @@ static void tell_registers(struct mesh *mesh, uint32_t node, const uint8_t *body
                       get32(body + 76), get32(body + 8));
 }
 
+/* A large frame may reach over the guard below the stack: then sp, not the address, tells. */
+static uint32_t kind_of(const uint8_t *body)
+{
+    uint32_t kind = get32(body), sp = register_of(body, SP);
+
+    return kind == FAULT_DATA && sp < target_memory.stack_base &&
+                   get32(body + 4) < target_memory.stack_base
+               ? FAULT_STACK
+               : kind;
+}
+
+/* The program's four bytes before an address, the last two in the upper half; 0 outside of it. */
+static uint32_t code_before(const struct image *image, uint32_t address)
+{
+    uint32_t offset = address - CALL_BYTES - image->base;
+
+    return offset < image->bytes && image->bytes - offset >= CALL_BYTES
+               ? get32(image->data + offset)
+               : 0;
+}
+
+/* The destination of the BL before a return address; 0 when there is none. */
+static uint32_t called_by(const struct image *image, uint32_t after)
+{
+    uint32_t code = code_before(image, after), first = code & 0xffff, second = code >> 16;
+    uint32_t sign = first >> 10 & 1;
+
+    if ((first & 0xf800) != 0xf000 || (second & 0xd000) != 0xd000) {
+        return 0;
+    }
+    uint32_t high = ((second >> 13 & 1) ^ sign ^ 1) << 1 | ((second >> 11 & 1) ^ sign ^ 1);
+    uint32_t distance = high << 22 | (first & 0x3ff) << 12 | (second & 0x7ff) << 1;
+
+    return after + distance - (sign << 24);
+}
+
+/* Whether a BLX of a register stands before a return address. */
+static bool called_by_pointer(const struct image *image, uint32_t after)
+{
+    return (code_before(image, after) >> 16 & 0xff87) == 0x4780;
+}
+
+/* Whether two places "function (file:line)" lie in one function. */
+static bool same_function(const char *one, const char *other)
+{
+    size_t length = strcspn(one, " ");
+
+    return length == strcspn(other, " ") && strncmp(one, other, length) == 0;
+}
+
+/* Where the function of pc was called; false when that is not certain. place is that of pc, NULL
+ * when no program lies there. */
+static bool find_caller(const struct mesh *mesh, uint32_t lr, const char *place,
+                        char caller[SYMBOL_TEXT_MAX])
+{
+    uint32_t after = lr & ~1U;
+    char callee[SYMBOL_TEXT_MAX];
+
+    if (!place) {
+        return called_by_pointer(&mesh->job.image, after) &&
+               symbols_describe(mesh->job.path, after - 2, caller);
+    }
+    uint32_t called = called_by(&mesh->job.image, after);
+
+    return called && symbols_describe(mesh->job.path, called, callee) &&
+           same_function(place, callee) && symbols_describe(mesh->job.path, after - 2, caller) &&
+           !same_function(place, caller);
+}
+
 void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
 {
     const uint8_t *body = packet->body;
-    uint32_t kind = get32(body), address = get32(body + 4), pc = get32(body + 12 + 4 * 15);
+    uint32_t kind = kind_of(body), address = get32(body + 4), pc = register_of(body, PC);
     unsigned node = packet->node;
     bool kernel = kind >= FAULT_KERNEL;
-    char what[100], place[SYMBOL_TEXT_MAX] = "";
+    char what[100], place[SYMBOL_TEXT_MAX] = "", caller[SYMBOL_TEXT_MAX] = "";
 
     if (kind == FAULT_CHECK) {
         uint32_t bytes = packet->bytes - FAULT_BYTES;
@@ -81,12 +169,14 @@ void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
         return;
     }
     if (kind == FAULT_DIVIDE) { /* the trap lies in the library's division, called from lr */
-        pc = (get32(body + 12 + 4 * 14) & ~1U) - 2;
+        pc = (register_of(body, LR) & ~1U) - 2;
     }
     describe_kind(kind, address, what, sizeof what);
     bool known = symbols_describe(kernel ? mesh->target.kernel : mesh->job.path, pc & ~1U, place);
-    mesh_emit_trouble(mesh, "node %u (rank %u): %s%s, pc 0x%08x%s%s", node, node,
-                      kernel ? "kernel fault: " : "", what, pc & ~1U, known ? " in " : "", place);
+    bool called = !kernel && find_caller(mesh, register_of(body, LR), known ? place : NULL, caller);
+    mesh_emit_trouble(mesh, "node %u (rank %u): %s%s, pc 0x%08x%s%s%s%s", node, node,
+                      kernel ? "kernel fault: " : "", what, pc & ~1U, known ? " in " : "", place,
+                      called ? ", called from " : "", caller);
     if (mesh->options.verbose) {
         tell_registers(mesh, packet->node, body);
     }

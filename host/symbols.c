@@ -14,7 +14,8 @@ static const char *last_part(const char *path)
 static bool describe(Dwfl *dwfl, Dwarf_Addr address, char text[SYMBOL_TEXT_MAX])
 {
     Dwfl_Module *module = dwfl_addrmodule(dwfl, address);
-    const char *function = module ? dwfl_module_addrname(module, address) : NULL;
+    /* Not at its first address, where the ARM format has a symbol $t too. */
+    const char *function = module ? dwfl_module_addrname(module, address | 1) : NULL;
     Dwfl_Line *line = module ? dwfl_module_getsrc(module, address) : NULL;
     const char *file = NULL;
     int number = 0;

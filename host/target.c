@@ -14,6 +14,7 @@
 const struct target_memory target_memory = {
     .kernel_base = BOARD_KERNEL_BASE,
     .kernel_end = BOARD_KERNEL_BASE + BOARD_KERNEL_BYTES,
+    .stack_base = BOARD_STACK_BASE,
     .blocks_bytes = BOARD_BLOCKS_BYTES,
     .image_base = BOARD_IMAGE_BASE,
     .image_end = BOARD_PROGRAM_END,

@@ -16,6 +16,7 @@ enum { TARGET_PATH_MAX = 512, TARGET_ARGUMENTS_MAX = 64 };
 /* The memory of a node as a program image sees it. */
 struct target_memory {
     uint32_t kernel_base, kernel_end;
+    uint32_t stack_base;   /* lowest address of the stack, which grows down to it */
     uint32_t blocks_bytes; /* room for private blocks */
     uint32_t image_base, image_end;
 };

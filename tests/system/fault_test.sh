@@ -67,6 +67,12 @@ check "a write to the kernel's memory is told and stopped" faults 139 'kernel me
 check "a write to a device is told and stopped" faults 139 'data abort' device
 check "a jump into nowhere is told" faults 139 'jump|null' jump
 check "a stack that overflows is told as that" faults 139 'stack overflow' overflow
+check "a frame that reaches over the guard is told as a stack overflow" \
+    faults 139 'stack overflow .* in large_frame \(misbehave\.c:[0-9]+\)$' frame
+check "a call of a null pointer is told with the place of the call" \
+    faults 139 'null pointer.*, called from call_null \(misbehave\.c:[0-9]+\)$' call
+check "a fault in the C library is told with the place that called it" \
+    faults 139 'null pointer.* in strlen .*, called from length_of_null \(misbehave\.c:[0-9]+\)$' length
 check "an exit with a status is told" faults 7 '7' exit
 check "an abort ends the run with a status" faults any '' abort
 check "a program that never returns is ended by --timeout" never_returns spin 'did not end within 3 s'

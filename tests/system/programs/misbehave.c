@@ -44,6 +44,26 @@ __attribute__((noinline)) static int recurse(volatile uint8_t *above, int depth)
     return depth ? recurse(frame, depth - 1) + frame[17] : 0;
 }
 
+/* Down to the kernel's memory, over the guard below the stack. */
+__attribute__((noinline)) static int large_frame(void)
+{
+    volatile uint8_t frame[8 << 20];
+    frame[0] = 1;
+    return frame[0];
+}
+
+__attribute__((noinline)) static int call_null(void)
+{
+    int (*volatile nothing)(void) = NULL;
+    return nothing() + 1;
+}
+
+__attribute__((noinline)) static int length_of_null(void)
+{
+    pointer = NULL;
+    return (int)strlen((const char *)pointer) + 1;
+}
+
 static int disagree(int wanted)
 {
     uint32_t bytes = ecube_rank() == wanted ? BLOCK_BYTES / 2 : BLOCK_BYTES;
@@ -99,6 +119,12 @@ static int alone(const char *what, int value)
         return jump_nowhere();
     if (strcmp(what, "overflow") == 0)
         return recurse(NULL, 1000000);
+    if (strcmp(what, "frame") == 0)
+        return large_frame();
+    if (strcmp(what, "call") == 0)
+        return call_null();
+    if (strcmp(what, "length") == 0)
+        return length_of_null();
     if (strcmp(what, "spin") == 0)
         return never_return();
     if (strcmp(what, "wait") == 0)
