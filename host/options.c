@@ -17,7 +17,12 @@ enum {
     KEY_NAME
 };
 
-enum { TIMEOUT_DEFAULT_S = 600, TIMEOUT_MAX_S = 7 * 24 * 3600, SIGMA_MAX = 60 };
+enum {
+    TIMEOUT_DEFAULT_S = 600,
+    TIMEOUT_MAX_S = 7 * 24 * 3600,
+    SIGMA_MAX = 60,
+    DELAY_MAX_MS = 1000 * TIMEOUT_MAX_S
+};
 
 struct named_profile {
     const char *name;
@@ -221,6 +226,25 @@ int options_make_job(const struct load_arguments *arguments, struct mesh_job_req
     return 0;
 }
 
+/* "+MS" after the name of a phase, or nothing. */
+static int parse_delay(const char *text, unsigned *delay_ms, struct message *message)
+{
+    char *end;
+    unsigned long ms;
+
+    *delay_ms = 0;
+    if (!*text) {
+        return 0;
+    }
+    ms = strtoul(text + 1, &end, 10);
+    if (text[1] < '0' || text[1] > '9' || *end || ms > DELAY_MAX_MS) {
+        return message_set(message, "'%.40s': a fault's delay is a number of ms from 0 to %d", text,
+                           DELAY_MAX_MS);
+    }
+    *delay_ms = (unsigned)ms;
+    return 0;
+}
+
 static int parse_phase(const char *text, struct mesh_injection *injection, struct message *message)
 {
     static const struct {
@@ -232,8 +256,7 @@ static int parse_phase(const char *text, struct mesh_injection *injection, struc
     for (unsigned i = 0; i < sizeof phases / sizeof phases[0]; i++) {
         if (strlen(phases[i].name) == length && strncmp(text, phases[i].name, length) == 0) {
             injection->phase = phases[i].phase;
-            injection->delay_ms = text[length] ? (unsigned)strtoul(text + length + 1, NULL, 10) : 0;
-            return 0;
+            return parse_delay(text + length, &injection->delay_ms, message);
         }
     }
     return message_set(message,

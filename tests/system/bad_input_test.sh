@@ -66,6 +66,8 @@ unknown_words() {
     tool_fails 2 'profile' run --profile cray "$arguments"
     tool_fails 2 'strategy' run --strategy luck "$arguments"
     tool_fails 2 'link' run --mesh cube:2 --cut 0-3@run "$arguments"
+    tool_fails 2 'number of ms' run --mesh cube:2 --cut 0-1@run+soon "$arguments"
+    tool_fails 2 'number of ms' run --mesh cube:2 --kill 1@run+-5 "$arguments"
     tool_fails 2 'node' run --mesh cube:2 --kill 9@run "$arguments"
     tool_fails 2 'name the link.*ecube cut 0-1' cut
     tool_fails 2 'name the node.*ecube kill 3' kill
