@@ -94,6 +94,8 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
         result.peer = request->peer;
         result.tag = request->tag;
         result.bytes = request->bytes;
+    } else if (request->kind == REQUEST_COLLECTIVE) {
+        result.peer = result.tag = ECUBE_ANY;
     }
     memcpy(at, &result, sizeof result);
     node->clock_ns = clock_max(node->clock_ns, request->done_ns);

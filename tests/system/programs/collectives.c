@@ -98,6 +98,29 @@ static uint32_t run_impossible(void)
     return wrong;
 }
 
+/* A barrier that is begun, and waited for or tested: returns how much its status says wrong. */
+static uint32_t run_begun(int tested)
+{
+    struct ecube_request request;
+    struct ecube_status status;
+    int ended = ecube_barrier_start(&request);
+
+    while (ended == 0 && tested) {
+        ended = ecube_test(&request, &status);
+    }
+    if (ended == 0) {
+        ended = ecube_wait(&request, &status);
+    }
+    uint32_t wrong = (uint32_t)(ended != tested) + (status.source != ECUBE_ANY) +
+                     (status.tag != ECUBE_ANY) + (status.bytes != 0) +
+                     (status.steps != (uint32_t)ecube_dims()) + (status.done_ns > ecube_model_ns());
+
+    if (wrong) {
+        printf("a begun barrier: %d, source %d, tag %d\n", ended, status.source, status.tag);
+    }
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     const uint32_t size = (uint32_t)ecube_size();
@@ -111,7 +134,7 @@ int main(int argc, char **argv)
             wrong += run(operation, root);
         }
     }
-    wrong += run_impossible();
+    wrong += run_impossible() + run_begun(0) + run_begun(1);
     if (wrong) {
         printf("%u wrong bytes or calls\n", (unsigned)wrong);
     }
