@@ -35,6 +35,7 @@ enum {
     DOWNLOAD_BOUND_S = 60,
     FAILURE_COLLECT_MS = 300,
     QUERY_WAIT_MS = 1500,
+    QUERY_WAITERS_MAX = 3, /* ps, the watch for programs that wait, the end of --timeout */
     DEAD_LINKS_MAX = 64
 };
 
@@ -116,6 +117,14 @@ struct mesh_dead_link {
     uint8_t reason;
 };
 
+struct mesh;
+
+/* Who has asked for the nodes' STATE. */
+struct mesh_query {
+    void (*done)(void *context, struct mesh *mesh);
+    void *context;
+};
+
 struct mesh_owner {
     void *context;
     void (*emit)(void *context, json_t *event);               /* takes over the reference */
@@ -159,8 +168,8 @@ struct mesh {
     unsigned stall_count;
     bool query_open;
     bool timed_out;
-    void (*query_done)(void *context, struct mesh *mesh);
-    void *query_context;
+    struct mesh_query query_waiters[QUERY_WAITERS_MAX];
+    unsigned query_waiter_count;
 };
 
 /* Starts the nodes. */
@@ -179,7 +188,8 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
 /* Ends the present job: programs are stopped, owner.ended gets the status. */
 void mesh_cancel(struct mesh *mesh, int status);
 
-/* Asks every node for its STATE; done is called when all have answered, or after QUERY_WAIT_MS. */
+/* Asks every node for its STATE; done is called when all have answered, or after QUERY_WAIT_MS.
+ * Whoever asks while the answers to another come in gets those, and once only. */
 void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh), void *context);
 
 /* The object of --json. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/check.h"
 #include "host/mesh_internal.h"
 #include "include/ecube/abi.h"
 
@@ -37,12 +38,16 @@ static struct node_state state_of(const struct mesh_node *node)
 
 static void finish_query(struct mesh *mesh)
 {
-    void (*done)(void *context, struct mesh *mesh) = mesh->query_done;
+    struct mesh_query waiters[QUERY_WAITERS_MAX];
+    unsigned count = mesh->query_waiter_count;
 
     if (mesh->query_open) {
         mesh->query_open = false;
         uv_timer_stop(&mesh->query_timer);
-        done(mesh->query_context, mesh);
+        memcpy(waiters, mesh->query_waiters, sizeof waiters);
+        for (unsigned i = 0; i < count; i++) { /* each may begin the next query */
+            waiters[i].done(waiters[i].context, mesh);
+        }
     }
 }
 
@@ -51,12 +56,27 @@ static void on_query_bound(uv_timer_t *timer)
     finish_query(timer->data);
 }
 
+static void add_waiter(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh),
+                       void *context)
+{
+    for (unsigned i = 0; i < mesh->query_waiter_count; i++) {
+        if (mesh->query_waiters[i].done == done && mesh->query_waiters[i].context == context) {
+            return;
+        }
+    }
+    CHECK(mesh->query_waiter_count < QUERY_WAITERS_MAX);
+    mesh->query_waiters[mesh->query_waiter_count++] = (struct mesh_query){done, context};
+}
+
 void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh), void *context)
 {
-    finish_query(mesh); /* one that was under way ends with what it has */
+    if (mesh->query_open) {
+        add_waiter(mesh, done, context);
+        return;
+    }
     mesh->query_open = true;
-    mesh->query_done = done;
-    mesh->query_context = context;
+    mesh->query_waiter_count = 0;
+    add_waiter(mesh, done, context);
     uv_timer_start(&mesh->query_timer, on_query_bound, QUERY_WAIT_MS, 0);
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
         mesh->nodes[rank].state_known = false;

@@ -107,6 +107,22 @@ load_ended_by() {
     end_loaded_mesh
 }
 
+# Whoever asks while the nodes answer another gets whole answers, too.
+many_ask() {
+    tool_succeeds up --name asked --mesh cube:4
+    askers=
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        "$ecube" ps --name asked >"ps.$i" 2>&1 &
+        askers="$askers $!"
+    done
+    for asker in $askers; do wait "$asker" || fail "a ps fails"; done
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        [ "$(grep -c ' empty ' "ps.$i")" -eq 16 ] || { cat "ps.$i"; fail "ps $i of 12"; }
+    done
+    tool_succeeds down --name asked
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
 # A mesh whose boot nobody waits for any more ends.
 up_ended_by() {
     "$ecube" up --name doomed --mesh cube:4 >out 2>err &
@@ -140,6 +156,7 @@ check "a reader that goes away ends the run without a word" reader_gone
 check "paths with spaces and quotes, and long ones, work" strange_paths
 check "thousands of arguments arrive, and too many bytes are refused before the boot" many_arguments
 check "a second program is refused while one runs, and down ends it" two_loads
+check "many who ask for the nodes at once all hear of all of them" many_ask
 check "a load that is terminated leaves the mesh to the next" load_ended_by TERM 143
 check "a load that is killed leaves the mesh to the next" load_ended_by KILL 137
 check "an up that is terminated takes its mesh along" up_ended_by TERM
