@@ -44,6 +44,7 @@ void mesh_emit_trouble(struct mesh *mesh, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    json_array_append_new(mesh->troubles, mesh_text(text, strlen(text)));
     mesh_emit(mesh,
               json_pack("{s:s, s:o}", "event", "trouble", "text", mesh_text(text, strlen(text))));
 }
@@ -174,7 +175,8 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
     *mesh = (struct mesh){.loop = loop, .options = *options, .owner = *owner, .target = *target};
     mesh->start_us = uv_hrtime() / 1000;
     mesh->nodes = calloc(options->topology.nodes, sizeof *mesh->nodes);
-    if (!mesh->nodes) {
+    mesh->troubles = json_array();
+    if (!mesh->nodes || !mesh->troubles) {
         return message_set(message, "out of memory");
     }
     open_handles(mesh);
@@ -213,6 +215,7 @@ void mesh_close(struct mesh *mesh)
 void mesh_free(struct mesh *mesh)
 {
     mesh_job_free(mesh);
+    json_decref(mesh->troubles);
     host_links_free(&mesh->host);
     free(mesh->nodes);
     mesh->nodes = NULL;

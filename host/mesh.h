@@ -153,7 +153,8 @@ struct mesh {
     struct mesh_node *nodes;
     struct mesh_dead_link dead_links[DEAD_LINKS_MAX];
     unsigned dead_link_count, dead_links_told;
-    unsigned deaths; /* of nodes; those told of, when the failure has been told */
+    json_t *troubles; /* told since the boot, or since the load of the present job */
+    unsigned deaths;  /* of nodes; those told of, when the failure has been told */
     uint64_t start_us, boot_us;
     unsigned nodes_right;
     uint32_t job_number; /* makes the wants of a job its own */
@@ -197,6 +198,9 @@ json_t *mesh_describe(const struct mesh *mesh, int status);
 
 /* The nodes as the last query found them: what ps shows. */
 json_t *mesh_describe_nodes(const struct mesh *mesh);
+
+/* The dead nodes, and the dead links between nodes that live: "node 3", "link 0-1". */
+json_t *mesh_describe_dead(const struct mesh *mesh);
 
 /* Ends the nodes and closes the loop's handles; mesh_free after the loop has run out. */
 void mesh_close(struct mesh *mesh);

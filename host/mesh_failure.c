@@ -87,13 +87,45 @@ void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t rea
     begin_failure(mesh);
 }
 
+/* Whether a node at one of its ends is dead, which explains it. */
+static bool end_is_dead(const struct mesh *mesh, const struct mesh_dead_link *link)
+{
+    return mesh->nodes[link->node].dead ||
+           (link->peer < mesh->options.topology.nodes && mesh->nodes[link->peer].dead);
+}
+
+json_t *mesh_describe_dead(const struct mesh *mesh)
+{
+    uint32_t nodes = mesh->options.topology.nodes;
+    json_t *dead = json_array();
+
+    for (uint32_t rank = 0; rank < nodes; rank++) {
+        if (mesh->nodes[rank].dead) {
+            json_array_append_new(dead, json_sprintf("node %u", (unsigned)rank));
+        }
+    }
+    for (unsigned i = 0; i < mesh->dead_link_count; i++) {
+        const struct mesh_dead_link *link = &mesh->dead_links[i];
+        unsigned low = link->node < link->peer ? link->node : link->peer;
+
+        if (link->peer < nodes && !end_is_dead(mesh, link)) {
+            json_array_append_new(dead,
+                                  json_sprintf("link %u-%u", low, (link->node ^ link->peer) ^ low));
+        } else if (!end_is_dead(mesh, link)) {
+            json_array_append_new(dead, json_sprintf("%s link of node %u",
+                                                     link->peer == ID_HOST ? "host" : "unknown",
+                                                     (unsigned)link->node));
+        }
+    }
+    return dead;
+}
+
 static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
 {
     const struct topology *topology = &mesh->options.topology;
     const char *phase = phase_text(mesh->phase);
 
-    if (mesh->nodes[link->node].dead ||
-        (link->peer < topology->nodes && mesh->nodes[link->peer].dead)) {
+    if (end_is_dead(mesh, link)) {
         return; /* the node's death has been told */
     }
     if (link->peer == ID_HOST) {

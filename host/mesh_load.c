@@ -189,6 +189,7 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
     for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
         mesh->nodes[node].receipted = false;
     }
+    json_array_clear(mesh->troubles);
     mesh->job_number++;
     mesh->job.start_us = uv_hrtime() / 1000;
     mesh->job.clock_base_ns = mesh->model_ns;

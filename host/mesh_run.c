@@ -44,10 +44,10 @@ json_t *mesh_describe(const struct mesh *mesh, int status)
                                  "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
                                  (double)job->wall_us / 1e3, "receipts", (int)job->receipts);
 
-    return json_pack("{s:s, s:i, s:f, s:o, s:i, s:o}", "mesh", mesh->options.topology.name, "nodes",
-                     (int)mesh->options.topology.nodes, "boot_ms", (double)mesh->boot_us / 1e3,
-                     "download", download, "status", status, "reports",
-                     report_to_json(&job->reports));
+    return json_pack("{s:s, s:i, s:f, s:o, s:i, s:o, s:o}", "mesh", mesh->options.topology.name,
+                     "nodes", (int)mesh->options.topology.nodes, "boot_ms",
+                     (double)mesh->boot_us / 1e3, "download", download, "status", status, "reports",
+                     report_to_json(&job->reports), "troubles", json_copy(mesh->troubles));
 }
 
 /* Told up to a second late, and not in a broken mesh: there the dead node or link is the reason. */

@@ -48,14 +48,27 @@ static long long counter(const json_t *node, const char *name)
     return json_integer_value(json_object_get(json_object_get(node, "counters"), name));
 }
 
+/* "cube:3, whole" or "cube:3, broken, dead: node 3, link 0-1" */
+static void print_mesh(const json_t *answer)
+{
+    size_t i;
+    json_t *name;
+
+    printf("%s, %s", json_string_value(json_object_get(answer, "mesh")),
+           json_is_true(json_object_get(answer, "broken")) ? "broken" : "whole");
+    json_array_foreach(json_object_get(answer, "dead"), i, name)
+    {
+        printf("%s%s", i == 0 ? ", dead: " : ", ", json_string_value(name));
+    }
+    putchar('\n');
+}
+
 static void print_nodes(const json_t *answer)
 {
     size_t i;
     json_t *node;
 
-    printf("%s, %s\n", json_string_value(json_object_get(answer, "mesh")),
-           json_is_true(json_object_get(answer, "broken")) ? "broken: a node or link is dead"
-                                                           : "whole");
+    print_mesh(answer);
     printf("%4s %-8s %14s %8s %8s %6s %6s  %s\n", "node", "program", "model us", "sent", "received",
            "resent", "relay", "doing");
     json_array_foreach(json_object_get(answer, "nodes"), i, node)

@@ -222,11 +222,11 @@ static void on_queried(void *context, struct mesh *mesh)
 
         if (client && client->wants_nodes) {
             client->wants_nodes = false;
-            tell_and_forget(client,
-                            json_pack("{s:s, s:i, s:s, s:b, s:f, s:o}", "event", "end", "status", 0,
-                                      "mesh", mesh->options.topology.name, "broken", mesh->broken,
-                                      "boot_ms", (double)mesh->boot_us / 1e3, "nodes",
-                                      mesh_describe_nodes(mesh)));
+            tell_and_forget(
+                client, json_pack("{s:s, s:i, s:s, s:b, s:o, s:f, s:o}", "event", "end", "status",
+                                  0, "mesh", mesh->options.topology.name, "broken", mesh->broken,
+                                  "dead", mesh_describe_dead(mesh), "boot_ms",
+                                  (double)mesh->boot_us / 1e3, "nodes", mesh_describe_nodes(mesh)));
         }
     }
 }

@@ -100,7 +100,7 @@ private_directory() {
 }
 
 
-# breaks VERB WHAT PATTERN - on a mesh that is up: the verb is told on stderr, later loads are refused.
+# breaks VERB WHAT PATTERN DEAD - on a mesh that is up: later loads are refused, and ps names what is dead.
 breaks() {
     tool_succeeds up --name breaking --mesh cube:2
     tool_succeeds "$1" --name breaking "$2"
@@ -108,6 +108,9 @@ breaks() {
     tool load --name breaking "$programs/arguments.elf"
     [ "$status" -ne 0 ] || { cat out; fail "a broken mesh takes a program"; }
     words | grep -Eq "$3" || { words; fail "no line like '$3'"; }
+    tool_succeeds ps --name breaking --json ps.json
+    grep -qx "cube:2, broken, dead: $4" out || { cat out; fail "ps does not name what is dead"; }
+    [ "$("$json_get" ps.json dead 0)" = "$4" ] || fail "nor does its JSON"
     tool_succeeds down --name breaking
     wait_until 20 no_processes || fail "processes outlive ecube down"
 }
@@ -150,8 +153,8 @@ check "a mesh that stays takes one program after another, also after a crash" st
 check "a name can be up once" one_name_once
 check "verbs for a mesh that is not up say so" nothing_up
 check "the run's directory is private and holds QMP and GDB sockets" private_directory
-check "a link cut on a mesh that is up is told to the next load" breaks cut 0-1 "0-1|broken"
-check "a node killed on a mesh that is up is told to the next load" breaks kill 3 "node 3|broken"
+check "a link cut on a mesh that is up is told to the next load" breaks cut 0-1 "0-1|broken" "link 0-1"
+check "a node killed on a mesh that is up is told to the next load" breaks kill 3 "node 3|broken" "node 3"
 check "console shows what programs of a mesh print" console_shows
 check "kill -9 of a mesh that is up leaves no process and no file" killed_server
 check "--json tells the status of a run that failed" failed_json

@@ -59,6 +59,12 @@ function_and_line() {
     words | grep -Eq 'dereference_null.*misbehave\.c:[0-9]+' || { words; fail "neither function nor line"; }
 }
 
+in_json() {
+    tool run --mesh cube:1 --json result.json "$misbehave" null 1
+    told=$("$json_get" result.json troubles 0) || fail "no trouble in the JSON file"
+    [ "$told" = "$(words | sed 's/^ecube: //')" ] || { words; fail "not what is told: $told"; }
+}
+
 check "a null pointer is told with node, rank and address" faults 139 'null pointer' null
 check "a division by zero is told" faults 136 'division by zero' divide
 check "a division of one by zero is told, which a compiler may turn into comparisons" \
@@ -83,4 +89,5 @@ check "nodes that disagree on a collective are told" disagrees
 check "a node that ends without its collective does not hang the others" absent
 check "a crash does not disturb circuits that pass through its node" crash_beside_traffic
 check "a fault names function and source line" function_and_line
+check "what went wrong is in the JSON file, too" in_json
 cases_done

@@ -111,6 +111,7 @@ json_fields() {
     [ "$(number result.json download strategy)" = decremental ] || fail strategy
     equal "$(number result.json download receipts)" 16 receipts
     equal "$(number result.json reports length)" 1 reports
+    equal "$(number result.json troubles length)" 0 troubles
     for field in boot_ms 'download x' 'download bytes' 'download model_us' 'download predicted_us' 'download wall_ms' \
         'reports 0 name' 'reports 0 bound_us' 'reports 0 wall_us'; do
         # shellcheck disable=SC2086
