@@ -5,15 +5,30 @@
 
 #include "host/mesh_internal.h"
 
-enum { TICK_MS = 1000, EXITS_TOLD_MAX = 4 };
+enum { TICK_MS = 1000, EXITS_TOLD_MAX = 4, UTF8_BYTES_MAX = 4 };
 
-static void flush_line(struct mesh *mesh, uint32_t rank)
+static void show_line(struct mesh *mesh, uint32_t rank, unsigned bytes)
 {
     struct mesh_node *node = &mesh->nodes[rank];
 
     mesh_emit(mesh, json_pack("{s:s, s:i, s:o}", "event", "console", "rank", (int)rank, "text",
-                              mesh_text(node->line, node->line_bytes)));
-    node->line_bytes = 0;
+                              mesh_text(node->line, bytes)));
+    node->line_bytes -= bytes;
+    memmove(node->line, node->line + bytes, node->line_bytes);
+}
+
+/* How many bytes of a full line to show: not those of a UTF-8 character that has only begun. */
+static unsigned whole_bytes(const char *line, unsigned bytes)
+{
+    unsigned last = bytes - 1;
+
+    while (last > bytes - UTF8_BYTES_MAX && ((uint8_t)line[last] & 0xc0) == 0x80) {
+        last--;
+    }
+    uint8_t first = (uint8_t)line[last];
+    unsigned length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+
+    return last + length > bytes ? last : bytes;
 }
 
 static void take_console(struct mesh *mesh, const struct mesh_packet *packet)
@@ -22,11 +37,11 @@ static void take_console(struct mesh *mesh, const struct mesh_packet *packet)
 
     for (uint32_t i = 0; i < packet->bytes; i++) {
         if (packet->body[i] == '\n') {
-            flush_line(mesh, packet->node);
+            show_line(mesh, packet->node, node->line_bytes);
             continue;
         }
         if (node->line_bytes == CONSOLE_LINE_MAX) {
-            flush_line(mesh, packet->node);
+            show_line(mesh, packet->node, whole_bytes(node->line, node->line_bytes));
         }
         node->line[node->line_bytes++] = (char)packet->body[i];
     }
@@ -78,7 +93,7 @@ void mesh_job_end(struct mesh *mesh, int status)
         struct mesh_node *node = &mesh->nodes[rank];
 
         if (node->line_bytes > 0) {
-            flush_line(mesh, rank);
+            show_line(mesh, rank, node->line_bytes);
         }
         if (node->running && !mesh->broken) {
             mesh_send(mesh, PACKET_STOP, rank, NULL, 0);
@@ -163,7 +178,7 @@ static void node_ended(struct mesh *mesh, uint32_t rank, int status)
     struct mesh_job *job = &mesh->job;
 
     if (node->line_bytes > 0) {
-        flush_line(mesh, rank);
+        show_line(mesh, rank, node->line_bytes);
     }
     node->running = false;
     job->status = status > job->status ? status : job->status;

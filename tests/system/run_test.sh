@@ -176,6 +176,27 @@ END
     done
 }
 
+long_words() {
+    cat >words.c <<'END'
+#include <stdio.h>
+int main(void)
+{
+    for (int i = 0; i < 600; i++) fputs("\xe2\x82\xac", stdout);
+    for (int i = 0; i < 600; i++) fputs("\xc3\xa9", stdout);
+    puts("\xf0\x9d\x84\x9e");
+    puts("a lone \xe2");
+    return 0;
+}
+END
+    "$build/ecube-cc" words.c -o words.elf || fail "ecube-cc fails"
+    tool_succeeds run --mesh cube:0 words.elf
+    sed -n 's/^\[0\] //p' out >lines
+    [ "$(head -n 3 lines | tr -d '\n' | wc -c)" -eq 3004 ] || { cat lines; fail "bytes"; }
+    head -n 3 lines | iconv -f UTF-8 -t UTF-16 >words.wide || { cat lines; fail "no UTF-8"; }
+    ! head -n 3 lines | grep -q '?' || { cat lines; fail "question marks"; }
+    sed -n 4p lines | grep -qx 'a lone ?' || { cat lines; fail "what is no UTF-8"; }
+}
+
 for dims in 0 1 2 3 4; do
     check "every example runs on cube:$dims" every_example_runs
     check "every collective is right from every root on cube:$dims" every_collective_is_right
@@ -200,4 +221,5 @@ check "the tool and ecube-cc work from another directory" from_elsewhere
 check "the tool works through a symbolic link" through_a_link
 check "an installed copy works, and uninstall removes it" installed
 check "no line of a talkative program is lost or out of order" long_output
+check "a long line of UTF-8 is shown in pieces, and no character is cut" long_words
 cases_done
