@@ -379,11 +379,31 @@ static void print_summary(const struct run *run)
     }
 }
 
+/* A run that was over before its faults is no proof against them. */
+static void print_missed_faults(const struct run *run)
+{
+    const struct sim_result *r = &run->result;
+    const struct sim_faults *faults = &run->arguments.options.faults;
+
+    if (r->verdict == SIM_GOOD && r->faults_happened < faults->count) {
+        fprintf(stderr,
+                "ecube: %u of %u faults did not happen: the run was over at %.3f us of the "
+                "programs' time\n",
+                faults->count - r->faults_happened, faults->count,
+                (double)(r->model_ns - r->clock_base_ns) / 1e3);
+    }
+    if (r->verdict == SIM_GOOD && r->link_events < faults->fail_event) {
+        fprintf(stderr, "ecube: --fail did not happen: the run had %" PRIu64 " link events\n",
+                r->link_events);
+    }
+}
+
 static void print_troubles(const struct run *run)
 {
     const struct sim_result *r = &run->result;
 
     fflush(stdout);
+    print_missed_faults(run);
     for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         fprintf(stderr, "ecube: %s\n", r->troubles[i]);
     }

@@ -196,6 +196,7 @@ static struct sim_end *end_at(const struct sim *sim, uint32_t a, uint32_t b)
 void fault_apply(struct sim *sim, const struct sim_fault *fault)
 {
     trace_fault(sim, fault);
+    sim->result.faults_happened++;
     switch (fault->kind) {
     case SIM_KILL: kill_node(sim, fault->a); break;
     case SIM_CUT: sim_end_cut(end_at(sim, fault->a, fault->b)); break;

@@ -53,6 +53,7 @@ struct sim_result {
     bool checked;              /* contents were kept and checked */
     uint64_t node_bytes;       /* memory of one node, all told, on average */
     uint64_t damaged;          /* frames that faults have touched */
+    unsigned faults_happened;  /* of faults.list */
     uint32_t hit_from, hit_to; /* nodes, or ID_HOST: the frame of faults.fail_event */
     char troubles[SIM_TROUBLES_MAX][SIM_TEXT_MAX];
     unsigned trouble_count; /* may be more than are kept */

@@ -241,6 +241,15 @@ interrupted() {
     rm trace.json
 }
 
+faults_too_late() {
+    tool_succeeds sim --mesh cube:3 exchange --bytes 16 --kill 5@1s --slow 3@5us --cut 0-1@2s
+    grep -q '^ecube: 2 of 3 faults did not happen: the run was over at [0-9.]* us' err || { cat err; fail "no line"; }
+    tool_succeeds sim --mesh cube:3 exchange --bytes 16 --fail 99999:drop
+    grep -q '^ecube: --fail did not happen: the run had [0-9]* link events$' err || { cat err; fail "no line"; }
+    tool_succeeds sim --mesh cube:3 exchange --bytes 16 --fail 100:drop --slow 3@5us
+    [ ! -s err ] || { cat err; fail "a line for faults that happened"; }
+}
+
 check "sim prints the table of the emulated mesh, exact to the tick" shows_the_exact_table
 check "every scenario ends well" every_scenario_ends_well
 check "the digest is the seed's" the_digest_is_the_seeds
@@ -257,6 +266,7 @@ check "a JSON file that cannot be written is refused" unwritable_json
 check "a trace that cannot be written is refused" unwritable_trace
 check "a trace is a function of the seed" a_trace_is_the_seeds
 check "faults are named" faults_are_named
+check "faults that the run was too short for are told" faults_too_late
 check "a failure is replayed" a_failure_is_replayed
 check "programs that wait for each other are printed as a circle" circle_of_programs
 check "an interrupt ends it" interrupted
