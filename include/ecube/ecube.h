@@ -9,6 +9,10 @@
  * program computes. The buffers stay the transfer's until ecube_wait or ecube_test has said that it
  * is complete. The call without _start is the same followed by ecube_wait.
  *
+ * At most ECUBE_REQUESTS_MAX transfers are open at a time, a blocking call among them. A receive
+ * for which nothing is sent waits for ever, also when the sender's program has ended; the tool
+ * notices when nobody goes on, ends the run and says who waits for whom.
+ *
  * Every collective is called by all nodes, in the same order, with the same block_bytes and root;
  * nodes that disagree get ECUBE_E_MISMATCH.
  *
@@ -124,7 +128,11 @@ int ecube_gather_start(const void *block, void *blocks, uint32_t block_bytes, in
 int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
                          struct ecube_request *request);
 
-/* The node's model clock, the profile's machine's: communication and ecube_compute advance it. */
+/*
+ * The node's model clock, the profile's machine's: communication and ecube_compute advance it,
+ * other work of the program does not. It goes on from the download: take the difference of two
+ * readings.
+ */
 uint64_t ecube_model_ns(void);
 /* Time since some moment before the program's start, on the machine that emulates the mesh. */
 uint64_t ecube_wall_ns(void);
