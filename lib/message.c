@@ -114,3 +114,17 @@ int ecube_receive(void *data, uint32_t bytes, int source, int tag, struct ecube_
     int started = ecube_receive_start(data, bytes, source, tag, &request);
     return started < 0 ? started : ecube_wait(&request, status);
 }
+
+int ecube_send_receive(const void *send, uint32_t send_bytes, int destination, int send_tag,
+                       void *receive, uint32_t receive_bytes, int source, int receive_tag,
+                       struct ecube_status *status)
+{
+    struct ecube_request going;
+    int started = ecube_send_start(send, send_bytes, destination, send_tag, &going);
+    if (started < 0) {
+        return started;
+    }
+    int came = ecube_receive(receive, receive_bytes, source, receive_tag, status);
+    int sent = ecube_wait(&going, NULL);
+    return came < 0 ? came : sent < 0 ? sent : came;
+}

@@ -88,6 +88,13 @@ const struct ecube_profile *ecube_profile(void);
 int ecube_send(const void *data, uint32_t bytes, int destination, int tag);
 /* Receives at most bytes bytes. Returns how many came. */
 int ecube_receive(void *data, uint32_t bytes, int source, int tag, struct ecube_status *status);
+/*
+ * Sends and receives at the same time, so that nodes may all call it in a circle; source and
+ * destination may be one. Returns how many bytes came.
+ */
+int ecube_send_receive(const void *send, uint32_t send_bytes, int destination, int send_tag,
+                       void *receive, uint32_t receive_bytes, int source, int receive_tag,
+                       struct ecube_status *status);
 /* Begins a send. Returns ECUBE_OK. */
 int ecube_send_start(const void *data, uint32_t bytes, int destination, int tag,
                      struct ecube_request *request);

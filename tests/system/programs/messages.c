@@ -51,6 +51,35 @@ static void pass_around(uint32_t bytes)
     free(in);
 }
 
+/* All at once in a circle, which blocking sends of long messages cannot do. */
+static void shift(uint32_t bytes)
+{
+    const int rank = ecube_rank(), size = ecube_size(), before = (rank + size - 1) % size;
+    uint8_t *out = malloc(bytes + 1), *in = malloc(bytes + 1);
+    struct ecube_status status;
+    uint32_t wrong = 0;
+
+    for (uint32_t i = 0; i < bytes; i++) {
+        out[i] = pattern(i, rank);
+    }
+    expect(ecube_send_receive(out, bytes, (rank + 1) % size, 8, in, bytes, before, 8, &status) ==
+               (int)bytes,
+           "all bytes come as others go");
+    expect(status.source == before && status.tag == 8 && status.bytes == bytes,
+           "the status is the receive's");
+    for (uint32_t i = 0; i < bytes; i++) {
+        wrong += in[i] != pattern(i, before);
+    }
+    expect(wrong == 0, "the bytes that come are those sent");
+    expect(ecube_send_receive(out, 1, size, 8, in, 1, before, 8, NULL) == ECUBE_E_ARGUMENT,
+           "nothing goes to a rank that is none");
+    expect(ecube_send_receive(out, 1, rank, 8, in, 1, size, 8, NULL) == ECUBE_E_ARGUMENT,
+           "nothing comes from a rank that is none");
+    expect(ecube_receive(in, 1, rank, 8, NULL) == 1, "what was sent beside has gone");
+    free(out);
+    free(in);
+}
+
 static void tags_are_told_apart(void)
 {
     const int partner = ecube_rank() ^ 1;
@@ -89,6 +118,8 @@ int main(int argc, char **argv)
     pass_around(1);
     pass_around(1024);
     pass_around(1025);
+    shift(argc > 1 ? (uint32_t)atoi(argv[1]) : 100000);
+    shift(3);
     if (ecube_size() > 1) {
         tags_are_told_apart();
         errors_are_errors();
