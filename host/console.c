@@ -58,6 +58,10 @@ int verb_console(int argc, char **argv)
     }
     view_init(&view, 1);
     answer = client_ask(fd, json_pack("{s:s}", "verb", "console"), on_event, &view, &message);
-    json_decref(answer); /* there is none: the mesh has ended */
-    return 0;
+    if (!answer) { /* the mesh has ended */
+        return 0;
+    }
+    message_set(&message, "%s", json_string_value(json_object_get(answer, "text")));
+    json_decref(answer);
+    return message_print(&message);
 }

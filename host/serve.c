@@ -254,6 +254,17 @@ static void serve_fault(struct client *client, const char *verb, const json_t *r
     tell_and_forget(client, json_pack("{s:s, s:i}", "event", "end", "status", 0));
 }
 
+/* Whether there was room for a client among those that are told of events and answers. */
+static bool is_listed(const struct client *client)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        if (client->server->clients[i] == client) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void serve_request(struct client *client, const json_t *request)
 {
     struct server *server = client->server;
@@ -263,6 +274,8 @@ static void serve_request(struct client *client, const json_t *request)
         tell_error(client, "the mesh is still booting");
     } else if (!verb) {
         tell_error(client, "malformed request");
+    } else if (!is_listed(client) && strcmp(verb, "down") != 0) {
+        tell_error(client, "the mesh is busy: too many tools are connected to it");
     } else if (strcmp(verb, "load") == 0) {
         serve_load(client, request);
     } else if (strcmp(verb, "ps") == 0) {

@@ -123,6 +123,19 @@ many_ask() {
     wait_until 20 no_processes || fail "processes outlive ecube down"
 }
 
+# More than the mesh has room for are refused; none waits for ever, or runs and is told nothing.
+too_many_listen() {
+    tool_succeeds up --name heard --mesh cube:0
+    for i in $(seq 40); do
+        "$ecube" console --name heard >/dev/null 2>"listener.$i" &
+    done
+    wait_until 30 eval '[ "$(cat listener.* | grep -c "too many tools")" -eq 8 ]' || fail "not 8 of 40 are refused"
+    tool_fails 2 'too many tools are connected' ps --name heard
+    tool_fails 2 'too many tools are connected' load --name heard "$arguments"
+    tool_succeeds down --name heard
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
 # A mesh whose boot nobody waits for any more ends.
 up_ended_by() {
     "$ecube" up --name doomed --mesh cube:4 >out 2>err &
@@ -157,6 +170,7 @@ check "paths with spaces and quotes, and long ones, work" strange_paths
 check "thousands of arguments arrive, and too many bytes are refused before the boot" many_arguments
 check "a second program is refused while one runs, and down ends it" two_loads
 check "many who ask for the nodes at once all hear of all of them" many_ask
+check "one tool too many is refused" too_many_listen
 check "a load that is terminated leaves the mesh to the next" load_ended_by TERM 143
 check "a load that is killed leaves the mesh to the next" load_ended_by KILL 137
 check "an up that is terminated takes its mesh along" up_ended_by TERM
