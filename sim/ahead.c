@@ -135,15 +135,13 @@ void ahead_ready(const struct part *part)
     }
 }
 
-void ahead_events(const struct part *part)
+void ahead_event(const struct part *part, uint32_t at)
 {
-    if (part->sim->options.dims < DIMS_MIN)
+    if (part->sim->options.dims < DIMS_MIN || at + EVENTS_AHEAD >= part->due.count)
         return;
-    for (uint32_t i = 0; i < EVENTS_AHEAD && i < part->model.count; i++) {
-        const struct event *event = &part->model.events[i];
-        if (event->kind == EVENT_HELD || event->kind == EVENT_HELD1 || event->kind == EVENT_LINK)
-            fetch(&part->sim->ends[event->index]);
-    }
+    const struct event *event = &part->due.events[at + EVENTS_AHEAD];
+    if (event->kind == EVENT_HELD || event->kind == EVENT_HELD1 || event->kind == EVENT_LINK)
+        fetch(&part->sim->ends[event->index]);
 }
 
 void ahead_take(const struct outbox *out, uint32_t at)

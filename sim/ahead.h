@@ -17,8 +17,8 @@ struct part;
 /* Looks at the actors that wait to be stepped, before the first of them is. */
 void ahead_ready(const struct part *part);
 
-/* Looks at the ends whose events come next. */
-void ahead_events(const struct part *part);
+/* Looks at an end whose event comes soon, before number `at` of those that are due is taken. */
+void ahead_event(const struct part *part, uint32_t at);
 
 /* Looks at the ends whose frames are taken next. */
 void ahead_take(const struct outbox *out, uint32_t at);

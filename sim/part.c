@@ -67,6 +67,7 @@ void parts_free(struct sim *sim)
         struct part *part = &sim->parts[i];
         queue_free(&part->model);
         queue_free(&part->wall);
+        batch_free(&part->due);
         pool_free(&part->pool);
         for (unsigned to = 0; to <= sim->part_count; to++)
             free(part->out[to].ends);
@@ -221,21 +222,34 @@ static void dispatch(struct part *part, const struct event *event)
     }
 }
 
-/* Takes the events that are due; where their order is drawn, some of them may wait for the next
- * round. */
+/* Takes the events that are due off their queues; where their order is drawn, one of them. */
+static void find_due(struct part *part)
+{
+    const struct sim *sim = part->sim;
+    bool wall = queue_time(&part->wall) <= sim->wall_ns;
+    bool model = queue_time(&part->model) <= sim->now_ns;
+
+    part->due.count = 0;
+    if (!sim->options.shuffle)
+        part->no_memory |= !queue_take_due(&part->wall, sim->wall_ns, &part->due) ||
+                           !queue_take_due(&part->model, sim->now_ns, &part->due);
+    else if (wall || model)
+        part->no_memory |= !batch_add(&part->due, queue_take(wall ? &part->wall : &part->model));
+}
+
+/* Takes the events of this time, also those that others of them add; where their order is drawn,
+ * some may wait for the next round. */
 static void take_events(struct part *part)
 {
     struct sim *sim = part->sim;
-    bool shuffled = sim->options.shuffle != 0;
 
-    while (queue_time(&part->wall) <= sim->wall_ns || queue_time(&part->model) <= sim->now_ns) {
-        bool wall = queue_time(&part->wall) <= sim->wall_ns;
-        struct event event = queue_take(wall ? &part->wall : &part->model);
-        ahead_events(part);
-        dispatch(part, &event);
-        if (shuffled && random_below(&sim->shuffle, 4) == 0)
-            return;
-    }
+    do {
+        find_due(part);
+        for (uint32_t i = 0; i < part->due.count; i++) {
+            ahead_event(part, i);
+            dispatch(part, &part->due.events[i]);
+        }
+    } while (part->due.count && (!sim->options.shuffle || random_below(&sim->shuffle, 4)));
 }
 
 /* Steps the nodes that were ready before; where their order is drawn, some of them in the next

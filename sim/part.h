@@ -43,6 +43,7 @@ struct part {
     _Alignas(64) struct sim *sim;
     uint32_t first, end; /* its nodes: from, and before */
     struct queue model, wall;
+    struct batch due;     /* events of this round */
     uint64_t order;       /* of the next event among those of one time */
     uint32_t withheld[2]; /* frames, by the epoch in which that began, even and odd */
     uint32_t *ready;      /* actors to be stepped: a ring */

@@ -6,7 +6,7 @@
  * many.
  *
  * Units    ns
- * Errors   queue_add returns false when there is no memory, and adds nothing
+ * Errors   queue_add and queue_take_due return false when there is no memory
  * Source   Johnson, Priority queues with update and finding minimum spanning trees, Information
  *          Processing Letters 4(3), 1975: d-heaps
  */
@@ -29,7 +29,14 @@ struct queue {
     uint32_t count, room;
 };
 
+/* Events that have been taken off queues. */
+struct batch {
+    struct event *events;
+    uint32_t count, room;
+};
+
 void queue_free(struct queue *queue);
+void batch_free(struct batch *batch);
 /* False: there is no memory. */
 bool queue_grow(struct queue *queue);
 
@@ -62,6 +69,14 @@ static inline bool queue_add(struct queue *queue, struct event event)
 
 /* Takes the first event off; the queue is not empty. */
 struct event queue_take(struct queue *queue);
+
+/* False: there is no memory, and the event is lost. */
+bool batch_add(struct batch *batch, struct event event);
+
+/* Takes all events up to a time off the queue, and adds them to the batch: in an order of its own,
+ * which depends on nothing but what the queue has seen. False: there is no memory, and the rest
+ * stay. */
+bool queue_take_due(struct queue *queue, uint64_t time_ns, struct batch *batch);
 
 /* The time of the first event; UINT64_MAX when there is none. */
 static inline uint64_t queue_time(const struct queue *queue)

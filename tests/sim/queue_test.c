@@ -45,6 +45,42 @@ static void events_that_are_added_while_others_are_taken_keep_the_order(void **s
     queue_free(&queue);
 }
 
+/* Few of many, many of many, all, and those of a queue that is still small. */
+static void what_is_due_is_taken_at_once_and_the_rest_stay_in_order(void **state)
+{
+    uint64_t seed = 7;
+
+    (void)state;
+    for (uint32_t count = 1; count <= 3000; count = count * 3 + 1)
+        for (uint64_t until = 0; until <= 100; until += 5) {
+            struct queue queue = {0};
+            struct batch batch = {0};
+            uint32_t due = 0, seen = 0;
+            uint64_t sum = 0, taken = 0;
+            for (uint32_t i = 0; i < count; i++) {
+                struct event event = {random_below(&seed, 100), i, 0, i};
+                queue_add(&queue, event);
+                due += event.time_ns <= until;
+                sum += event.time_ns <= until ? i + 1 : 0;
+            }
+            assert_true(queue_take_due(&queue, until, &batch));
+            assert_int_equal(batch.count, due);
+            for (uint32_t i = 0; i < batch.count; i++) {
+                assert_true(batch.events[i].time_ns <= until);
+                taken += batch.events[i].index + 1;
+            }
+            assert_int_equal(taken, sum);
+            for (struct event last = {0}; queue.count; seen++) {
+                struct event next = queue_take(&queue);
+                assert_true(next.time_ns > until && !event_before(&next, &last));
+                last = next;
+            }
+            assert_int_equal(seen, count - due);
+            batch_free(&batch);
+            queue_free(&queue);
+        }
+}
+
 static void an_empty_queue_has_no_time(void **state)
 {
     struct queue queue = {0};
@@ -60,4 +96,5 @@ static void an_empty_queue_has_no_time(void **state)
 
 TEST_MAIN(cmocka_unit_test(events_come_in_the_order_of_time_then_number),
           cmocka_unit_test(events_that_are_added_while_others_are_taken_keep_the_order),
+          cmocka_unit_test(what_is_due_is_taken_at_once_and_the_rest_stay_in_order),
           cmocka_unit_test(an_empty_queue_has_no_time))
