@@ -143,7 +143,7 @@ static void merge(struct sim *sim)
         sim_wake(sim, sim->count);
 }
 
-/* The next round's crew work; parts have what they write in lines of their own. */
+/* The halves of a round, as a crew does them. */
 static void act(void *context, unsigned part)
 {
     part_act(&((struct sim *)context)->parts[part]);
