@@ -80,8 +80,9 @@ json_t *report_to_json(const struct report_table *table)
 
         json_array_append_new(
             list,
-            json_pack("{s:s, s:I, s:I, s:f, s:o, s:f, s:f, s:o}", "name", r->name, "bytes",
-                      (json_int_t)r->bytes, "steps", (json_int_t)r->steps, "model_us",
+            json_pack("{s:s, s:I, s:o, s:f, s:o, s:f, s:f, s:o}", "name", r->name, "bytes",
+                      (json_int_t)r->bytes, "steps",
+                      r->unstepped ? json_null() : json_integer((json_int_t)r->steps), "model_us",
                       (double)r->model_ns / 1e3, "predicted_us",
                       r->unpredicted ? json_null() : json_real((double)r->predicted_ns / 1e3),
                       "bound_us", (double)r->bound_ns / 1e3, "wall_us", (double)r->wall_ns / 1e3,
@@ -98,8 +99,11 @@ static double number(const json_t *report, const char *key)
 static void print_line(FILE *file, const json_t *report)
 {
     double model_us = number(report, "model_us"), bound_us = number(report, "bound_us");
-    char eta[16] = "-", predicted[32] = "-", wrong[32] = "-";
+    char steps[32] = "-", eta[16] = "-", predicted[32] = "-", wrong[32] = "-";
 
+    if (!json_is_null(json_object_get(report, "steps"))) {
+        snprintf(steps, sizeof steps, "%.0f", number(report, "steps"));
+    }
     if (bound_us > 0) {
         snprintf(eta, sizeof eta, "%.3f", model_us / bound_us);
     }
@@ -109,9 +113,8 @@ static void print_line(FILE *file, const json_t *report)
     if (!json_is_null(json_object_get(report, "wrong"))) {
         snprintf(wrong, sizeof wrong, "%.0f", number(report, "wrong"));
     }
-    fprintf(file, "%14.0f %6.0f %14.3f %14s %14.3f %7s %11.3f %6s\n", number(report, "bytes"),
-            number(report, "steps"), model_us, predicted, bound_us, eta,
-            number(report, "wall_us") / 1e3, wrong);
+    fprintf(file, "%14.0f %6s %14.3f %14s %14.3f %7s %11.3f %6s\n", number(report, "bytes"), steps,
+            model_us, predicted, bound_us, eta, number(report, "wall_us") / 1e3, wrong);
 }
 
 void report_print(FILE *file, const json_t *reports)

@@ -16,6 +16,7 @@
 struct report {
     char name[ECUBE_NAME_MAX];
     uint64_t bytes, steps, model_ns, predicted_ns, bound_ns, wall_ns, wrong;
+    bool unstepped;   /* there is no schedule */
     bool unpredicted; /* there is no closed form */
     bool unchecked;   /* contents were not looked at */
 };

@@ -252,6 +252,7 @@ static json_t *reports_of(const struct run *run)
                             .bound_ns = line->bound_ns,
                             .wall_ns = (run->begun_us[i + 1] - run->begun_us[i]) * 1000,
                             .wrong = line->wrong,
+                            .unstepped = options->scenario > SIM_LOAD,
                             .unpredicted = options->scenario > SIM_LOAD,
                             .unchecked = !run->result.checked && options->scenario != SIM_LOAD};
         if (options->scenario == SIM_LOAD) {

@@ -12,6 +12,12 @@ shows_the_exact_table() {
     [ "$("$json_get" result.json sim seed)" = 1 ] || fail "seed"
 }
 
+messages_have_no_steps() {
+    tool_succeeds sim --mesh cube:3 transpose --bytes 16 --json result.json
+    grep -Eq '^ +16 +- +[0-9]+\.[0-9]+ +- ' out || { cat out; fail "another table"; }
+    [ "$("$json_get" result.json reports 0 steps)" = null ] || fail "steps in the JSON file"
+}
+
 every_scenario_ends_well() {
     for scenario in exchange broadcast scatter gather barrier download random transpose bitreversal hotspot; do
         tool_succeeds sim --mesh cube:3 --bytes 500 "$scenario"
@@ -251,6 +257,7 @@ faults_too_late() {
 }
 
 check "sim prints the table of the emulated mesh, exact to the tick" shows_the_exact_table
+check "messages have no steps and no closed form" messages_have_no_steps
 check "every scenario ends well" every_scenario_ends_well
 check "the digest is the seed's" the_digest_is_the_seeds
 check "threads change nothing" threads_change_nothing
