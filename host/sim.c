@@ -21,7 +21,6 @@
 
 enum {
     CHUNK_EVENTS = 4096,
-    IMAGE_DEFAULT = 512,
     MESSAGES_DEFAULT = 16,
     BLOCK_BYTES = 16,
     THREAD_NODES = 64 /* fewer are not worth a thread */
@@ -433,12 +432,10 @@ int verb_sim(int argc, char **argv)
     struct output output;
     struct message message;
 
-    run.arguments = (struct sim_arguments){.mesh = options_mesh_defaults(),
-                                           .x = DOWNLOAD_X_BEST,
-                                           .options = {.scenario = SIM_SCENARIOS,
-                                                       .seed = 1,
-                                                       .messages = MESSAGES_DEFAULT,
-                                                       .image_bytes = IMAGE_DEFAULT}};
+    run.arguments = (struct sim_arguments){
+        .mesh = options_mesh_defaults(),
+        .x = DOWNLOAD_X_BEST,
+        .options = {.scenario = SIM_SCENARIOS, .seed = 1, .messages = MESSAGES_DEFAULT}};
     argp_parse(&sim_argp, argc, argv, 0, NULL, &run.arguments);
     if (prepare(&run, &output, &message) != 0) {
         return message_print(&message);

@@ -39,6 +39,7 @@ enum {
 enum {
     MESSAGES_MAX = 1 << 20,
     IMAGE_MIN = 16,
+    IMAGE_DEFAULT = 512,
     IMAGE_MAX = 1 << 24,
     SIZE_MAX_BYTES = 1 << 24,
     DELAY_MAX_S = 1,
@@ -425,6 +426,12 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
             "has four times the circuits: simulate at most cube:%u",
             sim_scenario_name(options->scenario), arguments->topology.name,
             sim_scenario_dims(options->scenario), sim_scenario_dims(options->scenario));
+    }
+    if (options->image_bytes == 0) {
+        options->image_bytes = IMAGE_DEFAULT;
+    } else if (options->scenario == SIM_LOAD) {
+        return message_set(message, "--image %u: the sizes of the download are those of --bytes",
+                           (unsigned)options->image_bytes);
     }
     if (options->size_count == 0 && options->scenario == SIM_BARRIER) {
         options->size_count = 1;

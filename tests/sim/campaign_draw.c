@@ -249,9 +249,11 @@ void campaign_command(const struct sim_options *options, char text[CAMPAIGN_TEXT
         sim_scenario_name(options->scenario), (unsigned)options->sizes[0]);
     for (unsigned i = 1; i < options->size_count; i++)
         put(&line, ",%u", (unsigned)options->sizes[i]);
-    put(&line, " --messages %u --image %u --x %u --contents checked%s --seed %" PRIu64,
-        (unsigned)options->messages, (unsigned)options->image_bytes, options->download_x,
-        options->scrub ? " --scrub" : "", options->seed);
+    if (options->scenario != SIM_LOAD)
+        put(&line, " --image %u", (unsigned)options->image_bytes);
+    put(&line, " --messages %u --x %u --contents checked%s --seed %" PRIu64,
+        (unsigned)options->messages, options->download_x, options->scrub ? " --scrub" : "",
+        options->seed);
     if (options->shuffle)
         put(&line, " --shuffle %" PRIu64, options->shuffle);
     put_faults(&line, &options->faults);

@@ -73,6 +73,7 @@ bad_scenarios() {
     refuses '[-]-bytes : use a number' exchange --bytes 16,,100
     refuses '[-]-bytes: at most 32 sizes' exchange --bytes "$(seq -s , 33)"
     refuses '[-]-bytes 3: an image has' download --bytes 3
+    refuses '[-]-image 100: .*[-]-bytes' download --image 100
     refuses '[-]-messages 0' random --messages 0
     refuses '[-]-threads 0' random --threads 0
     refuses '[-]-messages 1048577' random --messages 1048577
