@@ -398,6 +398,28 @@ static void print_missed_faults(const struct run *run)
     }
 }
 
+/* Where a run came to that did not end well, and with which event to look at it again. */
+static void print_end(const struct run *run)
+{
+    const struct sim_result *r = &run->result;
+    uint64_t at = r->trouble_count ? r->trouble_event : r->events;
+
+    if (!interrupted &&
+        (r->verdict == SIM_GOOD || r->verdict == SIM_STOPPED || r->verdict == SIM_NO_MEMORY)) {
+        return;
+    }
+    fprintf(stderr, "ecube: seed %" PRIu64 ", %s at event %" PRIu64, run->arguments.options.seed,
+            interrupted ? "interrupted" : "ended", r->events);
+    if (interrupted && !r->trouble_count) {
+        fputc('\n', stderr);
+    } else {
+        fprintf(stderr,
+                ", first trouble at event %" PRIu64 ": --replay %" PRIu64
+                " with the same options shows what came before\n",
+                at, at);
+    }
+}
+
 static void print_troubles(const struct run *run)
 {
     const struct sim_result *r = &run->result;
@@ -416,14 +438,7 @@ static void print_troubles(const struct run *run)
     for (unsigned i = 0; i < run->history_count; i++) {
         fprintf(stderr, "%s\n", run->history[i]);
     }
-    if (r->verdict != SIM_GOOD && r->verdict != SIM_STOPPED && r->verdict != SIM_NO_MEMORY) {
-        uint64_t at = r->trouble_count ? r->trouble_event : r->events;
-        fprintf(stderr,
-                "ecube: seed %" PRIu64 ", ended at event %" PRIu64
-                ", first trouble at event %" PRIu64 ": --replay %" PRIu64
-                " with the same options shows what came before\n",
-                run->arguments.options.seed, r->events, at, at);
-    }
+    print_end(run);
 }
 
 int verb_sim(int argc, char **argv)

@@ -244,6 +244,7 @@ interrupted() {
     ended=$?
     [ "$ended" -eq 143 ] || fail "status $ended"
     grep -q 'cube:10, 1024 nodes' out || fail "no summary: $(cat out err)"
+    grep -Eqx 'ecube: seed 1, interrupted at event [0-9]+' err || { cat err; fail "nobody says so"; }
     [ "$(tail -n 1 trace.json)" = ']}' ] || fail "the trace is not whole"
     rm trace.json
 }
