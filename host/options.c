@@ -306,6 +306,9 @@ int options_add_crossing(struct mesh_options *options, const char *text, struct 
         topology_parse_cable(&options->topology, comma + 1, other, message) != 0) {
         return -1;
     }
+    if ((one[0] ^ one[1]) == (other[0] ^ other[1]) && (one[0] == other[0] || one[0] == other[1])) {
+        return message_set(message, "'%.40s': that is one link twice: name two, as 0-1,2-3", text);
+    }
     options->crossings[options->crossing_count++] =
         (struct launcher_crossing){one[0], one[1], other[0], other[1]};
     return 0;

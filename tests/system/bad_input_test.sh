@@ -69,6 +69,8 @@ unknown_words() {
     tool_fails 2 'number of ms' run --mesh cube:2 --cut 0-1@run+soon "$arguments"
     tool_fails 2 'number of ms' run --mesh cube:2 --kill 1@run+-5 "$arguments"
     tool_fails 2 'node' run --mesh cube:2 --kill 9@run "$arguments"
+    tool_fails 2 'one link twice' run --mesh cube:2 --cross 0-1,0-1 "$arguments"
+    tool_fails 2 'one link twice' run --mesh cube:2 --cross 3-1,1-3 "$arguments"
     tool_fails 2 'name the link.*ecube cut 0-1' cut
     tool_fails 2 'name the node.*ecube kill 3' kill
 }
