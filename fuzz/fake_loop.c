@@ -180,14 +180,16 @@ void launcher_describe(const struct launcher *launcher, uint32_t node, char text
     snprintf(text, LAUNCHER_NOTE_MAX, "ended by the fuzzer, node %u", (unsigned)node);
 }
 
-void launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
+bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
 {
     (void)launcher, (void)a, (void)b;
+    return true;
 }
 
-void launcher_kill(struct launcher *launcher, uint32_t node)
+bool launcher_kill(struct launcher *launcher, uint32_t number)
 {
-    (void)launcher, (void)node;
+    (void)launcher, (void)number;
+    return true;
 }
 
 void launcher_stop(struct launcher *launcher)

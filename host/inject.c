@@ -32,14 +32,23 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
 
 static const struct argp cut_parser = {
-    NULL,     parse,
-    "A-B",    "Cuts the link between nodes A and B of a mesh that is up.\vExample: ecube cut 0-1",
-    children, NULL,
+    NULL,
+    parse,
+    "A-B",
+    "Cuts the link between nodes A and B of a mesh that is up. One that is dead already is "
+    "refused.\vExample: ecube cut 0-1",
+    children,
+    NULL,
     NULL};
 
-static const struct argp kill_parser = {
-    NULL,     parse, "NODE", "Kills a node of a mesh that is up.\vExample: ecube kill 3",
-    children, NULL,  NULL};
+static const struct argp kill_parser = {NULL,
+                                        parse,
+                                        "NODE",
+                                        "Kills a node of a mesh that is up. One that is dead "
+                                        "already is refused.\vExample: ecube kill 3",
+                                        children,
+                                        NULL,
+                                        NULL};
 
 static int inject(const struct argp *parser, const char *verb, const char *missing, int argc,
                   char **argv)

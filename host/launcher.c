@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,20 +217,28 @@ void launcher_describe(const struct launcher *launcher, uint32_t number,
     }
 }
 
-void launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
+bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
 {
     int p = topology_dimension(&launcher->topology, a, b);
+    struct pollfd end = {.fd = p < 0 ? -1 : launcher->nodes[a].port_fds[p]};
 
-    if (p >= 0) {
-        shutdown(launcher->nodes[a].port_fds[p], SHUT_RDWR);
+    if (end.fd < 0 || (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)) {
+        return false;
     }
+    shutdown(end.fd, SHUT_RDWR);
+    return true;
 }
 
-void launcher_kill(struct launcher *launcher, uint32_t node)
+bool launcher_kill(struct launcher *launcher, uint32_t number)
 {
-    if (launcher->nodes[node].pid > 0) {
-        kill(launcher->nodes[node].pid, SIGKILL);
+    struct launcher_node *node = &launcher->nodes[number];
+    bool lives = node->pid > 0 && !node->killed;
+
+    if (lives) {
+        kill(node->pid, SIGKILL);
+        node->killed = true;
     }
+    return lives;
 }
 
 static void close_once(int *fd)

@@ -25,7 +25,7 @@ struct launcher_node {
     pid_t pid;     /* 0: never started, or reaped */
     int output_fd; /* what QEMU printed */
     int wait_status;
-    bool dead;
+    bool killed, dead;                /* launcher_kill was called; its process has ended */
     int port_fds[TOPOLOGY_PORTS_MAX]; /* this node's ends; -1: closed */
 };
 
@@ -56,11 +56,11 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
 void launcher_describe(const struct launcher *launcher, uint32_t node,
                        char text[LAUNCHER_NOTE_MAX]);
 
-/* Cuts the cable a-b. */
-void launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b);
+/* Cuts the cable a-b; false when it is cut already, or one of its nodes is dead. */
+bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b);
 
-/* Kills a node's process; launcher_reap will tell of it. */
-void launcher_kill(struct launcher *launcher, uint32_t node);
+/* Kills a node's process; launcher_reap will tell of it. False when it is dead already. */
+bool launcher_kill(struct launcher *launcher, uint32_t number);
 
 /* Ends all nodes, waits for them, closes the cables. */
 void launcher_stop(struct launcher *launcher);

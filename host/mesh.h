@@ -202,6 +202,9 @@ json_t *mesh_describe_nodes(const struct mesh *mesh);
 /* The dead nodes, and the dead links between nodes that live: "node 3", "link 0-1". */
 json_t *mesh_describe_dead(const struct mesh *mesh);
 
+/* Whether a link is known to be dead. */
+bool mesh_link_is_dead(const struct mesh *mesh, uint32_t a, uint32_t b);
+
 /* Ends the nodes and closes the loop's handles; mesh_free after the loop has run out. */
 void mesh_close(struct mesh *mesh);
 void mesh_free(struct mesh *mesh);

@@ -70,15 +70,22 @@ void mesh_node_died(void *context, uint32_t number)
     begin_failure(mesh);
 }
 
-void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t reason)
+bool mesh_link_is_dead(const struct mesh *mesh, uint32_t a, uint32_t b)
 {
     for (unsigned i = 0; i < mesh->dead_link_count; i++) {
         const struct mesh_dead_link *link = &mesh->dead_links[i];
 
-        if ((link->node == node && link->peer == peer) ||
-            (link->node == peer && link->peer == node)) {
-            return;
+        if ((link->node == a && link->peer == b) || (link->node == b && link->peer == a)) {
+            return true;
         }
+    }
+    return false;
+}
+
+void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t reason)
+{
+    if (mesh_link_is_dead(mesh, node, peer)) {
+        return;
     }
     if (mesh->dead_link_count < DEAD_LINKS_MAX) {
         mesh->dead_links[mesh->dead_link_count++] =

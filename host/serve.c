@@ -234,22 +234,25 @@ static void on_queried(void *context, struct mesh *mesh)
 static void serve_fault(struct client *client, const char *verb, const json_t *request)
 {
     struct mesh *mesh = &client->server->mesh;
+    const struct topology *topology = &mesh->options.topology;
     const char *text = json_string_value(json_object_get(request, "what"));
+    const char *what = text ? text : "";
+    bool cut = strcmp(verb, "cut") == 0, done;
     uint32_t ends[2];
     struct message message;
 
-    if (strcmp(verb, "cut") == 0) {
-        if (topology_parse_cable(&mesh->options.topology, text ? text : "", ends, &message) != 0) {
-            tell_error(client, message.text);
-            return;
-        }
-        launcher_cut(&mesh->launcher, ends[0], ends[1]);
-    } else {
-        if (topology_parse_node(&mesh->options.topology, text ? text : "", ends, &message) != 0) {
-            tell_error(client, message.text);
-            return;
-        }
-        launcher_kill(&mesh->launcher, ends[0]);
+    if ((cut ? topology_parse_cable(topology, what, ends, &message)
+             : topology_parse_node(topology, what, ends, &message)) != 0) {
+        tell_error(client, message.text);
+        return;
+    }
+    done = cut ? !mesh_link_is_dead(mesh, ends[0], ends[1]) &&
+                     launcher_cut(&mesh->launcher, ends[0], ends[1])
+               : launcher_kill(&mesh->launcher, ends[0]);
+    if (!done) {
+        message_set(&message, "%s %.40s is dead already", cut ? "link" : "node", what);
+        tell_error(client, message.text);
+        return;
     }
     tell_and_forget(client, json_pack("{s:s, s:i}", "event", "end", "status", 0));
 }

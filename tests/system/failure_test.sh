@@ -115,6 +115,19 @@ breaks() {
     wait_until 20 no_processes || fail "processes outlive ecube down"
 }
 
+dead_already() {
+    tool_succeeds up --name broken --mesh cube:2
+    tool_succeeds kill --name broken 3
+    tool_fails 2 '^ecube: node 3 is dead already$' kill --name broken 3
+    tool_succeeds cut --name broken 0-1
+    tool_fails 2 '^ecube: link 1-0 is dead already$' cut --name broken 1-0
+    wait_until 20 eval '"$ecube" ps --name broken 2>/dev/null | grep -q "dead: node 3, link 0-1"' || fail "ps"
+    tool_fails 2 '^ecube: link 3-1 is dead already$' cut --name broken 3-1
+    tool_fails 2 '^ecube: node 3 is dead already$' kill --name broken 3
+    tool_succeeds down --name broken
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
 console_shows() {
     tool_succeeds up --name talking --mesh cube:1
     "$ecube" console --name talking >console.out 2>&1 &
@@ -155,6 +168,7 @@ check "verbs for a mesh that is not up say so" nothing_up
 check "the run's directory is private and holds QMP and GDB sockets" private_directory
 check "a link cut on a mesh that is up is told to the next load" breaks cut 0-1 "0-1|broken" "link 0-1"
 check "a node killed on a mesh that is up is told to the next load" breaks kill 3 "node 3|broken" "node 3"
+check "what is dead already is neither killed nor cut" dead_already
 check "console shows what programs of a mesh print" console_shows
 check "kill -9 of a mesh that is up leaves no process and no file" killed_server
 check "--json tells the status of a run that failed" failed_json
