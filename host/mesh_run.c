@@ -199,9 +199,9 @@ static void take_report(struct mesh *mesh, const struct mesh_packet *packet)
     }
     node->report_count++;
     if (mesh->job.reports.count > before) {
-        mesh_emit(mesh, json_pack("{s:s, s:s, s:I}", "event", "report", "name",
+        mesh_emit(mesh, json_pack("{s:s, s:s, s:o}", "event", "report", "name",
                                   mesh->job.reports.reports[before].name, "bytes",
-                                  (json_int_t)mesh->job.reports.reports[before].bytes));
+                                  report_count(mesh->job.reports.reports[before].bytes)));
     }
 }
 

@@ -61,7 +61,8 @@ bool report_add(struct report_table *table, unsigned k, const uint8_t *body, uin
     report->predicted_ns = larger(report->predicted_ns, get64(numbers + 24));
     report->bound_ns = larger(report->bound_ns, get64(numbers + 32));
     report->wall_ns = larger(report->wall_ns, get64(numbers + 40));
-    report->wrong += get64(numbers + 48);
+    uint64_t wrong = get64(numbers + 48);
+    report->wrong = wrong <= UINT64_MAX - report->wrong ? report->wrong + wrong : UINT64_MAX;
     return true;
 }
 
@@ -69,6 +70,11 @@ void report_free(struct report_table *table)
 {
     free(table->reports);
     *table = (struct report_table){0};
+}
+
+json_t *report_count(uint64_t count)
+{
+    return count <= INT64_MAX ? json_integer((json_int_t)count) : json_real((double)count);
 }
 
 json_t *report_to_json(const struct report_table *table)
@@ -80,13 +86,13 @@ json_t *report_to_json(const struct report_table *table)
 
         json_array_append_new(
             list,
-            json_pack("{s:s, s:I, s:o, s:f, s:o, s:f, s:f, s:o}", "name", r->name, "bytes",
-                      (json_int_t)r->bytes, "steps",
-                      r->unstepped ? json_null() : json_integer((json_int_t)r->steps), "model_us",
+            json_pack("{s:s, s:o, s:o, s:f, s:o, s:f, s:f, s:o}", "name", r->name, "bytes",
+                      report_count(r->bytes), "steps",
+                      r->unstepped ? json_null() : report_count(r->steps), "model_us",
                       (double)r->model_ns / 1e3, "predicted_us",
                       r->unpredicted ? json_null() : json_real((double)r->predicted_ns / 1e3),
                       "bound_us", (double)r->bound_ns / 1e3, "wall_us", (double)r->wall_ns / 1e3,
-                      "wrong", r->unchecked ? json_null() : json_integer((json_int_t)r->wrong)));
+                      "wrong", r->unchecked ? json_null() : report_count(r->wrong)));
     }
     return list;
 }
@@ -96,25 +102,32 @@ static double number(const json_t *report, const char *key)
     return json_number_value(json_object_get(report, key));
 }
 
+/* A count that is a JSON integer, or a real number when it is too large for one. */
+static void write_count(char *text, size_t room, const json_t *count)
+{
+    if (json_is_integer(count)) {
+        snprintf(text, room, "%" JSON_INTEGER_FORMAT, json_integer_value(count));
+    } else if (json_is_real(count)) {
+        snprintf(text, room, "%.8g", json_real_value(count));
+    }
+}
+
 static void print_line(FILE *file, const json_t *report)
 {
     double model_us = number(report, "model_us"), bound_us = number(report, "bound_us");
-    char steps[32] = "-", eta[16] = "-", predicted[32] = "-", wrong[32] = "-";
+    char bytes[32] = "-", steps[32] = "-", eta[16] = "-", predicted[32] = "-", wrong[32] = "-";
 
-    if (!json_is_null(json_object_get(report, "steps"))) {
-        snprintf(steps, sizeof steps, "%.0f", number(report, "steps"));
-    }
+    write_count(bytes, sizeof bytes, json_object_get(report, "bytes"));
+    write_count(steps, sizeof steps, json_object_get(report, "steps"));
+    write_count(wrong, sizeof wrong, json_object_get(report, "wrong"));
     if (bound_us > 0) {
         snprintf(eta, sizeof eta, "%.3f", model_us / bound_us);
     }
     if (!json_is_null(json_object_get(report, "predicted_us"))) {
         snprintf(predicted, sizeof predicted, "%.3f", number(report, "predicted_us"));
     }
-    if (!json_is_null(json_object_get(report, "wrong"))) {
-        snprintf(wrong, sizeof wrong, "%.0f", number(report, "wrong"));
-    }
-    fprintf(file, "%14.0f %6s %14.3f %14s %14.3f %7s %11.3f %6s\n", number(report, "bytes"), steps,
-            model_us, predicted, bound_us, eta, number(report, "wall_us") / 1e3, wrong);
+    fprintf(file, "%14s %6s %14.3f %14s %14.3f %7s %11.3f %6s\n", bytes, steps, model_us, predicted,
+            bound_us, eta, number(report, "wall_us") / 1e3, wrong);
 }
 
 void report_print(FILE *file, const json_t *reports)

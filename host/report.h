@@ -31,6 +31,9 @@ struct report_table {
 bool report_add(struct report_table *table, unsigned k, const uint8_t *body, uint32_t bytes);
 void report_free(struct report_table *table);
 
+/* A count; one of 2^63 and more is a real number, for JSON integers have a sign. */
+json_t *report_count(uint64_t count);
+
 /* The list of the JSON output. */
 json_t *report_to_json(const struct report_table *table);
 

@@ -158,6 +158,25 @@ installed() {
     [ -z "$(find prefix -type f)" ] || fail "left: $(find prefix -type f)"
 }
 
+large_counts() {
+    cat >large.c <<'END'
+#include <ecube.h>
+int main(void)
+{
+    struct ecube_report line = {.name = "large", .bytes = UINT64_MAX, .steps = 1ULL << 63, .wrong = UINT64_MAX};
+    struct ecube_report next = {.name = "small", .bytes = INT64_MAX, .wrong = 3};
+    return ecube_report(&line) < 0 || ecube_report(&next) < 0;
+}
+END
+    "$build/ecube-cc" large.c -o large.elf || fail "ecube-cc fails"
+    tool_succeeds run --mesh cube:1 --json result.json large.elf
+    grep -Eq '^ *1\.8446744e\+19 9\.223372e\+18 .* 1\.8446744e\+19$' out || { cat out; fail "large counts"; }
+    grep -Eq '^ *9223372036854775807 +0 .* 6$' out || { cat out; fail "smaller counts"; }
+    [ "$(number result.json reports 0 bytes)" = 1.84467440737096e19 ] || { cat result.json; fail "bytes in the JSON file"; }
+    [ "$(number result.json reports 0 wrong)" = 1.84467440737096e19 ] || { cat result.json; fail "wrong bytes of two nodes"; }
+    [ "$(number result.json reports 1 bytes)" = 9223372036854775807 ] || { cat result.json; fail "bytes of the second line"; }
+}
+
 long_output() {
     cat >talk.c <<'END'
 #include <stdio.h>
@@ -220,6 +239,7 @@ check "two meshes run at once" two_at_once
 check "the tool and ecube-cc work from another directory" from_elsewhere
 check "the tool works through a symbolic link" through_a_link
 check "an installed copy works, and uninstall removes it" installed
+check "a report's counts have no sign" large_counts
 check "no line of a talkative program is lost or out of order" long_output
 check "a long line of UTF-8 is shown in pieces, and no character is cut" long_words
 cases_done
