@@ -23,9 +23,9 @@ uint64_t ecube_wall_ns(void)
     return clock_read().wall_ns;
 }
 
-void ecube_compute(uint64_t ns)
+int ecube_compute(uint64_t ns)
 {
-    ecube_call(ECUBE_CALL_ADVANCE, (uint32_t)ns, (uint32_t)(ns >> 32));
+    return ecube_call(ECUBE_CALL_ADVANCE, (uint32_t)ns, (uint32_t)(ns >> 32));
 }
 
 int ecube_report(const struct ecube_report *report)

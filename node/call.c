@@ -76,6 +76,17 @@ static int call_clock(struct node *node, uint64_t now_us, const uint32_t argumen
     return E_OK;
 }
 
+/* Half of what the clock holds is left to what communication adds, so that it never wraps. */
+static int call_advance(struct node *node, const uint32_t arguments[4])
+{
+    uint64_t ns = arguments[0] | (uint64_t)arguments[1] << 32;
+
+    if (node->clock_ns > INT64_MAX || ns > INT64_MAX - node->clock_ns)
+        return E_ARGUMENT;
+    node->clock_ns += ns;
+    return E_OK;
+}
+
 /* The result of a request that is done; the request is free again, and the program's clock has
  * waited for it. */
 static int take_result(struct node *node, struct request *request, uint32_t address)
@@ -151,9 +162,7 @@ static int serve(struct node *node, uint64_t now_us, bool *blocked)
     case ECUBE_CALL_WAIT: return call_wait(node, arguments, false, blocked);
     case ECUBE_CALL_TEST: return call_wait(node, arguments, true, blocked);
     case ECUBE_CALL_CLOCK: return call_clock(node, now_us, arguments);
-    case ECUBE_CALL_ADVANCE:
-        node->clock_ns += arguments[0] | (uint64_t)arguments[1] << 32;
-        return E_OK;
+    case ECUBE_CALL_ADVANCE: return call_advance(node, arguments);
     case ECUBE_CALL_REPORT: return call_report(node, arguments, blocked);
     default: return E_SYSCALL;
     }

@@ -143,8 +143,11 @@ int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
 uint64_t ecube_model_ns(void);
 /* Time since some moment before the program's start, on the machine that emulates the mesh. */
 uint64_t ecube_wall_ns(void);
-/* Adds computing time to the model clock. */
-void ecube_compute(uint64_t ns);
+/*
+ * Adds computing time to the model clock. Returns ECUBE_OK, or ECUBE_E_ARGUMENT and adds nothing
+ * when the clock would pass 2^63 - 1 ns, 292 years.
+ */
+int ecube_compute(uint64_t ns);
 
 /* Adds a line to the run's result table. */
 int ecube_report(const struct ecube_report *report);

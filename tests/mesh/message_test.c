@@ -190,6 +190,33 @@ static void impossible_requests_are_refused(void **state)
 }
 
 /* Every node sends to every other, more than pools and queues hold, before anyone receives. */
+static int32_t compute(struct mesh *mesh, unsigned rank, uint64_t ns)
+{
+    uint32_t arguments[4] = {(uint32_t)ns, (uint32_t)(ns >> 32)};
+    int32_t result = E_TIMEOUT;
+
+    node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_ADVANCE, arguments, &result);
+    return result;
+}
+
+static void computing_never_wraps_the_model_clock(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(1, 1, no_fault);
+    uint64_t before = mesh_clock(mesh, 0);
+    assert_int_equal(compute(mesh, 0, UINT64_MAX), E_ARGUMENT);
+    assert_int_equal(compute(mesh, 0, INT64_MAX - before + 1), E_ARGUMENT);
+    assert_int_equal(mesh_clock(mesh, 0), before);
+    assert_int_equal(compute(mesh, 0, INT64_MAX - before), E_OK);
+    assert_int_equal(mesh_clock(mesh, 0), INT64_MAX);
+    int32_t request = send(mesh, 0, 1, 3, MESH_DATA, 8);
+    assert_int_equal(mesh_wait(mesh, 1, receive(mesh, 1, 0, 3, MESH_DATA, 8)).status, E_OK);
+    assert_int_equal(mesh_wait(mesh, 0, request).status, E_OK);
+    assert_int_equal(mesh_clock(mesh, 1), (uint64_t)INT64_MAX + 65425 + 9575 + 8 * 425);
+    assert_int_equal(compute(mesh, 1, 0), E_ARGUMENT);
+    mesh_free(mesh);
+}
+
 static void a_flood_of_unexpected_messages_loses_nothing(void **state)
 {
     (void)state;
@@ -306,6 +333,7 @@ TEST_MAIN(cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time
           cmocka_unit_test(a_message_longer_than_its_buffer_is_cut_and_said_to_be),
           cmocka_unit_test(a_node_can_send_to_itself),
           cmocka_unit_test(impossible_requests_are_refused),
+          cmocka_unit_test(computing_never_wraps_the_model_clock),
           cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
           cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
           cmocka_unit_test(random_traffic_survives_damage_and_loss),

@@ -124,6 +124,11 @@ int main(int argc, char **argv)
         tags_are_told_apart();
         errors_are_errors();
     }
+    uint64_t before = ecube_model_ns();
+    expect(ecube_compute(UINT64_MAX) == ECUBE_E_ARGUMENT && ecube_model_ns() == before,
+           "the model clock does not wrap");
+    expect(ecube_compute(5000000000) == 0 && ecube_model_ns() == before + 5000000000,
+           "computing takes its time");
     expect(ecube_barrier() >= 0, "a barrier passes");
     return failures ? 1 : 0;
 }
