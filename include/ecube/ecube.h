@@ -82,6 +82,9 @@ const struct ecube_profile *ecube_profile(void);
  * Messages of one pair with one tag are received in the order of their sends. A blocking send may
  * wait for its receive to be called; when it returns, data may be changed. A long
  * send to oneself must be started, not blocking. status may be NULL.
+ *
+ * In model time the start-ups of sends that are started one after the other overlap: on an iPSC/860
+ * 32 of 0 bytes over one hop take 65.425 + 32 * 9.575 = 371.825 us, blocking ones 32 * 75 us.
  */
 
 /* Sends bytes bytes with a tag of 0 or more. Returns ECUBE_OK. */
