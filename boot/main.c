@@ -107,7 +107,7 @@ void trap_call(struct trap_frame *frame)
 
 void trap_interrupt(struct trap_frame *frame)
 {
-    (void)frame;
+    node_interrupted(node(), frame->registers[15], frame->registers[14]);
     platform_interrupt();
     serve_in_turn();
     if (!node_program_runs(node())) {

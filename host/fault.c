@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "host/mesh_internal.h"
-#include "host/symbols.h"
 
 enum {
     NULL_PAGE_BYTES = 4096,
@@ -151,13 +150,24 @@ static bool find_caller(const struct mesh *mesh, uint32_t lr, const char *place,
            !same_function(place, caller);
 }
 
+void mesh_describe_place(const struct mesh *mesh, uint32_t pc, uint32_t lr,
+                         char text[PLACE_TEXT_MAX])
+{
+    char place[SYMBOL_TEXT_MAX] = "", caller[SYMBOL_TEXT_MAX] = "";
+    bool known = symbols_describe(mesh->job.path, pc & ~1U, place);
+    bool called = find_caller(mesh, lr, known ? place : NULL, caller);
+
+    snprintf(text, PLACE_TEXT_MAX, "%s%s%s%s", known ? " in " : "", place,
+             called ? ", called from " : "", caller);
+}
+
 void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
 {
     const uint8_t *body = packet->body;
     uint32_t kind = kind_of(body), address = get32(body + 4), pc = register_of(body, PC);
     unsigned node = packet->node;
     bool kernel = kind >= FAULT_KERNEL;
-    char what[100], place[SYMBOL_TEXT_MAX] = "", caller[SYMBOL_TEXT_MAX] = "";
+    char what[100], name[SYMBOL_TEXT_MAX], place[PLACE_TEXT_MAX] = "";
 
     if (kind == FAULT_CHECK) {
         uint32_t bytes = packet->bytes - FAULT_BYTES;
@@ -172,11 +182,13 @@ void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
         pc = (register_of(body, LR) & ~1U) - 2;
     }
     describe_kind(kind, address, what, sizeof what);
-    bool known = symbols_describe(kernel ? mesh->target.kernel : mesh->job.path, pc & ~1U, place);
-    bool called = !kernel && find_caller(mesh, register_of(body, LR), known ? place : NULL, caller);
-    mesh_emit_trouble(mesh, "node %u (rank %u): %s%s, pc 0x%08x%s%s%s%s", node, node,
-                      kernel ? "kernel fault: " : "", what, pc & ~1U, known ? " in " : "", place,
-                      called ? ", called from " : "", caller);
+    if (!kernel) {
+        mesh_describe_place(mesh, pc, register_of(body, LR), place);
+    } else if (symbols_describe(mesh->target.kernel, pc & ~1U, name)) {
+        snprintf(place, sizeof place, " in %s", name);
+    }
+    mesh_emit_trouble(mesh, "node %u (rank %u): %s%s, pc 0x%08x%s", node, node,
+                      kernel ? "kernel fault: " : "", what, pc & ~1U, place);
     if (mesh->options.verbose) {
         tell_registers(mesh, packet->node, body);
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/mesh.h"
+#include "host/symbols.h"
 
 /* One packet from a node, its length already checked against the buffer. */
 struct mesh_packet {
@@ -57,3 +58,7 @@ void mesh_watch_tick(struct mesh *mesh);
 /* fault.c */
 int fault_status(uint32_t kind);
 void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet);
+/* " in f (a.c:3), called from g (b.c:4)", as far as that is known of the program's pc and lr. */
+enum { PLACE_TEXT_MAX = 2 * SYMBOL_TEXT_MAX + 20 };
+void mesh_describe_place(const struct mesh *mesh, uint32_t pc, uint32_t lr,
+                         char text[PLACE_TEXT_MAX]);

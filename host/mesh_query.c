@@ -20,6 +20,7 @@ struct node_state {
     int32_t peer, tag, status;
     uint32_t operation, step;
     uint64_t model_ns;
+    uint32_t pc, lr;
 };
 
 static struct node_state state_of(const struct mesh_node *node)
@@ -33,7 +34,9 @@ static struct node_state state_of(const struct mesh_node *node)
                                .status = (int32_t)get32(body + 12),
                                .operation = get32(body + 16),
                                .step = get32(body + 20),
-                               .model_ns = get64(body + 24)};
+                               .model_ns = get64(body + 24),
+                               .pc = get32(body + 32),
+                               .lr = get32(body + 36)};
 }
 
 static void finish_query(struct mesh *mesh)
@@ -179,6 +182,18 @@ static void describe_wait(const struct mesh_node *node, char *text, size_t room)
     }
 }
 
+/* Where a program computes; nothing when it does not, or when that is not known. */
+static void describe_place(const struct mesh *mesh, const struct mesh_node *node,
+                           char text[PLACE_TEXT_MAX])
+{
+    struct node_state state = state_of(node);
+
+    text[0] = '\0';
+    if (!node->dead && node->state_known && state.pc != 0) {
+        mesh_describe_place(mesh, state.pc, state.lr, text);
+    }
+}
+
 /* The rank that a program waits for, when it is one whose program runs; else its own. */
 static uint32_t awaited(const struct mesh *mesh, uint32_t rank)
 {
@@ -225,7 +240,7 @@ static void tell_circle(struct mesh *mesh)
 void mesh_tell_waits(struct mesh *mesh)
 {
     unsigned count = 0;
-    char text[160];
+    char text[160], place[PLACE_TEXT_MAX];
 
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
         const struct mesh_node *node = &mesh->nodes[rank];
@@ -234,7 +249,9 @@ void mesh_tell_waits(struct mesh *mesh)
             uint32_t peer = awaited(mesh, rank);
 
             describe_wait(node, text, sizeof text);
-            mesh_emit_trouble(mesh, "node %u (rank %u) %s%s", (unsigned)rank, (unsigned)rank, text,
+            describe_place(mesh, node, place);
+            mesh_emit_trouble(mesh, "node %u (rank %u) %s%s%s", (unsigned)rank, (unsigned)rank,
+                              text, place,
                               mesh->nodes[peer].running ? "" : ", whose program has ended");
         }
     }

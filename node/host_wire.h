@@ -21,7 +21,8 @@
  * LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
  *         spare[2] | peer id u32
  * STATE   0 program u8 | 1 wait u8 | 2 spare[2] | 4 peer i32 | 8 tag i32 | 12 status i32 |
- *         16 operation u32 | 20 step u32 | 24 model ns u64 | 32 counters u32[STATE_COUNTERS]
+ *         16 operation u32 | 20 step u32 | 24 model ns u64 | 32 pc u32 | 36 lr u32 (of a program
+ *         that computes, when it was last interrupted; else 0) | 40 counters u32[STATE_COUNTERS]
  * LINK_DEAD 0 port u8 | 1 reason u8 | 2 spare[2] | 4 peer id u32
  * DISAGREE 0 neighbour u32 | 4 own bytes u32 | 8 own root u32 | 12 its bytes u32 |
  *         16 its root u32 | 20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and
@@ -42,8 +43,8 @@ enum {
     FAULT_BYTES = 84,
     LINKS_HEADER_BYTES = 4,
     LINKS_PORT_BYTES = 8,
-    STATE_COUNTERS_AT = 32,
-    STATE_BYTES = 80,
+    STATE_COUNTERS_AT = 40,
+    STATE_BYTES = 88,
     LINK_DEAD_BYTES = 8,
     DISAGREE_BYTES = 24,
     BLOCK_HEADER_BYTES = 12,

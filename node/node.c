@@ -169,6 +169,7 @@ bool node_take_start(struct node *node, struct node_start *start)
         return false;
     node->start_due = false;
     node->program = PROGRAM_RUNNING;
+    node->program_pc = node->program_lr = 0;
     *start =
         (struct node_start){.entry = load->entry,
                             .stack_top = node->config.blocks_address,

@@ -84,6 +84,9 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
 /* Asks again for the call that NODE_BLOCK left open. */
 enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *result);
 
+/* The program has been interrupted: what the host is told of where it computes. */
+void node_interrupted(struct node *node, uint32_t pc, uint32_t lr);
+
 /* The program (or, with FAULT_KERNEL, the kernel) has faulted: reports it to the host; the program
  * is over. */
 void node_fault(struct node *node, uint64_t now_us, const struct fault *fault);

@@ -155,6 +155,12 @@ static void put_counters(const struct node *node, uint8_t *at)
         put32(at + 4 * i, counters[i]);
 }
 
+void node_interrupted(struct node *node, uint32_t pc, uint32_t lr)
+{
+    node->program_pc = pc;
+    node->program_lr = lr;
+}
+
 void report_state(struct node *node)
 {
     const struct request *request;
@@ -169,6 +175,10 @@ void report_state(struct node *node)
     put32(body + 16, node->collective.arguments.operation);
     put32(body + 20, node->collective.walking ? node->collective.step.step : 0);
     put64(body + 24, node->clock_ns);
+    if (node->program == PROGRAM_RUNNING && body[1] == WAIT_NOTHING) {
+        put32(body + 32, node->program_pc);
+        put32(body + 36, node->program_lr);
+    }
     put_counters(node, body + STATE_COUNTERS_AT);
     router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
 }

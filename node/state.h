@@ -140,6 +140,7 @@ struct node {
     struct router router;
 
     struct node_config config;
+    uint32_t program_pc, program_lr;           /* when it was last interrupted; 0: it was not yet */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
     struct want wants[WANTS_MAX]; /* in order of arrival */

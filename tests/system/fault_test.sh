@@ -82,6 +82,8 @@ check "a fault in the C library is told with the place that called it" \
 check "an exit with a status is told" faults 7 '7' exit
 check "an abort ends the run with a status" faults any '' abort
 check "a program that never returns is ended by --timeout" never_returns spin 'did not end within 3 s'
+check "a program that computes for ever is told with its place" \
+    never_returns spin 'node 2 \(rank 2\) computes in never_return \(misbehave\.c:[0-9]+\)'
 check "a program that waits for ever is named" never_returns wait 'node 2|did not end|wait'
 check "a program that waits for one that has ended is told" waits_for_ended
 check "programs that wait for each other are told as a circle" waits_in_circle

@@ -75,7 +75,7 @@ static int disagree(int wanted)
     return 0;
 }
 
-static int never_return(void)
+__attribute__((noinline)) static int never_return(void)
 {
     while (zero == 0) {
         zero = 0;
