@@ -55,6 +55,7 @@ struct mesh_node {
     bool running;     /* told to start, not ended */
     int exit_untold;  /* status other than 0 that the user has not been told of */
     bool state_known; /* since the last query */
+    bool asked;       /* QUERY has been sent, STATE has not come */
     uint8_t state[STATE_BYTES];
     unsigned report_count;
     char line[CONSOLE_LINE_MAX];

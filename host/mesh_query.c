@@ -82,8 +82,11 @@ void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh
     add_waiter(mesh, done, context);
     uv_timer_start(&mesh->query_timer, on_query_bound, QUERY_WAIT_MS, 0);
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
-        mesh->nodes[rank].state_known = false;
-        if (!mesh->nodes[rank].dead) {
+        struct mesh_node *node = &mesh->nodes[rank];
+
+        node->state_known = false;
+        if (!node->dead && !node->asked) { /* one that stands still is not asked over and over */
+            node->asked = true;
             mesh_send(mesh, PACKET_QUERY, rank, NULL, 0);
         }
     }
@@ -100,6 +103,7 @@ void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet)
     }
     memcpy(node->state, packet->body, STATE_BYTES);
     node->state_known = true;
+    node->asked = false;
     uint64_t model_ns = state_of(node).model_ns;
     mesh->model_ns = model_ns > mesh->model_ns ? model_ns : mesh->model_ns;
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
@@ -312,7 +316,8 @@ json_t *mesh_describe_nodes(const struct mesh *mesh)
     return list;
 }
 
-/* True when every program that runs waits for another; *digest tells whether anything has moved. */
+/* True when every program that runs waits for another and all nodes have said so: messages may be
+ * on their way through one that stands still. *digest tells whether anything has moved. */
 static bool all_wait(const struct mesh *mesh, uint64_t *digest)
 {
     uint64_t hash = 14695981039346656037U;
@@ -321,10 +326,13 @@ static bool all_wait(const struct mesh *mesh, uint64_t *digest)
         const struct mesh_node *node = &mesh->nodes[rank];
         struct node_state state = state_of(node);
 
+        if (!node->state_known && !node->dead) {
+            return false;
+        }
         if (!node->running) {
             continue;
         }
-        if (!node->state_known || state.program != PROGRAM_RUNNING || state.wait == WAIT_NOTHING ||
+        if (state.program != PROGRAM_RUNNING || state.wait == WAIT_NOTHING ||
             state.wait == WAIT_CONSOLE) {
             return false;
         }

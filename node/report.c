@@ -104,6 +104,8 @@ void report_pump(struct node *node, uint64_t now_us)
         node->exit_owed =
             router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body) != E_OK;
     }
+    if (node->state_owed)
+        report_state(node);
 }
 
 uint64_t report_deadline(const struct node *node)
@@ -180,5 +182,5 @@ void report_state(struct node *node)
         put32(body + 36, node->program_lr);
     }
     put_counters(node, body + STATE_COUNTERS_AT);
-    router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
+    node->state_owed = router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body) != E_OK;
 }

@@ -117,7 +117,7 @@ struct load {
 /* What every step looks at comes first, here and in what this is made of. */
 struct node {
     uint8_t program; /* enum program_state */
-    bool start_due, exit_owed, links_owed, links_told;
+    bool start_due, exit_owed, links_owed, links_told, state_owed;
     bool messages_move; /* a send may go on, or a posted receive may find a stored message */
     bool call_open;     /* a system call waits */
     uint8_t request_count;
