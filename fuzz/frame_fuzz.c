@@ -186,7 +186,8 @@ static void push_hello(struct state *s, struct input *input)
                           .id = input_u8(input),
                           .heard = what & 3,
                           .data_window = DATA_WINDOW,
-                          .control_window = CONTROL_WINDOW};
+                          .control_window = CONTROL_WINDOW,
+                          .dead_after_ms = DEAD_AFTER_MS};
 
     if (what & 4)
         hello.data_window = input_u32(input);
@@ -318,6 +319,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .pieces = s->pieces,
                                     .ring = RING_MAX,
                                     .checked = checked,
+                                    .dead_after_ms = DEAD_AFTER_MS,
                                     .due = &s->due,
                                     .due_bit = 1,
                                     .due_us = &s->due_us};

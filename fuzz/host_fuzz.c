@@ -132,7 +132,8 @@ static void greet(unsigned link)
                           .heard = HEARD_ALL,
                           .data_window = DATA_WINDOW,
                           .control_window = CONTROL_WINDOW,
-                          .peer_id = ID_UNKNOWN};
+                          .peer_id = ID_UNKNOWN,
+                          .dead_after_ms = DEAD_AFTER_MS};
 
     wire_hello(&wires[link], &hello);
 }
@@ -278,7 +279,8 @@ static void push_hello(struct input *input)
                           .heard = what >> 1 & 3,
                           .data_window = DATA_WINDOW,
                           .control_window = CONTROL_WINDOW,
-                          .peer_id = ID_UNKNOWN};
+                          .peer_id = ID_UNKNOWN,
+                          .dead_after_ms = DEAD_AFTER_MS};
 
     hello.id = input_u8(input);
     if (what & 8)

@@ -255,7 +255,8 @@ static void push_hello(struct input *input)
                           .data_window = DATA_WINDOW,
                           .control_window = CONTROL_WINDOW,
                           .element_ns = 425,
-                          .peer_id = peer_id};
+                          .peer_id = peer_id,
+                          .dead_after_ms = DEAD_AFTER_MS};
 
     if (what & 16)
         hello.data_window = input_u32(input);

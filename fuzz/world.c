@@ -31,7 +31,8 @@ static void greet(struct world *world)
                           .sigma_permille = 1000,
                           .xi_ns = 65000,
                           .tau_ns = 10000,
-                          .element_ns = 425};
+                          .element_ns = 425,
+                          .dead_after_ms = DEAD_AFTER_MS};
 
     for (unsigned p = 0; p < WORLD_PORTS; p++) {
         hello.role = p == WORLD_HOST_PORT ? ROLE_HOST : ROLE_NODE;

@@ -20,7 +20,8 @@ static void on_timer(uv_timer_t *timer)
 }
 
 int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topology *topology,
-                     const struct profile *profile, const int *fds, struct message *message)
+                     const struct profile *profile, uint32_t patience_ms, const int *fds,
+                     struct message *message)
 {
     struct router_config config = {
         .id = ID_HOST,
@@ -29,6 +30,7 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topo
         .network = NETWORK_CUBE,
         .dims = (uint8_t)topology->dims,
         .profile = *profile,
+        .dead_after_ms = patience_ms,
         .peers = host->peers,
     };
 

@@ -44,9 +44,11 @@ struct host_links {
     void *context;
 };
 
-/* Attaches to the host's ends; `fds[i]` is the link to topology_host_peer(i). */
+/* Attaches to the host's ends; `fds[i]` is the link to topology_host_peer(i). A link of the host or
+ * of any node that is silent for patience_ms (0: as router.h says) is dead. */
 int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topology *topology,
-                     const struct profile *profile, const int *fds, struct message *message);
+                     const struct profile *profile, uint32_t patience_ms, const int *fds,
+                     struct message *message);
 
 /* Lets the router do all that it can now. */
 void host_links_pump(struct host_links *host);

@@ -188,7 +188,7 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
     }
     mesh_boot_begin(mesh);
     return host_links_start(&mesh->host, loop, &options->topology, &options->profile,
-                            mesh->launcher.host_fds, message);
+                            options->patience_ms, mesh->launcher.host_fds, message);
 }
 
 void mesh_close(struct mesh *mesh)

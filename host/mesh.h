@@ -74,6 +74,7 @@ struct mesh_injection {
 struct mesh_options {
     struct topology topology;
     struct profile profile;
+    uint32_t patience_ms; /* a link that is silent for longer is dead; 0: DEAD_AFTER_MS */
     struct mesh_injection injections[INJECTIONS_MAX];
     unsigned injection_count;
     struct launcher_crossing crossings[INJECTIONS_MAX];

@@ -161,12 +161,19 @@ static void send_offer(struct mesh *mesh, unsigned index)
     mesh_send(mesh, PACKET_OFFER, job->plan.messages[index].root, body, sizeof body);
 }
 
+/* A node may stand still for as long as its neighbours have patience. */
+static uint64_t download_bound_ms(const struct mesh *mesh)
+{
+    return DOWNLOAD_BOUND_S * 1000 + (uint64_t)mesh->options.patience_ms;
+}
+
 static void on_download_bound(uv_timer_t *timer)
 {
     struct mesh *mesh = timer->data;
 
-    mesh_fail(mesh, "download did not end within %d s: %u of %u receipts", DOWNLOAD_BOUND_S,
-              mesh->job.receipts, (unsigned)mesh->options.topology.nodes);
+    mesh_fail(mesh, "download did not end within %u s: %u of %u receipts",
+              (unsigned)(download_bound_ms(mesh) / 1000), mesh->job.receipts,
+              (unsigned)mesh->options.topology.nodes);
 }
 
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
@@ -195,7 +202,7 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
     mesh->job.clock_base_ns = mesh->model_ns;
     mesh->job.clock_ns = mesh->model_ns;
     mesh_enter_phase(mesh, MESH_DOWNLOAD);
-    uv_timer_start(&mesh->bound_timer, on_download_bound, DOWNLOAD_BOUND_S * 1000, 0);
+    uv_timer_start(&mesh->bound_timer, on_download_bound, download_bound_ms(mesh), 0);
     mesh_emit_progress(mesh, "download", 0, mesh->options.topology.nodes);
     for (unsigned i = 0; i < mesh->job.plan.count; i++) {
         send_offer(mesh, i);

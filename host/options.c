@@ -8,6 +8,7 @@
 enum {
     KEY_PROFILE = 256,
     KEY_SIGMA,
+    KEY_PATIENCE,
     KEY_KERNEL,
     KEY_QEMU,
     KEY_STRATEGY,
@@ -20,6 +21,7 @@ enum {
 enum {
     TIMEOUT_DEFAULT_S = 600,
     TIMEOUT_MAX_S = 7 * 24 * 3600,
+    PATIENCE_MAX_H = TIMEOUT_MAX_S / 3600,
     SIGMA_MAX = 60,
     DELAY_MAX_MS = 1000 * TIMEOUT_MAX_S
 };
@@ -58,6 +60,10 @@ static const struct argp_option network_option_list[] = {
 };
 
 static const struct argp_option mesh_option_list[] = {
+    {"patience", KEY_PATIENCE, "TIME", 0,
+     "how long a node may be silent, stopped in a debugger for example, until it is taken for dead "
+     "(default 15s; s, m and h are units)",
+     0},
     {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
     {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
     {0},
@@ -87,12 +93,35 @@ static error_t parse_network(int key, char *text, struct argp_state *state)
 const struct argp options_network_argp = {
     network_option_list, parse_network, NULL, NULL, NULL, NULL, NULL};
 
+/* A time with its unit, in ms. */
+static uint32_t parse_patience(const char *text)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = {{"s", 1e3}, {"m", 60e3}, {"h", 3600e3}};
+    char *end;
+    double value = strtod(text, &end);
+
+    for (unsigned i = 0; end != text && i < sizeof units / sizeof units[0]; i++) {
+        double ms = value * units[i].ms;
+
+        if (strcmp(end, units[i].name) == 0 && ms >= DEAD_AFTER_MS_MIN &&
+            ms <= PATIENCE_MAX_H * 3600e3) {
+            return (uint32_t)ms;
+        }
+    }
+    options_reject("--patience %.40s: use a time from %ds to %dh, for example 90s, 10m or 1h", text,
+                   DEAD_AFTER_MS_MIN / 1000, PATIENCE_MAX_H);
+}
+
 static error_t parse_mesh(int key, char *text, struct argp_state *state)
 {
     struct mesh_arguments *arguments = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = arguments; break;
+    case KEY_PATIENCE: arguments->patience_ms = parse_patience(text); break;
     case KEY_KERNEL: arguments->kernel = text; break;
     case KEY_QEMU: arguments->qemu = text; break;
     default: return ARGP_ERR_UNKNOWN;
@@ -171,7 +200,8 @@ const struct argp options_name_argp = {name_option_list, parse_name, NULL, NULL,
 
 struct mesh_arguments options_mesh_defaults(void)
 {
-    return (struct mesh_arguments){.mesh = "cube:4", .profile = "ipsc860", .sigma = 1.5};
+    return (struct mesh_arguments){
+        .mesh = "cube:4", .profile = "ipsc860", .sigma = 1.5, .patience_ms = DEAD_AFTER_MS};
 }
 
 struct load_arguments options_load_defaults(void)
@@ -196,7 +226,7 @@ int options_find_profile(const struct mesh_arguments *arguments, struct profile 
 int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options,
                       struct target *target, struct message *message)
 {
-    *options = (struct mesh_options){0};
+    *options = (struct mesh_options){.patience_ms = arguments->patience_ms};
     if (topology_parse(&options->topology, arguments->mesh, message) != 0 ||
         options_find_profile(arguments, &options->profile, message) != 0 ||
         launcher_check_descriptors(&options->topology, message) != 0) {

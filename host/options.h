@@ -11,11 +11,12 @@
 
 #include "host/mesh.h"
 
-/* --mesh, --profile, --sigma (the network), --kernel, --qemu */
+/* --mesh, --profile, --sigma (the network), --patience, --kernel, --qemu */
 struct mesh_arguments {
     const char *mesh;
     const char *profile;
     double sigma;
+    uint32_t patience_ms;
     const char *kernel;
     const char *qemu;
 };

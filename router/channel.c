@@ -22,6 +22,7 @@ void channel_init(struct channel *channel, const struct channel_config *config)
                                 .ring = config->ring,
                                 .data_window = DATA_WINDOW / RING_MAX * config->ring,
                                 .checked = config->checked,
+                                .dead_after_ms = config->dead_after_ms,
                                 .due = config->due,
                                 .due_bit = config->due_bit,
                                 .due_us = config->due_us,
@@ -165,6 +166,11 @@ static void resend(struct channel *channel, uint64_t now_us)
     channel->counters.retransmissions++;
 }
 
+static uint64_t dead_after_us(const struct channel *channel)
+{
+    return (uint64_t)channel->dead_after_ms * 1000;
+}
+
 /* Watches the carrier and the acknowledgements; false when the link is dead. */
 static bool watch(struct channel *channel, uint64_t now_us)
 {
@@ -174,13 +180,14 @@ static bool watch(struct channel *channel, uint64_t now_us)
         channel_kill(channel, DEAD_CARRIER);
         return false;
     }
-    if (channel->checked && channel->asked_us && now_us - channel->asked_us >= DEAD_AFTER_US) {
+    if (channel->checked && channel->asked_us &&
+        now_us - channel->asked_us >= dead_after_us(channel)) {
         channel_kill(channel, DEAD_TIMEOUT);
         return false;
     }
     if (channel->first == channel->end)
         return true;
-    if (now_us - channel->progress_us >= DEAD_AFTER_US) {
+    if (now_us - channel->progress_us >= dead_after_us(channel)) {
         channel_kill(channel, DEAD_TIMEOUT);
         return false;
     }
@@ -259,7 +266,7 @@ static uint64_t deadline(const struct channel *channel, uint64_t now_us)
     if (channel->state >= LINK_CROSSED || channel->link->carrier != CARRIER_UP)
         return wake_us;
     if (channel->first != channel->end)
-        wake_us = channel->progress_us + DEAD_AFTER_US;
+        wake_us = channel->progress_us + dead_after_us(channel);
     if (channel->ack_us < wake_us)
         wake_us = channel->ack_us;
     if (channel->checked) {

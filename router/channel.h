@@ -8,7 +8,7 @@
  * that cannot lose bytes neither ever happens.
  *
  * Damaged input is counted and skipped up to the next good header. A link is dead when its carrier
- * is lost, when DEAD_AFTER_US pass without an acknowledgement that is owed, or when a checked
+ * is lost, when dead_after_ms pass without an acknowledgement that is owed, or when a checked
  * header says impossible things.
  *
  * Units    bytes, us
@@ -37,7 +37,8 @@ enum {
     RETRY_US = 400 * 1000,
     ACK_DELAY_US = 40 * 1000,
     HELLO_RETRY_US = 250 * 1000,
-    DEAD_AFTER_US = 15 * 1000 * 1000
+    DEAD_AFTER_MS = 15 * 1000, /* unless the host says another time */
+    DEAD_AFTER_MS_MIN = 1000
 };
 
 enum segment_owner {
@@ -124,6 +125,7 @@ struct channel {
     /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
     uint64_t wake_us;
     uint64_t ack_us; /* when an acknowledgement must go at the latest; UINT64_MAX: none is owed */
+    uint32_t dead_after_ms; /* without progress while an acknowledgement is owed */
     struct channel_counters counters;
     struct hello peer;
     /* up to here also what only sends; from here, what takes */
@@ -159,6 +161,7 @@ struct channel_config {
     struct piece *pieces;
     uint16_t ring; /* places in each: a power of two, more than FRAME_SEGMENTS_MAX */
     bool checked;
+    uint32_t dead_after_ms;
     uint32_t *due, due_bit;
     uint64_t *due_us;
 };

@@ -54,6 +54,7 @@ void hello_pack(uint8_t *bytes, const struct hello *hello)
     put32(bytes + 24, hello->tau_ns);
     put32(bytes + 28, hello->element_ns);
     put32(bytes + 32, hello->peer_id);
+    put32(bytes + 36, hello->dead_after_ms);
 }
 
 void hello_unpack(const uint8_t *bytes, struct hello *hello)
@@ -73,4 +74,5 @@ void hello_unpack(const uint8_t *bytes, struct hello *hello)
     hello->tau_ns = get32(bytes + 24);
     hello->element_ns = get32(bytes + 28);
     hello->peer_id = get32(bytes + 32);
+    hello->dead_after_ms = get32(bytes + 36);
 }

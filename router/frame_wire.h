@@ -13,11 +13,11 @@
  * credits are running totals of what has been consumed: control frames, and data payload bytes; the
  * sender may be ahead of them by the window that HELLO announced.
  *
- * HELLO payload (36 bytes):
+ * HELLO payload (40 bytes):
  *
  *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u8 | 9 dims u8 | 10 heard u8
  *   11 all_port u8 | 12 data window u32 | 16 control window u16 | 18 sigma permille u16
- *   20 xi ns u32 | 24 tau ns u32 | 28 element ns u32 | 32 peer id u32
+ *   20 xi ns u32 | 24 tau ns u32 | 28 element ns u32 | 32 peer id u32 | 36 dead after ms u32
  */
 #pragma once
 
@@ -29,8 +29,8 @@ enum {
     FRAME_CHECK_BYTES = 4,
     FRAME_CONTROL_MAX = 1104, /* payload of a PACKET, HELLO or ACK frame */
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
-    HELLO_BYTES = 36,
-    PROTOCOL_VERSION = 1,
+    HELLO_BYTES = 40,
+    PROTOCOL_VERSION = 2,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };
@@ -95,7 +95,8 @@ struct hello {
     uint32_t xi_ns;
     uint32_t tau_ns;
     uint32_t element_ns;
-    uint32_t peer_id; /* whom the sender expects here; ID_UNKNOWN if it does not know */
+    uint32_t peer_id;       /* whom the sender expects here; ID_UNKNOWN if it does not know */
+    uint32_t dead_after_ms; /* how long a link may be silent that owes an acknowledgement */
 };
 
 static inline void put16(uint8_t *p, uint32_t v)

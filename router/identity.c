@@ -1,15 +1,16 @@
 /*
  * identity.c - who am I: ids spread from the host through HELLOs.
  *
- * The host tells each node with a host link its number and the network. A node that knows its
- * number says so in its HELLOs, and a neighbour at port p of node x is node x xor 2^p, if its cable
- * ends at the same port.
+ * The host tells each node with a host link its number, the network, the costs of its machine, and
+ * after which silence a link is dead. A node that knows its number says all that in its HELLOs, and
+ * a neighbour at port p of node x is node x xor 2^p, if its cable ends at the same port.
  */
 #include "router/internal.h"
 
 static void learn(struct router *router, const struct hello *hello, uint32_t id)
 {
-    if (hello->network != NETWORK_CUBE || hello->dims > TURNS_MAX || id >> hello->dims != 0)
+    if (hello->network != NETWORK_CUBE || hello->dims > TURNS_MAX || id >> hello->dims != 0 ||
+        hello->dead_after_ms < DEAD_AFTER_MS_MIN)
         return;
     router->id = id;
     router->network = hello->network;
@@ -19,8 +20,12 @@ static void learn(struct router *router, const struct hello *hello, uint32_t id)
                                        .element_ns = hello->element_ns,
                                        .sigma_permille = hello->sigma_permille,
                                        .all_port = hello->all_port};
-    for (unsigned p = 0; p < router->port_count; p++)
-        channel_greet_soon(&router->ports[p].channel);
+    router->dead_after_ms = hello->dead_after_ms;
+    for (unsigned p = 0; p < router->port_count; p++) {
+        struct channel *channel = &router->ports[p].channel;
+        channel->dead_after_ms = hello->dead_after_ms;
+        channel_greet_soon(channel);
+    }
     router_tell(router, &(struct notice){.kind = NOTICE_IDENTITY});
 }
 
@@ -97,5 +102,6 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .xi_ns = router->profile.xi_ns,
                             .tau_ns = router->profile.tau_ns,
                             .element_ns = router->profile.element_ns,
-                            .peer_id = router->peers ? router->peers[port] : ID_UNKNOWN};
+                            .peer_id = router->peers ? router->peers[port] : ID_UNKNOWN,
+                            .dead_after_ms = router->dead_after_ms};
 }

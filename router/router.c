@@ -55,6 +55,8 @@ void router_init(struct router *router, const struct router_config *config)
                               .network = config->network,
                               .dims = config->dims,
                               .profile = config->profile,
+                              .dead_after_ms =
+                                  config->dead_after_ms ? config->dead_after_ms : DEAD_AFTER_MS,
                               .peers = config->peers,
                               .payload_checked = config->payload_checked,
                               .port_count = config->link_count,
@@ -67,6 +69,7 @@ void router_init(struct router *router, const struct router_config *config)
         struct channel_config channel = {.link = config->links[p],
                                          .ring = ring,
                                          .checked = config->payload_checked,
+                                         .dead_after_ms = router->dead_after_ms,
                                          .due = &router->flush_due,
                                          .due_bit = 1u << p,
                                          .due_us = &router->wake_us};

@@ -158,6 +158,7 @@ struct port {
 
     /* data positions of closed circuits that the neighbour still holds */
     uint32_t draining[CIRCUITS_MAX];
+    uint8_t spare[40]; /* the circuits begin a line */
     struct circuit circuits[CIRCUITS_MAX];
     struct reply owed[CIRCUITS_MAX]; /* oldest first */
     uint8_t replies[CIRCUITS_MAX][LINE_BYTES];
@@ -197,7 +198,8 @@ struct router_config {
     /* the host only: */
     uint8_t network, dims;
     struct profile profile;
-    const uint32_t *peers; /* the node that belongs at each link */
+    uint32_t dead_after_ms; /* of its links and, told by HELLO, of all others; 0: DEAD_AFTER_MS */
+    const uint32_t *peers;  /* the node that belongs at each link */
 };
 
 /* What every step looks at comes first. */
@@ -237,6 +239,7 @@ struct router {
     uint32_t stamp;
     uint32_t circuits_forwarded;
     struct profile profile;
+    uint32_t dead_after_ms; /* of the channels */
 
     uint32_t slots_free;
     uint16_t schedules_done; /* epoch of the last schedule that this node has completed */

@@ -28,6 +28,7 @@ struct side {
 
 static struct side a, b;
 static uint64_t seed, now_us;
+static uint32_t dead_after_ms = DEAD_AFTER_MS;
 static struct memory_fault no_fault;
 static uint8_t frames[CONTROL_WINDOW][FRAME_HEADER_BYTES + PACKET_BYTES + FRAME_CHECK_BYTES];
 
@@ -38,6 +39,7 @@ static void begin_side(struct side *side, uint32_t id)
                                     .pieces = side->pieces,
                                     .ring = RING,
                                     .checked = true,
+                                    .dead_after_ms = dead_after_ms,
                                     .due = &side->due,
                                     .due_bit = 1,
                                     .due_us = &side->due_us};
@@ -120,7 +122,7 @@ static void credit_that_is_lost_is_asked_for(void **state)
 {
     (void)state;
     lose_credit();
-    pass_us(2 * DEAD_AFTER_US);
+    pass_us(2 * DEAD_AFTER_MS * 1000);
     assert_false(channel_control_credit(&a.channel)); /* nobody says it again by himself */
     channel_short(&a.channel, now_us);
     pass_us(2 * RETRY_US);
@@ -132,14 +134,21 @@ static void credit_that_is_lost_is_asked_for(void **state)
 static void a_neighbour_that_does_not_answer_is_dead_in_time(void **state)
 {
     (void)state;
-    lose_credit();
-    channel_short(&a.channel, now_us);
-    for (uint64_t end_us = now_us + DEAD_AFTER_US + 2 * RETRY_US; now_us < end_us;
-         now_us += RETRY_US)
-        look(&a);
-    assert_int_equal(a.channel.state, LINK_DEAD);
-    assert_int_equal(a.channel.dead_reason, DEAD_TIMEOUT);
-    memory_link_free(&a.end, &b.end);
+    for (unsigned hours = 0; hours < 2; hours++) {
+        dead_after_ms = hours ? 3600 * 1000 : DEAD_AFTER_MS;
+        lose_credit();
+        channel_short(&a.channel, now_us);
+        uint64_t alone_us = now_us + RETRY_US, silence_us = (uint64_t)dead_after_ms * 1000;
+        for (; now_us < alone_us + silence_us - RETRY_US; now_us += RETRY_US)
+            look(&a);
+        assert_int_equal(a.channel.state, LINK_UP);
+        for (; now_us < alone_us + silence_us + RETRY_US; now_us += RETRY_US)
+            look(&a);
+        assert_int_equal(a.channel.state, LINK_DEAD);
+        assert_int_equal(a.channel.dead_reason, DEAD_TIMEOUT);
+        memory_link_free(&a.end, &b.end);
+    }
+    dead_after_ms = DEAD_AFTER_MS;
 }
 
 TEST_MAIN(cmocka_unit_test(credit_that_is_lost_is_asked_for),

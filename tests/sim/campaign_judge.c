@@ -63,7 +63,7 @@ uint64_t campaign_bound_ns(const struct sim_options *options,
     uint64_t bound_us = 2 * damaged * (RETRY_US + ACK_DELAY_US);
 
     if (breaks(options))
-        bound_us += DEAD_AFTER_US + RETRY_US +
+        bound_us += DEAD_AFTER_MS * 1000 + RETRY_US +
                     (HOST_QUIET_MS + HOST_STOP_MS + HOST_GIVE_UP_MS) * UINT64_C(1000);
     return 2 * reference->wall_ns + bound_us * 1000;
 }

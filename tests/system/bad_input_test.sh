@@ -71,6 +71,10 @@ unknown_words() {
     tool_fails 2 'node' run --mesh cube:2 --kill 9@run "$arguments"
     tool_fails 2 'one link twice' run --mesh cube:2 --cross 0-1,0-1 "$arguments"
     tool_fails 2 'one link twice' run --mesh cube:2 --cross 3-1,1-3 "$arguments"
+    for time in 0s 0.9s 169h 15 1d h -2s nan 1e99h; do
+        tool_fails 2 "^ecube: --patience $time: use a time from 1s to 168h" run --patience $time "$arguments"
+    done
+    tool_fails 2 'patience soon: use a time' up --patience soon
     tool_fails 2 'name the link.*ecube cut 0-1' cut
     tool_fails 2 'name the node.*ecube kill 3' kill
 }

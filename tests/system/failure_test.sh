@@ -89,6 +89,42 @@ nothing_up() {
     tool_fails 2 'mesh' ps
 }
 
+# pid_of_node N - of the QEMU that is node N.
+pid_of_node() {
+    for pid in $(processes qemu-system | cut -d ' ' -f 1); do
+        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.gdb," || echo "$pid"
+    done
+}
+
+# stands_still PATIENCE... - node 3 is stopped while a program is loaded into it; the load's pid in $loader.
+stands_still() {
+    tool_succeeds up --name still --mesh cube:2 "$@"
+    stopped=$(pid_of_node 3)
+    kill -STOP "$stopped" || fail "no node 3"
+    "$ecube" load --name still "$programs/arguments.elf" after >load.out 2>load.err &
+    loader=$!
+}
+
+impatient() {
+    stands_still --patience 2s
+    wait $loader
+    code=$?
+    [ "$code" -eq 3 ] || { cat load.err; fail "status $code"; }
+    grep -Eq 'link [12]-3 .*died during download: no acknowledgement' load.err || { cat load.err; fail "no line about it"; }
+    tool_succeeds down --name still
+}
+
+patient() {
+    stands_still "$@"
+    sleep 4
+    kill -CONT "$stopped"
+    wait $loader
+    code=$?
+    [ "$code" -eq 0 ] || { cat load.err; fail "status $code"; }
+    grep -qF '[3] node 3 of 4: [after]' load.out || { cat load.out; fail "node 3 says nothing"; }
+    tool_succeeds down --name still
+}
+
 private_directory() {
     tool_succeeds up --name private --mesh cube:0
     mode=$(stat -c %a "$XDG_RUNTIME_DIR"/ecube-*-private)
@@ -165,6 +201,9 @@ check "SIGINT ends the tool and its mesh with 130" ended_by_signal INT 130
 check "a mesh that stays takes one program after another, also after a crash" stays_and_goes
 check "a name can be up once" one_name_once
 check "verbs for a mesh that is not up say so" nothing_up
+check "a node that is stopped for longer than --patience is dead" impatient
+check "one that goes on before 15 s are over is not" patient
+check "nor one with a longer --patience" patient --patience 1h
 check "the run's directory is private and holds QMP and GDB sockets" private_directory
 check "a link cut on a mesh that is up is told to the next load" breaks cut 0-1 "0-1|broken" "link 0-1"
 check "a node killed on a mesh that is up is told to the next load" breaks kill 3 "node 3|broken" "node 3"

@@ -66,6 +66,7 @@ static void a_packed_hello_comes_back(void **state)
     hello.tau_ns = 9575;
     hello.element_ns = 425;
     hello.peer_id = ID_UNKNOWN;
+    hello.dead_after_ms = 3600000;
     uint8_t bytes[HELLO_BYTES];
     hello_pack(bytes, &hello);
     hello_unpack(bytes, &back);

@@ -1,0 +1,141 @@
+/*
+ * silence_test.c - a node that stands still, as in a debugger: for how long its neighbours wait,
+ * and that all goes on when it does.
+ */
+#include "drivers/status.h"
+#include "tests/mesh/mesh.h"
+#include "tests/unit/testing.h"
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+enum { SECOND_US = 1000 * 1000, HOUR_S = 3600, LONG = 50000, STOPPED = 3, PORTS = 2, ROUNDS = 40 };
+
+/* A mesh of four whose host says how long a link may be silent; 0: it says nothing. */
+static struct mesh *patient(uint32_t dead_after_ms)
+{
+    struct mesh *mesh = mesh_make(2, 4 << 20, 5, no_fault, ipsc860);
+
+    if (dead_after_ms) {
+        mesh->host.dead_after_ms = dead_after_ms;
+        for (unsigned p = 0; p < mesh->host.port_count; p++)
+            mesh->host.ports[p].channel.dead_after_ms = dead_after_ms;
+    }
+    assert_true(mesh_start(mesh));
+    mesh_settle(mesh);
+    return mesh;
+}
+
+static void stop(struct mesh *mesh, bool taken[PORTS][LINK_BUFFERS_MAX])
+{
+    for (unsigned p = 0; p < PORTS; p++)
+        memory_link_stop(&mesh->nodes[STOPPED].ends[p], taken[p]);
+}
+
+static void go_on(struct mesh *mesh, bool taken[PORTS][LINK_BUFFERS_MAX])
+{
+    for (unsigned p = 0; p < PORTS; p++)
+        memory_link_start(&mesh->nodes[STOPPED].ends[p], taken[p]);
+}
+
+/* What lies before a node that stands still stays on its way: the mesh does not settle. */
+static void turn(struct mesh *mesh)
+{
+    for (unsigned round = 0; round < ROUNDS; round++)
+        mesh_round(mesh);
+}
+
+static void pass_s(struct mesh *mesh, unsigned seconds)
+{
+    for (uint64_t end_us = mesh->now_us + (uint64_t)seconds * SECOND_US; mesh->now_us < end_us;) {
+        mesh->now_us += SECOND_US;
+        turn(mesh);
+    }
+}
+
+static unsigned deaths(const struct mesh *mesh)
+{
+    return mesh_count_events(mesh, PACKET_LINK_DEAD);
+}
+
+static void a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before(void **state)
+{
+    static const unsigned patience_s[] = {0, 2, 60, HOUR_S};
+    bool taken[PORTS][LINK_BUFFERS_MAX];
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct mesh *mesh = patient(patience_s[i] * 1000);
+        unsigned dead_after_s = patience_s[i] ? patience_s[i] : DEAD_AFTER_MS / 1000;
+        stop(mesh, taken);
+        mesh_message(mesh, 1, ECUBE_CALL_SEND, STOPPED, 1, MESH_DATA, LONG);
+        turn(mesh);
+        pass_s(mesh, dead_after_s - 1);
+        assert_int_equal(deaths(mesh), 0);
+        pass_s(mesh, 2);
+        assert_int_equal(deaths(mesh), 1);
+        assert_int_equal(mesh->events[mesh->event_count - 1].src, 1);
+        assert_int_equal(mesh->events[mesh->event_count - 1].body[1], DEAD_TIMEOUT);
+        mesh_free(mesh);
+    }
+}
+
+static void a_node_that_stands_still_for_long_takes_part_again(void **state)
+{
+    bool taken[PORTS][LINK_BUFFERS_MAX];
+    int32_t sends[3], receives[3], barriers[4];
+
+    (void)state;
+    struct mesh *mesh = patient(HOUR_S * 1000);
+    for (unsigned rank = 0; rank < STOPPED; rank++)
+        receives[rank] = mesh_message(mesh, STOPPED, ECUBE_CALL_RECEIVE, (int32_t)rank, 1,
+                                      MESH_DATA + rank * LONG, LONG);
+    stop(mesh, taken);
+    for (unsigned rank = 0; rank < STOPPED; rank++)
+        sends[rank] = mesh_message(mesh, rank, ECUBE_CALL_SEND, STOPPED, 1, MESH_DATA, LONG);
+    pass_s(mesh, HOUR_S - 60);
+    go_on(mesh, taken);
+    for (unsigned rank = 0; rank < STOPPED; rank++) {
+        assert_int_equal(mesh_wait(mesh, STOPPED, receives[rank]).status, E_OK);
+        assert_int_equal(mesh_wait(mesh, rank, sends[rank]).status, E_OK);
+    }
+    for (unsigned rank = 0; rank < 4; rank++)
+        barriers[rank] =
+            mesh_collective(mesh, rank, &(struct ecube_abi_collective){.operation = ECUBE_BARRIER});
+    for (unsigned rank = 0; rank < 4; rank++)
+        assert_int_equal(mesh_wait(mesh, rank, barriers[rank]).status, E_OK);
+    assert_int_equal(deaths(mesh), 0);
+    mesh_free(mesh);
+}
+
+static bool state_told(struct mesh *mesh)
+{
+    return mesh_count_events(mesh, PACKET_STATE) > 0;
+}
+
+/* Its own packets to the one that stands still have taken all its slots. */
+static void a_question_that_cannot_be_answered_at_once_is_answered_later(void **state)
+{
+    bool taken[PORTS][LINK_BUFFERS_MAX];
+
+    (void)state;
+    struct mesh *mesh = patient(HOUR_S * 1000);
+    struct router *router = &mesh->nodes[0].node->router;
+    stop(mesh, taken);
+    for (unsigned round = 0; round < 8; round++) {
+        while (router_send(router, PACKET_QUERY, STOPPED, "", 0) == E_OK) {
+        }
+        turn(mesh);
+    }
+    assert_int_equal(router_slots_free(router), 0);
+    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 0, "", 0), E_OK);
+    turn(mesh);
+    assert_false(state_told(mesh));
+    go_on(mesh, taken);
+    assert_true(mesh_run(mesh, state_told));
+    mesh_free(mesh);
+}
+
+TEST_MAIN(cmocka_unit_test(a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before),
+          cmocka_unit_test(a_node_that_stands_still_for_long_takes_part_again),
+          cmocka_unit_test(a_question_that_cannot_be_answered_at_once_is_answered_later))
