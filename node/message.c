@@ -253,7 +253,9 @@ static void pump_send(struct node *node, struct request *request)
     if (request->state == STATE_QUEUED && request->bytes <= OPEN_INLINE_MAX && !request->announce) {
         if (!before)
             open_circuit(node, request, OPEN_EAGER);
-    } else if (!before || before->state == STATE_ASKED) {
+    } else if (!before || (before->state == STATE_ASKED && request->again_us == 0)) {
+        /* Behind one without an answer only once: it is told LATER until that one is known, and
+         * such answers would take the slots that the answer to that one needs. */
         announce(node, request, before);
     }
 }

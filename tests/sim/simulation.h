@@ -40,6 +40,7 @@ static inline struct sim_result simulated(const struct sim_options *options)
     return result;
 }
 
+/* ... well, and without the host having to ask why nothing moves. */
 static inline struct sim_result simulated_well(const struct sim_options *options)
 {
     struct sim_result result = simulated(options);
@@ -48,6 +49,7 @@ static inline struct sim_result simulated_well(const struct sim_options *options
         print_message("verdict %d: %s\n", result.verdict, result.troubles[0]);
     assert_int_equal(result.verdict, SIM_GOOD);
     assert_int_equal(result.trouble_count, 0);
+    assert_int_equal(result.questions, 0);
     for (unsigned i = 0; i < result.line_count; i++)
         assert_int_equal(result.lines[i].wrong, 0);
     return result;
