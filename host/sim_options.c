@@ -68,9 +68,10 @@ static const struct argp_option option_list[] = {
      "write a timeline to FILE, as Chrome trace JSON, for ui.perfetto.dev or chrome://tracing: one "
      "track per directed link, circuits as slices in model time",
      0},
-    {"stop-at", KEY_STOP, "EVENT", 0, "stop at this event", 0},
+    {"stop-at", KEY_STOP, "EVENT", 0, "stop when this event has happened", 0},
     {"replay", KEY_REPLAY, "EVENT", 0,
-     "with the options of a run that failed: stop at this event, and say in words what came before",
+     "with the options of a run that failed: stop when this event has happened, and say what came "
+     "before it",
      0},
     {"threads", KEY_THREADS, "N", 0,
      "use up to N processors (default: all); whatever N is, the result is the same", 0},

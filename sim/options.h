@@ -48,7 +48,7 @@ struct sim_options {
     uint8_t contents;     /* enum sim_contents */
     uint32_t image_bytes; /* of the program that is downloaded before the scenario */
     unsigned download_x;  /* dimension of the smallest subcube of the download */
-    uint64_t stop_at;     /* end at this event; 0: never */
+    uint64_t stop_at;     /* end with the round of this event; 0: never */
     bool history;         /* keep the last frames for sim_history */
     bool traced;          /* write a timeline to trace_fd (trace.h) */
     int trace_fd;
