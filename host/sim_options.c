@@ -274,7 +274,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_MESSAGES:
         options->messages = (uint32_t)parse_whole("--messages", text, 1, MESSAGES_MAX);
         break;
-    case KEY_SEED: options->seed = parse_whole("--seed", text, 0, UINT64_MAX); break;
+    case KEY_SEED: options->seed = parse_whole("--seed", text, 0, INT64_MAX); break;
     case KEY_SHUFFLE: options->shuffle = parse_whole("--shuffle", text, 1, UINT64_MAX); break;
     case KEY_CONTENTS: options->contents = parse_contents(text); break;
     case KEY_IMAGE:

@@ -76,6 +76,7 @@ bad_scenarios() {
     refuses '[-]-image 100: .*[-]-bytes' download --image 100
     refuses '[-]-messages 0' random --messages 0
     refuses '[-]-threads 0' random --threads 0
+    refuses '[-]-seed 18446744073709551615: use a number' random --seed 18446744073709551615
     refuses '[-]-messages 1048577' random --messages 1048577
     refuses '[-]-contents some' random --contents some
     refuses 'unknown profile' random --profile cray
