@@ -89,7 +89,7 @@ static void begin_next(struct node *node)
     c->sends_pending = 0;
     c->clock_ns = clock_max(oldest->issue_ns, c->clock_ns);
     c->status = E_OK;
-    c->steps = walk_steps(c->arguments.operation, node->router.dims);
+    c->steps = 0;
     c->mine = (struct enter){.epoch = c->epoch,
                              .operation = (uint8_t)c->arguments.operation,
                              .bytes = c->arguments.block_bytes,
@@ -192,6 +192,7 @@ static void pump_entry(struct node *node)
         finish(node, c->mine.status);
         return;
     }
+    c->steps = walk_steps(c->arguments.operation, node->router.dims);
     walk_begin(&c->walk, c->arguments.operation, node->router.dims, node->router.id,
                c->arguments.root, c->arguments.block_bytes);
     c->walking = true;
