@@ -106,7 +106,7 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
 /* A download may write where blocks and image lie, and nowhere else. */
 static void watch_download(struct world *world)
 {
-    if (!world->downloaded && world->node->load.from | world->node->load.want) {
+    if (!world->downloaded && world->node->load.number) {
         world->downloaded = true;
         memset(world->granted + WORLD_STACK_BYTES, 1, WORLD_PROGRAM_BYTES - WORLD_STACK_BYTES);
     }
