@@ -122,7 +122,7 @@ bool queue_take_due(struct queue *queue, uint64_t time_ns, struct batch *batch)
         while (queue_time(queue) <= time_ns) {
             if (!make_room(batch, 1))
                 return false;
-            batch_add(batch, queue_take(queue));
+            batch->events[batch->count++] = queue_take(queue);
         }
         return true;
     }
