@@ -1,14 +1,23 @@
 /*
- * crc.h - CRC-32 (reflected 0x04c11db7, as in IEEE 802.3) of frame headers and payloads.
+ * crc.h - CRC-32C (reflected 0x1edc6f41) of frame headers and payloads.
  *
- * Worked example: the nine bytes "123456789" give 0xcbf43926.
+ * Castagnoli's polynomial finds every error of up to five bits in 655 bytes and of up to three in
+ * 256 MiB, and many processors have an instruction for it; the nodes' processor has none, and goes
+ * by tables.
+ *
+ * Worked example: the nine bytes "123456789" give 0xe3069283.
  *
  * Context  any; pure
- * Source   IEEE 802.3-2018, 3.2.9 (frame check sequence)
+ * Source   Castagnoli, Brauer & Herrmann 1993, IEEE Trans. Communications 41(6):883-892;
+ *          Koopman 2002, Proc. DSN, table 1 (distances)
  */
 #pragma once
 
 #include <stdint.h>
+
+#if defined(__ARM_FEATURE_CRC32)
+#include <arm_acle.h>
+#endif
 
 enum { CRC_TABLES = 4 }; /* one for each byte of a word */
 
@@ -18,9 +27,27 @@ extern const uint32_t crc_tables[CRC_TABLES][256];
 /* One word more, its first byte in the low bits; begins with all ones, ends with the complement. */
 static inline uint32_t crc32_word(uint32_t crc, uint32_t word)
 {
+#if defined(__SSE4_2__)
+    return __builtin_ia32_crc32si(crc, word);
+#elif defined(__ARM_FEATURE_CRC32)
+    return __crc32cw(crc, word);
+#else
     crc ^= word;
     return crc_tables[3][crc & 0xff] ^ crc_tables[2][crc >> 8 & 0xff] ^
            crc_tables[1][crc >> 16 & 0xff] ^ crc_tables[0][crc >> 24];
+#endif
+}
+
+/* Two words more, the first in the low half. */
+static inline uint32_t crc32_words(uint32_t crc, uint64_t words)
+{
+#if defined(__SSE4_2__) && defined(__x86_64__)
+    return (uint32_t)__builtin_ia32_crc32di(crc, words);
+#elif defined(__ARM_FEATURE_CRC32)
+    return __crc32cd(crc, words);
+#else
+    return crc32_word(crc32_word(crc, (uint32_t)words), (uint32_t)(words >> 32));
+#endif
 }
 
 /* The CRC of bytes that continue those which gave `crc`; start with 0. */

@@ -7,8 +7,8 @@
  *        |      |     |      |         |     |     | credit |        | credit  |       | length B
  *        +------+-----+------+---------+-----+-----+--------+--------+---------+-------+---------
  *
- * All numbers are little-endian. `check` is the CRC-32 of bytes 0 to 19. With FLAG_CHECKED four
- * bytes follow the payload, its CRC-32, not counted in length. seq numbers PACKET and DATA frames
+ * All numbers are little-endian. `check` is the CRC-32C of bytes 0 to 19. With FLAG_CHECKED four
+ * bytes follow the payload, its CRC-32C, not counted in length. seq numbers PACKET and DATA frames
  * only, both from one space, so one go-back-N covers the link. ack is the next seq expected. The
  * credits are running totals of what has been consumed: control frames, and data payload bytes; the
  * sender may be ahead of them by the window that HELLO announced.
@@ -30,7 +30,7 @@ enum {
     FRAME_CONTROL_MAX = 1104, /* payload of a PACKET, HELLO or ACK frame */
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
     HELLO_BYTES = 40,
-    PROTOCOL_VERSION = 2,
+    PROTOCOL_VERSION = 3,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };
@@ -44,7 +44,7 @@ enum frame_type {
 };
 
 enum frame_flag {
-    FLAG_CHECKED = 1, /* a CRC-32 of the payload follows it */
+    FLAG_CHECKED = 1, /* a CRC-32C of the payload follows it */
     FLAG_LAST = 2,    /* DATA: closes the circuit after this payload */
     /* DATA with LAST: the circuit was cut short, its bytes are not to be trusted */
     FLAG_ABORT = 4,

@@ -14,7 +14,7 @@ enum { BYTE_BITS = 8 };
 static uint32_t zero_byte(uint32_t crc)
 {
     for (unsigned bit = 0; bit < BYTE_BITS; bit++)
-        crc = crc & 1 ? UINT32_C(0xedb88320) ^ crc >> 1 : crc >> 1;
+        crc = crc & 1 ? UINT32_C(0x82f63b78) ^ crc >> 1 : crc >> 1;
     return crc;
 }
 

@@ -7,7 +7,7 @@
 static void crc_of_the_digits_1_to_9_is_the_published_one(void **state)
 {
     (void)state;
-    assert_int_equal(crc32_add(0, "123456789", 9), 0xcbf43926);
+    assert_int_equal(crc32_add(0, "123456789", 9), 0xe3069283);
 }
 
 static void crc_of_nothing_is_zero(void **state)

@@ -6,8 +6,8 @@
  * in tests/target/testing.h, ended by a semihosting exit. A test is a function whose name is a
  * sentence that is true:
  *
- *     static void crc_of_123456789_is_cbf43926(void **state) { ... assert_int_equal(...); }
- *     TEST_MAIN(cmocka_unit_test(crc_of_123456789_is_cbf43926), ...)
+ *     static void crc_of_123456789_is_e3069283(void **state) { ... assert_int_equal(...); }
+ *     TEST_MAIN(cmocka_unit_test(crc_of_123456789_is_e3069283), ...)
  */
 #pragma once
 
