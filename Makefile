@@ -92,10 +92,10 @@ include board/virt/board.mk
 
 CC := gcc
 COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototypes -Wundef -g -MMD -MP -I.
-# The processor's own CRC-32C, where it has one (router/crc.h).
+# The processor's own CRC-32C, where it has one (drivers/crc_word.h).
 CRC_FLAGS := $(if $(filter sse4_2,$(shell grep -m 1 ^flags /proc/cpuinfo)),-msse4.2) \
 	$(if $(filter crc32,$(shell grep -m 1 ^Features /proc/cpuinfo)),-march=armv8-a+crc)
-TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -flto=auto -ffat-lto-objects -D_GNU_SOURCE
+TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
