@@ -19,7 +19,7 @@ static void check_port(const struct router *router, unsigned number, const struc
     check_buffers(channel, pipe);
     CHECK(channel->state != LINK_DEAD || channel->first == channel->end);
     CHECK(left <= CONTROL_WINDOW && port->routed_count <= left);
-    CHECK((uint16_t)(channel->end - channel->first) <= RING_MAX);
+    CHECK((uint16_t)(channel->end - channel->first) <= channel->places);
     CHECK((uint16_t)(channel->next - channel->first) <= (uint16_t)(channel->end - channel->first));
     CHECK((uint16_t)(channel->piece_end - channel->piece_first) <= RING_MAX);
     CHECK(channel->headers_used <= HEADERS_MAX);
@@ -31,7 +31,7 @@ static void check_port(const struct router *router, unsigned number, const struc
     /* a schedule's bytes may all have gone on before the answer comes */
     CHECK(port->setup_count <= port->order_count || port->setup_flags & OPEN_SCHEDULE);
     CHECK(port->opens_held <= port->circuit_count);
-    CHECK(port->owed_count <= CIRCUITS_MAX && port->replies_busy <= CIRCUITS_MAX);
+    CHECK(port->owed_count <= CIRCUITS_MAX && port->replies_busy <= REPLIES_ALL);
     CHECK((router->held_ports >> number & 1) == (port->opens_held > 0));
     CHECK(!((router->passing_ports | router->untold_ports) & ~router->held_ports));
     CHECK(!(router->passing_ports & router->untold_ports));

@@ -273,10 +273,10 @@ static void open_send(struct node *node)
     int status = router_open(&node->router, &source);
     if (status == E_BUSY)
         return;
-    c->send_left = false;
+    c->step_waits &= (uint8_t)~STEP_SEND;
     if (status != E_OK) {
         c->status = status;
-        c->send_unanswered = false;
+        c->step_waits &= (uint8_t)~STEP_ANSWER;
         return;
     }
     c->sends_pending++;
@@ -305,7 +305,7 @@ static void accept_receive(struct node *node)
         if (get32(packet + 16) != step->receive_bytes)
             c->status = E_MISMATCH;
         c->step_done_ns = clock_max(c->step_done_ns, router_accept(&node->router, port, &sink));
-        c->receive_left = false;
+        c->step_waits &= (uint8_t)~STEP_RECEIVE;
         c->receives_pending += !is_inline;
         return;
     }
@@ -321,7 +321,7 @@ static bool independent(const struct collective *c)
 /* Ends the present step when its circuits have been answered; false when it must still wait. */
 static bool end_step(struct collective *c)
 {
-    if (c->status == E_OK && (c->send_left || c->send_unanswered || c->receive_left))
+    if (c->status == E_OK && c->step_waits)
         return false;
     c->clock_ns = c->step_done_ns;
     c->step_open = false;
@@ -346,13 +346,13 @@ static void pump_steps(struct node *node)
                 return;
             }
             c->step_open = true;
-            c->send_left = c->send_unanswered = c->step.sends;
-            c->receive_left = c->step.receives;
+            c->step_waits =
+                (uint8_t)((c->step.sends ? STEP_SENDS : 0) | (c->step.receives ? STEP_RECEIVE : 0));
             c->step_done_ns = c->clock_ns;
         }
-        if (c->send_left)
+        if (c->step_waits & STEP_SEND)
             open_send(node);
-        if (c->receive_left)
+        if (c->step_waits & STEP_RECEIVE)
             accept_receive(node);
         if (!end_step(c))
             return;
@@ -368,15 +368,15 @@ void collective_notice(struct node *node, const struct notice *notice)
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
         c->step_done_ns = clock_max(c->step_done_ns, notice->done_ns);
-        c->send_unanswered = false;
+        c->step_waits &= (uint8_t)~STEP_ANSWER;
         break;
     case NOTICE_REFUSED:
         c->sends_pending--;
         if (notice->status == E_REFUSED) {
-            c->send_left = true;
+            c->step_waits |= STEP_SEND;
         } else {
             c->status = notice->status;
-            c->send_unanswered = false;
+            c->step_waits &= (uint8_t)~STEP_ANSWER;
         }
         break;
     case NOTICE_SENT:

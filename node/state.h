@@ -74,13 +74,21 @@ struct enter {
     int32_t status;
 };
 
+enum step_wait {
+    STEP_SEND = 1,    /* its circuit is to be started */
+    STEP_ANSWER = 2,  /* ... and answered */
+    STEP_RECEIVE = 4, /* the other one's is to be accepted */
+    STEP_SENDS = STEP_SEND | STEP_ANSWER
+};
+
 struct collective {
     unsigned request; /* ECUBE_REQUESTS_MAX: none is active */
     uint16_t epoch;   /* of the active, or last, collective */
     bool round_sent;
     bool walking;
-    bool step_open, send_left, send_unanswered, receive_left;
-    unsigned round; /* entry rounds done */
+    bool step_open;
+    uint8_t step_waits; /* of enum step_wait: what the present step still needs */
+    unsigned round;     /* entry rounds done */
     unsigned receives_pending, sends_pending;
     int32_t status;
     uint32_t steps;

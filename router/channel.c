@@ -9,7 +9,7 @@
 
 static struct segment *segment_at(const struct channel *channel, uint16_t index)
 {
-    return &channel->segments[index & (channel->ring - 1)];
+    return &channel->segments[index & (channel->places - 1)];
 }
 
 void channel_init(struct channel *channel, const struct channel_config *config)
@@ -20,6 +20,7 @@ void channel_init(struct channel *channel, const struct channel_config *config)
                                 .segments = config->segments,
                                 .pieces = config->pieces,
                                 .ring = config->ring,
+                                .places = PLACES_MIN,
                                 .data_window = DATA_WINDOW / RING_MAX * config->ring,
                                 .checked = config->checked,
                                 .dead_after_ms = config->dead_after_ms,
@@ -70,6 +71,26 @@ void channel_short(struct channel *channel, uint64_t now_us)
         channel->wake_us = channel->short_us;
     if (channel->short_us < *channel->due_us)
         *channel->due_us = channel->short_us;
+}
+
+void channel_grow(struct channel *channel, unsigned placed)
+{
+    uint16_t before = channel->places, end = (uint16_t)(channel->end + placed);
+
+    CHECK(before < channel->ring);
+    channel->places = (uint16_t)(2 * before);
+    for (uint16_t i = channel->first; i != end; i++)
+        *segment_at(channel, i) = channel->segments[i & (before - 1)];
+}
+
+/* Back to a few places, when at most one segment is left. */
+static void shrink(struct channel *channel)
+{
+    channel->segments[0] = *segment_at(channel, channel->first);
+    channel->places = PLACES_MIN;
+    channel->next = (uint16_t)(channel->next - channel->first);
+    channel->end = (uint16_t)(channel->end - channel->first);
+    channel->first = 0;
 }
 
 /* The header of a frame that goes out now; what it acknowledges need not be told again. */
@@ -322,7 +343,7 @@ bool channel_take_done(struct channel *channel, struct segment *segment)
     if (channel->first == channel->next)
         channel->next++;
     channel->first++;
-    if (channel->first == channel->end) /* begin again where the ring has just been used */
-        channel->first = channel->next = channel->end = 0;
+    if (channel->places > PLACES_MIN && (uint16_t)(channel->end - channel->first) <= 1)
+        shrink(channel);
     return true;
 }

@@ -27,6 +27,7 @@
 
 enum {
     RING_MAX = 128, /* places for segments, and for pieces: a power of two */
+    PLACES_MIN = 4, /* of those for segments, in use while few are under way: a power of two */
     FRAME_SEGMENTS_MAX = 24,
     DATA_WINDOW = 112 * 1024, /* bytes of data that may lie unread here, with RING_MAX places */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
@@ -92,10 +93,11 @@ struct channel {
     uint32_t due_bit; /* of this channel */
     uint32_t data_window;
     uint32_t told_id;
-    uint16_t ring; /* places in each of the two rings */
+    uint16_t ring; /* places in each of the two rings, at most */
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
-     * freely */
-    uint16_t first, next, end;
+     * freely. Of its places only the first few are used until more are under way: so they stay in
+     * the cache. */
+    uint16_t places, first, next, end;
     uint32_t handed;                         /* segments given to the link, raw ones included */
     uint16_t seq_next;                       /* of the next new frame */
     uint16_t seq_acknowledged, seq_released; /* by the neighbour; and given back to the owner */
@@ -242,11 +244,16 @@ bool channel_control_credit(const struct channel *channel);
 /* Something waits for credit: a lossy link asks for it when none comes. */
 void channel_short(struct channel *channel, uint64_t now_us);
 
+/* Doubles the places in use; so many segments of the next frame are in theirs. */
+void channel_grow(struct channel *channel, unsigned placed);
+
 /* The place of a segment, counted from 0, of the frame that is queued next. The caller has asked
  * channel_room. */
-static inline struct segment *channel_place(const struct channel *channel, unsigned index)
+static inline struct segment *channel_place(struct channel *channel, unsigned index)
 {
-    return &channel->segments[(channel->end + index) & (channel->ring - 1u)];
+    if ((uint16_t)(channel->end - channel->first) + index >= channel->places)
+        channel_grow(channel, index);
+    return &channel->segments[(channel->end + index) & (channel->places - 1u)];
 }
 
 /*

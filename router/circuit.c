@@ -262,14 +262,14 @@ static void send_reply(struct router *router, unsigned port)
 {
     struct port *in = &router->ports[port];
     struct reply reply = in->owed[0];
-    uint8_t *frame = in->replies[in->reply_next], *packet = frame + FRAME_HEADER_BYTES;
+    unsigned number = (unsigned)__builtin_ctz(~(unsigned)in->replies_busy);
+    uint8_t *frame = in->replies[number], *packet = frame + FRAME_HEADER_BYTES;
     bool accepted = reply.kind == PACKET_ACCEPT;
 
     in->owed_count--;
     if (in->owed_count)
         memmove(in->owed, in->owed + 1, in->owed_count * sizeof in->owed[0]);
-    in->reply_next = (uint8_t)((in->reply_next + 1) % CIRCUITS_MAX);
-    in->replies_busy++;
+    in->replies_busy |= (uint8_t)(1u << number);
     memset(packet, 0, PACKET_HEADER_BYTES);
     packet[0] = reply.kind;
     put16(packet + 2, REPLY_BODY);
@@ -278,6 +278,7 @@ static void send_reply(struct router *router, unsigned port)
         router_queue_packet(router, port, frame, PACKET_HEADER_BYTES + REPLY_BODY);
     segment->owner = OWNER_REPLY;
     segment->port = (uint8_t)port;
+    segment->number = (uint16_t)number;
 }
 
 static void send_replies(struct router *router)
@@ -285,7 +286,7 @@ static void send_replies(struct router *router)
     for (uint32_t left = router->owed_ports; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         struct port *in = &router->ports[port];
-        while (in->owed_count && in->replies_busy < CIRCUITS_MAX && channel_room(&in->channel, 1))
+        while (in->owed_count && in->replies_busy != REPLIES_ALL && channel_room(&in->channel, 1))
             send_reply(router, port);
         if (in->owed_count == 0)
             router->owed_ports &= ~(1u << port);

@@ -12,7 +12,7 @@ uint8_t *parcel_header(struct channel *channel)
     return header;
 }
 
-void parcel_begin(struct parcel *parcel, const struct channel *channel, uint8_t *header)
+void parcel_begin(struct parcel *parcel, struct channel *channel, uint8_t *header)
 {
     uint32_t credit = channel_data_credit(channel);
 

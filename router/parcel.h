@@ -11,7 +11,7 @@
 
 /* A frame that is being put together. */
 struct parcel {
-    const struct channel *channel; /* whose next frame it is: the segments are in their places */
+    struct channel *channel; /* whose next frame it is: the segments are in their places */
     unsigned count;
     uint32_t bytes, limit;
     uint8_t flags;
@@ -23,7 +23,7 @@ struct parcel {
 uint8_t *parcel_header(struct channel *channel);
 
 /* An empty parcel, no longer than the channel has credit for; `header` NULL: in place. */
-void parcel_begin(struct parcel *parcel, const struct channel *channel, uint8_t *header);
+void parcel_begin(struct parcel *parcel, struct channel *channel, uint8_t *header);
 
 static inline void parcel_add(struct parcel *parcel, struct segment segment, bool checked)
 {

@@ -46,7 +46,6 @@ static void *take_memory(uint8_t **memory, uint32_t bytes)
 void router_init(struct router *router, const struct router_config *config)
 {
     uint8_t *memory = config->memory;
-    uint16_t ring = config->ring ? config->ring : RING_MAX;
     uint32_t packet = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + FRAME_CHECK_BYTES;
 
     CHECK(config->link_count <= PORTS_MAX);
@@ -60,6 +59,7 @@ void router_init(struct router *router, const struct router_config *config)
                               .peers = config->peers,
                               .payload_checked = config->payload_checked,
                               .port_count = config->link_count,
+                              .ring = config->ring ? config->ring : RING_MAX,
                               .attention = config->attention,
                               .slots_free = (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1,
                               .wake_us = UINT64_MAX};
@@ -67,14 +67,15 @@ void router_init(struct router *router, const struct router_config *config)
     memset(router->ports, 0, config->link_count * sizeof(struct port));
     for (unsigned p = 0; p < config->link_count; p++) {
         struct channel_config channel = {.link = config->links[p],
-                                         .ring = ring,
+                                         .ring = router->ring,
                                          .checked = config->payload_checked,
                                          .dead_after_ms = router->dead_after_ms,
                                          .due = &router->flush_due,
                                          .due_bit = 1u << p,
                                          .due_us = &router->wake_us};
-        channel.segments = take_memory(&memory, ring * (uint32_t)sizeof(struct segment));
-        channel.pieces = take_memory(&memory, ring * (uint32_t)sizeof(struct piece));
+        channel.segments = take_memory(&memory, router->ring * (uint32_t)sizeof(struct segment));
+        channel.pieces = take_memory(&memory, router->ring * (uint32_t)sizeof(struct piece));
+        CHECK(channel.segments == router_segments(router, p));
         channel_init(&router->ports[p].channel, &channel);
         router->ports[p].setup_holder = PORT_NONE;
     }
@@ -209,15 +210,6 @@ static inline void watch_link(struct router *router, unsigned port, const struct
         tell_link(router, port);
 }
 
-/* Answers are acknowledged in the order they were sent in; a dead link has forgotten them all. */
-static void release_reply(struct port *port)
-{
-    if (port->replies_busy)
-        port->replies_busy--;
-    if (port->replies_busy == 0)
-        port->reply_next = 0;
-}
-
 static void release_done(struct router *router, struct port *port)
 {
     struct channel *channel = &port->channel;
@@ -232,7 +224,9 @@ static void release_done(struct router *router, struct port *port)
                             segment.credit_bytes);
             break;
         case OWNER_SLOT: router->slots_free |= 1u << segment.number; break;
-        case OWNER_REPLY: release_reply(&router->ports[segment.port]); break;
+        case OWNER_REPLY:
+            router->ports[segment.port].replies_busy &= (uint8_t) ~(1u << segment.number);
+            break;
         case OWNER_HEADER: channel->headers_used--; break;
         case OWNER_SOURCE: stream_source_done(router, segment.number); break;
         default: break;

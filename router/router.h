@@ -28,6 +28,7 @@ enum {
     ORDER_INLINE = 0x80,
     /* circuits that may share one directed link: being set up, flowing, or draining */
     CIRCUITS_MAX = 4,
+    REPLIES_ALL = (1 << CIRCUITS_MAX) - 1,
     SOURCES_MAX = 8, /* circuits that this node sends at once */
     SLOTS_MAX = 24,
     SLOT_BODY_MAX = 112,
@@ -132,7 +133,7 @@ struct port {
     uint8_t open_flags;
     /* answers owed upstream, and those that are not acknowledged */
     uint8_t owed_count;
-    uint8_t reply_next, replies_busy;
+    uint8_t replies_busy;               /* mask of replies[] */
     uint8_t routed_first, routed_count; /* of routed[] */
     bool told_up, told_crossed, told_dead;
     uint8_t carrier; /* enum carrier: as it was when last looked at */
@@ -234,7 +235,7 @@ struct router {
     uint8_t notice_first, notice_count;
     bool held; /* the packet of the last notice is still to be released */
     uint8_t held_port;
-    uint16_t held_buffer;
+    uint16_t held_buffer, ring;
     uint32_t port_count;
     uint32_t stamp;
     uint32_t circuits_forwarded;
@@ -256,6 +257,15 @@ struct router {
 
 uint32_t router_memory_bytes(unsigned link_count, unsigned ring);
 void router_init(struct router *router, const struct router_config *config);
+
+/* The segments of a port, where they begin: a simulator fetches them before they are used. */
+static inline const struct segment *router_segments(const struct router *router, unsigned port)
+{
+    size_t bytes = router->ring * (sizeof(struct segment) + sizeof(struct piece));
+
+    return (const struct segment *)((const uint8_t *)(router->ports + router->port_count) +
+                                    port * bytes);
+}
 
 /* Takes what the links hold, up to a bound; true when more is waiting. */
 bool router_take(struct router *router, uint64_t now_us);

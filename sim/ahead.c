@@ -59,9 +59,9 @@ static void fetch_queue(const struct port *port)
 {
     const struct channel *channel = &port->channel;
 
-    fetch(&channel->segments[channel->first & (channel->ring - 1)]);
-    fetch(&channel->segments[channel->end & (channel->ring - 1)]);
-    fetch(port->replies[port->reply_next]);
+    fetch(&channel->segments[channel->first & (channel->places - 1)]);
+    fetch(&channel->segments[channel->end & (channel->places - 1)]);
+    fetch(port->replies[0]);
 }
 
 static void fetch_frame(const struct chunk *chunk)
@@ -85,6 +85,7 @@ static void fetch_out(const struct sim *sim, uint32_t rank, const struct router 
     const struct port *port = &router->ports[out];
     const struct sim_end *end = sim_end_at(sim, rank, out);
     fetch_port(port);
+    fetch_span(router_segments(router, out), PLACES_MIN * sizeof(struct segment));
     fetch_span(end, offsetof(struct sim_end, held));
     if (out < sim->options.dims)
         fetch(sim_end_at(sim, rank ^ UINT32_C(1) << out, out));

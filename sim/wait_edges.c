@@ -183,7 +183,7 @@ static bool will_open(const struct node *node, uint32_t actor, unsigned port, ui
 
     if (!c->walking || c->epoch != epoch || port >= WALK_TURNS)
         return false;
-    bool more = c->step_open ? c->send_left : walk_next(&walk, &step);
+    bool more = c->step_open ? c->step_waits & STEP_SEND : walk_next(&walk, &step);
     if (c->step_open && !more)
         more = walk_next(&walk, &step);
     for (; more; more = walk_next(&walk, &step)) {
@@ -335,13 +335,13 @@ static void add_collective(struct collecting *c, uint32_t rank)
         return;
     }
     uint32_t peer = walker->step.peer, number = walker->step.step;
-    if (walker->send_left)
+    if (walker->step_waits & STEP_SEND)
         add(c, own, "waits in step %u of %s to begin its send to node %u", (unsigned)number, name,
             (unsigned)peer);
-    else if (walker->send_unanswered)
+    else if (walker->step_waits & STEP_ANSWER)
         add(c, own, "waits in step %u of %s for the answer to its circuit to node %u",
             (unsigned)number, name, (unsigned)peer);
-    if (walker->receive_left) {
+    if (walker->step_waits & STEP_RECEIVE) {
         const struct source *opened = own_in(&sim_node(c->sim, peer)->router, CIRCUIT_OPENED);
         const struct source *waiting = own_in(&sim_node(c->sim, peer)->router, CIRCUIT_WAITING);
         const uint8_t *open = own_open(opened ? opened : waiting);

@@ -28,9 +28,10 @@ static void collective_text(const struct node *node, char *text, size_t room)
                  c->receives_pending, c->sends_pending);
     else
         snprintf(text, room, "node %u waits in step %u of %s for node %u%s%s%s", rank, c->step.step,
-                 name, c->step.peer, c->send_left ? ", to begin its send" : "",
-                 c->send_unanswered && !c->send_left ? ", for the answer to its circuit" : "",
-                 c->receive_left ? ", for its circuit" : "");
+                 name, c->step.peer, c->step_waits & STEP_SEND ? ", to begin its send" : "",
+                 (c->step_waits & STEP_SENDS) == STEP_ANSWER ? ", for the answer to its circuit"
+                                                             : "",
+                 c->step_waits & STEP_RECEIVE ? ", for its circuit" : "");
 }
 
 static void request_text(const struct node *node, const struct request *request, char *text,

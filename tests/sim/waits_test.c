@@ -123,7 +123,8 @@ static void make_receiver(struct sim *sim, uint32_t rank, uint32_t peer, uint32_
     node->requests[0].kind = REQUEST_COLLECTIVE;
     node->requests[0].state = STATE_MOVING;
     node->collective.arguments.operation = ECUBE_EXCHANGE;
-    node->collective.walking = node->collective.step_open = node->collective.receive_left = true;
+    node->collective.walking = node->collective.step_open = true;
+    node->collective.step_waits = STEP_RECEIVE;
     node->collective.step.peer = peer;
     node->collective.step.step = step;
 }
