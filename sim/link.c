@@ -182,9 +182,9 @@ static void begin(struct part *part, struct sim_end *end, const uint8_t *data, u
     filling->left = filling->bytes = frame;
 }
 
-/* A control frame that lies in a buffer of the pool, because a router passes it on, need not be
- * copied: the receiver sees the same memory. Only within a part, and where nothing is ever sent
- * again, for the receiver writes into it while its sender still holds it. */
+/* A control frame that is a chunk of the pool, because a router passes it on, need not be copied:
+ * the receiver gets the same chunk. Only within a part, and where nothing is ever sent again, for
+ * the receiver writes into it while its sender still holds it. */
 static bool share(struct part *part, const uint8_t *data, uint32_t bytes)
 {
     struct filling *filling = &part->filling;
@@ -192,14 +192,12 @@ static bool share(struct part *part, const uint8_t *data, uint32_t bytes)
     if (filling->is_long || filling->first || bytes != filling->left || part->sim->damages ||
         part->pool.scrub || filling->end->crosses)
         return false;
-    struct chunk *owner = pool_owner(&part->pool, data);
-    if (!owner)
+    struct chunk *chunk = pool_chunk(&part->pool, data);
+    if (!chunk || chunk->data != data || chunk->bytes != bytes || chunk->listed)
         return false;
-    struct chunk *view = pool_view(&part->pool, owner, (uint8_t *)(uintptr_t)data);
-    if (!view)
-        return false; /* a copy does it too, or says that there is no memory */
-    view->bytes = bytes;
-    filling->first = filling->last = view;
+    chunk->holds++;
+    chunk->next = NULL;
+    filling->first = filling->last = chunk;
     filling->left = 0;
     return true;
 }
@@ -281,6 +279,7 @@ static bool end_receive(struct link *link, struct link_chunk *out)
     if (number < HELD_FEW) {
         end->few[number] = chunk;
     } else {
+        chunk->listed = true;
         chunk->next = end->held;
         end->held = chunk;
     }
@@ -301,6 +300,7 @@ static struct chunk *take_held(struct sim_end *end, unsigned number)
         at = &(*at)->next;
     chunk = *at;
     *at = chunk->next;
+    chunk->listed = false;
     return chunk;
 }
 

@@ -13,7 +13,7 @@ struct slab {
 };
 
 static const uint32_t rooms[CHUNK_KINDS] = {LINK_HEADROOM + CHUNK_SHORT_MAX,
-                                            LINK_HEADROOM + LINK_CHUNK_MAX, 0};
+                                            LINK_HEADROOM + LINK_CHUNK_MAX};
 
 enum { SHORT_BYTES = (int)sizeof(struct chunk) + LINK_HEADROOM + CHUNK_SHORT_MAX };
 
@@ -56,6 +56,7 @@ static struct chunk *carve(struct pool *pool, enum chunk_kind kind)
     pool->bytes += bytes;
     chunk->kind = (uint8_t)kind;
     chunk->home = pool->number;
+    chunk->listed = false;
     chunk->next = NULL;
     return chunk;
 }
@@ -75,22 +76,9 @@ struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
     }
     chunk->next = NULL;
     chunk->data = chunk->memory + LINK_HEADROOM;
-    chunk->owner = chunk;
     chunk->holds = 1;
     chunk->bytes = 0;
     return chunk;
-}
-
-struct chunk *pool_view(struct pool *pool, struct chunk *owner, uint8_t *data)
-{
-    struct chunk *view = pool_take(pool, CHUNK_VIEW);
-
-    if (!view)
-        return NULL;
-    owner->holds++;
-    view->owner = owner;
-    view->data = data;
-    return view;
 }
 
 static void put(struct pool *pool, struct chunk *chunk)
@@ -110,15 +98,11 @@ static void put(struct pool *pool, struct chunk *chunk)
 
 void pool_give(struct pool *pool, struct chunk *chunk)
 {
-    struct chunk *owner = chunk->owner;
-
-    if (chunk != owner)
+    if (--chunk->holds == 0)
         put(pool, chunk);
-    if (--owner->holds == 0)
-        put(pool, owner);
 }
 
-struct chunk *pool_owner(const struct pool *pool, const void *address)
+struct chunk *pool_chunk(const struct pool *pool, const void *address)
 {
     uintptr_t base = (uintptr_t)address & ~(uintptr_t)(SLAB_BYTES - 1);
     struct slab *slab = *place_of(pool, base);

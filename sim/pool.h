@@ -4,11 +4,11 @@
  *
  * A buffer exists only while its chunk is under way or held by a router. There are two sizes: short
  * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h. A
- * view has no memory: it shows a short chunk's, which stays until all its views are given back.
- * A chunk that has gone to another part is given to that one's pool, which puts it aside until its
+ * short chunk may be held more than once, by ends of one part: it stays until all have given it
+ * back. A chunk that has gone to another part is given to that one's pool, which puts it aside until its
  * own pool collects it.
  *
- * Errors   pool_take and pool_view return NULL when there is no memory
+ * Errors   pool_take returns NULL when there is no memory
  */
 #pragma once
 
@@ -25,19 +25,19 @@ enum {
     POOLS_MAX = 16
 };
 
-enum chunk_kind { CHUNK_SHORT, CHUNK_LONG, CHUNK_VIEW, CHUNK_KINDS };
+enum chunk_kind { CHUNK_SHORT, CHUNK_LONG, CHUNK_KINDS };
 
 /* What the simulator keeps of it fills one cache line; the bytes behind the headroom begin another.
  */
 struct chunk {
     _Alignas(CHUNK_LINE) struct chunk *next;
     uint8_t *data;
-    struct chunk *owner;   /* whose memory data lies in */
     uint64_t wall_due_ns;  /* not there before this wall time */
     uint64_t model_due_ns; /* not shown before this model time */
     uint32_t bytes;
-    uint32_t holds;  /* on an owner's memory: its own, and that of each view */
+    uint32_t holds;
     uint16_t number; /* while a router has it */
+    bool listed;     /* it is among sim_end.held */
     uint8_t kind;    /* enum chunk_kind */
     uint8_t home;    /* number of its pool */
     _Alignas(CHUNK_LINE) uint8_t memory[];
@@ -61,12 +61,11 @@ struct pool {
 };
 
 struct chunk *pool_take(struct pool *pool, enum chunk_kind kind);
-/* A chunk that shows memory of another. */
-struct chunk *pool_view(struct pool *pool, struct chunk *owner, uint8_t *data);
+/* Drops one hold. */
 void pool_give(struct pool *pool, struct chunk *chunk);
 /* Takes back what the other pool has put aside for this one. */
 void pool_collect(struct pool *pool, struct pool *other);
 void pool_free(struct pool *pool);
 
 /* The short chunk whose memory an address lies in; NULL when there is none, or it is not known. */
-struct chunk *pool_owner(const struct pool *pool, const void *address);
+struct chunk *pool_chunk(const struct pool *pool, const void *address);
