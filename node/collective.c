@@ -51,7 +51,7 @@ static void finish(struct node *node, int status)
     if (status == E_OK)
         router_schedule_done(&node->router, c->epoch);
     request->result_steps = c->steps;
-    request_finish(request, status, c->clock_ns);
+    request_finish(node, request, status, c->clock_ns);
     c->request = ECUBE_REQUESTS_MAX;
     c->walking = false;
     c->step_open = false;

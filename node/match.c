@@ -41,13 +41,13 @@ static void settle_receive(struct request *request, uint32_t src, uint32_t tag, 
     request->result_bytes = bytes;
 }
 
-void match_finish(struct request *request, uint64_t done_ns)
+void match_finish(struct node *node, struct request *request, uint64_t done_ns)
 {
     bool fit = request->result_bytes <= request->bytes;
 
     if (!fit)
         request->result_bytes = request->bytes;
-    request_finish(request, fit ? E_OK : E_TRUNCATED, done_ns);
+    request_finish(node, request, fit ? E_OK : E_TRUNCATED, done_ns);
 }
 
 static void remove_want(struct node *node, unsigned index)
@@ -79,15 +79,15 @@ static bool join(struct node *node, struct request *request, unsigned index)
         memcpy(request->data, node->pool[want.pool], copied);
         node->pool_used &= ~(1u << want.pool);
         settle_receive(request, want.src, want.tag, want.bytes);
-        match_finish(request, want.done_ns);
+        match_finish(node, request, want.done_ns);
     } else if (want.src == node->router.id) {
         /* a neighbour may have announced it in our name */
         if (send && send->kind == REQUEST_SEND && send->peer == (int32_t)want.src &&
             send->bytes == want.bytes) {
             memmove(request->data, send->data, copied);
             settle_receive(request, want.src, want.tag, want.bytes);
-            match_finish(request, clock_max(request->issue_ns, send->issue_ns));
-            request_finish(send, E_OK, send->issue_ns);
+            match_finish(node, request, clock_max(request->issue_ns, send->issue_ns));
+            request_finish(node, send, E_OK, send->issue_ns);
         }
     } else {
         if (!match_answer(node, PACKET_READY, want.src, want.id, request_name(node, request),
@@ -152,7 +152,7 @@ bool match_self(struct node *node, struct request *request)
         memcpy(node->pool[pool], request->data, request->bytes);
         node->pool_used |= 1u << pool;
         want.pool = (uint8_t)pool;
-        request_finish(request, E_OK, request->issue_ns);
+        request_finish(node, request, E_OK, request->issue_ns);
     }
     return store_want(node, &want);
 }
@@ -254,7 +254,7 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
         sink.data = request->data;
         sink.room = request->bytes;
         settle_receive(request, src, tag, bytes);
-        match_finish(request, router_accept(&node->router, port, &sink));
+        match_finish(node, request, router_accept(&node->router, port, &sink));
         return;
     }
     if (pool == POOL_MAX || node->want_count == WANTS_MAX) {
@@ -295,5 +295,5 @@ void match_open(struct node *node, unsigned port, const uint8_t *packet)
     /* the packet is gone after this */
     request->done_ns = router_accept(&node->router, port, &sink);
     if (is_inline)
-        match_finish(request, request->done_ns);
+        match_finish(node, request, request->done_ns);
 }

@@ -123,7 +123,7 @@ static void take_answer(struct node *node, const uint8_t *packet)
         request->match = get32(packet + 20);
         request->again_us = 0; /* the repetition of the announcement is off */
         break;
-    default: request_finish(request, E_PEER_GONE, request->issue_ns); break;
+    default: request_finish(node, request, E_PEER_GONE, request->issue_ns); break;
     }
 }
 
@@ -154,7 +154,7 @@ static void refused(struct node *node, struct request *request, int status)
         if (status == E_BUSY && request->early < SOON_DOUBLINGS)
             request->early++;
     } else {
-        request_finish(request, status, request->issue_ns);
+        request_finish(node, request, status, request->issue_ns);
     }
 }
 
@@ -178,13 +178,13 @@ void message_notice(struct node *node, const struct notice *notice)
         break;
     default:
         if (notice->status == E_OK || notice->status == E_TRUNCATED)
-            match_finish(request, request->done_ns);
+            match_finish(node, request, request->done_ns);
         else
-            request_finish(request, notice->status, request->done_ns);
+            request_finish(node, request, notice->status, request->done_ns);
         return;
     }
     if (request->accepted && request->sent)
-        request_finish(request, request->status, request->done_ns);
+        request_finish(node, request, request->status, request->done_ns);
 }
 
 static bool is_unanswered(const struct request *request)
@@ -237,7 +237,7 @@ static void open_circuit(struct node *node, struct request *request, uint8_t fla
     if (status == E_OK)
         request->state = STATE_OPENING;
     else if (status != E_BUSY)
-        request_finish(request, status, request->issue_ns);
+        request_finish(node, request, status, request->issue_ns);
 }
 
 /* Moves a send on, if it can. */

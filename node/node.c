@@ -66,6 +66,7 @@ static void take_open(struct node *node, unsigned port)
 void program_end(struct node *node, enum program_state state, int32_t status)
 {
     node->program = (uint8_t)state;
+    node->program_moves = true;
     node->start_due = false;
     node->exit_status = status;
     node->exit_owed = state == PROGRAM_EXITED;
@@ -90,7 +91,7 @@ static void take_packet(struct node *node, const struct notice *notice)
     case PACKET_ENTER: collective_packet(node, notice); break;
     case PACKET_OFFER: load_offer(node, notice); break;
     case PACKET_START:
-        node->start_due = node->program == PROGRAM_LOADED;
+        node->start_due = node->program_moves = node->program == PROGRAM_LOADED;
         if (node->start_due && notice->bytes >= 8)
             node->clock_ns = get64(notice->packet + PACKET_HEADER_BYTES);
         break;
@@ -176,6 +177,14 @@ bool node_take_start(struct node *node, struct node_start *start)
                             .block = node->config.image_address - (load->block_bytes << load->dims),
                             .block_bytes = load->block_bytes};
     return true;
+}
+
+bool node_program_moves(struct node *node)
+{
+    bool moves = node->program_moves;
+
+    node->program_moves = false;
+    return moves;
 }
 
 bool node_program_runs(const struct node *node)

@@ -77,6 +77,10 @@ bool node_take_start(struct node *node, struct node_start *start);
 /* True while the program may run; false after exit, fault or STOP. */
 bool node_program_runs(const struct node *node);
 
+/* True once when something has happened for which the program may start or go on, or when it has
+ * ended. */
+bool node_program_moves(struct node *node);
+
 /* A system call: number, four arguments. NODE_RESUME sets *result. */
 enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
                             const uint32_t arguments[4], int32_t *result);

@@ -55,8 +55,9 @@ uint32_t request_name(const struct node *node, const struct request *request)
     return 1u << 16 | (uint32_t)request->generation << 8 | (uint32_t)(request - node->requests);
 }
 
-void request_finish(struct request *request, int status, uint64_t done_ns)
+void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns)
 {
+    node->program_moves = true;
     request->state = STATE_DONE;
     request->status = status;
     request->done_ns = done_ns;

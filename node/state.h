@@ -128,6 +128,7 @@ struct node {
     bool start_due, exit_owed, links_owed, links_told, state_owed;
     bool messages_move; /* a send may go on, or a posted receive may find a stored message */
     bool call_open;     /* a system call waits */
+    bool program_moves; /* it may go on, or has ended */
     uint8_t request_count;
     uint8_t collectives_queued;
     bool load_due;      /* load_pump has something to do */
@@ -180,7 +181,7 @@ static inline struct request *request_at(struct node *node, unsigned number)
 /* The request that a name (index and generation) stands for; NULL when that use is over. */
 struct request *request_named(struct node *node, uint32_t name);
 uint32_t request_name(const struct node *node, const struct request *request);
-void request_finish(struct request *request, int status, uint64_t done_ns);
+void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns);
 
 /* The kernel's pointer to program memory; NULL when [address, address + bytes) is not all the
  * program's. */
@@ -201,7 +202,7 @@ void collective_reset(struct node *node);
 /* Looks for a stored message for a posted receive. */
 void match_receive(struct node *node, struct request *request);
 /* All bytes of a receive's message are in its buffer, as far as they fit. */
-void match_finish(struct request *request, uint64_t done_ns);
+void match_finish(struct node *node, struct request *request, uint64_t done_ns);
 /* Answers an announcement; false when no slot is free. */
 bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match,
                   uint32_t room);

@@ -44,7 +44,6 @@ static void fetch_node(const struct node *node)
     fetch_span(&node->collective, offsetof(struct collective, walk) + sizeof(struct walk));
     fetch_span(&node->router, offsetof(struct router, sources));
     fetch(&node->router.notices);
-    fetch(&node->requests);
 }
 
 static void fetch_port(const struct port *port)
@@ -111,7 +110,6 @@ void ahead_ready(const struct part *part)
     const struct node *node = node_after(part, AHEAD_NODE, &rank);
     if (node) {
         fetch_node(node);
-        fetch(&sim->tasks[rank]);
     }
     node = node_after(part, AHEAD_PORT, &rank);
     for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {

@@ -52,6 +52,7 @@ struct actor {
     uint64_t slow_ns;
     uint32_t attention; /* links with news */
     bool queued, dead;
+    bool polls;    /* its program is to be looked at in each step */
     bool given_up; /* STOP did not reach it */
     uint8_t heard; /* bits of enum heard: what the host has of it */
     uint8_t part;  /* its number */

@@ -171,7 +171,7 @@ static void step(struct part *part, uint32_t rank)
     part->steps++;
     struct node *node = sim_node(sim, rank);
     bool more = node_step(node, sim->wall_ns / 1000);
-    if (sim->tasks[rank].state != TASK_ENDED)
+    if (node_program_moves(node) || actor->polls)
         more |= program_look(sim, rank);
     part_arm(part, rank, node_deadline(node));
     if (more)

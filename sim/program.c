@@ -113,6 +113,7 @@ static void go_on(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
 
+    sim->actors[rank].polls = false;
     while (task->state == TASK_READY || task->state == TASK_POLLS) {
         uint64_t clock_ns = program_clock(sim, rank);
         if (clock_ns > sim->now_ns) {
@@ -131,6 +132,7 @@ static void go_on(struct sim *sim, uint32_t rank)
             return;
         case NEXT_POLL:
             task->state = TASK_POLLS;
+            sim->actors[rank].polls = true;
             if (next.until_ns != UINT64_MAX)
                 sleep_until(sim, rank, next.until_ns);
             return;
