@@ -31,7 +31,7 @@ static void check_port(const struct router *router, unsigned number, const struc
     /* a schedule's bytes may all have gone on before the answer comes */
     CHECK(port->setup_count <= port->order_count || port->setup_flags & OPEN_SCHEDULE);
     CHECK(port->opens_held <= port->circuit_count);
-    CHECK(port->owed_count <= CIRCUITS_MAX && port->replies_busy <= REPLIES_ALL);
+    CHECK(port->owed_count <= CIRCUITS_MAX && port->replies_sent <= CIRCUITS_MAX);
     CHECK((router->held_ports >> number & 1) == (port->opens_held > 0));
     CHECK(!((router->passing_ports | router->untold_ports) & ~router->held_ports));
     CHECK(!(router->passing_ports & router->untold_ports));

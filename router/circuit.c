@@ -135,13 +135,23 @@ static void drop_open(struct router *router, unsigned port, struct circuit *circ
     circuit_unhold(router, port, circuit);
 }
 
-static void owe_reply(struct router *router, struct port *in, uint8_t kind, int status,
-                      uint64_t done_ns)
+/* An answer to the neighbour that a circuit came from: ACCEPT with its model time of completion, or
+ * REFUSE with the reason. */
+static void owe_reply(struct router *router, struct port *in, int status, uint64_t done_ns)
 {
     if (in->channel.state == LINK_DEAD)
         return; /* there is nobody to be told */
-    CHECK(in->owed_count < CIRCUITS_MAX);
-    in->owed[in->owed_count++] = (struct reply){kind, status, done_ns};
+    CHECK(in->owed_count < CIRCUITS_MAX && in->replies_busy != UINT8_MAX);
+    unsigned number = (unsigned)__builtin_ctz(~(unsigned)in->replies_busy);
+    uint8_t *packet = in->replies[number] + FRAME_HEADER_BYTES;
+    bool accepted = status == E_OK;
+
+    memset(packet, 0, PACKET_HEADER_BYTES);
+    packet[0] = accepted ? PACKET_ACCEPT : PACKET_REFUSE;
+    put16(packet + 2, REPLY_BODY);
+    put64(packet + 16, accepted ? done_ns : (uint64_t)(int64_t)status);
+    in->replies_busy |= (uint8_t)(1u << number);
+    in->owed |= (uint16_t)(number << OWED_BITS * in->owed_count++);
     router->owed_ports |= in->channel.due_bit;
 }
 
@@ -160,7 +170,7 @@ void circuit_refuse(struct router *router, unsigned port, int status)
     } else {
         remove_circuit(in, circuit);
     }
-    owe_reply(router, in, PACKET_REFUSE, status, 0);
+    owe_reply(router, in, status, 0);
     router->circuits_refused++;
 }
 
@@ -200,7 +210,7 @@ static bool answer_passing(struct router *router, struct port *in, unsigned port
 {
     unsigned index = 0;
 
-    owe_reply(router, in, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, status, done_ns);
+    owe_reply(router, in, status, done_ns);
     if (in->newest_passed) {
         in->newest_passed = false;
         return false;
@@ -261,21 +271,13 @@ static void tell_opens(struct router *router)
 static void send_reply(struct router *router, unsigned port)
 {
     struct port *in = &router->ports[port];
-    struct reply reply = in->owed[0];
-    unsigned number = (unsigned)__builtin_ctz(~(unsigned)in->replies_busy);
-    uint8_t *frame = in->replies[number], *packet = frame + FRAME_HEADER_BYTES;
-    bool accepted = reply.kind == PACKET_ACCEPT;
+    unsigned number = in->owed & OWED_MASK;
 
     in->owed_count--;
-    if (in->owed_count)
-        memmove(in->owed, in->owed + 1, in->owed_count * sizeof in->owed[0]);
-    in->replies_busy |= (uint8_t)(1u << number);
-    memset(packet, 0, PACKET_HEADER_BYTES);
-    packet[0] = reply.kind;
-    put16(packet + 2, REPLY_BODY);
-    put64(packet + 16, accepted ? reply.done_ns : (uint64_t)(int64_t)reply.status);
+    in->owed = (uint16_t)(in->owed >> OWED_BITS);
+    in->replies_sent++;
     struct segment *segment =
-        router_queue_packet(router, port, frame, PACKET_HEADER_BYTES + REPLY_BODY);
+        router_queue_packet(router, port, in->replies[number], PACKET_HEADER_BYTES + REPLY_BODY);
     segment->owner = OWNER_REPLY;
     segment->port = (uint8_t)port;
     segment->number = (uint16_t)number;
@@ -286,7 +288,7 @@ static void send_replies(struct router *router)
     for (uint32_t left = router->owed_ports; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         struct port *in = &router->ports[port];
-        while (in->owed_count && in->replies_busy != REPLIES_ALL && channel_room(&in->channel, 1))
+        while (in->owed_count && in->replies_sent < CIRCUITS_MAX && channel_room(&in->channel, 1))
             send_reply(router, port);
         if (in->owed_count == 0)
             router->owed_ports &= ~(1u << port);
@@ -353,7 +355,7 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
     drop_open(router, port, circuit);
     if (circuit->flags & OPEN_INLINE)
         remove_circuit(in, circuit);
-    owe_reply(router, in, PACKET_ACCEPT, E_OK, done_ns);
+    owe_reply(router, in, E_OK, done_ns);
     return done_ns;
 }
 
@@ -376,5 +378,6 @@ void circuit_port_dead(struct router *router, unsigned port)
     }
     router->owed_ports &= ~(1u << port);
     dead->owed_count = 0;
-    dead->replies_busy = 0;
+    dead->owed = 0;
+    dead->replies_sent = dead->replies_busy = 0;
 }

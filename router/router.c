@@ -179,21 +179,22 @@ static void tell_link(struct router *router, unsigned port)
     struct port *p = &router->ports[port];
     uint8_t state = p->channel.state;
 
-    if (state == LINK_UP && !p->told_up && router_notice_room(router)) {
-        p->told_up = true;
+    if (state == LINK_UP && !(p->told & TOLD_UP) && router_notice_room(router)) {
+        p->told |= TOLD_UP;
         router->setup_due = true;
         router_tell(router, &(struct notice){.kind = NOTICE_UP, .port = port});
     }
-    if (state == LINK_CROSSED && p->told_up && !p->told_crossed && router_notice_room(router)) {
-        p->told_crossed = true;
+    if (state == LINK_CROSSED && p->told & TOLD_UP && !(p->told & TOLD_CROSSED) &&
+        router_notice_room(router)) {
+        p->told |= TOLD_CROSSED;
         router_tell(router, &(struct notice){.kind = NOTICE_CROSSED, .port = port});
     }
-    if (state == LINK_DEAD && !p->told_dead) {
+    if (state == LINK_DEAD && !(p->told & TOLD_DEAD)) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX) {
             channel_wake(&p->channel);
             return;
         }
-        p->told_dead = true;
+        p->told |= TOLD_DEAD;
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
         router->setup_due = true;
@@ -206,8 +207,16 @@ static void tell_link(struct router *router, unsigned port)
 
 static inline void watch_link(struct router *router, unsigned port, const struct port *p)
 {
-    if (p->channel.state != LINK_UP || !p->told_up)
+    if (p->channel.state != LINK_UP || !(p->told & TOLD_UP))
         tell_link(router, port);
+}
+
+/* A dead link has forgotten them all. */
+static void release_reply(struct port *port, unsigned number)
+{
+    port->replies_busy &= (uint8_t) ~(1u << number);
+    if (port->replies_sent)
+        port->replies_sent--;
 }
 
 static void release_done(struct router *router, struct port *port)
@@ -224,9 +233,7 @@ static void release_done(struct router *router, struct port *port)
                             segment.credit_bytes);
             break;
         case OWNER_SLOT: router->slots_free |= 1u << segment.number; break;
-        case OWNER_REPLY:
-            router->ports[segment.port].replies_busy &= (uint8_t) ~(1u << segment.number);
-            break;
+        case OWNER_REPLY: release_reply(&router->ports[segment.port], segment.number); break;
         case OWNER_HEADER: channel->headers_used--; break;
         case OWNER_SOURCE: stream_source_done(router, segment.number); break;
         default: break;

@@ -28,8 +28,10 @@ enum {
     ORDER_INLINE = 0x80,
     /* circuits that may share one directed link: being set up, flowing, or draining */
     CIRCUITS_MAX = 4,
-    REPLIES_ALL = (1 << CIRCUITS_MAX) - 1,
-    SOURCES_MAX = 8, /* circuits that this node sends at once */
+    OWED_BITS = 4,
+    OWED_MASK = 15,
+    REPLIES_MAX = 2 * CIRCUITS_MAX, /* answers of a port: so many owed, and as many on their way */
+    SOURCES_MAX = 8,                /* circuits that this node sends at once */
     SLOTS_MAX = 24,
     SLOT_BODY_MAX = 112,
     LARGE_SLOTS_MAX = 2,
@@ -106,13 +108,6 @@ struct circuit {
     struct circuit_sink sink;
 };
 
-/* An answer to a circuit, owed to the neighbour that it came from. */
-struct reply {
-    uint8_t kind; /* PACKET_ACCEPT or PACKET_REFUSE */
-    int32_t status;
-    uint64_t done_ns;
-};
-
 enum circuit_state {
     CIRCUIT_FREE,
     CIRCUIT_WAITING, /* its OPEN is held here: busy link, turn, or the receiver is not ready */
@@ -120,6 +115,9 @@ enum circuit_state {
     CIRCUIT_FLOWING, /* accepted: its bytes flow */
     CIRCUIT_CLOSED   /* a source: all handed over, not all acknowledged */
 };
+
+/* What the owner has been told of a link. */
+enum link_told { TOLD_UP = 1, TOLD_CROSSED = 2, TOLD_DEAD = 4 };
 
 /* A port: the channel, and both directions' circuits. What every frame looks at comes first. */
 struct port {
@@ -131,12 +129,13 @@ struct port {
     /* of the newest OPEN */
     uint32_t open_dst;
     uint8_t open_flags;
-    /* answers owed upstream, and those that are not acknowledged */
-    uint8_t owed_count;
+    /* answers owed upstream, and sent and not acknowledged: those in replies[] */
+    uint8_t owed_count, replies_sent;
     uint8_t replies_busy;               /* mask of replies[] */
+    uint16_t owed;                      /* their numbers, four bits each, the oldest lowest */
     uint8_t routed_first, routed_count; /* of routed[] */
-    bool told_up, told_crossed, told_dead;
-    uint8_t carrier; /* enum carrier: as it was when last looked at */
+    uint8_t told;                       /* of enum link_told */
+    uint8_t carrier;                    /* enum carrier: as it was when last looked at */
 
     /* outwards */
     /* in-port of the circuits being set up over this link; PORT_NONE: free */
@@ -161,8 +160,7 @@ struct port {
     uint32_t draining[CIRCUITS_MAX];
     uint8_t spare[40]; /* the circuits begin a line */
     struct circuit circuits[CIRCUITS_MAX];
-    struct reply owed[CIRCUITS_MAX]; /* oldest first */
-    uint8_t replies[CIRCUITS_MAX][LINE_BYTES];
+    uint8_t replies[REPLIES_MAX][LINE_BYTES];
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
 };
 

@@ -50,7 +50,6 @@ static void fetch_port(const struct port *port)
 {
     fetch_span(port, offsetof(struct port, channel) + offsetof(struct channel, refs) + 1);
     fetch(&port->circuits);
-    fetch(&port->owed);
 }
 
 /* What a channel will queue, and what has been acknowledged; and the memory of an answer. */
