@@ -9,11 +9,13 @@
  * 0. So nodes have areas of different sizes, and each a different place for its program address:
  * the kernel finds its blocks below its image and never looks further down. When contents are not
  * kept, data lies in a window that all nodes of a part share: programs move bytes, nobody looks at
- * them.
+ * them. All of a window is the same small piece of memory, seen again and again, so it stays in the
+ * cache.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "drivers/check.h"
 #include "sim/internal.h"
@@ -22,12 +24,22 @@
 /* Up to this size of cube large pages are worth more than the untouched memory in them. */
 enum { HUGE_PAGES_DIMS = 12 };
 
+enum {
+    FOLD_BYTES = 64 * 1024, /* of a window, at least: the memory that it is */
+    FOLDS_MAX = 256         /* the system does not take any number of mappings */
+};
+
 static const uint64_t windows_max = UINT64_C(3000000000);
 
 /* To a cache line. */
 static uint64_t align(uint64_t bytes)
 {
     return (bytes + 63) & ~UINT64_C(63);
+}
+
+static uint64_t align_to(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
 }
 
 static uint32_t image_max(const struct sim_options *options)
@@ -88,7 +100,7 @@ struct layout layout_make(const struct sim_options *options, bool checked)
     for (uint32_t rank = 0; rank < count; rank++) {
         layout.program_bytes += area_bytes(&layout, options, rank);
         if (!checked && scenario_bytes(options, rank) > layout.window_bytes)
-            layout.window_bytes = align(scenario_bytes(options, rank));
+            layout.window_bytes = align_to(scenario_bytes(options, rank), FOLD_BYTES);
     }
     layout.parts = parts_fitting(options, &layout);
     layout.total_bytes =
@@ -143,13 +155,45 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
     node_init(node, &config);
 }
 
+/* The areas of the nodes, and behind them the windows. */
+static uint8_t *areas(const struct sim *sim)
+{
+    uint8_t *at = (uint8_t *)(sim->ready + sim->count + 1) + sim->layout.blocks_bytes;
+
+    return (uint8_t *)(uintptr_t)align((uintptr_t)at);
+}
+
+static uint8_t *window_of(const struct sim *sim, unsigned part)
+{
+    uintptr_t first = align_to((uintptr_t)areas(sim) + sim->layout.program_bytes, FOLD_BYTES);
+
+    return (uint8_t *)first + part * sim->layout.window_bytes;
+}
+
+/* Makes all of a window the same memory; false when the system does not do it. */
+static bool fold(uint8_t *window, uint64_t bytes)
+{
+    uint64_t piece = align_to((bytes + FOLDS_MAX - 1) / FOLDS_MAX, FOLD_BYTES);
+    int file = memfd_create("ecube-window", MFD_CLOEXEC);
+    bool good = file >= 0 && ftruncate(file, (off_t)piece) == 0;
+
+    for (uint64_t at = 0; good && at < bytes; at += piece) {
+        uint64_t left = bytes - at < piece ? bytes - at : piece;
+        good = mmap(window + at, left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) !=
+               MAP_FAILED;
+    }
+    if (file >= 0)
+        close(file);
+    return good;
+}
+
 bool memory_map(struct sim *sim)
 {
     const struct layout *layout = &sim->layout;
     uint32_t count = sim->count;
     size_t gap = layout->blocks_bytes;
 
-    sim->map_bytes = layout->total_bytes + gap + 4096;
+    sim->map_bytes = layout->total_bytes + gap + 4096 + FOLD_BYTES;
     sim->map = mmap(NULL, sim->map_bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (sim->map == MAP_FAILED)
@@ -163,15 +207,18 @@ bool memory_map(struct sim *sim)
     sim->ready = take(&at, (count + 1) * sizeof *sim->ready);
     if (sim->options.dims <= HUGE_PAGES_DIMS)
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);
+    for (unsigned part = 0; part < layout->parts && layout->window_bytes; part++)
+        if (!fold(window_of(sim, part), layout->window_bytes)) {
+            memory_unmap(sim);
+            return false;
+        }
     return true;
 }
 
 void memory_place(struct sim *sim, unsigned part)
 {
     const struct layout *layout = &sim->layout;
-    uint8_t *at = (uint8_t *)(sim->ready + sim->count + 1) + layout->blocks_bytes;
-    uint8_t *area = (uint8_t *)(uintptr_t)align((uintptr_t)at);
-    uint8_t *window = area + layout->program_bytes + part * layout->window_bytes;
+    uint8_t *area = areas(sim), *window = window_of(sim, part);
 
     for (uint32_t rank = 0; rank < sim->parts[part].end; rank++) {
         uint64_t bytes = area_bytes(layout, &sim->options, rank);
