@@ -1,11 +1,14 @@
 #include "sim/link.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "sim/internal.h"
 #include "sim/random.h"
+
+_Static_assert(sizeof(void *) != 8 || offsetof(struct sim_end, held) == 128, "two lines");
 
 static const uint64_t second_ns = UINT64_C(1000000000);
 
@@ -81,7 +84,7 @@ void sim_end_take(struct sim_end *end)
     if (!end->out)
         return; /* lost with its link */
     *(to->first ? &to->last->next : &to->first) = end->out;
-    to->last = end->out_last;
+    to->last = end->out->last;
     if (!to->flight)
         to->flight = end->out;
     end->out = NULL;
@@ -130,12 +133,12 @@ static void launch(struct part *part)
             chunk->model_due_ns = filling->model_due_ns;
         }
         if (end->out)
-            end->out_last->next = filling->first;
+            end->out->last->next = filling->first;
         else {
             end->out = filling->first;
             part_send(part, end);
         }
-        end->out_last = filling->last;
+        end->out->last = filling->last;
     }
     filling->first = filling->last = NULL;
 }

@@ -17,30 +17,28 @@
 struct part;
 struct sim;
 
-enum { HELD_FEW = 4 };
+enum { HELD_FEW = 3 };
 
-/* One end. What it sends arrives at its peer. The first cache line is what a sender at the other
- * end and every step of its own node look at; the second is for its own node's sends and releases.
- */
+/* One end. What it sends arrives at its peer. What a frame looks at are two cache lines. */
 struct sim_end {
     _Alignas(64) struct link link;
     uint16_t arrived;
     uint8_t port;
+    uint8_t to_part;            /* of the peer; the number of parts: it is the host */
+    bool crosses;               /* the peer is of another part */
+    bool mute;                  /* nothing that it sends arrives any more */
     bool waiting;               /* an event stands for the first chunk under way */
     bool starved;               /* a chunk is there, and no buffer number is free */
     uint32_t actor;             /* whose end it is */
+    uint32_t sent;              /* segments */
     struct chunk *first, *last; /* arrived and not taken, then under way */
     struct chunk *flight;       /* the first that is under way */
-
     struct part *part;
     struct sim_end *peer;
-    struct chunk *out, *out_last; /* sent in this round */
-    uint32_t sent;                /* segments */
-    uint8_t to_part;              /* of the peer; the number of parts: it is the host */
-    bool crosses;                 /* the peer is of another part */
-    bool mute;                    /* nothing that it sends arrives any more */
-    uint64_t numbers;             /* bit n: buffer number n is with the router */
-    struct chunk *few[HELD_FEW];  /* with the router: the lowest numbers, and the others */
+    struct chunk *out;           /* sent in this round */
+    uint64_t numbers;            /* bit n: buffer number n is with the router */
+    struct chunk *few[HELD_FEW]; /* with the router: the lowest numbers, and the others */
+
     struct chunk *held;
     uint64_t busy_ns; /* wall time at which the last frame it sent has left */
 };
