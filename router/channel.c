@@ -116,8 +116,8 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
         channel_progress(channel, now_us);
     struct frame frame = {
         .type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
-    write_header(channel, (uint8_t *)(uintptr_t)channel_place(channel, 0)->data, &frame);
-    channel_place(channel, count - 1)->last = true;
+    write_header(channel, (uint8_t *)(uintptr_t)segment_at(channel, channel->end)->data, &frame);
+    segment_at(channel, (uint16_t)(channel->end + count - 1))->last = true;
     channel->end = (uint16_t)(channel->end + count);
     channel->seq_next++;
     channel_wake(channel);

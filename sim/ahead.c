@@ -19,6 +19,8 @@ enum {
     DIMS_MIN = 7 /* smaller cubes lie in the near cache as they are */
 };
 
+_Static_assert((int)AHEAD_NODE < (int)AHEAD_PLACES, "a place for each");
+
 static inline void fetch(const void *at)
 {
     __builtin_prefetch(at, 1);
@@ -70,67 +72,71 @@ static void fetch_frame(const struct chunk *chunk)
 
 /* Where a circuit's frame goes on to. */
 static void fetch_out(const struct sim *sim, uint32_t rank, const struct router *router,
-                      const struct port *in, const struct chunk *chunk)
+                      const struct port *in, const uint8_t *packet)
 {
-    const uint8_t *packet = chunk->data + FRAME_HEADER_BYTES;
     uint32_t dst = get32(packet + 8);
-    unsigned out = in->setup_holder;
+    unsigned out = in->setup_holder, dims = sim->options.dims;
 
     if (packet[0] == PACKET_OPEN)
         out = dst < sim->count && dst != rank ? route_cube(rank, dst) : PORT_NONE;
-    if (out >= router->port_count)
-        return;
-    const struct port *port = &router->ports[out];
-    const struct sim_end *end = sim_end_at(sim, rank, out);
-    fetch_port(port);
+    if (out >= dims)
+        return; /* not a link of the cube: rare */
+    const struct sim_end *end = &sim->ends[rank * dims + out];
+    fetch_port(&router->ports[out]);
     fetch_span(router_segments(router, out), PLACES_MIN * sizeof(struct segment));
     fetch_span(end, offsetof(struct sim_end, held));
-    if (out < sim->options.dims)
-        fetch(sim_end_at(sim, rank ^ UINT32_C(1) << out, out));
+    fetch(&sim->ends[(rank ^ UINT32_C(1) << out) * dims + out]);
 }
 
-/* The node that is stepped after so many others; NULL: it is not known yet. */
-static const struct node *node_after(const struct part *part, unsigned steps, uint32_t *rank)
+/* The node that is stepped after so many others. */
+static const struct ahead *ahead_of(const struct part *part, unsigned steps)
 {
-    if (steps >= part->ready_count)
-        return NULL;
-    uint32_t at = part->ready_first + steps;
-    *rank = part->ready[at < part->ready_room ? at : at - part->ready_room];
-    return sim_node(part->sim, *rank);
+    return &part->ahead[(part->ahead_next + steps) % AHEAD_PLACES];
 }
 
-void ahead_ready(const struct part *part)
+/* Notes the node that is stepped after AHEAD_NODE others, and its link that has news; with more
+ * than one, only the first is fetched. */
+static void look_ahead(struct part *part)
 {
     const struct sim *sim = part->sim;
-    uint32_t rank;
+    struct ahead *ahead = &part->ahead[(part->ahead_next + AHEAD_NODE) % AHEAD_PLACES];
 
-    if (sim->options.dims < DIMS_MIN)
+    ahead->node = NULL;
+    if (AHEAD_NODE >= part->ready_count)
         return;
-    const struct node *node = node_after(part, AHEAD_NODE, &rank);
-    if (node) {
-        fetch_node(node);
+    uint32_t at = part->ready_first + AHEAD_NODE;
+    uint32_t rank = part->ready[at < part->ready_room ? at : at - part->ready_room];
+    uint32_t attention = sim->actors[rank].attention;
+    ahead->rank = rank;
+    ahead->node = sim_node(sim, rank);
+    ahead->port = attention ? (uint8_t)__builtin_ctz(attention) : (uint8_t)PORT_NONE;
+    ahead->end = attention ? sim_end_at(sim, rank, ahead->port) : NULL;
+    fetch_node(ahead->node);
+}
+
+void ahead_ready(struct part *part)
+{
+    if (part->sim->options.dims < DIMS_MIN)
+        return;
+    look_ahead(part);
+    const struct ahead *ahead = ahead_of(part, AHEAD_PORT);
+    if (ahead->node && ahead->end) {
+        fetch_port(&ahead->node->router.ports[ahead->port]);
+        fetch_span(ahead->end, offsetof(struct sim_end, held));
     }
-    node = node_after(part, AHEAD_PORT, &rank);
-    for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
-        unsigned port = (unsigned)__builtin_ctz(left);
-        fetch_port(&node->router.ports[port]);
-        fetch_span(sim_end_at(sim, rank, port), offsetof(struct sim_end, held));
+    ahead = ahead_of(part, AHEAD_FRAME);
+    if (ahead->node && ahead->end) {
+        fetch_queue(&ahead->node->router.ports[ahead->port]);
+        if (ahead->end->first)
+            fetch_frame(ahead->end->first);
     }
-    node = node_after(part, AHEAD_FRAME, &rank);
-    for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
-        unsigned port = (unsigned)__builtin_ctz(left);
-        const struct chunk *chunk = sim_end_at(sim, rank, port)->first;
-        fetch_queue(&node->router.ports[port]);
-        if (chunk)
-            fetch_frame(chunk);
+    ahead = ahead_of(part, AHEAD_OUT);
+    if (ahead->node && ahead->end && ahead->end->first) {
+        const struct router *router = &ahead->node->router;
+        fetch_out(part->sim, ahead->rank, router, &router->ports[ahead->port],
+                  ahead->end->first->data + FRAME_HEADER_BYTES);
     }
-    node = node_after(part, AHEAD_OUT, &rank);
-    for (uint32_t left = node ? sim->actors[rank].attention : 0; left; left &= left - 1) {
-        unsigned port = (unsigned)__builtin_ctz(left);
-        const struct chunk *chunk = sim_end_at(sim, rank, port)->first;
-        if (chunk)
-            fetch_out(sim, rank, &node->router, &node->router.ports[port], chunk);
-    }
+    part->ahead_next++;
 }
 
 void ahead_event(const struct part *part, uint32_t at)

@@ -39,6 +39,16 @@ struct outbox {
     uint32_t count, room;
 };
 
+enum { AHEAD_PLACES = 8 }; /* a power of two */
+
+/* A node that is stepped soon (ahead.h), and its link that has news. */
+struct ahead {
+    const struct node *node; /* NULL: there is none */
+    const struct sim_end *end;
+    uint32_t rank;
+    uint8_t port;
+};
+
 struct part {
     _Alignas(64) struct sim *sim;
     uint32_t first, end; /* its nodes: from, and before */
@@ -49,6 +59,8 @@ struct part {
     uint32_t *ready;      /* actors to be stepped: a ring */
     uint32_t ready_first, ready_count, ready_room;
     struct filling filling;
+    struct ahead ahead[AHEAD_PLACES];
+    unsigned ahead_next;
     struct outbox out[PARTS_MAX + 1]; /* the last one in use: to the host */
     struct pool pool;
 
