@@ -35,7 +35,8 @@ bool host_init(struct sim *sim)
     host->memory = malloc(router_memory_bytes(dims + 1, 0));
     host->blocks = calloc(sim->count, BLOCK_BYTES);
     host->image = malloc(sim->layout.image_room);
-    if (!host->memory || !host->blocks || !host->image)
+    host->digests = malloc((size_t)sim->count * DIGEST_BYTES);
+    if (!host->memory || !host->blocks || !host->image || !host->digests)
         return false;
     for (unsigned i = 0; i <= dims; i++) {
         host->links[i] = &sim_host_end(sim, i)->link;
@@ -69,6 +70,7 @@ void host_free(struct sim *sim)
     free(sim->host.memory);
     free(sim->host.blocks);
     free(sim->host.image);
+    free(sim->host.digests);
 }
 
 static void add_message(struct host *host, uint32_t root, unsigned dims)
@@ -78,6 +80,21 @@ static void add_message(struct host *host, uint32_t root, unsigned dims)
 }
 
 /* Plans the download of an image; the offers go out with the next steps. */
+/* What the nodes of a part must answer: the digests of what they are sent. */
+static void expect(void *context, unsigned part)
+{
+    const struct sim *sim = context;
+    const struct host *host = &sim->host;
+
+    for (uint32_t rank = sim->parts[part].first; rank < sim->parts[part].end; rank++) {
+        struct sha256 sha;
+        sha256_begin(&sha);
+        sha256_add(&sha, host->blocks + (size_t)rank * BLOCK_BYTES, BLOCK_BYTES);
+        sha256_add(&sha, host->image, host->image_bytes);
+        sha256_end(&sha, host->digests + (size_t)rank * DIGEST_BYTES);
+    }
+}
+
 static void begin_download(struct sim *sim, uint32_t bytes)
 {
     struct host *host = &sim->host;
@@ -93,6 +110,8 @@ static void begin_download(struct sim *sim, uint32_t bytes)
         sim->actors[rank].heard &= (uint8_t)~HEARD_RECEIPT;
     host->base_ns = host->clock_ns = host->end_ns;
     host->again_ns = sim->wall_ns;
+    sim->crowded = true;
+    sim_all_parts(sim, expect);
 }
 
 static void enter(struct sim *sim, enum sim_phase phase)
@@ -221,19 +240,6 @@ static void fail(struct sim *sim)
     host->stop_ns = sim->wall_ns + STOP_MS * ms_ns;
 }
 
-static bool digest_right(const struct sim *sim, uint32_t rank, const uint8_t *digest)
-{
-    const struct host *host = &sim->host;
-    struct sha256 sha;
-    uint8_t own[DIGEST_BYTES];
-
-    sha256_begin(&sha);
-    sha256_add(&sha, host->blocks + (size_t)rank * BLOCK_BYTES, BLOCK_BYTES);
-    sha256_add(&sha, host->image, host->image_bytes);
-    sha256_end(&sha, own);
-    return memcmp(own, digest, DIGEST_BYTES) == 0;
-}
-
 static void take_receipt(struct sim *sim, uint32_t rank, const uint8_t *body)
 {
     struct host *host = &sim->host;
@@ -247,7 +253,7 @@ static void take_receipt(struct sim *sim, uint32_t rank, const uint8_t *body)
         fail(sim);
         return;
     }
-    if (!digest_right(sim, rank, body + 16)) {
+    if (memcmp(body + 16, host->digests + (size_t)rank * DIGEST_BYTES, DIGEST_BYTES) != 0) {
         sim_trouble(sim, "node %u holds other bytes than were sent to it", rank);
         sim_end(sim, SIM_WRONG);
         return;

@@ -33,7 +33,7 @@ struct host {
     struct load_message messages[SIM_DIMS_MAX + 1];
     unsigned message_count, message_next;
     uint32_t want;
-    uint8_t *blocks, *image;
+    uint8_t *blocks, *image, *digests; /* what nodes are sent, and what they must answer */
     uint32_t image_bytes;
     uint64_t again_ns; /* wall time of the next repetition; UINT64_MAX: none */
     uint64_t base_ns, clock_ns, end_ns;
