@@ -96,7 +96,7 @@ COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototy
 CRC_FLAGS := $(if $(filter sse4_2,$(shell grep -m 1 ^flags /proc/cpuinfo)),-msse4.2) \
 	$(if $(filter crc32,$(shell grep -m 1 ^Features /proc/cpuinfo)),-march=armv8-a+crc)
 TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
-TOOL_LIBS := -luv -ljansson -ldw -lelf -lcrypto
+TOOL_LIBS := -luv -ljansson -ldw -lelf -lnettle
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
@@ -317,7 +317,7 @@ $(B)/fuzz/$(1)_fuzz: $(call fuzzed,$(2))
 endef
 $(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
 $(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
-$(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER) $(CRC_TABLES),-ljansson -lcrypto,-Wl$(,)--wrap=json_pack))
+$(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER) $(CRC_TABLES),-ljansson -lnettle,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 
 $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES_LARGE) host/check.c)

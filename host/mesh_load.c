@@ -5,7 +5,7 @@
  * each issued at the model time at which the one before is complete: the host of the paper sends
  * one message at a time.
  */
-#include <openssl/evp.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,13 +263,12 @@ void mesh_load_notice(struct mesh *mesh, const struct notice *notice)
 
 static void digest_of(const struct mesh_job *job, uint32_t rank, uint8_t digest[DIGEST_BYTES])
 {
-    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    struct sha256_ctx context;
 
-    EVP_DigestInit_ex(context, EVP_sha256(), NULL);
-    EVP_DigestUpdate(context, job->blocks + (size_t)rank * job->block_bytes, job->block_bytes);
-    EVP_DigestUpdate(context, job->image.data, job->image.bytes);
-    EVP_DigestFinal_ex(context, digest, NULL);
-    EVP_MD_CTX_free(context);
+    sha256_init(&context);
+    sha256_update(&context, job->block_bytes, job->blocks + (size_t)rank * job->block_bytes);
+    sha256_update(&context, job->image.bytes, job->image.data);
+    sha256_digest(&context, DIGEST_BYTES, digest);
 }
 
 static void take_receipt(struct mesh *mesh, const struct mesh_packet *packet)
