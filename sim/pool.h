@@ -5,8 +5,8 @@
  * A buffer exists only while its chunk is under way or held by a router. There are two sizes: short
  * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h. A
  * short chunk may be held more than once, by ends of one part: it stays until all have given it
- * back. A chunk that has gone to another part is given to that one's pool, which puts it aside until its
- * own pool collects it.
+ * back. A chunk that has gone to another part is given to that one's pool, which puts it aside
+ * until its own pool collects it.
  *
  * Errors   pool_take returns NULL when there is no memory
  */
