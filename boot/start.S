@@ -5,8 +5,12 @@
  * one word off its 8-byte alignment while a program runs, so that a frame on it leaves C an aligned
  * stack.
  *
+ * A debugger that stops in the kernel finds the frame by .cfi; its backtrace goes on in the
+ * program.
+ *
  * Source: ARM DDI 0406C, B1.8 (exceptions), B4.1 (system control registers)
  */
+    .cfi_sections .debug_frame
     .syntax unified
     .arch armv7-a
     .fpu neon-vfpv4
@@ -44,6 +48,8 @@ vectors:
     .global _start
     .type _start, %function
 _start:
+    .cfi_startproc
+    .cfi_undefined lr               /* here a backtrace ends */
     cpsid aif, #MODE_SUPERVISOR
     mrc p15, 0, r0, c1, c0, 0       /* a loader may have left the MMU or caches on */
     ldr r1, =SCTLR_MMU_CACHES
@@ -78,6 +84,16 @@ _start:
 
     bl main
     b trap_halt
+    .cfi_endproc
+
+/* The registers of what was interrupted, for a debugger; the frame's address is already told. */
+    .macro describe_frame
+    .cfi_signal_frame
+    .cfi_return_column pc
+    .irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+    .cfi_offset \r, 4 * \r
+    .endr
+    .endm
 
 /* A system call or interrupt of a program: the frame goes onto the supervisor stack. */
     .macro save_program
@@ -91,11 +107,18 @@ _start:
     .endm
 
 call_entry:
+    .cfi_startproc
+    .cfi_def_cfa sp, 0
+    describe_frame
     save_program
     bl trap_call
     b return_to_program
+    .cfi_endproc
 
 interrupt_entry:
+    .cfi_startproc
+    .cfi_def_cfa sp, 0
+    describe_frame
     sub lr, lr, #4
     save_program
     bl trap_interrupt
@@ -108,6 +131,7 @@ return_to_program:
     ldmia sp, {r0-r12}
     add sp, sp, #FRAME_PC
     rfeia sp!
+    .cfi_endproc
 
 /*
  * A fault of a program or of the kernel: the frame goes onto the fault stack, because the kernel's
@@ -141,6 +165,9 @@ data_entry:
     save_fault FAULT_DATA
 
 fault:
+    .cfi_startproc
+    .cfi_escape 0x0f, 3, 0x7d, 0, 6 /* DW_CFA_def_cfa_expression: breg13 0, deref: the word at sp */
+    describe_frame
     mov r0, sp
     add sp, sp, #FRAME_BYTES        /* this mode's own stack pointer is ready for the next fault */
     add r3, r0, #FRAME_SP
@@ -152,7 +179,10 @@ fault:
     strne lr, [r3, #4]
     movne sp, r0
     ldreq sp, =kernel_stack_top
+    stmdb sp!, {r0, r1}             /* the frame's address */
     bl trap_fault
+    b trap_halt
+    .cfi_endproc
 
     .global trap_enter
     .type trap_enter, %function
@@ -185,9 +215,12 @@ trap_enter:
     .global trap_restart
     .type trap_restart, %function
 trap_restart:
+    .cfi_startproc
+    .cfi_undefined lr
     ldr sp, =kernel_stack_top
     blx r0
     b trap_halt
+    .cfi_endproc
 
     .global trap_halt
     .type trap_halt, %function

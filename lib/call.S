@@ -4,6 +4,7 @@
  *
  * Source   the convention is in include/ecube/abi.h
  */
+    .cfi_sections .debug_frame
     .syntax unified
     .arch armv7-a
     .thumb
@@ -14,12 +15,17 @@
     .thumb_func
 ecube_call:                 /* (number, first, second) */
     .fnstart
+    .cfi_startproc
     push {r7, lr}
     .save {r7, lr}
+    .cfi_def_cfa_offset 8
+    .cfi_offset r7, -8
+    .cfi_offset lr, -4
     mov r7, r0
     mov r0, r1
     mov r1, r2
     svc #0
     pop {r7, pc}
+    .cfi_endproc
     .fnend
     .size ecube_call, . - ecube_call

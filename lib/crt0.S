@@ -4,6 +4,7 @@
  * At entry r0 and r1 are address and size of the private block, sp is the top of the stack, all
  * else is undefined.
  */
+    .cfi_sections .debug_frame
     .syntax unified
     .arch armv7-a
     .thumb
@@ -13,9 +14,12 @@
     .type _start, %function
     .thumb_func
 _start:
+    .cfi_startproc
+    .cfi_undefined lr       /* a debugger's backtrace ends here */
     movs r7, #0             /* the end of the chain of frames */
     mov lr, r7
     mov r11, r7
     bl ecube_program_start
     udf #0                  /* it does not return */
+    .cfi_endproc
     .size _start, . - _start
