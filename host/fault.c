@@ -5,7 +5,8 @@
  * told only when it is certain: lr still follows a call of the function in which pc lies, as in
  * strlen or memcpy; or pc is where there is no program, and lr follows the jump to there.
  *
- * Source   ARM Architecture Reference Manual ARMv7-A, A8.8.25 (BL, encoding T1), A8.8.26 (BLX)
+ * Source   ARM Architecture Reference Manual ARMv7-A, A8.8.25 (BL, encoding T1), A8.8.26 (BLX),
+ *          table B3-23 (fault status)
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,10 @@
 enum {
     NULL_PAGE_BYTES = 4096,
     KERNEL_FILE_MAX = 64,
-    CALL_BYTES = 4, /* BL; a BLX of a register has two bytes */
+    CALL_BYTES = 4,       /* BL; a BLX of a register has two bytes */
+    KIND_BREAKPOINT = 15, /* FAULT_PREFETCH at a BKPT: the fault status tells */
+    STATUS_SOURCE = 0x40f,
+    STATUS_DEBUG_EVENT = 2,
     REGISTERS_AT = 12,
     SP = 13,
     LR = 14,
@@ -27,9 +31,24 @@ static uint32_t register_of(const uint8_t *body, unsigned number)
     return get32(body + REGISTERS_AT + 4 * number);
 }
 
-int fault_status(uint32_t kind)
+/* A large frame may reach over the guard below the stack: then sp, not the address, tells. */
+static uint32_t kind_of(const uint8_t *body)
 {
-    switch (kind) {
+    uint32_t kind = get32(body), sp = register_of(body, SP);
+
+    if (kind == FAULT_PREFETCH && (get32(body + 8) & STATUS_SOURCE) == STATUS_DEBUG_EVENT) {
+        return KIND_BREAKPOINT;
+    }
+    return kind == FAULT_DATA && sp < target_memory.stack_base &&
+                   get32(body + 4) < target_memory.stack_base
+               ? FAULT_STACK
+               : kind;
+}
+
+int fault_status(const uint8_t *body)
+{
+    switch (kind_of(body)) {
+    case KIND_BREAKPOINT: return STATUS_BREAKPOINT;
     case FAULT_DIVIDE: return STATUS_DIVIDE;
     case FAULT_UNDEFINED: return STATUS_UNDEFINED;
     default: return STATUS_MEMORY;
@@ -54,6 +73,7 @@ static void describe_kind(uint32_t kind, uint32_t address, char *text, size_t ro
                  : in_kernel               ? " (kernel memory)"
                                            : "");
         break;
+    case KIND_BREAKPOINT: snprintf(text, room, "breakpoint instruction"); break;
     case FAULT_UNDEFINED: snprintf(text, room, "undefined instruction"); break;
     case FAULT_DIVIDE: snprintf(text, room, "integer division by zero"); break;
     case FAULT_STACK: snprintf(text, room, "stack overflow at address 0x%08x", address); break;
@@ -79,17 +99,6 @@ static void tell_registers(struct mesh *mesh, uint32_t node, const uint8_t *body
     }
     mesh_emit_trouble(mesh, "  node %u: cpsr 0x%08x, fault status 0x%08x", (unsigned)node,
                       get32(body + 76), get32(body + 8));
-}
-
-/* A large frame may reach over the guard below the stack: then sp, not the address, tells. */
-static uint32_t kind_of(const uint8_t *body)
-{
-    uint32_t kind = get32(body), sp = register_of(body, SP);
-
-    return kind == FAULT_DATA && sp < target_memory.stack_base &&
-                   get32(body + 4) < target_memory.stack_base
-               ? FAULT_STACK
-               : kind;
 }
 
 /* The program's four bytes before an address, the last two in the upper half; 0 outside of it. */

@@ -62,9 +62,10 @@ static int print_help(FILE *file)
     fprintf(file,
             "\nExample: ecube run --mesh cube:4 hello.elf\n"
             "'ecube VERB --help' tells more, 'ecube --version' prints the version.\n"
-            "\nExit status: the largest of the programs' (0 to 255); 132, 136, 139 undefined "
-            "instruction,\n"
-            "division by zero, memory fault; 124 timeout; 3 a dead node or link; 2 bad input.\n");
+            "\nExit status: the largest of the programs' (0 to 255); 132, 133, 136, 139\n"
+            "undefined instruction, breakpoint, division by zero, memory fault; 124 timeout; 3 a "
+            "dead node\n"
+            "or link; 2 bad input.\n");
     return 0;
 }
 

@@ -56,7 +56,7 @@ void mesh_tell_waits(struct mesh *mesh);
 void mesh_watch_tick(struct mesh *mesh);
 
 /* fault.c */
-int fault_status(uint32_t kind);
+int fault_status(const uint8_t *body);
 void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet);
 /* " in f (a.c:3), called from g (b.c:4)", as far as that is known of the program's pc and lr. */
 enum { PLACE_TEXT_MAX = 2 * SYMBOL_TEXT_MAX + 20 };

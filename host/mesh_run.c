@@ -236,7 +236,7 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
     case PACKET_FAULT:
         if (packet->bytes >= FAULT_BYTES) {
             mesh_tell_fault(mesh, packet);
-            node_ended(mesh, packet->node, fault_status(get32(packet->body)));
+            node_ended(mesh, packet->node, fault_status(packet->body));
         }
         break;
     default: break;

@@ -14,10 +14,11 @@ enum exit_status {
     STATUS_BAD_INPUT = 2, /* the command line, an image or the installation */
     STATUS_MESH = 3,      /* a node, a link or the download failed */
     STATUS_TIMEOUT = 124,
-    STATUS_UNDEFINED = 132, /* a program's undefined instruction, as a shell shows SIGILL */
-    STATUS_CHECK = 134,     /* the kernel of a node failed */
-    STATUS_DIVIDE = 136,    /* division by zero, as SIGFPE */
-    STATUS_MEMORY = 139     /* a data or fetch abort, as SIGSEGV */
+    STATUS_UNDEFINED = 132,  /* a program's undefined instruction, as a shell shows SIGILL */
+    STATUS_BREAKPOINT = 133, /* a program's breakpoint instruction, as SIGTRAP */
+    STATUS_CHECK = 134,      /* the kernel of a node failed */
+    STATUS_DIVIDE = 136,     /* division by zero, as SIGFPE */
+    STATUS_MEMORY = 139      /* a data or fetch abort, as SIGSEGV */
 };
 
 struct message {

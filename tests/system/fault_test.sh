@@ -79,6 +79,8 @@ check "a call of a null pointer is told with the place of the call" \
     faults 139 'null pointer.*, called from call_null \(misbehave\.c:[0-9]+\)$' call
 check "a fault in the C library is told with the place that called it" \
     faults 139 'null pointer.* in strlen .*, called from length_of_null \(misbehave\.c:[0-9]+\)$' length
+check "a breakpoint instruction is told as that, with its place" \
+    faults 133 'breakpoint instruction, pc 0x40b[0-9a-f]+ in (alone|main) \(misbehave\.c:[0-9]+\)$' breakpoint
 check "an exit with a status is told" faults 7 '7' exit
 check "an abort ends the run with a status" faults any '' abort
 check "a program that never returns is ended by --timeout" never_returns spin 'did not end within 3 s'

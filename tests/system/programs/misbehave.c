@@ -123,6 +123,8 @@ static int alone(const char *what, int value)
         return large_frame();
     if (strcmp(what, "call") == 0)
         return call_null();
+    if (strcmp(what, "breakpoint") == 0)
+        __asm__ volatile("bkpt #0");
     if (strcmp(what, "length") == 0)
         return length_of_null();
     if (strcmp(what, "spin") == 0)
