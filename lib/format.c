@@ -1,11 +1,13 @@
 /*
- * format.c - printf and scanf with the length modifiers of C99: z, t and j.
+ * format.c - printf and scanf with the length modifiers of C99, z, t and j, and with %a.
  *
  * The C library is built without them: it prints "zu" and takes wrong arguments from there on. The
  * linker puts these functions in front of the library's own (--wrap in ecube-cc); they hand it a
  * format that it knows. size_t and ptrdiff_t are as wide as int here, intmax_t as long long:
  *
  *   "%5zu of %jd\n"  becomes  "%5u of %lld\n"
+ *
+ * %a, a double in hexadecimal, is printed like %e: the value in decimal, and those after it right.
  *
  * Source   C11, 7.21.6.1 and 7.21.6.2, length modifiers; ld manual, --wrap
  */
@@ -33,8 +35,8 @@ format_function __real___svfscanf_r, __wrap___svfscanf_r;
 format_function __real___ssvfscanf_r, __wrap___ssvfscanf_r;
 int __wrap_vfprintf(FILE *file, const char *format, va_list values);
 
-/* The first z, t or j that modifies a conversion; NULL when there is none. */
-static const char *find_modifier(const char *format)
+/* The first z, t or j that modifies a conversion, or a that is one; NULL when there is none. */
+static const char *find_unknown(const char *format)
 {
     const char *at = format;
 
@@ -42,6 +44,9 @@ static const char *find_modifier(const char *format)
         at++;
         at += strspn(at, "-+ #0'123456789.*$");
         if (*at == 'z' || *at == 't' || *at == 'j')
+            return at;
+        at += strspn(at, "lL");
+        if (*at == 'a' || *at == 'A')
             return at;
         if (*at == '%')
             at++; /* a percent sign to print */
@@ -54,19 +59,21 @@ static char *translate(const char *format)
 {
     char *plain = malloc(2 * strlen(format) + 1);
     size_t bytes = 0;
-    const char *modifier;
+    const char *unknown;
 
     if (!plain)
         return NULL;
-    while ((modifier = find_modifier(format)) != NULL) {
-        size_t before = (size_t)(modifier - format);
+    while ((unknown = find_unknown(format)) != NULL) {
+        size_t before = (size_t)(unknown - format);
         memcpy(plain + bytes, format, before);
         bytes += before;
-        if (*modifier == 'j') {
+        if (*unknown == 'j') {
             memcpy(plain + bytes, "ll", 2);
             bytes += 2;
+        } else if (*unknown == 'a' || *unknown == 'A') {
+            plain[bytes++] = (char)(*unknown + 'e' - 'a');
         }
-        format = modifier + 1;
+        format = unknown + 1;
     }
     strcpy(plain + bytes, format);
     return plain;
@@ -75,7 +82,7 @@ static char *translate(const char *format)
 static int translated(format_function *real, struct _reent *library, FILE *file, const char *format,
                       va_list values)
 {
-    if (!find_modifier(format))
+    if (!find_unknown(format))
         return real(library, file, format, values);
     char *plain = translate(format);
     if (!plain) {

@@ -1,4 +1,4 @@
-/* formats.c - what printf and scanf know: prints one line with each of C99's length modifiers. */
+/* formats.c - what printf and scanf know: prints lines with C99's length modifiers and with %a. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +28,7 @@ int main(void)
     int found = sscanf("56 -78 x", "%zu %jd", &size, &wide);
     printf("scan %d: %zu %jd\n", found, size, wide);
     print_list("list %zu %d\n", (size_t)9, 10);
+    printf("hexadecimal %.3a %10.1LA %% %d %zu %s\n", 1.5, 2.5L, 12, (size_t)13, "end");
     fprintf(stderr, "error %zu\n", (size_t)11);
     return 0;
 }
