@@ -52,7 +52,11 @@ void mesh_tell_exits(struct mesh *mesh);
 /* Two neighbours have entered different collectives. */
 void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet);
 void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet);
-void mesh_tell_waits(struct mesh *mesh);
+/* What each program does; when nothing moves (stands), also who waits in a circle. */
+void mesh_tell_waits(struct mesh *mesh, bool stands);
+/* Takes note of what the nodes have answered. False when one of them does not wait, else true and
+ * stall_count is how often the same has been seen again. */
+bool mesh_look(struct mesh *mesh);
 void mesh_watch_tick(struct mesh *mesh);
 
 /* fault.c */

@@ -241,7 +241,7 @@ static void tell_circle(struct mesh *mesh)
     }
 }
 
-void mesh_tell_waits(struct mesh *mesh)
+void mesh_tell_waits(struct mesh *mesh, bool stands)
 {
     unsigned count = 0;
     char text[160], place[PLACE_TEXT_MAX];
@@ -262,7 +262,9 @@ void mesh_tell_waits(struct mesh *mesh)
     if (count > WAITS_TOLD_MAX) {
         mesh_emit_trouble(mesh, "and %u more nodes that still run", count - WAITS_TOLD_MAX);
     }
-    tell_circle(mesh);
+    if (stands) {
+        tell_circle(mesh);
+    }
 }
 
 static json_t *describe_counters(const uint8_t *state)
@@ -344,24 +346,29 @@ static bool all_wait(const struct mesh *mesh, uint64_t *digest)
     return true;
 }
 
-static void after_watch(void *context, struct mesh *mesh)
+bool mesh_look(struct mesh *mesh)
 {
     uint64_t digest;
 
+    if (!all_wait(mesh, &digest)) {
+        mesh->stall_count = 0;
+        return false;
+    }
+    mesh->stall_count = digest == mesh->stall_digest ? mesh->stall_count + 1 : 0;
+    mesh->stall_digest = digest;
+    return true;
+}
+
+static void after_watch(void *context, struct mesh *mesh)
+{
     (void)context;
     if (mesh->phase != MESH_RUN || mesh->timed_out || mesh->broken) {
         return;
     }
-    if (!all_wait(mesh, &digest)) {
-        mesh->stall_count = 0;
-        return;
-    }
-    mesh->stall_count = digest == mesh->stall_digest ? mesh->stall_count + 1 : 0;
-    mesh->stall_digest = digest;
-    if (mesh->stall_count >= STALL_SAME_MAX) {
+    if (mesh_look(mesh) && mesh->stall_count >= STALL_SAME_MAX) {
         mesh_emit_trouble(mesh, "the programs that still run wait for ever: %u of %u have ended",
                           mesh->job.ended, (unsigned)mesh->options.topology.nodes);
-        mesh_tell_waits(mesh);
+        mesh_tell_waits(mesh, true);
         mesh_job_end(mesh, mesh->job.status ? mesh->job.status : STATUS_TIMEOUT);
     }
 }

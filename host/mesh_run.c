@@ -122,16 +122,35 @@ static void tick(uv_timer_t *timer)
     mesh_watch_tick(timer->data);
 }
 
-static void after_timeout(void *context, struct mesh *mesh)
+static void tell_timeout(struct mesh *mesh, bool stands)
+{
+    mesh_emit_trouble(
+        mesh, "the run did not end within %u s: %u of %u programs have ended (--timeout sets it)",
+        mesh->job.timeout_s, mesh->job.ended, (unsigned)mesh->options.topology.nodes);
+    mesh_tell_waits(mesh, stands);
+    mesh_job_end(mesh, STATUS_TIMEOUT);
+}
+
+static void after_second_look(void *context, struct mesh *mesh)
 {
     (void)context;
     if (mesh->phase == MESH_RUN) {
-        mesh_emit_trouble(
-            mesh,
-            "the run did not end within %u s: %u of %u programs have ended (--timeout sets it)",
-            mesh->job.timeout_s, mesh->job.ended, (unsigned)mesh->options.topology.nodes);
-        mesh_tell_waits(mesh);
-        mesh_job_end(mesh, STATUS_TIMEOUT);
+        tell_timeout(mesh, mesh_look(mesh) && mesh->stall_count > 0);
+    }
+}
+
+/* Programs between which messages are under way may all wait at one moment: they are looked at
+ * twice before they are said to wait for each other. */
+static void after_timeout(void *context, struct mesh *mesh)
+{
+    (void)context;
+    if (mesh->phase != MESH_RUN) {
+        return;
+    }
+    if (mesh_look(mesh)) {
+        mesh_query(mesh, after_second_look, NULL);
+    } else {
+        tell_timeout(mesh, false);
     }
 }
 

@@ -33,6 +33,19 @@ waits_in_circle() {
     words | grep -Eq 'in a circle: rank (0 for 1 for 2 for 0|1 for 2 for 0 for 1|2 for 0 for 1 for 2)$' || { words; fail "no circle"; }
 }
 
+circle_at_timeout() {
+    may_time_out=1
+    tool run --mesh cube:3 --timeout 2 "$misbehave" circle 3
+    [ "$status" -eq 124 ] || fail "status $status"
+    words | grep -q 'did not end within 2 s' || { words; fail "nobody says so"; }
+    words | grep -q 'in a circle: rank' || { words; fail "no circle"; }
+    for try in 1 2 3; do
+        tool run --mesh cube:3 --timeout 1 "$misbehave" ring 8
+        [ "$status" -eq 124 ] || fail "status $status of a message that goes round"
+        ! words | grep 'in a circle' || fail "a circle in which messages are under way"
+    done
+}
+
 disagrees() {
     tool run --mesh cube:2 "$misbehave" disagree 2
     [ "$status" -ne 0 ] || { cat out err; fail "status 0"; }
@@ -89,6 +102,7 @@ check "a program that computes for ever is told with its place" \
 check "a program that waits for ever is named" never_returns wait 'node 2|did not end|wait'
 check "a program that waits for one that has ended is told" waits_for_ended
 check "programs that wait for each other are told as a circle" waits_in_circle
+check "programs that wait for each other when time is up are told as a circle, none that only pass messages on" circle_at_timeout
 check "nodes that disagree on a collective are told" disagrees
 check "a node that ends without its collective does not hang the others" absent
 check "a crash does not disturb circuits that pass through its node" crash_beside_traffic

@@ -3,7 +3,7 @@
  * status 0.
  *
  * Those that need company (disagree, absent) take all nodes into a collective; in a circle the
- * nodes below RANK wait for each other's messages.
+ * nodes below RANK wait for each other's messages, in a ring they pass one on for ever.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -103,6 +103,23 @@ static int wait_in_circle(int count)
     return ecube_send(&byte, 1, (rank + count - 1) % count, 5) < 0 ? 9 : 0;
 }
 
+static int pass_for_ever(int count)
+{
+    int rank = ecube_rank(), status = 0;
+    char byte = 0;
+
+    if (rank >= count)
+        return 0;
+    if (rank == 0)
+        status = ecube_send(&byte, 1, 1 % count, 6);
+    while (status >= 0) {
+        status = ecube_receive(&byte, 1, (rank + count - 1) % count, 6, NULL);
+        if (status >= 0)
+            status = ecube_send(&byte, 1, (rank + 1) % count, 6);
+    }
+    return 9;
+}
+
 static int alone(const char *what, int value)
 {
     if (strcmp(what, "null") == 0)
@@ -151,6 +168,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "circle") == 0) {
         return wait_in_circle(rank);
+    }
+    if (strcmp(argv[1], "ring") == 0) {
+        return pass_for_ever(rank);
     }
     if (strcmp(argv[1], "absent") == 0 && ecube_rank() != rank) {
         return ecube_barrier() < 0 ? 9 : 0;
