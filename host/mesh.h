@@ -33,9 +33,11 @@ enum {
     INJECTIONS_MAX = 8,
     BOOT_BOUND_S = 60,
     DOWNLOAD_BOUND_S = 60,
+    DOWNLOAD_SLOW_S = 10, /* then the nodes that do not answer are told */
     FAILURE_COLLECT_MS = 300,
     QUERY_WAIT_MS = 1500,
-    QUERY_WAITERS_MAX = 3, /* ps, the watch for programs that wait, the end of --timeout */
+    /* ps, a slow download, the watch for programs that wait, the end of --timeout */
+    QUERY_WAITERS_MAX = 4,
     DEAD_LINKS_MAX = 64
 };
 

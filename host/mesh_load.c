@@ -176,6 +176,31 @@ static void on_download_bound(uv_timer_t *timer)
               (unsigned)mesh->options.topology.nodes);
 }
 
+/* Somebody may have a node in a debugger and wonder why nothing happens. */
+static void after_slow(void *context, struct mesh *mesh)
+{
+    (void)context;
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        const struct mesh_node *node = &mesh->nodes[rank];
+
+        if (mesh->phase == MESH_DOWNLOAD && !mesh->broken && !node->state_known && !node->dead) {
+            mesh_emit_trouble(mesh,
+                              "the download waits: node %u (rank %u) does not answer (is it "
+                              "stopped in a debugger?)",
+                              (unsigned)rank, (unsigned)rank);
+            return;
+        }
+    }
+}
+
+static void on_download_slow(uv_timer_t *timer)
+{
+    struct mesh *mesh = timer->data;
+
+    uv_timer_start(timer, on_download_bound, download_bound_ms(mesh) - DOWNLOAD_SLOW_S * 1000, 0);
+    mesh_query(mesh, after_slow, NULL);
+}
+
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
 {
     if (mesh->broken) {
@@ -202,7 +227,7 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
     mesh->job.clock_base_ns = mesh->model_ns;
     mesh->job.clock_ns = mesh->model_ns;
     mesh_enter_phase(mesh, MESH_DOWNLOAD);
-    uv_timer_start(&mesh->bound_timer, on_download_bound, download_bound_ms(mesh), 0);
+    uv_timer_start(&mesh->bound_timer, on_download_slow, DOWNLOAD_SLOW_S * 1000, 0);
     mesh_emit_progress(mesh, "download", 0, mesh->options.topology.nodes);
     for (unsigned i = 0; i < mesh->job.plan.count; i++) {
         send_offer(mesh, i);

@@ -4,7 +4,7 @@
 misbehave=$programs/misbehave.elf
 
 # debug WHAT COMMAND... - node 1 of a mesh of two does WHAT (misbehave.c) under GDB, which is attached before the program comes.
-# What GDB said is in `gdb`, what load said in `out` and `err`; $ended is load's status.
+# What GDB said is in `gdb`, what load said beside progress in `said`; $ended is load's status.
 debug() {
     what=$1
     shift
@@ -19,6 +19,7 @@ debug() {
     wait_until 60 grep -q '^Breakpoint 1 at' gdb || { cat gdb; fail "no breakpoint"; }
     tool load --name lab "$misbehave" "$what" 1 7
     ended=$status
+    words >said
     wait "$gdb_pid" || { cat gdb; fail "GDB failed"; }
     tool_succeeds down --name lab
 }
@@ -42,7 +43,7 @@ program_stops() {
 
 backtrace_of_call() {
     debug exit 'break alone' continue 'break trap_call' continue backtrace
-    shows '^#0 +trap_call' '^#1 +<signal handler called>' '^#2 .*ecube_call \(\)' ' exit \(' ' main \(argc=4'
+    shows '^#0 +trap_call' '^#1 +<signal handler called>' '^#2 .*ecube_call \(\)' ' exit \(' ' main \('
 }
 
 backtrace_of_interrupt() {
@@ -58,6 +59,14 @@ backtrace_of_fault() {
     [ "$ended" -eq 139 ] || fail "status $ended, not 139"
 }
 
+stopped_before_download() {
+    debug exit 'break alone' 'shell while ! grep -q "does not answer" err; do sleep 0.1; done' continue
+    grep -qx 'ecube: the download waits: node 1 (rank 1) does not answer (is it stopped in a debugger?)' said ||
+        { cat said; fail "nobody says so"; }
+    [ "$ended" -eq 7 ] || fail "status $ended, not 7"
+}
+
+check "a download that waits for a node in GDB says so, and goes on when the node does" stopped_before_download
 check "a program stops in GDB at a breakpoint set before it came, and goes on with what GDB wrote" program_stops
 check "GDB's backtrace goes from a system call of the kernel on to the program" backtrace_of_call
 check "GDB's backtrace goes from an interrupt on to the program" backtrace_of_interrupt
