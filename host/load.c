@@ -37,7 +37,8 @@ static const struct argp parser = {NULL,
                                    "PROGRAM [ARGUMENT...]",
                                    "Downloads PROGRAM into every node of a mesh that is up, runs "
                                    "it and shows what it prints and reports."
-                                   "\vExample: ecube load hello.elf 10 20",
+                                   "\vWhat follows PROGRAM is its own: options stand before it.\n\n"
+                                   "Example: ecube load hello.elf 10 20",
                                    children,
                                    NULL,
                                    NULL};

@@ -79,7 +79,8 @@ static const struct argp parser = {
     "Boots a mesh, downloads PROGRAM into every node, runs it and ends the mesh. Every line that a "
     "program prints "
     "is shown behind its rank; what programs report is shown as a table."
-    "\vExample: ecube run --mesh cube:3 --json result.json hello.elf 10 20",
+    "\vWhat follows PROGRAM is its own: options stand before it.\n\n"
+    "Example: ecube run --mesh cube:3 --json result.json hello.elf 10 20",
     children,
     NULL,
     NULL};

@@ -81,7 +81,8 @@ const struct ecube_profile *ecube_profile(void);
  * Messages. A receive takes the oldest message that fits source and tag; either may be ECUBE_ANY.
  * Messages of one pair with one tag are received in the order of their sends. A blocking send may
  * wait for its receive to be called; when it returns, data may be changed. A long
- * send to oneself must be started, not blocking. status may be NULL.
+ * send to oneself must be started, not blocking; what is sent to oneself takes no model time.
+ * status may be NULL.
  *
  * In model time the start-ups of sends that are started one after the other overlap: on an iPSC/860
  * 32 of 0 bytes over one hop take 65.425 + 32 * 9.575 = 371.825 us, blocking ones 32 * 75 us.
@@ -144,7 +145,11 @@ int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
  * readings.
  */
 uint64_t ecube_model_ns(void);
-/* Time since some moment before the program's start, on the machine that emulates the mesh. */
+/*
+ * Time since some moment before the program's start, on the machine that emulates the mesh. time()
+ * and clock() show the same; it is much alike on all nodes and in all runs, so ecube_rank() is the
+ * better seed for random numbers.
+ */
 uint64_t ecube_wall_ns(void);
 /*
  * Adds computing time to the model clock. Returns ECUBE_OK, or ECUBE_E_ARGUMENT and adds nothing
