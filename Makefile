@@ -95,6 +95,7 @@ COMMON := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wmissing-prototy
 # The processor's own CRC-32C, where it has one (drivers/crc_word.h).
 CRC_FLAGS := $(if $(filter sse4_2,$(shell grep -m 1 ^flags /proc/cpuinfo)),-msse4.2) \
 	$(if $(filter crc32,$(shell grep -m 1 ^Features /proc/cpuinfo)),-march=armv8-a+crc)
+# Fields that gcc joins are read as one a moment after one of them was written, which stalls the processor.
 TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
 TOOL_LIBS := -luv -ljansson -ldw -lelf -lnettle
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
