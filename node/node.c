@@ -15,7 +15,12 @@ size_t node_bytes(void)
 
 size_t node_memory_bytes(unsigned link_count, unsigned ring)
 {
-    return router_memory_bytes(link_count, ring) + (size_t)POOL_MAX * POOL_BYTES;
+    return router_memory_bytes(link_count, ring) + node_pool_bytes();
+}
+
+size_t node_pool_bytes(void)
+{
+    return (size_t)POOL_MAX * POOL_BYTES;
 }
 
 void node_init(struct node *node, const struct node_config *config)
@@ -30,8 +35,9 @@ void node_init(struct node *node, const struct node_config *config)
                                    .ring = config->ring,
                                    .memory = config->memory};
     router_init(&node->router, &router);
-    node->pool =
-        (void *)((uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring));
+    uint8_t *behind =
+        (uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring);
+    node->pool = config->pool ? config->pool : (void *)behind;
     node->collective.request = ECUBE_REQUESTS_MAX;
 }
 

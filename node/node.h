@@ -32,6 +32,7 @@ struct node_config {
     uint32_t image_address;
     /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
+    void *pool;           /* node_pool_bytes() bytes of it that lie elsewhere; NULL: they do not */
     uint32_t *attention;  /* as in struct router_config */
     uint16_t ring;        /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
@@ -62,6 +63,9 @@ struct node_start {
 
 size_t node_bytes(void);
 size_t node_memory_bytes(unsigned link_count, unsigned ring);
+/* Of these, what holds short messages until they are received: a simulator with many nodes keeps it
+ * apart, for most never use it. */
+size_t node_pool_bytes(void);
 void node_init(struct node *node, const struct node_config *config);
 
 /* Takes what the links have and the timers owe, up to a bounded amount; true when more is waiting.

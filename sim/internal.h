@@ -102,6 +102,7 @@ struct sim {
     void *map;
     size_t map_bytes;
     uint8_t *nodes; /* struct node, its working memory, its links' pointers: layout.node_bytes */
+    uint8_t *pools; /* of short messages: node_pool_bytes() for each node */
     struct actor *actors;
     struct task *tasks;
     struct sim_end *ends;

@@ -2,7 +2,7 @@
  * memory.c - where everything lies: one mapping, zeroed by the system, so that what is never
  * touched costs nothing.
  *
- *   nodes | ends | actors | tasks | counts | gap | blocks 0, image 0, arguments 0, data 0 |
+ *   nodes | ends | actors | tasks | counts | pools | gap | blocks 0, image 0, arguments 0, data 0 |
  *   blocks 1, ... | window of each part
  *
  * A node's private blocks in the download are those of its subcube: one at odd nodes, all at node
@@ -69,8 +69,8 @@ static uint64_t area_bytes(const struct layout *layout, const struct sim_options
 
 static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
 {
-    uint64_t each =
-        layout->node_bytes + sizeof(struct actor) + sizeof(struct task) + 2 * sizeof(uint32_t);
+    uint64_t each = layout->node_bytes + node_pool_bytes() + sizeof(struct actor) +
+                    sizeof(struct task) + 2 * sizeof(uint32_t);
 
     return count * each + layout->ends_bytes;
 }
@@ -93,7 +93,7 @@ struct layout layout_make(const struct sim_options *options, bool checked)
                             .blocks_bytes = (uint32_t)BLOCK_BYTES << dims,
                             .image_room = (uint32_t)align(image_max(options))};
 
-    layout.memory_bytes = align(node_memory_bytes(dims + 1, RING_PLACES));
+    layout.memory_bytes = align(node_memory_bytes(dims + 1, RING_PLACES) - node_pool_bytes());
     layout.node_bytes =
         align(node_bytes()) + align((dims + 1) * sizeof(void *)) + layout.memory_bytes;
     layout.ends_bytes = ((size_t)count * dims + 2 * (dims + 1)) * sizeof(struct sim_end);
@@ -149,6 +149,7 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
                                  .blocks_address = PROGRAM_ADDRESS,
                                  .image_address = PROGRAM_ADDRESS + layout->blocks_bytes,
                                  .memory = rest,
+                                 .pool = sim->pools + rank * node_pool_bytes(),
                                  .ring = RING_PLACES,
                                  .attention = &sim->actors[rank].attention,
                                  .payload_checked = sim->options.payload_checked};
@@ -158,7 +159,7 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
 /* The areas of the nodes, and behind them the windows. */
 static uint8_t *areas(const struct sim *sim)
 {
-    uint8_t *at = (uint8_t *)(sim->ready + sim->count + 1) + sim->layout.blocks_bytes;
+    uint8_t *at = sim->pools + sim->count * node_pool_bytes() + sim->layout.blocks_bytes;
 
     return (uint8_t *)(uintptr_t)align((uintptr_t)at);
 }
@@ -205,6 +206,7 @@ bool memory_map(struct sim *sim)
     sim->tasks = take(&at, count * sizeof *sim->tasks);
     sim->expected = take(&at, count * sizeof *sim->expected);
     sim->ready = take(&at, (count + 1) * sizeof *sim->ready);
+    sim->pools = take(&at, 0);
     if (sim->options.dims <= HUGE_PAGES_DIMS)
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);
     for (unsigned part = 0; part < layout->parts && layout->window_bytes; part++)
