@@ -13,6 +13,8 @@ enum {
 };
 
 _Static_assert((int)REPLY_BYTES <= (int)LINE_BYTES, "a reply has room");
+_Static_assert((int)REPLIES_MAX <= 8 && CIRCUITS_MAX * OWED_BITS <= 16,
+               "masks of replies have room");
 _Static_assert(sizeof(void *) != 8 || (sizeof(struct port) % LINE_BYTES == 0 &&
                                        offsetof(struct port, circuits) % LINE_BYTES == 0 &&
                                        offsetof(struct router, sources_due) == LINE_BYTES),

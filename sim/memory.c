@@ -206,7 +206,7 @@ bool memory_map(struct sim *sim)
     sim->tasks = take(&at, count * sizeof *sim->tasks);
     sim->expected = take(&at, count * sizeof *sim->expected);
     sim->ready = take(&at, (count + 1) * sizeof *sim->ready);
-    sim->pools = take(&at, 0);
+    sim->pools = at; /* not in large pages: few nodes use them */
     if (sim->options.dims <= HUGE_PAGES_DIMS)
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);
     for (unsigned part = 0; part < layout->parts && layout->window_bytes; part++)
