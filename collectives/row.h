@@ -4,7 +4,8 @@
  * A node reads a row with its relative rank, rank XOR root, in place of its rank; XOR is the group
  * operation of the hypercube, so one table serves every node and every root. Rows are ordered in
  * steps, one row a step. A row whose mask needs a dimension that the mesh does not have is skipped,
- * so one table serves every cube up to the dimensions that it holds.
+ * and those behind it that need it as well, so one table serves every cube up to the dimensions
+ * that it holds.
  *
  *   a node sends    when (relative & care) == send_value
  *   a node receives when (relative & care) == receive_value
@@ -46,6 +47,9 @@ struct schedule_row {
     uint16_t receive_value;
     uint8_t select; /* enum row_select */
     uint8_t level;
+    /* index of the next row whose highest dimension is lower than that of this one: where a cube
+     * that lacks it finds its next row; the number of rows: there is none */
+    uint16_t lower;
 };
 
 struct schedule_table {

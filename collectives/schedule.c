@@ -24,9 +24,10 @@ uint32_t walk_steps(uint32_t operation, uint32_t dims)
     CHECK(operation < SCHEDULE_OPERATIONS);
     const struct schedule_table *table = &schedule_tables[operation];
     CHECK(dims <= table->dims);
-    uint32_t steps = 0;
-    for (uint32_t i = 0; i < table->row_count; i++) {
-        steps += table->rows[i].mask < UINT32_C(1) << dims;
+    uint32_t steps = 0, row = walk_row(table, dims, 0);
+    while (row < table->row_count) {
+        steps++;
+        row = walk_row(table, dims, row + 1);
     }
     return steps;
 }

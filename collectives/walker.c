@@ -131,25 +131,31 @@ static void pass_row(struct walk *walk, const struct schedule_row *row)
     }
 }
 
+uint32_t walk_row(const struct schedule_table *table, uint32_t dims, uint32_t row)
+{
+    while (row < table->row_count && table->rows[row].mask >= node_count(dims)) {
+        row = table->rows[row].lower;
+    }
+    return row;
+}
+
 bool walk_next(struct walk *walk, struct walk_step *step)
 {
-    const struct schedule_row *rows = walk->table->rows;
-    uint32_t row_count = walk->table->row_count, nodes = node_count(walk->dims);
+    const struct schedule_table *table = walk->table;
 
-    for (uint32_t row_index = walk->row; row_index < row_count; row_index++) {
-        const struct schedule_row *row = &rows[row_index];
-        if (row->mask >= nodes) {
-            continue;
+    for (;;) {
+        uint32_t index = walk_row(table, walk->dims, walk->row);
+        if (index >= table->row_count) {
+            walk->row = table->row_count;
+            return false;
         }
-        walk->row = (uint16_t)(row_index + 1);
-        fill_step(walk, row, step);
-        pass_row(walk, row);
+        walk->row = (uint16_t)(index + 1);
+        fill_step(walk, &table->rows[index], step);
+        pass_row(walk, &table->rows[index]);
         if (step->sends || step->receives) {
             return true;
         }
     }
-    walk->row = (uint16_t)row_count;
-    return false;
 }
 
 struct walk_span walk_span(const struct walk *walk)

@@ -85,6 +85,9 @@ void walk_begin_table(struct walk *walk, const struct schedule_table *table, uin
 /* Fills the next step in which the node sends or receives; false when the schedule is over. */
 bool walk_next(struct walk *walk, struct walk_step *step);
 
+/* The first row from `row` on that this cube has; the table's number of rows when there is none. */
+uint32_t walk_row(const struct schedule_table *table, uint32_t dims, uint32_t row);
+
 /* The number of steps of the schedule on this cube, whichever node walks it. */
 uint32_t walk_steps(uint32_t operation, uint32_t dims);
 

@@ -125,12 +125,30 @@ static uint16_t build_rows(uint32_t operation, uint32_t dims, struct schedule_ro
     }
 }
 
+/* The number of dimensions that a cube must have for a row. */
+static unsigned dims_of(const struct schedule_row *row)
+{
+    return row->mask ? 32 - (unsigned)__builtin_clz(row->mask) : 0;
+}
+
+static void link_rows(struct schedule_row rows[], uint16_t count)
+{
+    for (uint16_t i = count; i-- > 0;) {
+        uint16_t next = (uint16_t)(i + 1);
+        while (next < count && dims_of(&rows[next]) >= dims_of(&rows[i])) {
+            next = rows[next].lower;
+        }
+        rows[i].lower = next;
+    }
+}
+
 struct schedule_table table_build(uint32_t operation, uint32_t dims,
                                   struct schedule_row rows[ROWS_MAX])
 {
     CHECK(operation < SCHEDULE_OPERATIONS && dims <= CUBE_DIMS_MAX);
-    return (struct schedule_table){
-        .rows = rows, .row_count = build_rows(operation, dims, rows), .dims = (uint16_t)dims};
+    uint16_t count = build_rows(operation, dims, rows);
+    link_rows(rows, count);
+    return (struct schedule_table){.rows = rows, .row_count = count, .dims = (uint16_t)dims};
 }
 
 const char *rows_name(uint32_t operation)

@@ -48,8 +48,8 @@ static void print_rows(const struct schedule_table *table, uint32_t operation)
     printf("static const struct schedule_row %s_rows[] = {\n", rows_name(operation));
     for (uint32_t i = 0; i < table->row_count; i++) {
         const struct schedule_row *row = &table->rows[i];
-        printf("    {0x%04x, 0x%04x, 0x%04x, 0x%04x, %u, %u},\n", row->mask, row->care,
-               row->send_value, row->receive_value, row->select, row->level);
+        printf("    {0x%04x, 0x%04x, 0x%04x, 0x%04x, %u, %u, %u},\n", row->mask, row->care,
+               row->send_value, row->receive_value, row->select, row->level, row->lower);
     }
     printf("};\n\n");
 }

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/testing.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "collectives/gen/build.h"
@@ -81,7 +82,8 @@ static void an_exchange_of_more_dimensions_holds_that_of_fewer(void **state)
     uint32_t row = 0;
     for (uint32_t i = 0; i < large->row_count; i++) {
         if (large->rows[i].mask < 1u << DIMS) {
-            assert_memory_equal(&large->rows[i], &rows[row++], sizeof rows[0]);
+            assert_memory_equal(&large->rows[i], &rows[row++],
+                                offsetof(struct schedule_row, lower));
         }
     }
     assert_int_equal(row, table.row_count);
@@ -141,7 +143,20 @@ static void an_exchange_without_one_subcube_is_rejected(void **state)
 {
     (void)state;
     struct schedule_table table = build(ECUBE_EXCHANGE);
-    row_with_mask(&table, 6)->mask = 0x3ff;
+    struct schedule_row *row = row_with_mask(&table, 6);
+    row->mask = 0x3ff;
+    row->lower = (uint16_t)(row - rows + 1);
+    rejected(&table, ECUBE_EXCHANGE, "does not hold what it should");
+}
+
+static void an_exchange_that_jumps_over_a_row_is_rejected(void **state)
+{
+    (void)state;
+    struct schedule_table table = build(ECUBE_EXCHANGE);
+    uint16_t jumped = (uint16_t)(row_with_mask(&table, 6) - rows);
+    for (uint32_t i = 0; i < jumped; i++) {
+        rows[i].lower = (uint16_t)(rows[i].lower + (rows[i].lower == jumped));
+    }
     rejected(&table, ECUBE_EXCHANGE, "does not hold what it should");
 }
 
@@ -280,6 +295,7 @@ TEST_MAIN(cmocka_unit_test(every_table_is_proved),
           cmocka_unit_test(a_receive_that_nobody_sends_is_rejected),
           cmocka_unit_test(an_exchange_with_the_same_subcube_twice_is_rejected),
           cmocka_unit_test(an_exchange_without_one_subcube_is_rejected),
+          cmocka_unit_test(an_exchange_that_jumps_over_a_row_is_rejected),
           cmocka_unit_test(a_scatter_in_the_wrong_order_is_rejected),
           cmocka_unit_test(a_broadcast_that_repeats_a_step_is_rejected),
           cmocka_unit_test(a_barrier_without_one_dimension_is_rejected),
