@@ -139,9 +139,10 @@ static void put_counters(const struct node *node, uint8_t *at)
     uint32_t counters[STATE_COUNTERS] = {0};
 
     for (unsigned p = 0; p < node->router.port_count; p++) {
-        const struct channel_counters *c = &node->router.ports[p].channel.counters;
-        counters[COUNTER_FRAMES_SENT] += c->frames_sent;
-        counters[COUNTER_FRAMES_RECEIVED] += c->frames_received;
+        const struct channel *channel = &node->router.ports[p].channel;
+        const struct channel_counters *c = &channel->counters;
+        counters[COUNTER_FRAMES_SENT] += channel->frames_sent;
+        counters[COUNTER_FRAMES_RECEIVED] += channel->frames_received;
         counters[COUNTER_FRAMES_RESENT] += c->retransmissions;
         counters[COUNTER_FRAMES_DAMAGED] += c->damaged;
         counters[COUNTER_GAPS] += c->gaps;

@@ -121,7 +121,7 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
     channel->end = (uint16_t)(channel->end + count);
     channel->seq_next++;
     channel_wake(channel);
-    channel->counters.frames_sent++;
+    channel->frames_sent++;
     if (type == FRAME_DATA)
         channel->data_sent += payload;
 }
@@ -220,7 +220,7 @@ static bool watch(struct channel *channel, uint64_t now_us)
 /* Whether all of the other end is known: it hears us and has a number. */
 static bool knows_all(const struct channel *channel)
 {
-    return channel->state >= LINK_UP && channel->peer.id != ID_UNKNOWN;
+    return channel->state >= LINK_UP && channel->peer_known;
 }
 
 uint8_t channel_heard(const struct channel *channel)

@@ -27,7 +27,7 @@
 
 enum {
     RING_MAX = 128, /* places for segments, and for pieces: a power of two */
-    PLACES_MIN = 4, /* of those for segments, in use while few are under way: a power of two */
+    PLACES_MIN = 2, /* of those for segments, in use while few are under way: a power of two */
     FRAME_SEGMENTS_MAX = 24,
     DATA_WINDOW = 112 * 1024, /* bytes of data that may lie unread here, with RING_MAX places */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
@@ -77,11 +77,13 @@ struct piece {
     bool split;    /* bytes just before data are still being sent */
 };
 
+/* What goes wrong, and what is sent beside the frames. */
 struct channel_counters {
-    uint32_t frames_sent, frames_received, retransmissions, damaged, gaps, naks, acks;
+    uint32_t retransmissions, damaged, gaps, naks, acks;
 };
 
-/* What every frame looks at comes first, in four lines of the cache where pointers have 64 bits. */
+/* What every frame looks at comes first, up to the lowest of refs: with what is before it in struct
+ * port four lines of the cache, where pointers have 64 bits. */
 struct channel {
     struct link *link;
     /* the owner's mask of channels whose channel_flush has something to do, and its earliest
@@ -89,7 +91,6 @@ struct channel {
     uint32_t *due;
     uint64_t *due_us;
     struct segment *segments;
-    struct piece *pieces;
     uint32_t due_bit; /* of this channel */
     uint32_t data_window;
     uint32_t told_id;
@@ -98,43 +99,47 @@ struct channel {
      * freely. Of its places only the first few are used until more are under way: so they stay in
      * the cache. */
     uint16_t places, first, next, end;
-    uint32_t handed;                         /* segments given to the link, raw ones included */
     uint16_t seq_next;                       /* of the next new frame */
     uint16_t seq_acknowledged, seq_released; /* by the neighbour; and given back to the owner */
     uint16_t seq_expected, seq_told;
+    uint32_t handed; /* segments given to the link, raw ones included */
     uint16_t control_sent, control_limit;
     uint16_t control_received, control_consumed, control_told;
-    uint16_t piece_first, piece_commit, piece_end; /* [commit, end): not yet checked */
-    uint8_t state;                                 /* enum link_state */
-    uint8_t owes;                                  /* enum channel_owes */
-    bool checked;                                  /* payloads carry a CRC */
-    uint8_t told_heard;                            /* what the last HELLO said */
+    uint16_t peer_control_window;
+    uint32_t peer_data_window;
+    uint32_t data_sent, data_limit;
+    uint32_t data_received, data_acknowledged, data_consumed, data_told;
+    uint32_t payload_left; /* of the DATA frame under way */
+    uint8_t crc_left;      /* bytes of the payload's CRC still to come */
+    uint8_t state;         /* enum link_state */
+    uint8_t owes;          /* enum channel_owes */
+    bool checked;          /* payloads carry a CRC */
+    uint8_t told_heard;    /* what the last HELLO said */
+    bool peer_known;       /* peer.id is */
     bool resent; /* a second copy of something has gone: ask the link before memory is given back */
     bool kick_due;
     bool chunk_held;
     bool hunting;  /* looking for the next good header */
     bool nak_sent; /* one NAK per gap */
     bool hello_new;
-    uint8_t crc_left; /* bytes of the payload's CRC still to come */
-    uint8_t payload_flags;
-    bool payload_skip;
-    uint8_t dead_reason;   /* enum dead_reason */
-    uint32_t payload_left; /* of the DATA frame under way */
-    uint32_t data_sent, data_limit;
-    uint32_t data_received, data_acknowledged, data_consumed, data_told;
+    uint32_t dead_after_ms; /* without progress while an acknowledgement is owed */
     /* when an acknowledgement last moved, or the first unacknowledged frame went */
     uint64_t progress_us;
     /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
     uint64_t wake_us;
     uint64_t ack_us; /* when an acknowledgement must go at the latest; UINT64_MAX: none is owed */
-    uint32_t dead_after_ms; /* without progress while an acknowledgement is owed */
+    struct link_chunk chunk; /* what is left of the present chunk */
+    uint8_t *chunk_end;      /* end of the memory that it may fill */
+    uint32_t frames_sent, frames_received;
+    uint16_t piece_first, piece_commit, piece_end; /* [commit, end): not yet checked */
+    uint8_t refs[LINK_BUFFERS_MAX];                /* the lowest numbers are those in use */
+
+    struct piece *pieces;
+    uint8_t payload_flags;
+    bool payload_skip;
+    uint8_t dead_reason; /* enum dead_reason */
     struct channel_counters counters;
     struct hello peer;
-    /* up to here also what only sends; from here, what takes */
-    struct link_chunk chunk;        /* what is left of the present chunk */
-    uint8_t *chunk_end;             /* end of the memory that it may fill */
-    uint8_t refs[LINK_BUFFERS_MAX]; /* the lowest numbers are those in use */
-
     /* lossy links: when all is sent again; when to ask for credit that may have been lost on its
      * way (UINT64_MAX: never), and since when an answer is owed (0: none is) */
     uint64_t retry_us, short_us, asked_us;
@@ -267,8 +272,7 @@ void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8
 static inline bool channel_acquainted(const struct channel *channel, uint32_t id)
 {
     return channel->state == LINK_UP && channel->told_id == id &&
-           channel->told_heard == HEARD_ALL && channel->peer.id != ID_UNKNOWN &&
-           !(channel->owes & OWES_HELLO);
+           channel->told_heard == HEARD_ALL && channel->peer_known && !(channel->owes & OWES_HELLO);
 }
 
 /* Whether channel_greet has something to say for a node with this number. */

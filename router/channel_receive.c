@@ -122,7 +122,7 @@ static void accept_frame(struct channel *channel, uint64_t now_us)
         channel->nak_sent = false;
         channel->owes &= (uint8_t)~OWES_NAK;
     }
-    channel->counters.frames_received++;
+    channel->frames_received++;
     owe_ack(channel, now_us);
 }
 
@@ -137,14 +137,14 @@ static inline void take_credits(struct channel *channel, const struct frame *fra
         channel_progress(channel, now_us);
         channel->seq_acknowledged = frame->ack;
     }
-    uint32_t data_limit = frame->data_credit + channel->peer.data_window;
+    uint32_t data_limit = frame->data_credit + channel->peer_data_window;
     bool more = false;
     if ((int32_t)(data_limit - channel->data_limit) > 0 &&
         (int32_t)(frame->data_credit - channel->data_sent) <= 0) {
         channel->data_limit = data_limit;
         more = true;
     }
-    uint16_t control_limit = (uint16_t)(frame->control_credit + channel->peer.control_window);
+    uint16_t control_limit = (uint16_t)(frame->control_credit + channel->peer_control_window);
     if ((int16_t)(control_limit - channel->control_limit) > 0 &&
         (int16_t)(frame->control_credit - channel->control_sent) <= 0) {
         channel->control_limit = control_limit;
@@ -172,16 +172,14 @@ static void take_hello(struct channel *channel, uint64_t now_us, const uint8_t *
     }
     if (channel->state == LINK_SILENT) {
         channel->state = LINK_HEARD;
-        channel->data_limit = hello.data_window;
-        channel->control_limit = hello.control_window;
-    } else {
-        /* The windows are settled by the first HELLO: credits already count on them. */
-        hello.data_window = channel->peer.data_window;
-        hello.control_window = channel->peer.control_window;
+        /* The windows are settled by the first HELLO: credits count on them. */
+        channel->data_limit = channel->peer_data_window = hello.data_window;
+        channel->control_limit = channel->peer_control_window = hello.control_window;
     }
     if (hello.heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US / 2)
         channel_greet_soon(channel); /* it asks again: what we said was lost */
     channel->peer = hello;
+    channel->peer_known = hello.id != ID_UNKNOWN;
     channel->hello_new = true;
     if (hello.heard != HEARD_NOTHING && channel->state == LINK_HEARD)
         channel->state = LINK_UP;

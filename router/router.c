@@ -17,6 +17,7 @@ _Static_assert((int)REPLIES_MAX <= 8 && CIRCUITS_MAX * OWED_BITS <= 16,
                "masks of replies have room");
 _Static_assert(sizeof(void *) != 8 || (sizeof(struct port) % LINE_BYTES == 0 &&
                                        offsetof(struct port, circuits) % LINE_BYTES == 0 &&
+                                       offsetof(struct port, channel.refs) < 4 * LINE_BYTES &&
                                        offsetof(struct router, sources_due) == LINE_BYTES),
                "what every frame looks at begins lines");
 

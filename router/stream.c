@@ -98,7 +98,7 @@ static bool enough_credit(struct router *router, struct port *out, uint32_t byte
 {
     uint32_t credit = channel_data_credit(&out->channel);
     bool enough =
-        credit > 0 && (credit >= bytes || credit >= out->channel.peer.data_window / USEFUL_PART);
+        credit > 0 && (credit >= bytes || credit >= out->channel.peer_data_window / USEFUL_PART);
 
     if (!enough)
         channel_short(&out->channel, router->now_us);
@@ -234,7 +234,7 @@ static bool send_bytes(struct router *router, unsigned port)
 
 static void drain(struct router *router, struct port *out)
 {
-    uint32_t consumed = out->channel.data_limit - out->channel.peer.data_window;
+    uint32_t consumed = out->channel.data_limit - out->channel.peer_data_window;
 
     while (out->draining_count && (int32_t)(consumed - out->draining[0]) >= 0) {
         out->draining_count--;
