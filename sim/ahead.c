@@ -2,7 +2,6 @@
 
 #include <stddef.h>
 
-#include "router/route.h"
 #include "sim/internal.h"
 
 enum {
@@ -70,22 +69,22 @@ static void fetch_frame(const struct chunk *chunk)
     fetch_span(chunk->data, FRAME_HEADER_BYTES + OPEN_BYTES);
 }
 
-/* Where a circuit's frame goes on to. */
-static void fetch_out(const struct sim *sim, uint32_t rank, const struct router *router,
-                      const struct port *in, const uint8_t *packet)
+/* Where a circuit's frame goes on to; without branches that nobody can foresee: what stays here or
+ * goes to the host has its in-port fetched once more. */
+static void fetch_out(const struct sim *sim, const struct ahead *ahead, const uint8_t *packet)
 {
-    uint32_t dst = get32(packet + 8);
-    unsigned out = in->setup_holder, dims = sim->options.dims;
+    const struct router *router = &ahead->node->router;
+    unsigned dims = sim->options.dims;
+    unsigned on = (unsigned)__builtin_ctz((get32(packet + 8) ^ ahead->rank) | sim->count);
+    unsigned back = router->ports[ahead->port].setup_holder;
+    unsigned out = packet[0] == PACKET_OPEN ? on : back;
 
-    if (packet[0] == PACKET_OPEN)
-        out = dst < sim->count && dst != rank ? route_cube(rank, dst) : PORT_NONE;
-    if (out >= dims)
-        return; /* not a link of the cube: rare */
-    const struct sim_end *end = &sim->ends[rank * dims + out];
+    out = out < dims ? out : ahead->port;
+    const struct sim_end *end = &sim->ends[ahead->rank * dims + out];
     fetch_port(&router->ports[out]);
     fetch_span(router_segments(router, out), PLACES_MIN * sizeof(struct segment));
     fetch_span(end, offsetof(struct sim_end, held));
-    fetch(&sim->ends[(rank ^ UINT32_C(1) << out) * dims + out]);
+    fetch(&sim->ends[(ahead->rank ^ UINT32_C(1) << out) * dims + out]);
 }
 
 /* The node that is stepped after so many others. */
@@ -100,17 +99,19 @@ static void look_ahead(struct part *part)
 {
     const struct sim *sim = part->sim;
     struct ahead *ahead = &part->ahead[(part->ahead_next + AHEAD_NODE) % AHEAD_PLACES];
+    unsigned dims = sim->options.dims;
 
-    ahead->node = NULL;
+    ahead->end = NULL;
     if (AHEAD_NODE >= part->ready_count)
         return;
     uint32_t at = part->ready_first + AHEAD_NODE;
-    uint32_t rank = part->ready[at < part->ready_room ? at : at - part->ready_room];
-    uint32_t attention = sim->actors[rank].attention;
+    at = at < part->ready_room ? at : at - part->ready_room;
+    uint32_t rank = part->ready[at];
+    unsigned port = (unsigned)__builtin_ctz(sim->actors[rank].attention | UINT32_C(1) << dims);
     ahead->rank = rank;
     ahead->node = sim_node(sim, rank);
-    ahead->port = attention ? (uint8_t)__builtin_ctz(attention) : (uint8_t)PORT_NONE;
-    ahead->end = attention ? sim_end_at(sim, rank, ahead->port) : NULL;
+    ahead->port = (uint8_t)port;
+    ahead->end = port < dims ? &sim->ends[rank * dims + port] : NULL;
     fetch_node(ahead->node);
 }
 
@@ -120,22 +121,19 @@ void ahead_ready(struct part *part)
         return;
     look_ahead(part);
     const struct ahead *ahead = ahead_of(part, AHEAD_PORT);
-    if (ahead->node && ahead->end) {
+    if (ahead->end) {
         fetch_port(&ahead->node->router.ports[ahead->port]);
         fetch_span(ahead->end, offsetof(struct sim_end, held));
     }
     ahead = ahead_of(part, AHEAD_FRAME);
-    if (ahead->node && ahead->end) {
+    if (ahead->end) {
         fetch_queue(&ahead->node->router.ports[ahead->port]);
         if (ahead->end->first)
             fetch_frame(ahead->end->first);
     }
     ahead = ahead_of(part, AHEAD_OUT);
-    if (ahead->node && ahead->end && ahead->end->first) {
-        const struct router *router = &ahead->node->router;
-        fetch_out(part->sim, ahead->rank, router, &router->ports[ahead->port],
-                  ahead->end->first->data + FRAME_HEADER_BYTES);
-    }
+    if (ahead->end && ahead->end->first)
+        fetch_out(part->sim, ahead, ahead->end->first->data + FRAME_HEADER_BYTES);
     part->ahead_next++;
 }
 

@@ -86,6 +86,7 @@ struct sim {
     uint8_t phase;  /* enum sim_phase */
     uint8_t verdict;
     bool damages;
+    bool plain; /* nothing happens to a frame on its way, and nobody looks at it */
 
     uint64_t now_ns;  /* model time up to which all has happened */
     uint64_t wall_ns; /* what the nodes' clocks show */

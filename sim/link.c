@@ -21,9 +21,11 @@ static uint32_t end_index(const struct sim_end *end)
 static void wake(struct sim_end *end)
 {
     struct sim *sim = end->part->sim;
+    struct actor *actor = &sim->actors[end->actor];
 
-    sim->actors[end->actor].attention |= UINT32_C(1) << end->port;
-    sim_wake(sim, end->actor);
+    actor->attention |= UINT32_C(1) << end->port;
+    if (!actor->queued)
+        sim_wake(sim, end->actor);
 }
 
 /* The receiver sees the chunk. */
@@ -116,7 +118,20 @@ static uint64_t physical(struct sim *sim, struct sim_end *end, uint32_t bytes)
     return leaves + faults->delay_ns;
 }
 
-/* The frame is complete: puts it aside until the round is over. */
+/* Puts a frame aside until the round is over. */
+static inline void put_aside(struct part *part, struct sim_end *end, struct chunk *first,
+                             struct chunk *last)
+{
+    if (end->out)
+        end->out->last->next = first;
+    else {
+        end->out = first;
+        part_send(part, end);
+    }
+    end->out->last = last;
+}
+
+/* The frame is complete. */
 static void launch(struct part *part)
 {
     struct sim *sim = part->sim;
@@ -132,27 +147,26 @@ static void launch(struct part *part)
             chunk->wall_due_ns = wall_due_ns;
             chunk->model_due_ns = filling->model_due_ns;
         }
-        if (end->out)
-            end->out->last->next = filling->first;
-        else {
-            end->out = filling->first;
-            part_send(part, end);
-        }
-        end->out->last = filling->last;
+        put_aside(part, end, filling->first, filling->last);
     }
     filling->first = filling->last = NULL;
 }
 
-/* A request of free traffic is late when model time has passed the moment at which it takes its
- * link. */
-static void count_request(struct part *part, const uint8_t *packet)
+/* Reads a packet that goes; the model time before which it is not shown. */
+static inline uint64_t read_packet(struct part *part, const uint8_t *packet, uint32_t bytes)
 {
     const struct sim *sim = part->sim;
 
-    if (packet[30] & (OPEN_SCHEDULE | OPEN_IMAGE))
-        return;
-    part->requests++;
-    part->late += sim->now_ns + sim->options.profile.tau_ns > get64(packet + 32);
+    part->moved |= packet[0] == PACKET_ACCEPT; /* blocks may travel in OPENs alone */
+    if (packet[0] != PACKET_OPEN || bytes < OPEN_BYTES)
+        return 0;
+    uint64_t due_ns = get64(packet + 32);
+    if (!(packet[30] & (OPEN_SCHEDULE | OPEN_IMAGE))) {
+        /* free traffic: late when model time has passed the moment at which it takes its link */
+        part->requests++;
+        part->late += sim->now_ns + sim->options.profile.tau_ns > due_ns;
+    }
+    return due_ns;
 }
 
 /* Reads the header that the first segment of a frame begins with. */
@@ -166,42 +180,57 @@ static void begin(struct part *part, struct sim_end *end, const uint8_t *data, u
     if (bytes >= FRAME_HEADER_BYTES) {
         if (sim->trace)
             trace_frame(sim, end, data, bytes);
-        const uint8_t *packet = data + FRAME_HEADER_BYTES;
         bool checked = data[3] & FLAG_CHECKED;
         frame = FRAME_HEADER_BYTES + get32(data + 4) + (checked ? FRAME_CHECK_BYTES : 0);
-        if (data[2] == FRAME_PACKET && bytes >= FRAME_HEADER_BYTES + OPEN_BYTES &&
-            packet[0] == PACKET_OPEN) {
-            filling->model_due_ns = get64(packet + 32);
-            count_request(part, packet);
-        }
+        if (data[2] == FRAME_PACKET && bytes > FRAME_HEADER_BYTES)
+            filling->model_due_ns =
+                read_packet(part, data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES);
         /* a run of data may be joined to up to the end of a long buffer */
         filling->is_long =
             data[2] == FRAME_DATA || frame > CHUNK_SHORT_MAX || sim->options.payload_checked;
-        bool accepts =
-            data[2] == FRAME_PACKET && bytes > FRAME_HEADER_BYTES && packet[0] == PACKET_ACCEPT;
-        if (data[2] == FRAME_DATA || accepts) /* blocks may travel in OPENs alone */
-            part->moved = true;
+        part->moved |= data[2] == FRAME_DATA;
     }
     filling->left = filling->bytes = frame;
 }
 
-/* A control frame that is a chunk of the pool, because a router passes it on, need not be copied:
- * the receiver gets the same chunk. Only within a part, and where nothing is ever sent again, for
- * the receiver writes into it while its sender still holds it. */
-static bool share(struct part *part, const uint8_t *data, uint32_t bytes)
+/* The chunk of the pool that a packet is, because a router passes it on: the receiver gets the same
+ * one. Only within a part, for the receiver writes into it while its sender still holds it. NULL:
+ * it must be copied. */
+static inline struct chunk *share(struct part *part, const struct sim_end *end, const uint8_t *data,
+                                  uint32_t bytes)
 {
-    struct filling *filling = &part->filling;
+    struct chunk *chunk = end->crosses ? NULL : pool_chunk(&part->pool, data);
 
-    if (filling->is_long || filling->first || bytes != filling->left || part->sim->damages ||
-        part->pool.scrub || filling->end->crosses)
-        return false;
-    struct chunk *chunk = pool_chunk(&part->pool, data);
     if (!chunk || chunk->data != data || chunk->bytes != bytes || chunk->listed)
-        return false;
+        return NULL;
     chunk->holds++;
     chunk->next = NULL;
-    filling->first = filling->last = chunk;
-    filling->left = 0;
+    return chunk;
+}
+
+/* The way of most frames: a packet in one piece, where nothing happens to any. False: it is to go
+ * the other way. */
+static inline bool send_packet(struct part *part, struct sim_end *end, const uint8_t *data,
+                               uint32_t bytes)
+{
+    const struct sim *sim = part->sim;
+
+    if (!sim->plain || part->filling.left || end->mute || bytes <= FRAME_HEADER_BYTES ||
+        bytes > CHUNK_SHORT_MAX || data[2] != FRAME_PACKET ||
+        FRAME_HEADER_BYTES + get32(data + 4) != bytes)
+        return false;
+    struct chunk *chunk = share(part, end, data, bytes);
+    if (!chunk) {
+        chunk = pool_take(&part->pool, CHUNK_SHORT);
+        if (!chunk)
+            return false;
+        memcpy(chunk->data, data, bytes);
+        chunk->bytes = bytes;
+    }
+    part->link_events++;
+    chunk->wall_due_ns = sim->wall_ns;
+    chunk->model_due_ns = read_packet(part, data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES);
+    put_aside(part, end, chunk, chunk);
     return true;
 }
 
@@ -239,12 +268,13 @@ static int end_send(struct link *link, const void *data, uint32_t bytes)
 
     CHECK(bytes > 0 && (filling->left == 0 || filling->end == end));
     end->sent++;
+    if (send_packet(part, end, from, bytes))
+        return E_OK;
     while (bytes) {
         if (filling->left == 0)
             begin(part, end, from, bytes);
         uint32_t piece = bytes < filling->left ? bytes : filling->left;
-        if (!share(part, from, piece))
-            fill(part, from, piece);
+        fill(part, from, piece);
         from += piece;
         bytes -= piece;
         if (filling->left == 0)

@@ -25,7 +25,7 @@
 enum { HUGE_PAGES_DIMS = 12 };
 
 enum {
-    FOLD_BYTES = 64 * 1024, /* of a window, at least: the memory that it is */
+    FOLD_BYTES = 16 * 1024, /* of a window, at least: the memory that it is */
     FOLDS_MAX = 256         /* the system does not take any number of mappings */
 };
 

@@ -45,6 +45,15 @@ static void init_actors(struct sim *sim)
         sim->tasks[i].wake_ns = UINT64_MAX;
 }
 
+static bool is_plain(const struct sim *sim)
+{
+    const struct sim_options *options = &sim->options;
+    const struct sim_faults *faults = &options->faults;
+
+    return !sim->damages && !options->traced && !options->scrub && !options->payload_checked &&
+           !faults->rate && !faults->jitter_ns && !faults->delay_ns;
+}
+
 struct sim *sim_make(const struct sim_options *options)
 {
     struct sim *sim = calloc(1, sizeof *sim);
@@ -55,6 +64,7 @@ struct sim *sim_make(const struct sim_options *options)
     sim->options = *options;
     sim->damages = sim_faults_damage(&options->faults) || options->faults.fail_event;
     sim->options.payload_checked |= sim_faults_damage(&options->faults);
+    sim->plain = is_plain(sim);
     sim->count = sim->running = UINT32_C(1) << options->dims;
     sim->seed = random_mix(options->seed);
     sim->shuffle = options->shuffle;

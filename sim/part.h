@@ -43,8 +43,8 @@ enum { AHEAD_PLACES = 8 }; /* a power of two */
 
 /* A node that is stepped soon (ahead.h), and its link that has news. */
 struct ahead {
-    const struct node *node; /* NULL: there is none */
-    const struct sim_end *end;
+    const struct node *node;
+    const struct sim_end *end; /* NULL: there is none */
     uint32_t rank;
     uint8_t port;
 };
@@ -85,8 +85,17 @@ void part_at_model(struct part *part, uint64_t time_ns, enum event_kind kind, ui
 void part_at_wall(struct part *part, uint64_t time_ns, enum event_kind kind, uint32_t index);
 /* An actor of this part is to be stepped. */
 void part_make_ready(struct part *part, uint32_t actor);
+/* False: there is no memory. */
+bool part_grow(struct part *part, struct outbox *out);
+
 /* An end of this part has begun to send to another. */
-void part_send(struct part *part, struct sim_end *end);
+static inline void part_send(struct part *part, struct sim_end *end)
+{
+    struct outbox *out = &part->out[end->to_part];
+
+    if (out->count < out->room || part_grow(part, out))
+        out->ends[out->count++] = end;
+}
 
 /* The two halves of a round: among its own nodes, and what others have for them. */
 void part_act(struct part *part);

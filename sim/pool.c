@@ -26,7 +26,7 @@ static struct slab **place_of(const struct pool *pool, uintptr_t address)
 }
 
 /* False: there is no memory. */
-static bool grow(struct pool *pool, enum chunk_kind kind)
+static bool add_slab(struct pool *pool, enum chunk_kind kind)
 {
     struct slab *slab = aligned_alloc(SLAB_BYTES, SLAB_BYTES);
 
@@ -41,47 +41,24 @@ static bool grow(struct pool *pool, enum chunk_kind kind)
     return true;
 }
 
-/* A chunk that has never been used. */
-static struct chunk *carve(struct pool *pool, enum chunk_kind kind)
+/* The new one has never been used. */
+bool pool_grow(struct pool *pool, enum chunk_kind kind)
 {
     uint32_t bytes = (uint32_t)sizeof(struct chunk) + rooms[kind];
-
     bool full = !pool->slabs[kind] || pool->slabs[kind]->used + bytes > SLAB_BYTES;
 
-    if (full && !grow(pool, kind))
-        return NULL;
+    if (full && !add_slab(pool, kind))
+        return false;
     struct slab *slab = pool->slabs[kind];
     struct chunk *chunk = (struct chunk *)((uint8_t *)slab + slab->used);
     slab->used += bytes;
     pool->bytes += bytes;
-    chunk->kind = (uint8_t)kind;
-    chunk->home = pool->number;
-    chunk->listed = false;
-    chunk->next = NULL;
-    return chunk;
+    *chunk = (struct chunk){.next = pool->free[kind], .kind = (uint8_t)kind, .home = pool->number};
+    pool->free[kind] = chunk;
+    return true;
 }
 
-struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
-{
-    struct chunk *chunk = pool->free[kind];
-
-    if (!chunk)
-        chunk = carve(pool, kind);
-    if (!chunk)
-        return NULL;
-    pool->free[kind] = chunk->next;
-    if (chunk->next) { /* the one that will be taken next */
-        __builtin_prefetch(chunk->next, 1);
-        __builtin_prefetch(chunk->next->memory + LINK_HEADROOM, 1);
-    }
-    chunk->next = NULL;
-    chunk->data = chunk->memory + LINK_HEADROOM;
-    chunk->holds = 1;
-    chunk->bytes = 0;
-    return chunk;
-}
-
-static void put(struct pool *pool, struct chunk *chunk)
+void pool_put(struct pool *pool, struct chunk *chunk)
 {
     if (pool->scrub)
         memset(chunk->memory, SCRUB, rooms[chunk->kind]);
@@ -94,12 +71,6 @@ static void put(struct pool *pool, struct chunk *chunk)
     }
     chunk->next = pool->free[chunk->kind];
     pool->free[chunk->kind] = chunk;
-}
-
-void pool_give(struct pool *pool, struct chunk *chunk)
-{
-    if (--chunk->holds == 0)
-        put(pool, chunk);
 }
 
 struct chunk *pool_chunk(const struct pool *pool, const void *address)

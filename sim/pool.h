@@ -61,9 +61,35 @@ struct pool {
     bool scrub; /* overwrite what is given back, so that a late reader sees it */
 };
 
-struct chunk *pool_take(struct pool *pool, enum chunk_kind kind);
+/* Has another one to be taken; false when there is no memory. */
+bool pool_grow(struct pool *pool, enum chunk_kind kind);
+
+static inline struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
+{
+    if (!pool->free[kind] && !pool_grow(pool, kind))
+        return NULL;
+    struct chunk *chunk = pool->free[kind];
+    pool->free[kind] = chunk->next;
+    if (chunk->next) { /* the one that will be taken next */
+        __builtin_prefetch(chunk->next, 1);
+        __builtin_prefetch(chunk->next->memory + LINK_HEADROOM, 1);
+    }
+    chunk->next = NULL;
+    chunk->data = chunk->memory + LINK_HEADROOM;
+    chunk->holds = 1;
+    chunk->bytes = 0;
+    return chunk;
+}
+
+/* Nobody holds it any more. */
+void pool_put(struct pool *pool, struct chunk *chunk);
+
 /* Drops one hold. */
-void pool_give(struct pool *pool, struct chunk *chunk);
+static inline void pool_give(struct pool *pool, struct chunk *chunk)
+{
+    if (--chunk->holds == 0)
+        pool_put(pool, chunk);
+}
 /* Takes back what the other pool has put aside for this one. */
 void pool_collect(struct pool *pool, struct pool *other);
 void pool_free(struct pool *pool);
