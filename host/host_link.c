@@ -116,7 +116,7 @@ static void update_timer(struct host_links *host, bool more)
 void host_links_pump(struct host_links *host)
 {
     bool more = true;
-    struct notice notice;
+    const struct notice *notice;
 
     /* A notice function may send, which need not pump again. */
     if (host->pumping || host->handles_open == 0) {
@@ -128,9 +128,9 @@ void host_links_pump(struct host_links *host)
             socket_link_flush(&host->sockets[k]);
         }
         more = router_step(&host->router, uv_hrtime() / 1000);
-        while (router_notice(&host->router, &notice)) {
-            host->packets += notice.kind == NOTICE_PACKET;
-            host->notice(host->context, &notice);
+        while ((notice = router_notice(&host->router))) {
+            host->packets += notice->kind == NOTICE_PACKET;
+            host->notice(host->context, notice);
             more = true;
         }
         more |= empty_outbox(host);

@@ -135,9 +135,9 @@ bool node_work(struct node *node, uint64_t now_us)
     bool more = false;
 
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
-        struct notice notice;
-        while (router_noticed(&node->router) && router_notice(&node->router, &notice))
-            take_notice(node, &notice, now_us);
+        const struct notice *notice;
+        while (router_noticed(&node->router) && (notice = router_notice(&node->router)))
+            take_notice(node, notice, now_us);
         collective_pump(node);
         message_pump(node, now_us);
         more = node->load_due && load_pump(node, now_us);

@@ -183,10 +183,6 @@ bool circuit_answer_source(struct router *router, unsigned index, int status, ui
     uint8_t flags = source->circuit.flags;
     bool bytes_follow = status == E_OK ? !(flags & OPEN_INLINE)
                                        : stream_early(flags) && source->state != CIRCUIT_WAITING;
-    struct notice notice = {.kind = status == E_OK ? NOTICE_ACCEPTED : NOTICE_REFUSED,
-                            .token = source->circuit.token,
-                            .status = status,
-                            .done_ns = done_ns};
 
     router->opening_count--;
     if (index < router->opening_passed)
@@ -195,7 +191,11 @@ bool circuit_answer_source(struct router *router, unsigned index, int status, ui
         router->opening[i] = router->opening[i + 1];
     if (status == E_OK)
         router->send_free_ns = done_ns;
-    router_tell(router, &notice);
+    *router_tell(router) =
+        (struct notice){.kind = status == E_OK ? NOTICE_ACCEPTED : NOTICE_REFUSED,
+                        .token = source->circuit.token,
+                        .status = status,
+                        .done_ns = done_ns};
     source->refused = status != E_OK;
     if (source->state != CIRCUIT_CLOSED)
         source->state = bytes_follow ? CIRCUIT_FLOWING : CIRCUIT_CLOSED;
@@ -264,7 +264,7 @@ static void tell_opens(struct router *router)
             return;
         }
         router->untold_ports &= ~(1u << port);
-        router_tell(router, &(struct notice){.kind = NOTICE_OPEN, .port = port});
+        *router_tell(router) = (struct notice){.kind = NOTICE_OPEN, .port = port};
     }
 }
 

@@ -26,7 +26,7 @@ static void learn(struct router *router, const struct hello *hello, uint32_t id)
         channel->dead_after_ms = hello->dead_after_ms;
         channel_greet_soon(channel);
     }
-    router_tell(router, &(struct notice){.kind = NOTICE_IDENTITY});
+    *router_tell(router) = (struct notice){.kind = NOTICE_IDENTITY};
 }
 
 /* What the other end's number makes of ours; ID_UNKNOWN when the cable is not where it belongs. */

@@ -14,7 +14,8 @@
 unsigned router_next_hop(const struct router *router, uint32_t dst);
 
 bool router_notice_room(const struct router *router);
-void router_tell(struct router *router, const struct notice *notice);
+/* The place of a new notice, which the caller fills. */
+struct notice *router_tell(struct router *router);
 
 /* Finishes a packet that starts FRAME_HEADER_BYTES after `frame`, and queues it as one segment; the
  * caller says whose memory that is. */

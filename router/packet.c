@@ -104,11 +104,11 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
         router->packets_dropped++;
         channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
     } else if (out == PORT_LOCAL) {
-        router_tell(router, &(struct notice){.kind = NOTICE_PACKET,
-                                             .port = port,
-                                             .bytes = arrival->bytes - PACKET_HEADER_BYTES,
-                                             .packet = packet,
-                                             .buffer = arrival->buffer});
+        *router_tell(router) = (struct notice){.kind = NOTICE_PACKET,
+                                               .port = port,
+                                               .bytes = arrival->bytes - PACKET_HEADER_BYTES,
+                                               .packet = packet,
+                                               .buffer = arrival->buffer};
     } else {
         CHECK(in->routed_count < CONTROL_WINDOW);
         in->routed[(in->routed_first + in->routed_count++) % CONTROL_WINDOW] = *arrival;

@@ -109,32 +109,34 @@ bool router_notice_room(const struct router *router)
     return router->notice_count < NOTICES_MAX;
 }
 
-void router_tell(struct router *router, const struct notice *notice)
+struct notice *router_tell(struct router *router)
 {
     CHECK(router_notice_room(router));
     if (router->notice_count == 0)
         router->notice_first = 0;
-    router->notices[(router->notice_first + router->notice_count++) % NOTICES_MAX] = *notice;
+    return &router->notices[(router->notice_first + router->notice_count++) % NOTICES_MAX];
 }
 
-bool router_notice(struct router *router, struct notice *notice)
+/* Takes the first notice off, and gives back where its packet lies. */
+static void drop_notice(struct router *router)
 {
-    if (router->held) {
-        channel_release(&router->ports[router->held_port].channel, router->held_buffer,
-                        CREDIT_CONTROL, 0);
-        router->held = false;
-    }
-    if (router->notice_count == 0)
-        return false;
-    *notice = router->notices[router->notice_first];
+    const struct notice *notice = &router->notices[router->notice_first];
+
+    if (notice->kind == NOTICE_PACKET)
+        channel_release(&router->ports[notice->port].channel, notice->buffer, CREDIT_CONTROL, 0);
     router->notice_first = (uint8_t)((router->notice_first + 1) % NOTICES_MAX);
     router->notice_count--;
-    if (notice->kind == NOTICE_PACKET) {
-        router->held = true;
-        router->held_port = (uint8_t)notice->port;
-        router->held_buffer = notice->buffer;
-    }
-    return true;
+    router->notice_taken = false;
+}
+
+const struct notice *router_notice(struct router *router)
+{
+    if (router->notice_taken)
+        drop_notice(router);
+    if (router->notice_count == 0)
+        return NULL;
+    router->notice_taken = true;
+    return &router->notices[router->notice_first];
 }
 
 static void take_arrival(struct router *router, unsigned port, const struct arrival *arrival)
@@ -185,12 +187,12 @@ static void tell_link(struct router *router, unsigned port)
     if (state == LINK_UP && !(p->told & TOLD_UP) && router_notice_room(router)) {
         p->told |= TOLD_UP;
         router->setup_due = true;
-        router_tell(router, &(struct notice){.kind = NOTICE_UP, .port = port});
+        *router_tell(router) = (struct notice){.kind = NOTICE_UP, .port = port};
     }
     if (state == LINK_CROSSED && p->told & TOLD_UP && !(p->told & TOLD_CROSSED) &&
         router_notice_room(router)) {
         p->told |= TOLD_CROSSED;
-        router_tell(router, &(struct notice){.kind = NOTICE_CROSSED, .port = port});
+        *router_tell(router) = (struct notice){.kind = NOTICE_CROSSED, .port = port};
     }
     if (state == LINK_DEAD && !(p->told & TOLD_DEAD)) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX) {
@@ -202,9 +204,8 @@ static void tell_link(struct router *router, unsigned port)
         stream_port_dead(router, port);
         router->setup_due = true;
         router->in_due |= 1u << port;
-        router_tell(
-            router,
-            &(struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason});
+        *router_tell(router) =
+            (struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason};
     }
 }
 

@@ -231,9 +231,8 @@ struct router {
     uint8_t opening[CIRCUITS_MAX], opening_count;
     uint8_t opening_passed; /* those, the first of them, whose OPEN is on its way */
     uint8_t notice_first, notice_count;
-    bool held; /* the packet of the last notice is still to be released */
-    uint8_t held_port;
-    uint16_t held_buffer, ring;
+    bool notice_taken; /* the first: it is still to be taken off */
+    uint16_t ring;
     uint32_t port_count;
     uint32_t stamp;
     uint32_t circuits_forwarded;
@@ -277,13 +276,14 @@ void router_flush(struct router *router);
 /* All three; true when more, or a notice, is waiting. */
 bool router_step(struct router *router, uint64_t now_us);
 
-/* Takes the oldest notice; false when there is none. */
-bool router_notice(struct router *router, struct notice *notice);
+/* Takes the oldest notice; NULL when there is none. It stays, and so does its packet, until the
+ * next call, which comes before the next step. */
+const struct notice *router_notice(struct router *router);
 
-/* Whether router_notice has something to do: tell, or take back what came with the last notice. */
+/* Whether router_notice has something to do: tell, or take back the last notice. */
 static inline bool router_noticed(const struct router *router)
 {
-    return router->notice_count > 0 || router->held;
+    return router->notice_count > 0;
 }
 
 /* Wall time at which router_step wants to run next; UINT64_MAX: only when something arrives. */

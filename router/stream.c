@@ -256,17 +256,15 @@ static void pump_out(struct router *router, unsigned port)
 static void tell_received(struct router *router, unsigned port, const struct circuit *circuit,
                           uint8_t flags)
 {
-    struct notice notice = {.kind = NOTICE_RECEIVED,
-                            .port = port,
-                            .token = circuit->sink.token,
-                            .bytes = circuit->length,
-                            .status = E_OK};
+    bool truncated = circuit->length > circuit->sink.room;
 
-    if (flags & FLAG_ABORT)
-        notice.status = E_LINK_DEAD;
-    else if (circuit->length > circuit->sink.room)
-        notice.status = E_TRUNCATED;
-    router_tell(router, &notice);
+    *router_tell(router) = (struct notice){.kind = NOTICE_RECEIVED,
+                                           .port = port,
+                                           .token = circuit->sink.token,
+                                           .bytes = circuit->length,
+                                           .status = flags & FLAG_ABORT ? E_LINK_DEAD
+                                                     : truncated        ? E_TRUNCATED
+                                                                        : E_OK};
 }
 
 /* Copies a piece into the sink of a circuit that ends here, as far as there is room. */
@@ -431,12 +429,10 @@ void stream_source_check(struct router *router, unsigned number)
             router->sources_due |= bit;
             return;
         }
-        router_tell(router, &(struct notice){.kind = NOTICE_SENT,
-                                             .token = source->circuit.token,
-                                             .status = source->moved == source->length ||
-                                                               source->circuit.flags & OPEN_INLINE
-                                                           ? E_OK
-                                                           : E_LINK_DEAD});
+        bool whole = source->moved == source->length || source->circuit.flags & OPEN_INLINE;
+        *router_tell(router) = (struct notice){.kind = NOTICE_SENT,
+                                               .token = source->circuit.token,
+                                               .status = whole ? E_OK : E_LINK_DEAD};
     }
     source->state = CIRCUIT_FREE;
     router->sources_used &= ~bit;

@@ -431,9 +431,9 @@ bool host_step(struct sim *sim)
     bool more = router_take(&host->router, sim->wall_ns / 1000);
 
     do {
-        struct notice notice;
-        while (router_notice(&host->router, &notice))
-            take_notice(sim, &notice);
+        const struct notice *notice;
+        while ((notice = router_notice(&host->router)))
+            take_notice(sim, notice);
         pump(sim);
         router_move(&host->router, sim->wall_ns / 1000);
         router_flush(&host->router);

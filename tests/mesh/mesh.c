@@ -130,11 +130,11 @@ static void host_notice(struct mesh *mesh, const struct notice *notice)
 
 static bool step_host(struct mesh *mesh)
 {
-    struct notice notice;
+    const struct notice *notice;
     bool more = router_step(&mesh->host, mesh->now_us);
 
-    while (router_notice(&mesh->host, &notice))
-        host_notice(mesh, &notice);
+    while ((notice = router_notice(&mesh->host)))
+        host_notice(mesh, notice);
     return more;
 }
 
