@@ -84,11 +84,13 @@ void load_offer(struct node *node, const struct notice *notice)
         answer(node, PACKET_READY, from, want, want);
         return;
     }
-    if (node->program == PROGRAM_RUNNING || (load->state != LOAD_IDLE && load->from == from)) {
-        answer(node, node->program == PROGRAM_RUNNING ? PACKET_GONE : PACKET_LATER, from, want, 0);
+    /* A program that the host has stopped still runs when STOP comes behind a parent's offer. */
+    if (node->program == PROGRAM_RUNNING && from == ID_HOST) {
+        answer(node, PACKET_GONE, from, want, 0);
         return;
     }
-    if (load->state != LOAD_IDLE || !router_quiet(&node->router)) {
+    if (node->program == PROGRAM_RUNNING || load->state != LOAD_IDLE ||
+        !router_quiet(&node->router)) {
         answer(node, PACKET_LATER, from, want, 0);
         return;
     }

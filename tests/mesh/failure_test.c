@@ -364,6 +364,44 @@ static void a_neighbour_that_changes_its_name_is_dead(void **state)
     }
 }
 
+static bool two_receipts(struct mesh *mesh)
+{
+    return mesh_count_events(mesh, PACKET_RECEIPT) == 2;
+}
+
+/* The host has stopped both programs, and offers the next; by way of node 0 the offer is at node 1
+ * before STOP is. */
+static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
+{
+    static uint8_t blocks[2 * MESH_BLOCK_BYTES];
+    struct mesh *mesh = started(1, 23);
+    uint8_t offer[OFFER_BYTES] = {0};
+    struct circuit_source source = {.match = 8,
+                                    .flags = OPEN_IMAGE,
+                                    .data = {blocks, mesh->image},
+                                    .bytes = {sizeof blocks, MESH_IMAGE_BYTES}};
+
+    (void)state;
+    end_program(mesh, 0);
+    mesh_settle(mesh);
+    mesh->event_count = 0;
+    put32(offer, 8);
+    put32(offer + 4, MESH_IMAGE);
+    put32(offer + 8, MESH_IMAGE);
+    put32(offer + 12, MESH_IMAGE_BYTES);
+    put32(offer + 16, MESH_BLOCK_BYTES);
+    offer[20] = 1;
+    put32(offer + 24, MESH_IMAGE + MESH_IMAGE_BYTES);
+    assert_int_equal(router_send(&mesh->host, PACKET_OFFER, 0, offer, sizeof offer), E_OK);
+    mesh_settle(mesh);
+    assert_int_equal(router_open(&mesh->host, &source), E_OK);
+    mesh_settle(mesh);
+    assert_int_equal(mesh_count_events(mesh, PACKET_RECEIPT), 0);
+    assert_int_equal(router_send(&mesh->host, PACKET_STOP, 1, NULL, 0), E_OK);
+    assert_true(mesh_run(mesh, two_receipts));
+    mesh_free(mesh);
+}
+
 /* An offer is taken when the bytes of the download before it have gone; the word of that may still
  * be on its way through the node. The host's names for the two have the same low byte. */
 static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **state)
@@ -432,6 +470,7 @@ TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_c
           cmocka_unit_test(messages_during_a_collective_do_not_deadlock_with_it),
           cmocka_unit_test(a_neighbour_that_changes_its_name_is_dead),
           cmocka_unit_test(a_download_takes_one_circuit),
+          cmocka_unit_test(a_download_waits_for_a_program_that_is_being_stopped),
           cmocka_unit_test(word_of_an_earlier_download_is_not_taken_for_the_present_one),
           cmocka_unit_test(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link),
           cmocka_unit_test(a_cut_link_is_reported_by_both_ends),
