@@ -33,6 +33,13 @@ static struct node *node(void)
     return (struct node *)(void *)node_storage;
 }
 
+/* When the node wants to be looked at though nothing happens. */
+static uint64_t deadline(void)
+{
+    uint64_t step_us = node_deadline(node()), wake_us = node_wake_us(node());
+    return wake_us < step_us ? wake_us : step_us;
+}
+
 static void step_until_quiet(uint64_t now_us)
 {
     while (node_step(node(), now_us)) {
@@ -44,7 +51,7 @@ static void step_until_quiet(uint64_t now_us)
 static void serve(uint64_t now_us)
 {
     step_until_quiet(now_us);
-    while (platform_listen(node_deadline(node()))) {
+    while (platform_listen(deadline())) {
         step_until_quiet(platform_now_us());
     }
 }
@@ -54,7 +61,7 @@ static void serve_in_turn(void)
 {
     uint64_t start_us = platform_now_us(), now_us = start_us;
     do {
-        if (!node_step(node(), now_us) && !platform_listen(node_deadline(node()))) {
+        if (!node_step(node(), now_us) && !platform_listen(deadline())) {
             return;
         }
         now_us = platform_now_us();
@@ -70,7 +77,7 @@ static _Noreturn void idle(void)
         serve(now_us);
         if (node_take_start(node(), &start)) {
             platform_sync_instructions();
-            platform_update(node_deadline(node()));
+            platform_update(deadline());
             trap_enter(start.entry, start.stack_top, start.block, start.block_bytes);
         }
         now_us = platform_sleep();
@@ -89,12 +96,12 @@ void trap_call(struct trap_frame *frame)
     enum node_verdict verdict =
         node_call(node(), now_us, frame->registers[7], frame->registers, &result);
     if (verdict == NODE_RESUME) {
-        platform_update(node_deadline(node()));
+        platform_update(deadline());
     }
     while (verdict == NODE_BLOCK) {
         serve(now_us);
         verdict = node_resume(node(), now_us, &result);
-        platform_update(node_deadline(node()));
+        platform_update(deadline());
         if (verdict == NODE_BLOCK) {
             now_us = platform_sleep();
         }

@@ -182,6 +182,7 @@ static void describe_wait(const struct mesh_node *node, char *text, size_t room)
         snprintf(text, room, "waits in %s, step %u", operation_text(state.operation), state.step);
         break;
     case WAIT_CONSOLE: snprintf(text, room, "waits for its console text to leave"); break;
+    case WAIT_SLEEP: snprintf(text, room, "sleeps"); break;
     default: snprintf(text, room, "computes"); break;
     }
 }
@@ -335,7 +336,7 @@ static bool all_wait(const struct mesh *mesh, uint64_t *digest)
             continue;
         }
         if (state.program != PROGRAM_RUNNING || state.wait == WAIT_NOTHING ||
-            state.wait == WAIT_CONSOLE) {
+            state.wait == WAIT_CONSOLE || state.wait == WAIT_SLEEP) {
             return false;
         }
         for (unsigned i = 0; i < STATE_COUNTERS_AT; i++) { /* FNV-1a, without the counters */

@@ -149,6 +149,26 @@ static int call_collective(struct node *node, const uint32_t arguments[4])
     return collective_start(node, &copy);
 }
 
+/* The wall clock's time until which the program that has called sleeps. */
+static uint64_t sleep_end_ns(const struct node *node)
+{
+    return node->call_arguments[0] | (uint64_t)node->call_arguments[1] << 32;
+}
+
+uint64_t node_wake_us(const struct node *node)
+{
+    if (!node->call_open || node->call_number != ECUBE_CALL_SLEEP)
+        return UINT64_MAX;
+    uint64_t ns = sleep_end_ns(node);
+    return ns / 1000 + (ns % 1000 != 0);
+}
+
+static int call_sleep(const struct node *node, uint64_t now_us, bool *blocked)
+{
+    *blocked = now_us < node_wake_us(node);
+    return E_OK;
+}
+
 static int serve(struct node *node, uint64_t now_us, bool *blocked)
 {
     const uint32_t *arguments = node->call_arguments;
@@ -164,6 +184,7 @@ static int serve(struct node *node, uint64_t now_us, bool *blocked)
     case ECUBE_CALL_CLOCK: return call_clock(node, now_us, arguments);
     case ECUBE_CALL_ADVANCE: return call_advance(node, arguments);
     case ECUBE_CALL_REPORT: return call_report(node, arguments, blocked);
+    case ECUBE_CALL_SLEEP: return call_sleep(node, now_us, blocked);
     default: return E_SYSCALL;
     }
 }

@@ -92,5 +92,6 @@ enum wait_kind {
     WAIT_SEND = 1,
     WAIT_RECEIVE = 2,
     WAIT_COLLECTIVE = 3,
-    WAIT_CONSOLE = 4
+    WAIT_CONSOLE = 4,
+    WAIT_SLEEP = 5 /* until a time */
 };

@@ -92,6 +92,10 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
 /* Asks again for the call that NODE_BLOCK left open. */
 enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *result);
 
+/* When node_resume wants to be called though nothing happens, for a program that sleeps;
+ * UINT64_MAX: never. */
+uint64_t node_wake_us(const struct node *node);
+
 /* The program has been interrupted: what the host is told of where it computes. */
 void node_interrupted(struct node *node, uint32_t pc, uint32_t lr);
 

@@ -121,6 +121,8 @@ static uint8_t waits_for(const struct node *node, const struct request **request
     *request = NULL;
     if (!node->call_open)
         return WAIT_NOTHING;
+    if (node->call_number == ECUBE_CALL_SLEEP)
+        return WAIT_SLEEP;
     if (node->call_number != ECUBE_CALL_WAIT)
         return WAIT_CONSOLE;
     *request = &node->requests[node->call_arguments[0]];

@@ -22,7 +22,8 @@ enum ecube_call {
     ECUBE_CALL_TEST = 7,
     ECUBE_CALL_CLOCK = 8,   /* (struct ecube_abi_clock *) */
     ECUBE_CALL_ADVANCE = 9, /* (ns low, ns high): adds computing time to the model clock */
-    ECUBE_CALL_REPORT = 10  /* (struct ecube_abi_report *): one line of the result table */
+    ECUBE_CALL_REPORT = 10, /* (struct ecube_abi_report *): one line of the result table */
+    ECUBE_CALL_SLEEP = 11   /* (ns low, ns high): blocks until the wall clock is there */
 };
 
 enum {

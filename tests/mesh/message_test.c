@@ -189,6 +189,40 @@ static void impossible_requests_are_refused(void **state)
     mesh_free(mesh);
 }
 
+/* The node's word of what its program does, when the host asks. */
+static uint8_t doing(struct mesh *mesh, unsigned rank)
+{
+    mesh->event_count = 0;
+    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, rank, NULL, 0), E_OK);
+    mesh_settle(mesh);
+    assert_int_equal(mesh_count_events(mesh, PACKET_STATE), 1);
+    return mesh->events[0].body[1];
+}
+
+static void a_program_sleeps_until_its_time_and_its_node_does_not(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(2, 1, no_fault);
+    struct node *sleeper = mesh->nodes[1].node;
+    uint64_t end_ns = (mesh->now_us + 5000000) * 1000 + 1;
+    uint32_t arguments[4] = {(uint32_t)end_ns, (uint32_t)(end_ns >> 32)};
+    int32_t result = E_TIMEOUT;
+    assert_true(node_wake_us(sleeper) == UINT64_MAX);
+    assert_int_equal(node_call(sleeper, mesh->now_us, ECUBE_CALL_SLEEP, arguments, &result),
+                     NODE_BLOCK);
+    assert_int_equal(node_wake_us(sleeper), end_ns / 1000 + 1);
+    assert_int_equal(doing(mesh, 1), WAIT_SLEEP);
+    int32_t request = send(mesh, 0, 3, 3, MESH_DATA, 5000); /* by way of node 1 */
+    assert_int_equal(mesh_wait(mesh, 3, receive(mesh, 3, 0, 3, MESH_DATA, 5000)).status, E_OK);
+    assert_int_equal(mesh_wait(mesh, 0, request).status, E_OK);
+    assert_int_equal(node_resume(sleeper, end_ns / 1000, &result), NODE_BLOCK);
+    assert_int_equal(node_resume(sleeper, end_ns / 1000 + 1, &result), NODE_RESUME);
+    assert_int_equal(result, E_OK);
+    assert_true(node_wake_us(sleeper) == UINT64_MAX);
+    assert_int_equal(doing(mesh, 1), WAIT_NOTHING);
+    mesh_free(mesh);
+}
+
 /* Every node sends to every other, more than pools and queues hold, before anyone receives. */
 static int32_t compute(struct mesh *mesh, unsigned rank, uint64_t ns)
 {
@@ -334,6 +368,7 @@ TEST_MAIN(cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time
           cmocka_unit_test(a_node_can_send_to_itself),
           cmocka_unit_test(impossible_requests_are_refused),
           cmocka_unit_test(computing_never_wraps_the_model_clock),
+          cmocka_unit_test(a_program_sleeps_until_its_time_and_its_node_does_not),
           cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
           cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
           cmocka_unit_test(random_traffic_survives_damage_and_loss),

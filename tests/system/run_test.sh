@@ -46,6 +46,19 @@ formats_are_known() {
     [ "$(grep -c 'list 9 10' out)" -eq 2 ] || fail "vprintf and vfprintf differ"
 }
 
+sleeps_are_long_enough() {
+    tool_succeeds run --mesh cube:3 "$programs/sleeper.elf"
+}
+
+# The host looks after the others several times before time is up, and never says that they wait for ever.
+sleeper_lets_others_go_on() {
+    may_time_out=1
+    tool run --mesh cube:3 --timeout 8 "$programs/sleeper.elf" 1
+    [ "$status" -eq 124 ] || { words; fail "status $status"; }
+    words | grep -q 'did not end within 8 s: 7 of 8 programs have ended' || { words; fail "not 7 of 8 have ended"; }
+    words | grep -q '^ecube: node 1 (rank 1) sleeps$' || { words; fail "nobody says who sleeps"; }
+}
+
 own_program() {
     cat >squares.c <<'END'
 #include <stdio.h>
@@ -225,6 +238,8 @@ for dims in 0 1 2 3 4; do
 done
 check "a program gets its arguments as they were typed" arguments_arrive
 check "printf and scanf know C99's length modifiers, and %a as %e" formats_are_known
+check "sleep, usleep and nanosleep take at least as long as they are asked to" sleeps_are_long_enough
+check "a node whose program sleeps lets the messages of others through" sleeper_lets_others_go_on
 check "a user's own program compiles with ecube-cc and runs" own_program
 check "the exit status is that of the worst node" worst_status
 for dims in 1 2 3 4 5 6; do

@@ -66,14 +66,18 @@ static void free_fixture(struct fixture *f)
     free(f);
 }
 
-/* The node's program runs, and waits to receive; or it has ended. */
-static void answer(struct fixture *f, uint32_t node, bool waits)
+/* The node's program runs, and waits for something; or it has ended. */
+static void answer_with(struct fixture *f, uint32_t node, enum wait_kind wait)
 {
-    uint8_t body[STATE_BYTES] = {waits ? PROGRAM_RUNNING : PROGRAM_EXITED,
-                                 waits ? WAIT_RECEIVE : WAIT_NOTHING};
+    uint8_t body[STATE_BYTES] = {wait ? PROGRAM_RUNNING : PROGRAM_EXITED, (uint8_t)wait};
     struct mesh_packet packet = {PACKET_STATE, node, body, sizeof body};
 
     mesh_query_packet(&f->mesh, &packet);
+}
+
+static void answer(struct fixture *f, uint32_t node, bool waits)
+{
+    answer_with(f, node, waits ? WAIT_RECEIVE : WAIT_NOTHING);
 }
 
 static void all_answer_but_the_silent_one(struct fixture *f)
@@ -155,5 +159,27 @@ static void programs_do_not_wait_for_ever_while_any_node_stands_still(void **sta
     free_fixture(f);
 }
 
-TEST_MAIN(cmocka_unit_test(a_node_that_owes_an_answer_is_not_asked_again),
+/* One that will send what the others wait for. */
+static void programs_do_not_wait_for_ever_while_one_sleeps(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    for (uint32_t node = 0; node < NODES; node++) {
+        f->mesh.nodes[node].running = true;
+    }
+    for (unsigned tick = 0; tick < 24; tick++) {
+        mesh_watch_tick(&f->mesh);
+        if (f->mesh.query_open) {
+            all_answer_but_the_silent_one(f);
+            answer_with(f, SILENT, WAIT_SLEEP);
+        }
+    }
+    assert_false(f->ended);
+    assert_int_equal(f->lines, 0);
+    free_fixture(f);
+}
+
+TEST_MAIN(cmocka_unit_test(programs_do_not_wait_for_ever_while_one_sleeps),
+          cmocka_unit_test(a_node_that_owes_an_answer_is_not_asked_again),
           cmocka_unit_test(programs_do_not_wait_for_ever_while_any_node_stands_still))
