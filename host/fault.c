@@ -167,7 +167,7 @@ void mesh_describe_place(const struct mesh *mesh, uint32_t pc, uint32_t lr,
     bool called = find_caller(mesh, lr, known ? place : NULL, caller);
 
     snprintf(text, PLACE_TEXT_MAX, "%s%s%s%s", known ? " in " : "", place,
-             called ? ", called from " : "", caller);
+             called ? ", called from " : "", called ? caller : "");
 }
 
 void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)

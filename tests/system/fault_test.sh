@@ -86,6 +86,8 @@ check "a write to the kernel's memory is told and stopped" faults 139 'kernel me
 check "a write to a device is told and stopped" faults 139 'data abort' device
 check "a jump into nowhere is told" faults 139 'jump|null' jump
 check "a stack that overflows is told as that" faults 139 'stack overflow' overflow
+check "a function that calls itself too often is told once" \
+    faults 139 'stack overflow .* in dig \(misbehave\.c:[0-9]+\)$' dig
 check "a frame that reaches over the guard is told as a stack overflow" \
     faults 139 'stack overflow .* in large_frame \(misbehave\.c:[0-9]+\)$' frame
 check "a call of a null pointer is told with the place of the call" \

@@ -44,6 +44,14 @@ __attribute__((noinline)) static int recurse(volatile uint8_t *above, int depth)
     return depth ? recurse(frame, depth - 1) + frame[17] : 0;
 }
 
+/* The same without a function of the C library. */
+__attribute__((noinline)) static int dig(int depth)
+{
+    volatile int frame[64];
+    frame[0] = depth;
+    return depth ? dig(depth - 1) + frame[0] : 0;
+}
+
 /* Down to the kernel's memory, over the guard below the stack. */
 __attribute__((noinline)) static int large_frame(void)
 {
@@ -136,6 +144,8 @@ static int alone(const char *what, int value)
         return jump_nowhere();
     if (strcmp(what, "overflow") == 0)
         return recurse(NULL, 1000000);
+    if (strcmp(what, "dig") == 0)
+        return dig(1000000);
     if (strcmp(what, "frame") == 0)
         return large_frame();
     if (strcmp(what, "call") == 0)
