@@ -40,7 +40,8 @@ arguments_arrive() {
 formats_are_known() {
     tool_succeeds run --mesh cube:0 "$programs/formats.elf"
     for line in 'print 80    ff|7   | -3 1099511627776 100%z 2199023255552 end' 'string 12 2.50 34 %zu' 'scan 2: 56 -78' \
-        'list 9 10' 'hexadecimal 1.500e+00    2.5E+00 % 12 13 end' 'error 11'; do
+        'list 9 10' 'bytes 2: 254 7 9 9' 'count' 'after 9 5 9' 'cut -3| 255|ab | 2.5 1099511627776 end' \
+        'wide grüß| ä€|x  |ä|ab| 12' 'alone x€  é 5' 'hexadecimal 1.500e+00    2.5E+00 % 12 13 end' 'error 11'; do
         grep -qF "[0] $line" out || { cat out; fail "no line '$line'"; }
     done
     [ "$(grep -c 'list 9 10' out)" -eq 2 ] || fail "vprintf and vfprintf differ"
@@ -237,7 +238,7 @@ for dims in 0 1 2 3 4; do
     check "messages, tags and their errors are right on cube:$dims" messages_are_right
 done
 check "a program gets its arguments as they were typed" arguments_arrive
-check "printf and scanf know C99's length modifiers, and %a as %e" formats_are_known
+check "printf and scanf know C99's length modifiers, printf wide characters, and %a as %e" formats_are_known
 check "sleep, usleep and nanosleep take at least as long as they are asked to" sleeps_are_long_enough
 check "a node whose program sleeps lets the messages of others through" sleeper_lets_others_go_on
 check "a user's own program compiles with ecube-cc and runs" own_program
