@@ -33,6 +33,13 @@ int ecube_receive_start(void *data, uint32_t bytes, int source, int tag,
     return request_begin(request, ecube_call(ECUBE_CALL_RECEIVE, (uintptr_t)&message, 0));
 }
 
+/* The kernel knows no such request: what else stands in it, a buffer to free, is not ours. */
+static int request_unknown(struct ecube_request *request, int32_t error)
+{
+    *request = (struct ecube_request){.number = ECUBE_E_ARGUMENT};
+    return error;
+}
+
 /*
  * Ends a complete request: the own block leaves the working buffer, the buffer goes back to the
  * heap.
@@ -65,7 +72,7 @@ int ecube_wait(struct ecube_request *request, struct ecube_status *status)
     }
     int32_t called = ecube_call(ECUBE_CALL_WAIT, (uint32_t)request->number, (uintptr_t)&result);
     if (called < 0) {
-        result.status = called; /* the kernel does not know the request, so nothing is under way */
+        return request_unknown(request, called);
     }
     int ended = request_end(request, &result, status);
     return ended < 0 ? ended : (int)result.bytes;
@@ -82,7 +89,7 @@ int ecube_test(struct ecube_request *request, struct ecube_status *status)
         return 0;
     }
     if (called < 0) {
-        result.status = called;
+        return request_unknown(request, called);
     }
     int ended = request_end(request, &result, status);
     return ended < 0 ? ended : 1;

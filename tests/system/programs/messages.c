@@ -109,6 +109,11 @@ static void errors_are_errors(void)
     expect(ecube_receive(small, sizeof small, partner, 3, &status) == ECUBE_E_TRUNCATED,
            "a long message is cut");
     (void)ecube_wait(&request, NULL);
+    memset(&request, 0x55, sizeof request);
+    expect(ecube_wait(&request, NULL) == ECUBE_E_ARGUMENT,
+           "what was never begun cannot be awaited");
+    memset(&request, 0x55, sizeof request);
+    expect(ecube_test(&request, NULL) == ECUBE_E_ARGUMENT, "what was never begun cannot be tested");
 }
 
 int main(int argc, char **argv)
