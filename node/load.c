@@ -72,6 +72,16 @@ static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want,
     router_send(&node->router, kind, dst, body, kind == PACKET_READY ? 12 : 4);
 }
 
+/* Circuits that wait for their step of a collective that is no more. */
+static void refuse_steps(struct node *node)
+{
+    for (uint32_t left = router_opens(&node->router); left; left &= left - 1) {
+        unsigned port = (unsigned)__builtin_ctz(left);
+        if (router_open_at(&node->router, port)[30] & OPEN_SCHEDULE)
+            router_refuse(&node->router, port, E_PEER_GONE);
+    }
+}
+
 void load_offer(struct node *node, const struct notice *notice)
 {
     struct load *load = &node->load;
@@ -109,6 +119,7 @@ void load_offer(struct node *node, const struct notice *notice)
         return;
     }
     collective_reset(node);
+    refuse_steps(node);
     message_reset(node); /* frees the request of a collective that is no more */
     router_reset_clocks(&node->router);
     node->program = PROGRAM_LOADING;

@@ -273,25 +273,33 @@ static bool two_answers(struct mesh *mesh)
     return mesh->accepted + mesh->refused == 2;
 }
 
+/* Offers node 0 the image of image_bytes for a subcube. */
+static void offer_image(struct mesh *mesh, unsigned dims, uint32_t image_bytes)
+{
+    uint8_t offer[OFFER_BYTES] = {0};
+
+    put32(offer, 7);
+    put32(offer + 4, MESH_IMAGE);
+    put32(offer + 8, MESH_IMAGE);
+    put32(offer + 12, image_bytes);
+    put32(offer + 16, MESH_BLOCK_BYTES);
+    offer[20] = (uint8_t)dims;
+    put32(offer + 24, MESH_IMAGE + image_bytes);
+    assert_int_equal(router_send(&mesh->host, PACKET_OFFER, 0, offer, sizeof offer), E_OK);
+}
+
 /* The second of two circuits for one offer comes while the bytes of the first do. */
 static void a_download_takes_one_circuit(void **state)
 {
     enum { IMAGE_BYTES = 400000 }; /* more than a link's window */
     struct mesh *mesh = mesh_make(1, 1 << 20, 21, no_fault, ipsc860);
     uint8_t *image = calloc(1, IMAGE_BYTES);
-    uint8_t offer[OFFER_BYTES] = {0}, blocks[2 * MESH_BLOCK_BYTES] = {0};
+    uint8_t blocks[2 * MESH_BLOCK_BYTES] = {0};
 
     (void)state;
     assert_non_null(image);
     mesh_settle(mesh);
-    put32(offer, 7);
-    put32(offer + 4, MESH_IMAGE);
-    put32(offer + 8, MESH_IMAGE);
-    put32(offer + 12, IMAGE_BYTES);
-    put32(offer + 16, MESH_BLOCK_BYTES);
-    offer[20] = 1;
-    put32(offer + 24, MESH_IMAGE + IMAGE_BYTES);
-    assert_int_equal(router_send(&mesh->host, PACKET_OFFER, 0, offer, sizeof offer), E_OK);
+    offer_image(mesh, 1, IMAGE_BYTES);
     mesh_settle(mesh);
     struct circuit_source source = {.match = 7,
                                     .flags = OPEN_IMAGE,
@@ -375,8 +383,7 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
 {
     static uint8_t blocks[2 * MESH_BLOCK_BYTES];
     struct mesh *mesh = started(1, 23);
-    uint8_t offer[OFFER_BYTES] = {0};
-    struct circuit_source source = {.match = 8,
+    struct circuit_source source = {.match = 7,
                                     .flags = OPEN_IMAGE,
                                     .data = {blocks, mesh->image},
                                     .bytes = {sizeof blocks, MESH_IMAGE_BYTES}};
@@ -385,20 +392,35 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
     end_program(mesh, 0);
     mesh_settle(mesh);
     mesh->event_count = 0;
-    put32(offer, 8);
-    put32(offer + 4, MESH_IMAGE);
-    put32(offer + 8, MESH_IMAGE);
-    put32(offer + 12, MESH_IMAGE_BYTES);
-    put32(offer + 16, MESH_BLOCK_BYTES);
-    offer[20] = 1;
-    put32(offer + 24, MESH_IMAGE + MESH_IMAGE_BYTES);
-    assert_int_equal(router_send(&mesh->host, PACKET_OFFER, 0, offer, sizeof offer), E_OK);
+    offer_image(mesh, 1, MESH_IMAGE_BYTES);
     mesh_settle(mesh);
     assert_int_equal(router_open(&mesh->host, &source), E_OK);
     mesh_settle(mesh);
     assert_int_equal(mesh_count_events(mesh, PACKET_RECEIPT), 0);
     assert_int_equal(router_send(&mesh->host, PACKET_STOP, 1, NULL, 0), E_OK);
     assert_true(mesh_run(mesh, two_receipts));
+    mesh_free(mesh);
+}
+
+/* Who opened a circuit for a step of a stopped program's collective must not wait for ever. */
+static void a_download_refuses_circuits_that_wait_for_steps_of_the_program_before(void **state)
+{
+    struct mesh *mesh = started(1, 24);
+    uint8_t bytes[5000] = {0};
+    struct circuit_source step = {
+        .match = 1, .flags = OPEN_SCHEDULE, .epoch = 1, .data = {bytes}, .bytes = {sizeof bytes}};
+
+    (void)state;
+    end_program(mesh, 0);
+    mesh->nodes[0].node->collective.walking = true;
+    mesh_settle(mesh);
+    unsigned refused = mesh->refused;
+    assert_int_equal(router_open(&mesh->host, &step), E_OK);
+    mesh_settle(mesh);
+    assert_int_equal(mesh->refused, refused);
+    offer_image(mesh, 0, MESH_IMAGE_BYTES);
+    mesh_settle(mesh);
+    assert_int_equal(mesh->refused, refused + 1);
     mesh_free(mesh);
 }
 
@@ -471,6 +493,7 @@ TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_c
           cmocka_unit_test(a_neighbour_that_changes_its_name_is_dead),
           cmocka_unit_test(a_download_takes_one_circuit),
           cmocka_unit_test(a_download_waits_for_a_program_that_is_being_stopped),
+          cmocka_unit_test(a_download_refuses_circuits_that_wait_for_steps_of_the_program_before),
           cmocka_unit_test(word_of_an_earlier_download_is_not_taken_for_the_present_one),
           cmocka_unit_test(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link),
           cmocka_unit_test(a_cut_link_is_reported_by_both_ends),
