@@ -146,6 +146,20 @@ void ahead_event(const struct part *part, uint32_t at)
         fetch(&part->sim->ends[event->index]);
 }
 
+void ahead_arrive(const struct outbox *out, uint32_t at)
+{
+    if (at + AHEAD_PEER < out->count)
+        fetch(out->ends[at + AHEAD_PEER]);
+    if (at + AHEAD_SHOWN < out->count) {
+        const struct sim_end *end = out->ends[at + AHEAD_SHOWN];
+        fetch(&end->part->sim->actors[end->actor]);
+        if (end->flight) {
+            fetch(end->flight);
+            fetch(end->flight->data);
+        }
+    }
+}
+
 void ahead_take(const struct outbox *out, uint32_t at)
 {
     if (at + AHEAD_TAKE < out->count)

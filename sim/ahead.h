@@ -20,5 +20,8 @@ void ahead_ready(struct part *part);
 /* Looks at an end whose event comes soon, before number `at` of those that are due is taken. */
 void ahead_event(const struct part *part, uint32_t at);
 
-/* Looks at the ends whose frames are taken next. */
+/* Looks at the ends whose frames are shown next. */
+void ahead_arrive(const struct outbox *out, uint32_t at);
+
+/* Looks at the ends of another part whose frames are taken next. */
 void ahead_take(const struct outbox *out, uint32_t at);

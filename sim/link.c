@@ -79,18 +79,30 @@ void sim_end_due(struct sim_end *end)
     advance(end);
 }
 
+/* Adds to what is under way to an end. */
+static inline void append(struct sim_end *to, struct chunk *first, struct chunk *last)
+{
+    *(to->first ? &to->last->next : &to->first) = first;
+    to->last = last;
+    if (!to->flight)
+        to->flight = first;
+}
+
+void sim_end_arrive(struct sim_end *end)
+{
+    end->due = false;
+    advance(end);
+}
+
 void sim_end_take(struct sim_end *end)
 {
-    struct sim_end *to = end->peer;
+    struct chunk *first = end->out;
 
-    if (!end->out)
+    if (!first)
         return; /* lost with its link */
-    *(to->first ? &to->last->next : &to->first) = end->out;
-    to->last = end->out->last;
-    if (!to->flight)
-        to->flight = end->out;
     end->out = NULL;
-    advance(to);
+    append(end->peer, first, first->last);
+    advance(end->peer);
 }
 
 static void discard(struct pool *pool, struct chunk *chunk)
@@ -118,15 +130,30 @@ static uint64_t physical(struct sim *sim, struct sim_end *end, uint32_t bytes)
     return leaves + faults->delay_ns;
 }
 
-/* Puts a frame aside until the round is over. */
+static bool own_part(const struct part *part, const struct sim_end *end)
+{
+    return end->to_part == part->pool.number;
+}
+
+/* Puts a frame aside until the round is over: at its receiver, but for that of another part, whose
+ * list is not to be touched now. */
 static inline void put_aside(struct part *part, struct sim_end *end, struct chunk *first,
                              struct chunk *last)
 {
-    if (end->out)
+    struct sim_end *to = end->peer;
+
+    if (own_part(part, end)) {
+        append(to, first, last);
+        if (!to->due)
+            part_send(part, end->to_part, to);
+        to->due = true;
+        return;
+    }
+    if (end->out) {
         end->out->last->next = first;
-    else {
+    } else {
         end->out = first;
-        part_send(part, end);
+        part_send(part, end->to_part, end);
     }
     end->out->last = last;
 }
@@ -199,7 +226,7 @@ static void begin(struct part *part, struct sim_end *end, const uint8_t *data, u
 static inline struct chunk *share(struct part *part, const struct sim_end *end, const uint8_t *data,
                                   uint32_t bytes)
 {
-    struct chunk *chunk = end->crosses ? NULL : pool_chunk(&part->pool, data);
+    struct chunk *chunk = own_part(part, end) ? pool_chunk(&part->pool, data) : NULL;
 
     if (!chunk || chunk->data != data || chunk->bytes != bytes || chunk->listed)
         return NULL;
@@ -358,7 +385,6 @@ void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, ui
     end->peer = peer;
     end->to_part =
         peer_actor < sim->count ? sim->actors[peer_actor].part : (uint8_t)sim->part_count;
-    end->crosses = sim->actors[peer_actor].part != sim->actors[actor].part;
     end->actor = actor;
     end->port = (uint8_t)port;
 }

@@ -25,7 +25,7 @@ struct sim_end {
     uint16_t arrived;
     uint8_t port;
     uint8_t to_part;            /* of the peer; the number of parts: it is the host */
-    bool crosses;               /* the peer is of another part */
+    bool due;                   /* something was sent to it in this round */
     bool mute;                  /* nothing that it sends arrives any more */
     bool waiting;               /* an event stands for the first chunk under way */
     bool starved;               /* a chunk is there, and no buffer number is free */
@@ -35,7 +35,7 @@ struct sim_end {
     struct chunk *flight;       /* the first that is under way */
     struct part *part;
     struct sim_end *peer;
-    struct chunk *out;           /* sent in this round */
+    struct chunk *out;           /* sent in this round, to another part */
     uint64_t numbers;            /* bit n: buffer number n is with the router */
     struct chunk *few[HELD_FEW]; /* with the router: the lowest numbers, and the others */
 
@@ -59,7 +59,10 @@ void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, ui
 /* The event of an end has come: shows what is due. */
 void sim_end_due(struct sim_end *end);
 
-/* The round is over: what this end has sent is on its way to its peer. */
+/* The round is over: what was sent to this end by one of its own part is on its way. */
+void sim_end_arrive(struct sim_end *end);
+
+/* ... what this end has sent to its peer in another part. */
 void sim_end_take(struct sim_end *end);
 
 /* Both ends lose their carrier; what is under way is lost. */

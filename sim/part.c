@@ -272,6 +272,18 @@ static void step_ready(struct part *part)
     }
 }
 
+/* What was sent within the part. */
+static void take_own(struct part *part)
+{
+    struct outbox *out = &part->out[part->pool.number];
+
+    for (uint32_t i = 0; i < out->count; i++) {
+        ahead_arrive(out, i);
+        sim_end_arrive(out->ends[i]);
+    }
+    out->count = 0;
+}
+
 static void take(struct outbox *out)
 {
     for (uint32_t i = 0; i < out->count; i++) {
@@ -286,7 +298,7 @@ void part_act(struct part *part)
     take_events(part);
     step_ready(part);
     part->acted = part->events;
-    take(&part->out[part->pool.number]);
+    take_own(part);
 }
 
 void part_meet(struct part *part)
@@ -295,7 +307,10 @@ void part_meet(struct part *part)
 
     for (unsigned from = 0; from < sim->part_count; from++) {
         struct part *other = &sim->parts[from];
-        take(&other->out[part->pool.number]);
+        if (other == part)
+            take_own(part); /* from the host */
+        else
+            take(&other->out[part->pool.number]);
         if (part->pool.number == 0)
             take(&other->out[sim->part_count]);
         pool_collect(&part->pool, &other->pool);

@@ -33,7 +33,8 @@ enum event_kind {
     EVENT_FAULT /* number `index` of the list */
 };
 
-/* Ends that have sent in this round to the nodes of one part, or to the host. */
+/* Ends of this part that have sent in this round to the nodes of another, or to the host; for this
+ * part itself the ends that something was sent to. */
 struct outbox {
     struct sim_end **ends;
     uint32_t count, room;
@@ -88,10 +89,10 @@ void part_make_ready(struct part *part, uint32_t actor);
 /* False: there is no memory. */
 bool part_grow(struct part *part, struct outbox *out);
 
-/* An end of this part has begun to send to another. */
-static inline void part_send(struct part *part, struct sim_end *end)
+/* Notes an end in the outbox of a part. */
+static inline void part_send(struct part *part, unsigned to_part, struct sim_end *end)
 {
-    struct outbox *out = &part->out[end->to_part];
+    struct outbox *out = &part->out[to_part];
 
     if (out->count < out->room || part_grow(part, out))
         out->ends[out->count++] = end;
