@@ -1,0 +1,162 @@
+#include "tests/mesh/neighbour.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "tests/unit/testing.h"
+
+enum { ROUNDS = 40, US_PER_MS = 1000 };
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+static void note(struct neighbours *all, struct heard what)
+{
+    assert_true(all->heard_count < HEARD_MAX);
+    all->heard[all->heard_count++] = what;
+}
+
+static struct router *router_of(struct neighbours *all, unsigned rank)
+{
+    return &all->mesh->nodes[rank].node->router;
+}
+
+static void hear_open(struct neighbours *all, unsigned rank, unsigned port)
+{
+    struct router *router = router_of(all, rank);
+    uint32_t match = get32(router_open_at(router, port) + 20);
+    struct circuit_sink sink = {.data = mesh_at(all->mesh, rank, MESH_DATA),
+                                .room = NEIGHBOUR_ROOM};
+
+    note(all, (struct heard){.kind = PACKET_OPEN, .rank = rank, .match = match});
+    if (all->refusal != E_OK)
+        router_refuse(router, port, all->refusal);
+    else
+        router_accept(router, port, &sink);
+    all->refusal = E_OK;
+}
+
+static void hear(struct neighbours *all, unsigned rank, const struct notice *notice)
+{
+    const uint8_t *packet = notice->packet;
+    struct heard what = {.rank = rank, .status = notice->status};
+
+    if (notice->kind == NOTICE_OPEN) {
+        hear_open(all, rank, notice->port);
+    } else if (notice->kind == NOTICE_ACCEPTED || notice->kind == NOTICE_REFUSED) {
+        what.kind = notice->kind == NOTICE_ACCEPTED ? PACKET_ACCEPT : PACKET_REFUSE;
+        note(all, what);
+    } else if (notice->kind == NOTICE_PACKET && notice->bytes >= 4) {
+        what.kind = packet[0];
+        what.name = get32(packet + 16);
+        what.match = packet[0] == PACKET_READY ? get32(packet + 20) : 0;
+        what.behind = packet[0] == PACKET_WANT ? get32(packet + 28) : 0;
+        note(all, what);
+    }
+}
+
+int neighbours_begin(void **state)
+{
+    struct neighbours *all = calloc(1, sizeof *all);
+
+    if (!all)
+        return -1;
+    all->mesh = mesh_make(2, 1 << 20, 3, no_fault, ipsc860);
+    all->node = all->mesh->nodes[0].node;
+    *state = all;
+    return mesh_start(all->mesh) ? 0 : -1;
+}
+
+int neighbours_end(void **state)
+{
+    struct neighbours *all = *state;
+
+    mesh_free(all->mesh);
+    free(all);
+    return 0;
+}
+
+void neighbours_step(struct neighbours *all, unsigned rank)
+{
+    const struct notice *notice;
+
+    if (rank == 0) {
+        node_step(all->node, all->mesh->now_us);
+        return;
+    }
+    router_step(router_of(all, rank), all->mesh->now_us);
+    while ((notice = router_notice(router_of(all, rank))))
+        hear(all, rank, notice);
+}
+
+void neighbours_turn(struct neighbours *all)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        all->mesh->now_us++;
+        for (unsigned rank = 0; rank < 3; rank++)
+            neighbours_step(all, rank);
+    }
+}
+
+void neighbours_pass_ms(struct neighbours *all, unsigned ms)
+{
+    all->mesh->now_us += (uint64_t)ms * US_PER_MS;
+    neighbours_turn(all);
+}
+
+const struct heard *neighbours_expect(struct neighbours *all, uint8_t kind, unsigned rank)
+{
+    assert_true(all->taken < all->heard_count);
+    const struct heard *what = &all->heard[all->taken++];
+    assert_int_equal(what->kind, kind);
+    assert_int_equal(what->rank, rank);
+    return what;
+}
+
+void neighbours_expect_no_more(const struct neighbours *all)
+{
+    assert_int_equal(all->heard_count, all->taken);
+}
+
+static void say(struct neighbours *all, unsigned rank, uint8_t kind, const uint8_t *body,
+                uint32_t bytes)
+{
+    assert_int_equal(router_send(router_of(all, rank), kind, 0, body, bytes), E_OK);
+}
+
+void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t want,
+                       uint32_t match)
+{
+    uint8_t body[12];
+
+    put32(body, want);
+    put32(body + 4, match);
+    put32(body + 8, NEIGHBOUR_ROOM);
+    say(all, rank, kind, body, kind == PACKET_READY ? sizeof body : 4);
+}
+
+void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind)
+{
+    uint8_t body[16];
+
+    put32(body, want);
+    put32(body + 4, NEIGHBOUR_TAG);
+    put32(body + 8, NEIGHBOUR_ROOM);
+    put32(body + 12, behind);
+    say(all, rank, PACKET_WANT, body, sizeof body);
+}
+
+void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,
+                     uint32_t bytes)
+{
+    struct circuit_source source = {.dst = 0,
+                                    .match = match,
+                                    .tag = NEIGHBOUR_TAG,
+                                    .flags = flags,
+                                    .data = {mesh_at(all->mesh, rank, MESH_DATA)},
+                                    .bytes = {bytes},
+                                    .token = token_make(TOKEN_REQUEST, 0, 0)};
+
+    assert_int_equal(router_open(router_of(all, rank), &source), E_OK);
+}

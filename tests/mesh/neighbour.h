@@ -1,0 +1,52 @@
+/*
+ * neighbour.h - one real node whose neighbours are played by a test: it says what they say, in any
+ * order, and hears what they are told.
+ *
+ * Node 0 of a mesh of four is real; the routers of 1 and 2 carry what the test says.
+ */
+#pragma once
+
+#include "tests/mesh/mesh.h"
+
+enum { HEARD_MAX = 128, NEIGHBOUR_ROOM = 4000, NEIGHBOUR_TAG = 5 };
+
+/* What a neighbour was told: a packet (of a circuit its OPEN), or the answer to a circuit of its
+ * own as ACCEPT or REFUSE. */
+struct heard {
+    uint8_t kind; /* enum packet_kind */
+    unsigned rank;
+    uint32_t name;   /* first word of the body */
+    uint32_t match;  /* of READY and OPEN */
+    uint32_t behind; /* of WANT */
+    int status;      /* of ACCEPT and REFUSE */
+};
+
+struct neighbours {
+    struct mesh *mesh;
+    struct node *node; /* the real one */
+    struct heard heard[HEARD_MAX];
+    unsigned heard_count, taken;
+    int refusal; /* of the next circuit that comes to a neighbour; E_OK: it is accepted */
+};
+
+/* For cmocka_unit_test_setup_teardown: a mesh whose programs run; *state is a struct neighbours. */
+int neighbours_begin(void **state);
+int neighbours_end(void **state);
+
+/* Node 0, or a neighbour's router, once; all of them until what they have said has arrived; and the
+ * same after a time. */
+void neighbours_step(struct neighbours *all, unsigned rank);
+void neighbours_turn(struct neighbours *all);
+void neighbours_pass_ms(struct neighbours *all, unsigned ms);
+
+/* The next thing that was heard, which must be of this kind and for this neighbour. */
+const struct heard *neighbours_expect(struct neighbours *all, uint8_t kind, unsigned rank);
+void neighbours_expect_no_more(const struct neighbours *all);
+
+/* What a neighbour says to node 0: an answer to its announcement `want`; an announcement; a
+ * circuit. */
+void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t want,
+                       uint32_t match);
+void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind);
+void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,
+                     uint32_t bytes);
