@@ -48,6 +48,15 @@ static void check(struct mesh *mesh, unsigned rank, uint32_t at, uint32_t bytes,
         assert_int_equal(p[i], (uint8_t)(salt * 37 + i * 11 + (i >> 8)));
 }
 
+static int32_t compute(struct mesh *mesh, unsigned rank, uint64_t ns)
+{
+    uint32_t arguments[4] = {(uint32_t)ns, (uint32_t)(ns >> 32)};
+    int32_t result = E_TIMEOUT;
+
+    node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_ADVANCE, arguments, &result);
+    return result;
+}
+
 static void a_message_of_any_size_arrives_after_the_formulas_time(void **state)
 {
     static const uint32_t sizes[] = {0, 1, 8, 1023, 1024, 1025, 4096, 100000, 1000000};
@@ -151,6 +160,55 @@ static void a_message_longer_than_its_buffer_is_cut_and_said_to_be(void **state)
     mesh_free(mesh);
 }
 
+/* Its own, too: from the pool, or from where it lies. */
+static void a_message_to_oneself_longer_than_its_buffer_is_cut_and_comes_when_it_was_sent(
+    void **state)
+{
+    static const uint32_t sizes[] = {POOL_BYTES, POOL_BYTES + 1};
+
+    (void)state;
+    struct mesh *mesh = started(1, 3, no_fault);
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t bytes = sizes[i % 2];
+        bool receive_first = i >= 2;
+        int32_t r = 0;
+        memset(mesh_at(mesh, 1, MESH_DATA + 4096), 0xee, 4096);
+        if (receive_first)
+            r = receive(mesh, 1, 1, 0, MESH_DATA + 4096, 60);
+        assert_int_equal(compute(mesh, 1, 1000), E_OK);
+        uint64_t issue_ns = mesh_clock(mesh, 1);
+        fill(mesh, 1, MESH_DATA, bytes, i);
+        int32_t s = send(mesh, 1, 1, 0, MESH_DATA, bytes);
+        bool done = mesh->nodes[1].node->requests[s].state == STATE_DONE;
+        assert_int_equal(done, receive_first || bytes <= POOL_BYTES);
+        if (!receive_first)
+            r = receive(mesh, 1, 1, 0, MESH_DATA + 4096, 60);
+        struct ecube_abi_result got = mesh_wait(mesh, 1, r);
+        assert_int_equal(got.status, E_TRUNCATED);
+        assert_int_equal(got.done_ns, issue_ns);
+        assert_int_equal(mesh_wait(mesh, 1, s).status, E_OK);
+        check(mesh, 1, MESH_DATA + 4096, 60, i);
+        assert_int_equal(((uint8_t *)mesh_at(mesh, 1, MESH_DATA + 4096))[60], 0xee);
+    }
+    mesh_free(mesh);
+}
+
+static void a_message_waits_in_model_time_for_its_receive(void **state)
+{
+    enum { BYTES = 2000, LATE_NS = 1000000 };
+
+    (void)state;
+    struct mesh *mesh = started(1, 5, no_fault);
+    int32_t s = send(mesh, 0, 1, 0, MESH_DATA, BYTES);
+    mesh_settle(mesh);
+    assert_int_equal(compute(mesh, 1, LATE_NS), E_OK);
+    uint64_t ready_ns = mesh_clock(mesh, 1);
+    int32_t r = receive(mesh, 1, 0, 0, MESH_DATA, BYTES);
+    assert_int_equal(mesh_wait(mesh, 1, r).done_ns, ready_ns + UINT64_C(425) * BYTES);
+    assert_int_equal(mesh_wait(mesh, 0, s).done_ns, ready_ns + UINT64_C(425) * BYTES);
+    mesh_free(mesh);
+}
+
 static void a_node_can_send_to_itself(void **state)
 {
     (void)state;
@@ -223,16 +281,6 @@ static void a_program_sleeps_until_its_time_and_its_node_does_not(void **state)
     mesh_free(mesh);
 }
 
-/* Every node sends to every other, more than pools and queues hold, before anyone receives. */
-static int32_t compute(struct mesh *mesh, unsigned rank, uint64_t ns)
-{
-    uint32_t arguments[4] = {(uint32_t)ns, (uint32_t)(ns >> 32)};
-    int32_t result = E_TIMEOUT;
-
-    node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_ADVANCE, arguments, &result);
-    return result;
-}
-
 static void computing_never_wraps_the_model_clock(void **state)
 {
     (void)state;
@@ -251,6 +299,7 @@ static void computing_never_wraps_the_model_clock(void **state)
     mesh_free(mesh);
 }
 
+/* Every node sends to every other, more than pools and queues hold, before anyone receives. */
 static void a_flood_of_unexpected_messages_loses_nothing(void **state)
 {
     (void)state;
@@ -361,15 +410,17 @@ static void a_packet_without_a_body_is_sent(void **state)
     mesh_free(mesh);
 }
 
-TEST_MAIN(cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time),
-          cmocka_unit_test(messages_behind_each_other_take_the_time_of_one_after_the_other),
-          cmocka_unit_test(messages_between_two_nodes_do_not_overtake),
-          cmocka_unit_test(a_message_longer_than_its_buffer_is_cut_and_said_to_be),
-          cmocka_unit_test(a_node_can_send_to_itself),
-          cmocka_unit_test(impossible_requests_are_refused),
-          cmocka_unit_test(computing_never_wraps_the_model_clock),
-          cmocka_unit_test(a_program_sleeps_until_its_time_and_its_node_does_not),
-          cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
-          cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
-          cmocka_unit_test(random_traffic_survives_damage_and_loss),
-          cmocka_unit_test(a_packet_without_a_body_is_sent))
+TEST_MAIN(
+    cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time),
+    cmocka_unit_test(messages_behind_each_other_take_the_time_of_one_after_the_other),
+    cmocka_unit_test(messages_between_two_nodes_do_not_overtake),
+    cmocka_unit_test(a_message_longer_than_its_buffer_is_cut_and_said_to_be),
+    cmocka_unit_test(a_message_to_oneself_longer_than_its_buffer_is_cut_and_comes_when_it_was_sent),
+    cmocka_unit_test(a_message_waits_in_model_time_for_its_receive),
+    cmocka_unit_test(a_node_can_send_to_itself), cmocka_unit_test(impossible_requests_are_refused),
+    cmocka_unit_test(computing_never_wraps_the_model_clock),
+    cmocka_unit_test(a_program_sleeps_until_its_time_and_its_node_does_not),
+    cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
+    cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
+    cmocka_unit_test(random_traffic_survives_damage_and_loss),
+    cmocka_unit_test(a_packet_without_a_body_is_sent))

@@ -160,3 +160,51 @@ void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint
 
     assert_int_equal(router_open(router_of(all, rank), &source), E_OK);
 }
+
+int32_t node_sends(struct neighbours *all, int32_t peer)
+{
+    int32_t request =
+        mesh_message(all->mesh, 0, ECUBE_CALL_SEND, peer, NEIGHBOUR_TAG, MESH_DATA, NEIGHBOUR_ROOM);
+
+    assert_true(request >= 0);
+    return request;
+}
+
+int32_t node_receives(struct neighbours *all, int32_t peer, uint32_t address)
+{
+    int32_t request = mesh_message(all->mesh, 0, ECUBE_CALL_RECEIVE, peer, NEIGHBOUR_TAG, address,
+                                   NEIGHBOUR_ROOM);
+
+    assert_true(request >= 0);
+    return request;
+}
+
+const struct request *node_request(const struct neighbours *all, int32_t number)
+{
+    return &all->node->requests[number];
+}
+
+void node_is_done_with(const struct neighbours *all, int32_t number, int status)
+{
+    assert_int_equal(node_request(all, number)->state, STATE_DONE);
+    assert_int_equal(node_request(all, number)->status, status);
+}
+
+void neighbours_turn_without_2(struct neighbours *all)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        neighbours_step(all, 0);
+        neighbours_step(all, 1);
+    }
+}
+
+/* Packets to node 2, which takes none, have all slots. */
+void node_fills_slots(struct neighbours *all)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        while (router_send(&all->node->router, PACKET_CONSOLE, 2, "", 0) == E_OK) {
+        }
+        neighbours_step(all, 0);
+    }
+    assert_int_equal(router_slots_free(&all->node->router), 0);
+}

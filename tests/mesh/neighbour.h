@@ -50,3 +50,14 @@ void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint
 void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind);
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,
                      uint32_t bytes);
+
+/* A long message of node 0's program to a node, and a receive of one; which request that is, and
+ * that it is over. */
+int32_t node_sends(struct neighbours *all, int32_t peer);
+int32_t node_receives(struct neighbours *all, int32_t peer, uint32_t address);
+const struct request *node_request(const struct neighbours *all, int32_t number);
+void node_is_done_with(const struct neighbours *all, int32_t number, int status);
+
+/* Packets to node 2, which takes none, have all slots of node 0; and a turn without node 2. */
+void node_fills_slots(struct neighbours *all);
+void neighbours_turn_without_2(struct neighbours *all);
