@@ -1,0 +1,138 @@
+#include "tests/mesh/pair.h"
+
+#include <string.h>
+
+#include "router/crc.h"
+#include "tests/unit/testing.h"
+
+enum { STEP_US = 10000, GREETINGS_US = 1000000 };
+
+static void begin_side(struct pair *pair, struct pair_side *side, bool checked)
+{
+    struct channel_config config = {.link = &side->end.link,
+                                    .segments = side->segments,
+                                    .pieces = side->pieces,
+                                    .ring = PAIR_RING,
+                                    .checked = checked,
+                                    .dead_after_ms = pair->dead_after_ms,
+                                    .due = &side->due,
+                                    .due_bit = 1,
+                                    .due_us = &side->due_us};
+
+    channel_init(&side->channel, &config);
+}
+
+/* As the router does: a channel is flushed when it has asked for it, or its time has come. */
+static void flush(struct pair *pair, struct pair_side *side)
+{
+    struct channel *channel = &side->channel;
+    struct hello hello = {.version = PROTOCOL_VERSION,
+                          .id = side == &pair->b,
+                          .heard = channel_heard(channel),
+                          .data_window = channel->data_window,
+                          .control_window = CONTROL_WINDOW,
+                          .peer_id = ID_UNKNOWN};
+
+    if (pair->now_us >= side->due_us) {
+        side->due_us = UINT64_MAX;
+        if (channel->wake_us <= pair->now_us)
+            channel_wake(channel);
+        else
+            side->due_us = channel->wake_us;
+    }
+    if (!side->due)
+        return;
+    side->due = 0;
+    if (channel_greets(channel, pair->now_us, hello.id))
+        channel_greet(channel, pair->now_us, &hello);
+    channel_flush(channel, pair->now_us);
+    if (!channel_settled(channel, hello.id))
+        channel_wake(channel);
+    if (channel->wake_us < side->due_us)
+        side->due_us = channel->wake_us;
+}
+
+void pair_look(struct pair *pair, struct pair_side *side)
+{
+    struct segment done;
+    struct arrival arrival;
+    enum arrival_kind kind;
+
+    while ((kind = channel_receive(&side->channel, pair->now_us, &arrival)) != ARRIVAL_NONE)
+        if (kind == ARRIVAL_PACKET)
+            side->held[side->held_count++] = arrival;
+    flush(pair, side);
+    while (channel_take_done(&side->channel, &done))
+        side->done_count++;
+}
+
+void pair_pass_us(struct pair *pair, uint64_t us)
+{
+    for (uint64_t end_us = pair->now_us + us; pair->now_us < end_us; pair->now_us += STEP_US) {
+        pair_look(pair, &pair->a);
+        pair_look(pair, &pair->b);
+    }
+}
+
+void pair_wire(struct pair *pair, bool checked)
+{
+    uint32_t dead_after_ms = pair->dead_after_ms;
+
+    memset(pair, 0, sizeof *pair);
+    pair->seed = pair->now_us = 1;
+    pair->dead_after_ms = dead_after_ms ? dead_after_ms : DEAD_AFTER_MS;
+    memory_link_init(&pair->a.end, &pair->b.end, &pair->seed, &pair->fault);
+    begin_side(pair, &pair->a, checked);
+    begin_side(pair, &pair->b, checked);
+}
+
+void pair_begin(struct pair *pair, bool checked)
+{
+    pair_wire(pair, checked);
+    pair_pass_us(pair, GREETINGS_US);
+    assert_int_equal(pair->a.channel.state, LINK_UP);
+    assert_int_equal(pair->b.channel.state, LINK_UP);
+}
+
+void pair_end(struct pair *pair)
+{
+    memory_link_free(&pair->a.end, &pair->b.end);
+}
+
+static void queue(struct pair *pair, struct pair_side *side, unsigned number, uint8_t type,
+                  uint8_t flags, uint32_t bytes)
+{
+    uint8_t *frame = side->frames[number], *payload = frame + FRAME_HEADER_BYTES;
+    uint32_t check = side->channel.checked ? FRAME_CHECK_BYTES : 0;
+
+    put32(payload + bytes, crc32_add(0, payload, bytes));
+    *channel_place(&side->channel, 0) =
+        (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
+    channel_queue(&side->channel, pair->now_us, type, (uint8_t)(flags | (check ? FLAG_CHECKED : 0)),
+                  bytes, 1);
+}
+
+void pair_packet(struct pair *pair, struct pair_side *side, unsigned number)
+{
+    uint8_t *packet = side->frames[number] + FRAME_HEADER_BYTES;
+
+    memset(packet, (int)number, PAIR_PACKET_BYTES);
+    packet[0] = PACKET_ROUTED;
+    put16(packet + 2, PAIR_PACKET_BYTES - PACKET_HEADER_BYTES);
+    queue(pair, side, number, FRAME_PACKET, 0, PAIR_PACKET_BYTES);
+    side->channel.control_sent++;
+}
+
+void pair_data(struct pair *pair, struct pair_side *side, unsigned number, uint32_t bytes,
+               uint8_t flags)
+{
+    assert_true(bytes <= PAIR_ROOM);
+    memset(side->frames[number] + FRAME_HEADER_BYTES, (int)number, bytes);
+    queue(pair, side, number, FRAME_DATA, flags, bytes);
+}
+
+void pair_lose(struct pair_side *side)
+{
+    side->end.first = side->end.kicked = side->end.end;
+    side->end.offset = 0;
+}

@@ -1,0 +1,50 @@
+/*
+ * pair.h - two channels over one lossy link in memory, whose frames a test loses or holds as it
+ * likes.
+ */
+#pragma once
+
+#include "router/channel.h"
+#include "router/packet_wire.h"
+#include "tests/mesh/memory_link.h"
+
+enum { PAIR_RING = 32, PAIR_PACKET_BYTES = PACKET_HEADER_BYTES + 8, PAIR_ROOM = 4096 };
+
+struct pair_side {
+    struct channel channel;
+    struct memory_end end;
+    struct segment segments[PAIR_RING];
+    struct piece pieces[PAIR_RING];
+    uint32_t due;
+    uint64_t due_us;
+    /* packets that have arrived and are not released; how many segments have been given back */
+    struct arrival held[CONTROL_WINDOW];
+    unsigned held_count, done_count;
+    /* memory of the frames that this side sends: packet n with body byte n */
+    uint8_t frames[CONTROL_WINDOW]
+                  [FRAME_HEADER_BYTES + PAIR_PACKET_BYTES + PAIR_ROOM + FRAME_CHECK_BYTES];
+};
+
+struct pair {
+    struct pair_side a, b;
+    uint64_t seed, now_us;
+    uint32_t dead_after_ms;
+    struct memory_fault fault;
+};
+
+/* Two ends that have not said anything; ends that are up and know each other. */
+void pair_wire(struct pair *pair, bool checked);
+void pair_begin(struct pair *pair, bool checked);
+void pair_end(struct pair *pair);
+
+/* One side takes what has arrived and flushes; both do, until a time has passed. */
+void pair_look(struct pair *pair, struct pair_side *side);
+void pair_pass_us(struct pair *pair, uint64_t us);
+
+/* Queues routed packet `number`, or a frame of data (LAST or not) whose bytes are `number`. */
+void pair_packet(struct pair *pair, struct pair_side *side, unsigned number);
+void pair_data(struct pair *pair, struct pair_side *side, unsigned number, uint32_t bytes,
+               uint8_t flags);
+
+/* All that a side has said and that the other one has not heard is lost. */
+void pair_lose(struct pair_side *side);
