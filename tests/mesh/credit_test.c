@@ -23,6 +23,7 @@ static void lose_credit(void)
     assert_false(channel_control_credit(&pair.a.channel));
     for (unsigned i = 0; i < pair.b.held_count; i++)
         channel_release(&pair.b.channel, pair.b.held[i].buffer, CREDIT_CONTROL, 0);
+    pair.b.held_count = 0;
     channel_flush(&pair.b.channel, pair.now_us);
     assert_true(pair.b.end.end != pair.b.end.first);
     pair_lose(&pair.b);
@@ -40,6 +41,8 @@ static void credit_that_is_lost_is_asked_for(void **state)
     uint32_t asked = pair.a.channel.counters.acks;
     pair_pass_us(&pair, 2 * DEAD_AFTER_MS * 1000); /* an answer is owed no longer */
     assert_int_equal(pair.a.channel.counters.acks, asked);
+    pair_packet(&pair, &pair.a, 0);
+    pair_pass_us(&pair, 2 * RETRY_US);
     assert_int_equal(pair.a.channel.state, LINK_UP);
     pair_end(&pair);
 }

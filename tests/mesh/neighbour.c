@@ -52,6 +52,8 @@ static void hear(struct neighbours *all, unsigned rank, const struct notice *not
         what.name = get32(packet + 16);
         what.match = packet[0] == PACKET_READY ? get32(packet + 20) : 0;
         what.behind = packet[0] == PACKET_WANT ? get32(packet + 28) : 0;
+        if (packet[0] == PACKET_ENTER)
+            what.status = (int32_t)get32(packet + 28);
         note(all, what);
     }
 }
@@ -145,6 +147,18 @@ void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, u
     put32(body + 8, NEIGHBOUR_ROOM);
     put32(body + 12, behind);
     say(all, rank, PACKET_WANT, body, sizeof body);
+}
+
+void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter *enter,
+                      unsigned round)
+{
+    uint8_t body[16];
+
+    put32(body, enter_name(enter, round));
+    put32(body + 4, enter->bytes);
+    put32(body + 8, enter->root);
+    put32(body + 12, (uint32_t)enter->status);
+    say(all, rank, PACKET_ENTER, body, sizeof body);
 }
 
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,

@@ -18,7 +18,7 @@ struct heard {
     uint32_t name;   /* first word of the body */
     uint32_t match;  /* of READY and OPEN */
     uint32_t behind; /* of WANT */
-    int status;      /* of ACCEPT and REFUSE */
+    int status;      /* of ACCEPT, REFUSE and ENTER */
 };
 
 struct neighbours {
@@ -43,11 +43,19 @@ void neighbours_pass_ms(struct neighbours *all, unsigned ms);
 const struct heard *neighbours_expect(struct neighbours *all, uint8_t kind, unsigned rank);
 void neighbours_expect_no_more(const struct neighbours *all);
 
-/* What a neighbour says to node 0: an answer to its announcement `want`; an announcement; a
- * circuit. */
+/* The first word of an ENTER's body. */
+static inline uint32_t enter_name(const struct enter *enter, unsigned round)
+{
+    return enter->epoch | (uint32_t)enter->operation << 16 | (uint32_t)round << 24;
+}
+
+/* What a neighbour says to node 0: an answer to its announcement `want`; an announcement; that it
+ * enters a collective; a circuit. */
 void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t want,
                        uint32_t match);
 void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind);
+void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter *enter,
+                      unsigned round);
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,
                      uint32_t bytes);
 

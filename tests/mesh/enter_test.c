@@ -1,0 +1,199 @@
+/*
+ * enter_test.c - how a node enters a collective when its neighbours are early, late, at odds with
+ * it, in error, or say what is not theirs to say.
+ *
+ * Node 0 of four meets 1 in round 0 and 2 in round 1.
+ */
+#include "drivers/status.h"
+#include "tests/mesh/neighbour.h"
+#include "tests/unit/testing.h"
+
+enum { BYTES = 16, GONE = 0xff };
+
+static const struct enter barrier = {.epoch = 1, .operation = ECUBE_BARRIER};
+
+static int32_t node_enters(struct neighbours *all, uint32_t operation, uint32_t bytes,
+                           uint32_t root)
+{
+    struct ecube_abi_collective arguments = {.operation = operation,
+                                             .root = root,
+                                             .block_bytes = bytes,
+                                             .send = MESH_DATA,
+                                             .receive = MESH_DATA + 4096};
+    int32_t request = mesh_collective(all->mesh, 0, &arguments);
+
+    assert_true(request >= 0);
+    neighbours_turn(all);
+    return request;
+}
+
+/* Node 0 has told a neighbour what it enters. */
+static void entered(struct neighbours *all, unsigned rank, struct enter enter)
+{
+    const struct heard *heard = neighbours_expect(all, PACKET_ENTER, rank);
+
+    assert_int_equal(heard->name, enter_name(&enter, rank - 1));
+    assert_int_equal(heard->status, enter.status);
+}
+
+/* A neighbour tells node 0 that it enters. */
+static void enters(struct neighbours *all, unsigned rank, struct enter enter)
+{
+    neighbour_enters(all, rank, &enter, rank - 1);
+    neighbours_turn(all);
+}
+
+static struct enter with_status(struct enter enter, int32_t status)
+{
+    enter.status = status;
+    return enter;
+}
+
+static void entry_goes_round_by_round_whoever_is_first(void **state)
+{
+    struct neighbours *all = *state;
+
+    int32_t request = node_enters(all, ECUBE_BARRIER, 0, 0);
+    entered(all, 1, barrier);
+    enters(all, 2, with_status(barrier, E_PEER_GONE)); /* it has met 3 already */
+    neighbours_expect_no_more(all);
+    enters(all, 1, barrier);
+    entered(all, 2, barrier);
+    neighbours_expect_no_more(all);
+    node_is_done_with(all, request, E_PEER_GONE);
+}
+
+static void only_the_neighbour_of_a_round_enters_it_and_only_what_is_due(void **state)
+{
+    struct neighbours *all = *state;
+    struct enter old = barrier, early = barrier;
+
+    old.epoch = (uint16_t)(barrier.epoch - 2);
+    early.epoch = barrier.epoch + 2;
+    node_enters(all, ECUBE_BARRIER, 0, 0);
+    entered(all, 1, barrier);
+    neighbour_enters(all, 2, &barrier, 0);
+    neighbour_enters(all, 1, &barrier, 1);
+    neighbour_enters(all, 1, &barrier, 2);
+    neighbour_enters(all, 1, &old, 0);
+    neighbour_answers(all, 1, PACKET_ENTER, enter_name(&barrier, 0), 0); /* four bytes of it */
+    enters(all, 1, with_status(barrier, 1));
+    neighbours_expect_no_more(all);
+    enters(all, 1, early);
+    neighbours_expect_no_more(all);
+    assert_int_equal(all->node->collective.round, 0);
+    enters(all, 1, barrier);
+    entered(all, 2, barrier);
+    assert_false(all->node->collective.walking);
+    enters(all, 2, barrier);
+    assert_true(all->node->collective.walking);
+}
+
+static void a_neighbour_that_is_one_collective_ahead_is_remembered(void **state)
+{
+    struct neighbours *all = *state;
+    struct enter gone = with_status(barrier, E_PEER_GONE), next = barrier;
+
+    next.epoch++;
+    enters(all, 1, gone);
+    enters(all, 1, next);
+    int32_t first = node_enters(all, ECUBE_BARRIER, 0, 0);
+    entered(all, 1, barrier);
+    entered(all, 2, gone);
+    neighbours_expect_no_more(all);
+    node_enters(all, ECUBE_BARRIER, 0, 0);
+    neighbours_expect_no_more(all); /* one after the other */
+    enters(all, 2, barrier);
+    node_is_done_with(all, first, E_PEER_GONE);
+    entered(all, 1, next);
+    entered(all, 2, next);
+    neighbours_expect_no_more(all);
+    enters(all, 2, next);
+    assert_true(all->node->collective.walking);
+}
+
+static void the_first_error_counts_and_is_passed_on(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_enters(all, ECUBE_BARRIER, 0, 0);
+
+    entered(all, 1, barrier);
+    enters(all, 1, with_status(barrier, E_MISMATCH));
+    entered(all, 2, with_status(barrier, E_MISMATCH));
+    enters(all, 2, with_status(barrier, E_PEER_GONE));
+    node_is_done_with(all, request, E_MISMATCH);
+    assert_int_equal(all->node->router.schedules_done, 0); /* none was completed */
+    neighbour_answers(all, 1, PACKET_STOP, 0, 0);
+    neighbours_turn(all); /* who has had an answer gets no other */
+    neighbours_expect_no_more(all);
+}
+
+static void who_is_at_odds_in_operation_size_or_root_is_told(void **state)
+{
+    struct neighbours *all = *state;
+    struct enter mine = {.epoch = 0, .operation = ECUBE_BROADCAST, .bytes = BYTES, .root = 1};
+
+    for (unsigned i = 0; i < 8; i++) {
+        bool second = i >= 4; /* it is node 2 that is */
+        struct enter other = mine;
+        mine.epoch++;
+        other = mine;
+        other.operation = i % 4 == 1 ? ECUBE_SCATTER : mine.operation;
+        other.bytes += i % 4 == 2;
+        other.root += i % 4 == 3;
+        bool agrees = i % 4 == 0;
+        if (agrees)
+            other.status = E_PEER_GONE; /* or the broadcast would begin */
+        int32_t request = node_enters(all, ECUBE_BROADCAST, BYTES, 1);
+        entered(all, 1, mine);
+        enters(all, 1, second ? mine : other);
+        entered(all, 2, second ? mine : with_status(mine, agrees ? E_PEER_GONE : E_MISMATCH));
+        enters(all, 2, second ? other : mine);
+        node_is_done_with(all, request, agrees ? E_PEER_GONE : E_MISMATCH);
+    }
+}
+
+/* Each once, whenever it came, and none answers an answer. */
+static void who_enters_with_a_program_that_has_ended_is_told(void **state)
+{
+    struct neighbours *all = *state;
+    struct enter gone = {.epoch = 1, .operation = GONE, .status = E_PEER_GONE};
+
+    enters(all, 1, barrier);
+    neighbours_expect_no_more(all);
+    neighbour_answers(all, 1, PACKET_STOP, 0, 0);
+    neighbours_turn(all);
+    entered(all, 1, gone);
+    enters(all, 2, barrier);
+    entered(all, 2, gone);
+    enters(all, 1, gone);
+    enters(all, 2, gone);
+    neighbours_expect_no_more(all);
+}
+
+static void who_has_been_entered_with_hears_of_the_end(void **state)
+{
+    struct neighbours *all = *state;
+    struct enter gone = {.epoch = 1, .operation = GONE, .status = E_PEER_GONE};
+
+    node_enters(all, ECUBE_BARRIER, 0, 0);
+    entered(all, 1, barrier);
+    enters(all, 2, barrier);
+    neighbour_answers(all, 1, PACKET_STOP, 0, 0);
+    neighbours_turn(all);
+    entered(all, 2, gone);
+    enters(all, 1, barrier);
+    entered(all, 1, gone);
+    neighbours_expect_no_more(all);
+    assert_false(all->node->collective.walking);
+}
+
+#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
+
+TEST_MAIN(NODE_TEST(entry_goes_round_by_round_whoever_is_first),
+          NODE_TEST(only_the_neighbour_of_a_round_enters_it_and_only_what_is_due),
+          NODE_TEST(a_neighbour_that_is_one_collective_ahead_is_remembered),
+          NODE_TEST(the_first_error_counts_and_is_passed_on),
+          NODE_TEST(who_is_at_odds_in_operation_size_or_root_is_told),
+          NODE_TEST(who_enters_with_a_program_that_has_ended_is_told),
+          NODE_TEST(who_has_been_entered_with_hears_of_the_end))
