@@ -44,6 +44,7 @@ static void lose_credit(struct mesh *mesh, struct run *run)
 
 static bool round_of(struct mesh *mesh, struct run *run)
 {
+    const struct port *port = &mesh->nodes[0].node->router.ports[0];
     bool more = false;
 
     mesh->now_us++;
@@ -53,6 +54,7 @@ static bool round_of(struct mesh *mesh, struct run *run)
             lose_credit(mesh, run);
         for (unsigned p = 0; p < mesh->dims; p++)
             more |= mesh->nodes[rank].ends[p].first != mesh->nodes[rank].ends[p].kicked;
+        assert_true(port->order_count + port->draining_count <= CIRCUITS_MAX);
     }
     return more;
 }

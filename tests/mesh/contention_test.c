@@ -81,6 +81,16 @@ static void a_port_of_the_receiver_that_is_busy_is_waited_for(void **state)
     send_both(messages, (uint64_t[]){first_ns, first_ns + flow_ns(&messages[1])});
 }
 
+/* The links of its own path only: it is not one of several messages behind each other. */
+static void a_message_of_another_node_waits_for_the_links_that_both_take(void **state)
+{
+    struct message messages[] = {{2, 0, 1, LONG}, {3, 0, 2, LONG}}; /* by 2 */
+    uint64_t first_ns = XI + TAU + flow_ns(&messages[0]);
+
+    (void)state;
+    send_both(messages, (uint64_t[]){first_ns, first_ns + TAU + flow_ns(&messages[1])});
+}
+
 static void messages_that_share_nothing_do_not_wait(void **state)
 {
     struct message messages[] = {{0, 1, 1, LONG}, {1, 0, 1, LONG}};
@@ -93,4 +103,5 @@ static void messages_that_share_nothing_do_not_wait(void **state)
 TEST_MAIN(cmocka_unit_test(a_link_that_is_held_is_waited_for),
           cmocka_unit_test(a_port_of_the_sender_that_is_busy_is_waited_for),
           cmocka_unit_test(a_port_of_the_receiver_that_is_busy_is_waited_for),
+          cmocka_unit_test(a_message_of_another_node_waits_for_the_links_that_both_take),
           cmocka_unit_test(messages_that_share_nothing_do_not_wait))

@@ -1,0 +1,272 @@
+/*
+ * circuit_test.c - OPENs and answers that a neighbour may not send; turns; circuits that pass.
+ *
+ * Node 0 stands between 1 and 2. What no router says is queued on the neighbour's link by hand, and
+ * the neighbour then hears nothing any more.
+ */
+#include <string.h>
+
+#include "drivers/status.h"
+#include "router/internal.h"
+#include "tests/mesh/neighbour.h"
+#include "tests/unit/testing.h"
+
+enum { TO_1 = 0, TO_2 = 1, LENGTH = 8, FRAMES = 8 };
+
+/* An OPEN from 1 as it should be, but for what a test changes. */
+struct open {
+    uint8_t kind, hops, flags;
+    uint32_t dst, length, inlined, cut; /* bytes behind it, and that it lacks */
+};
+
+static uint8_t frames[FRAMES][FRAME_HEADER_BYTES + OPEN_BYTES + OPEN_INLINE_MAX];
+
+static const struct channel *link_to(const struct neighbours *all, unsigned port)
+{
+    return &all->node->router.ports[port].channel;
+}
+
+/* Node 0 gets this packet from 1. */
+static void get_packet(struct neighbours *all, unsigned number, uint32_t bytes)
+{
+    struct router *router = &all->mesh->nodes[1].node->router;
+
+    router_queue_packet(router, TO_1, frames[number], bytes)->owner = OWNER_NONE;
+    router_flush(router);
+    for (unsigned round = 0; round < 8; round++)
+        neighbours_step(all, 0);
+}
+
+static void get_open(struct neighbours *all, unsigned number, struct open open)
+{
+    uint8_t *packet = frames[number] + FRAME_HEADER_BYTES;
+    uint32_t bytes = OPEN_BYTES + open.inlined - open.cut;
+
+    memset(packet, 0, OPEN_BYTES);
+    packet[0] = open.kind ? open.kind : PACKET_OPEN;
+    put16(packet + 2, bytes - PACKET_HEADER_BYTES);
+    put32(packet + 4, 1);
+    put32(packet + 8, open.dst);
+    packet[12] = open.hops ? open.hops : 1;
+    put32(packet + 16, open.length);
+    packet[30] = open.flags;
+    get_packet(all, number, bytes);
+}
+
+static void impossible_opens_end_the_link(void **state)
+{
+    enum { EAGER = OPEN_EAGER | OPEN_INLINE, ENDS = 0, TAKEN, REFUSED };
+    static const struct {
+        struct open open;
+        int outcome;
+    } cases[] = {
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH}, TAKEN},
+        {{.flags = EAGER}, TAKEN},
+        {{.length = LENGTH}, REFUSED}, /* no receive waits for it */
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = 2 * TURNS_MAX - 1}, TAKEN},
+        {{.dst = 7, .length = LENGTH}, REFUSED},
+        {{.dst = 3, .length = LENGTH}, REFUSED}, /* it would go back */
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = 2 * TURNS_MAX}, ENDS},
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH - 1}, ENDS},
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH + 1}, ENDS},
+        {{.length = LENGTH, .inlined = LENGTH}, ENDS},
+        {{.length = 0}, ENDS},
+        {{.flags = EAGER, .cut = 1}, ENDS},
+        {{.kind = 4, .length = LENGTH}, ENDS},
+        {{.kind = PACKET_ACCEPT, .length = LENGTH}, ENDS},
+        {{.kind = PACKET_REFUSE, .length = UINT32_MAX}, ENDS},
+    };
+
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct neighbours *all = *state;
+        get_open(all, 0, cases[i].open);
+        assert_int_equal(link_to(all, TO_1)->state, cases[i].outcome == ENDS ? LINK_DEAD : LINK_UP);
+        assert_int_equal(link_to(all, TO_1)->dead_reason,
+                         cases[i].outcome == ENDS ? DEAD_PROTOCOL : 0);
+        assert_int_equal(all->node->router.circuits_refused, cases[i].outcome == REFUSED);
+        neighbours_end(state);
+        assert_int_equal(neighbours_begin(state), 0);
+    }
+}
+
+/* A second circuit before the first one's answer: only messages to one node follow each other. Node
+ * 2 does not answer here. */
+static void only_messages_to_one_node_follow_each_other(void **state)
+{
+    static const struct {
+        struct open first, second;
+        bool possible;
+    } cases[] = {
+        {{.dst = 2, .length = LENGTH}, {.dst = 2, .length = LENGTH}, true},
+        {{.dst = 2, .length = LENGTH}, {.dst = 0, .length = LENGTH}, false},
+        {{.dst = 2, .length = LENGTH}, {.dst = 2, .length = LENGTH, .flags = OPEN_IMAGE}, false},
+        {{.dst = 2, .length = LENGTH, .flags = OPEN_IMAGE}, {.dst = 2, .length = LENGTH}, false},
+        {{.dst = 2, .length = LENGTH},
+         {.dst = 2, .flags = OPEN_INLINE, .length = LENGTH, .inlined = LENGTH},
+         false},
+    };
+
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct neighbours *all = *state;
+        get_open(all, 0, cases[i].first);
+        assert_int_equal(link_to(all, TO_1)->state, LINK_UP);
+        get_open(all, 1, cases[i].second);
+        assert_int_equal(link_to(all, TO_1)->state, cases[i].possible ? LINK_UP : LINK_DEAD);
+        for (unsigned k = 2; cases[i].possible && k <= CIRCUITS_MAX; k++) {
+            get_open(all, k, cases[i].second);
+            assert_int_equal(link_to(all, TO_1)->state, k < CIRCUITS_MAX ? LINK_UP : LINK_DEAD);
+        }
+        neighbours_end(state);
+        assert_int_equal(neighbours_begin(state), 0);
+    }
+}
+
+/* Who sends circuits and does not acknowledge the answers gets so many. */
+static void answers_that_are_not_acknowledged_are_few(void **state)
+{
+    struct neighbours *all = *state;
+    const struct port *port = &all->node->router.ports[TO_1];
+    struct open open = {.flags = OPEN_EAGER | OPEN_INLINE, .length = LENGTH, .inlined = LENGTH};
+
+    for (unsigned i = 0; i <= CIRCUITS_MAX; i++) {
+        get_open(all, i, open);
+        assert_int_equal(port->channel.state, LINK_UP);
+        assert_int_equal(port->replies_sent, i < CIRCUITS_MAX ? i + 1 : CIRCUITS_MAX);
+    }
+    assert_int_equal(port->owed_count, 1);
+    get_open(all, CIRCUITS_MAX + 1, open);
+    assert_int_equal(port->channel.state, LINK_DEAD);
+}
+
+/* Circuits that were accepted, whose bytes do not come. */
+static void open_circuits_are_few(void **state)
+{
+    struct neighbours *all = *state;
+    const struct port *port = &all->node->router.ports[TO_1];
+
+    for (unsigned i = 0; i < CIRCUITS_MAX; i++) {
+        get_open(all, i, (struct open){.dst = 2, .length = LENGTH});
+        for (unsigned round = 0; round < 8; round++) {
+            neighbours_step(all, 2);
+            neighbours_step(all, 0);
+        }
+        assert_int_equal(port->circuit_count, i + 1);
+        assert_int_equal(port->circuits[i].state, CIRCUIT_FLOWING);
+    }
+    assert_int_equal(port->channel.state, LINK_UP);
+    get_open(all, CIRCUITS_MAX, (struct open){.dst = 2, .length = LENGTH});
+    assert_int_equal(port->channel.state, LINK_DEAD);
+}
+
+/* A REFUSE says why. */
+static void a_refusal_without_a_reason_ends_the_link(void **state)
+{
+    struct neighbours *all = *state;
+    struct circuit_source source = {.dst = 1,
+                                    .data = {mesh_at(all->mesh, 0, MESH_DATA)},
+                                    .bytes = {LENGTH},
+                                    .token = token_make(TOKEN_REQUEST, 0, 1)};
+
+    assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    neighbours_step(all, 0);
+    get_open(all, 0, (struct open){.kind = PACKET_REFUSE, .length = E_OK});
+    assert_int_equal(link_to(all, TO_1)->state, LINK_DEAD);
+}
+
+/* A circuit from a node to 2, by way of 0. */
+static void open_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint16_t epoch,
+                      uint16_t turn)
+{
+    struct circuit_source source = {.dst = 2,
+                                    .match = 100u * epoch + turn,
+                                    .flags = flags,
+                                    .epoch = epoch,
+                                    .turns = {[TO_2] = turn},
+                                    .data = {mesh_at(all->mesh, rank, MESH_DATA)},
+                                    .bytes = {LENGTH},
+                                    .token = token_make(TOKEN_REQUEST, 0, 1)};
+    struct router *router = &all->mesh->nodes[rank].node->router;
+
+    router->ports[TO_1].turn_epoch = 0; /* the neighbour minds no turn */
+    assert_int_equal(router_open(router, &source), E_OK);
+    neighbours_turn(all);
+}
+
+static void circuits_of_a_schedule_pass_in_their_turn_or_never(void **state)
+{
+    enum { FLAGS = OPEN_SCHEDULE | OPEN_INLINE };
+    struct neighbours *all = *state;
+
+    open_to_2(all, 1, FLAGS, 4, 1);
+    neighbours_expect_no_more(all);
+    open_to_2(all, 0, FLAGS, 4, 0);
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 400);
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 401);
+    neighbours_expect(all, PACKET_ACCEPT, 1);
+    open_to_2(all, 1, FLAGS, 4, 1); /* has been */
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_FORMAT);
+    open_to_2(all, 1, FLAGS, 3, 2); /* of an earlier schedule */
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_FORMAT);
+    open_to_2(all, 1, FLAGS, 5, 0); /* the count begins anew */
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 500);
+    neighbours_expect(all, PACKET_ACCEPT, 1);
+    neighbours_expect_no_more(all);
+}
+
+/* Rule 5, and that parts of a download are no messages. */
+static void messages_from_behind_a_collective_wait_and_images_do_not(void **state)
+{
+    struct neighbours *all = *state;
+    struct router *sender = &all->mesh->nodes[1].node->router;
+
+    struct router *receiver = &all->mesh->nodes[2].node->router;
+
+    sender->schedules_done = receiver->schedules_done = 2;
+    all->node->router.schedules_done = 1;
+    open_to_2(all, 1, 0, 0, 0);
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_BUSY);
+    open_to_2(all, 1, OPEN_IMAGE, 0, 7);
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 7);
+    neighbours_expect(all, PACKET_ACCEPT, 1);
+    router_schedule_done(&all->node->router, 2);
+    receiver->schedules_done = 1;
+    open_to_2(all, 1, 0, 0, 8);
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_BUSY);
+    router_schedule_done(receiver, 2);
+    open_to_2(all, 1, 0, 0, 9);
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 9);
+    neighbours_expect(all, PACKET_ACCEPT, 1);
+    neighbours_expect_no_more(all);
+}
+
+/* Or its answer would be taken for the other one's. */
+static void a_message_does_not_follow_one_of_another_node(void **state)
+{
+    struct neighbours *all = *state;
+    struct circuit_source source = {.dst = 2,
+                                    .data = {mesh_at(all->mesh, 0, MESH_DATA)},
+                                    .bytes = {LENGTH},
+                                    .token = token_make(TOKEN_REQUEST, 0, 1)};
+
+    assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    neighbours_step(all, 0);
+    source.match = 1;
+    assert_int_equal(router_open(&all->mesh->nodes[1].node->router, &source), E_OK);
+    neighbours_turn_without_2(all);
+    assert_int_equal(all->node->router.ports[TO_2].setup_count, 1);
+    neighbours_turn(all);
+    for (uint32_t match = 0; match < 2; match++)
+        assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, match);
+    neighbours_expect(all, PACKET_ACCEPT, 1);
+    neighbours_expect_no_more(all);
+}
+
+#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
+
+TEST_MAIN(NODE_TEST(impossible_opens_end_the_link),
+          NODE_TEST(only_messages_to_one_node_follow_each_other),
+          NODE_TEST(answers_that_are_not_acknowledged_are_few), NODE_TEST(open_circuits_are_few),
+          NODE_TEST(a_refusal_without_a_reason_ends_the_link),
+          NODE_TEST(circuits_of_a_schedule_pass_in_their_turn_or_never),
+          NODE_TEST(messages_from_behind_a_collective_wait_and_images_do_not),
+          NODE_TEST(a_message_does_not_follow_one_of_another_node))
