@@ -261,6 +261,36 @@ static void a_message_does_not_follow_one_of_another_node(void **state)
     neighbours_expect_no_more(all);
 }
 
+/* Not before bytes of one have gone on from the next node, and then in the step that says so: no
+ * other may follow. */
+static void a_fifth_circuit_waits_until_one_of_four_has_drained(void **state)
+{
+    struct neighbours *all = *state;
+    struct router *router = &all->node->router;
+    struct port *port = &router->ports[TO_2];
+    struct circuit_source source = {.dst = 2,
+                                    .match = 55,
+                                    .data = {mesh_at(all->mesh, 0, MESH_DATA)},
+                                    .bytes = {LENGTH},
+                                    .token = token_make(TOKEN_REQUEST, 0, 1)};
+    uint32_t consumed = port->channel.data_limit - port->channel.peer.data_window;
+
+    port->draining_count = CIRCUITS_MAX;
+    for (unsigned i = 0; i < CIRCUITS_MAX; i++)
+        port->draining[i] = consumed + i + 1;
+    assert_int_equal(router_open(router, &source), E_OK);
+    neighbours_turn(all);
+    neighbours_expect_no_more(all);
+    assert_int_equal(port->draining_count, CIRCUITS_MAX);
+    port->channel.data_limit++; /* as a header would say */
+    stream_wake(router, port);
+    neighbours_step(all, 0);
+    assert_int_equal(port->draining_count, CIRCUITS_MAX - 1);
+    assert_int_equal(port->setup_count, 1);
+    neighbours_step(all, 2);
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 55);
+}
+
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
 
 TEST_MAIN(NODE_TEST(impossible_opens_end_the_link),
@@ -269,4 +299,5 @@ TEST_MAIN(NODE_TEST(impossible_opens_end_the_link),
           NODE_TEST(a_refusal_without_a_reason_ends_the_link),
           NODE_TEST(circuits_of_a_schedule_pass_in_their_turn_or_never),
           NODE_TEST(messages_from_behind_a_collective_wait_and_images_do_not),
-          NODE_TEST(a_message_does_not_follow_one_of_another_node))
+          NODE_TEST(a_message_does_not_follow_one_of_another_node),
+          NODE_TEST(a_fifth_circuit_waits_until_one_of_four_has_drained))

@@ -47,6 +47,9 @@ static void hear(struct neighbours *all, unsigned rank, const struct notice *not
     } else if (notice->kind == NOTICE_ACCEPTED || notice->kind == NOTICE_REFUSED) {
         what.kind = notice->kind == NOTICE_ACCEPTED ? PACKET_ACCEPT : PACKET_REFUSE;
         note(all, what);
+    } else if (notice->kind == NOTICE_RECEIVED) {
+        all->received++;
+        all->received_status = notice->status;
     } else if (notice->kind == NOTICE_PACKET && notice->bytes >= 4) {
         what.kind = packet[0];
         what.name = get32(packet + 16);

@@ -26,6 +26,9 @@ struct neighbours {
     struct node *node; /* the real one */
     struct heard heard[HEARD_MAX];
     unsigned heard_count, taken;
+    /* circuits whose bytes have come to a neighbour, and what was said of the last one */
+    unsigned received;
+    int received_status;
     int refusal; /* of the next circuit that comes to a neighbour; E_OK: it is accepted */
 };
 

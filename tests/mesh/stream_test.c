@@ -1,0 +1,184 @@
+/*
+ * stream_test.c - bytes that are fewer or more than their circuit's OPEN has announced, that no
+ * circuit has announced, or that stop coming: at the node that they are for, and on their way.
+ *
+ * Node 0 stands between 1 and 2. What 1 says is queued on its link by hand.
+ */
+#include <string.h>
+
+#include "drivers/status.h"
+#include "router/internal.h"
+#include "tests/mesh/neighbour.h"
+#include "tests/unit/testing.h"
+
+enum { TO_1 = 0, LENGTH = 100, FRAMES = 4, ROOM = 256, HERE = 0, ON = 2 };
+
+static uint8_t frames[FRAMES][FRAME_HEADER_BYTES + ROOM];
+
+/* Neighbour 1 says nothing any more but what a test says. */
+static void go_on(struct neighbours *all)
+{
+    router_flush(&all->mesh->nodes[1].node->router);
+    for (unsigned round = 0; round < 20; round++) {
+        all->mesh->now_us++;
+        neighbours_step(all, 0);
+        neighbours_step(all, 2);
+    }
+}
+
+static void get_open(struct neighbours *all, uint32_t dst, uint32_t match)
+{
+    uint8_t *packet = frames[0] + FRAME_HEADER_BYTES;
+
+    memset(packet, 0, OPEN_BYTES);
+    packet[0] = PACKET_OPEN;
+    put16(packet + 2, OPEN_BYTES - PACKET_HEADER_BYTES);
+    put32(packet + 4, 1);
+    put32(packet + 8, dst);
+    packet[12] = 1;
+    put32(packet + 16, LENGTH);
+    put32(packet + 20, match);
+    router_queue_packet(&all->mesh->nodes[1].node->router, TO_1, frames[0], OPEN_BYTES)->owner =
+        OWNER_NONE;
+    go_on(all);
+}
+
+static void get_data(struct neighbours *all, unsigned number, uint32_t bytes, uint8_t flags)
+{
+    struct channel *channel = &all->mesh->nodes[1].node->router.ports[TO_1].channel;
+
+    memset(frames[number] + FRAME_HEADER_BYTES, 0x77, bytes);
+    *channel_place(channel, 0) = (struct segment){
+        .data = frames[number], .bytes = FRAME_HEADER_BYTES + bytes, .owner = OWNER_NONE};
+    channel_queue(channel, all->mesh->now_us, FRAME_DATA, flags, bytes, 1);
+    go_on(all);
+}
+
+/* A circuit from 1 that has been accepted: here, where a receive waits for it, or by 2. Its
+ * request. */
+static int32_t circuit_stands(struct neighbours *all, uint32_t dst)
+{
+    int32_t request = 0;
+    uint32_t match = 0;
+
+    if (dst == HERE) {
+        request = node_receives(all, 1, MESH_DATA);
+        neighbour_announces(all, 1, 11, 0);
+        neighbours_turn(all);
+        match = neighbours_expect(all, PACKET_READY, 1)->match;
+    }
+    get_open(all, dst, match);
+    assert_int_equal(all->node->router.ports[TO_1].circuit_count, 1);
+    assert_int_equal(all->node->router.ports[TO_1].circuits[0].state, CIRCUIT_FLOWING);
+    return request;
+}
+
+/* What the receiver has been told, and whether the link that the bytes came by lives. */
+static void ends(struct neighbours *all, uint32_t dst, int32_t request, int status, bool lives)
+{
+    if (dst == HERE) {
+        node_is_done_with(all, request, status);
+    } else {
+        assert_int_equal(all->received, 1);
+        assert_int_equal(all->received_status, status);
+    }
+    const struct port *port = &all->node->router.ports[TO_1];
+    assert_int_equal(port->channel.state, lives ? LINK_UP : LINK_DEAD);
+    assert_int_equal(port->circuit_count, 0);
+}
+
+static void bytes_must_be_as_many_as_announced(void **state)
+{
+    static const struct {
+        uint32_t first, second;
+        uint8_t flags; /* of the last */
+        int status;
+        bool lives;
+    } cases[] = {
+        {LENGTH, 0, FLAG_LAST, E_OK, true},
+        {LENGTH - 1, 1, FLAG_LAST, E_OK, true},
+        {LENGTH - 1, 0, FLAG_LAST, E_LINK_DEAD, false},
+        {LENGTH - 2, 1, FLAG_LAST, E_LINK_DEAD, false},
+        {LENGTH + 1, 0, FLAG_LAST, E_LINK_DEAD, false},
+        {LENGTH, 1, 0, E_LINK_DEAD, false},
+        {LENGTH - 1, 0, FLAG_LAST | FLAG_ABORT, E_LINK_DEAD, true},
+        {LENGTH - 1, 1, FLAG_LAST | FLAG_ABORT, E_LINK_DEAD, true}, /* a byte that only says so */
+    };
+
+    for (unsigned i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        struct neighbours *all = *state;
+        uint32_t dst = i % 2 ? ON : HERE, second = cases[i / 2].second;
+        int32_t request = circuit_stands(all, dst);
+        get_data(all, 1, cases[i / 2].first, second ? 0 : cases[i / 2].flags);
+        if (second)
+            get_data(all, 2, second, cases[i / 2].flags);
+        ends(all, dst, request, cases[i / 2].status, cases[i / 2].lives);
+        neighbours_end(state);
+        assert_int_equal(neighbours_begin(state), 0);
+    }
+}
+
+static void bytes_without_a_circuit_end_the_link(void **state)
+{
+    struct neighbours *all = *state;
+
+    get_data(all, 1, LENGTH, FLAG_LAST);
+    assert_int_equal(all->node->router.ports[TO_1].channel.state, LINK_DEAD);
+    assert_int_equal(all->node->router.ports[TO_1].channel.dead_reason, DEAD_PROTOCOL);
+    assert_null(channel_piece(&all->node->router.ports[TO_1].channel));
+}
+
+/* A message's bytes wait for the answer. */
+static void bytes_before_the_answer_end_the_link(void **state)
+{
+    struct neighbours *all = *state;
+
+    all->mesh->nodes[0].node->router.ports[1].draining_count = CIRCUITS_MAX; /* none may pass */
+    for (unsigned i = 0; i < CIRCUITS_MAX; i++)
+        all->mesh->nodes[0].node->router.ports[1].draining[i] = INT32_MAX;
+    get_open(all, ON, 0);
+    assert_int_equal(all->node->router.ports[TO_1].circuits[0].state, CIRCUIT_WAITING);
+    get_data(all, 1, LENGTH, FLAG_LAST);
+    assert_int_equal(all->node->router.ports[TO_1].channel.state, LINK_DEAD);
+}
+
+static void who_waits_for_bytes_hears_when_their_link_is_cut(void **state)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        struct neighbours *all = *state;
+        uint32_t dst = i % 2 ? ON : HERE;
+        int32_t request = circuit_stands(all, dst);
+        if (i / 2)
+            get_data(all, 1, LENGTH / 2, 0);
+        memory_link_cut(&all->mesh->nodes[0].ends[TO_1]);
+        go_on(all);
+        ends(all, dst, request, E_LINK_DEAD, false);
+        assert_int_equal(all->node->router.ports[1].order_count, 0);
+        neighbours_end(state);
+        assert_int_equal(neighbours_begin(state), 0);
+    }
+}
+
+/* The bytes that still come are thrown away, and the link that brings them is free for others. */
+static void bytes_for_a_link_that_is_cut_are_thrown_away(void **state)
+{
+    struct neighbours *all = *state;
+
+    circuit_stands(all, ON);
+    get_data(all, 1, LENGTH / 2, 0);
+    memory_link_cut(&all->mesh->nodes[0].ends[1]);
+    go_on(all);
+    get_data(all, 2, LENGTH - LENGTH / 2, FLAG_LAST);
+    const struct port *port = &all->node->router.ports[TO_1];
+    assert_int_equal(port->circuit_count, 0);
+    assert_int_equal(port->channel.state, LINK_UP);
+    assert_int_equal(port->channel.data_consumed, LENGTH);
+}
+
+#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
+
+TEST_MAIN(NODE_TEST(bytes_must_be_as_many_as_announced),
+          NODE_TEST(bytes_without_a_circuit_end_the_link),
+          NODE_TEST(bytes_before_the_answer_end_the_link),
+          NODE_TEST(who_waits_for_bytes_hears_when_their_link_is_cut),
+          NODE_TEST(bytes_for_a_link_that_is_cut_are_thrown_away))
