@@ -188,6 +188,56 @@ static void who_has_been_entered_with_hears_of_the_end(void **state)
     assert_false(all->node->collective.walking);
 }
 
+/* Node 0 has entered a barrier. A circuit comes that is, but for `rank`, `epoch`, `step` or
+ * `bytes`, that of its present step. */
+static void step_gets(struct neighbours *all, unsigned rank, unsigned epoch, unsigned step,
+                      uint32_t bytes)
+{
+    struct circuit_source source = {.dst = 0,
+                                    .flags = OPEN_SCHEDULE | OPEN_INLINE,
+                                    .match = all->node->collective.step.step + step,
+                                    .epoch = (uint16_t)(barrier.epoch + epoch),
+                                    .data = {mesh_at(all->mesh, rank, MESH_DATA)},
+                                    .bytes = {bytes},
+                                    .token = token_make(TOKEN_REQUEST, 0, 0)};
+
+    assert_int_equal(router_open(&all->mesh->nodes[rank].node->router, &source), E_OK);
+    neighbours_turn(all);
+}
+
+static void a_step_takes_its_own_circuit_only(void **state)
+{
+    static const struct {
+        unsigned rank, epoch, step;
+        uint32_t bytes;
+        bool taken;
+    } cases[] = {
+        {1, 0, 0, 0, true},  {1, 0, 0, 8, true}, /* and ends in error */
+        {2, 0, 0, 0, false}, {1, 1, 0, 0, false}, {1, 0, 1, 0, false},
+    };
+
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct neighbours *all = *state;
+        int32_t request = node_enters(all, ECUBE_BARRIER, 0, 0);
+        enters(all, 1, barrier);
+        enters(all, 2, barrier);
+        const struct collective *collective = &all->node->collective;
+        assert_true(collective->walking && collective->step.receives);
+        assert_int_equal(collective->step.peer, 1);
+        assert_true(collective->step_waits & STEP_RECEIVE);
+        unsigned step = collective->step.step;
+        step_gets(all, cases[i].rank, cases[i].epoch, cases[i].step, cases[i].bytes);
+        if (cases[i].bytes)
+            node_is_done_with(all, request, E_MISMATCH);
+        else if (cases[i].taken)
+            assert_int_not_equal(collective->step.step, step);
+        else
+            assert_true(collective->step.step == step && collective->step_waits & STEP_RECEIVE);
+        neighbours_end(state);
+        assert_int_equal(neighbours_begin(state), 0);
+    }
+}
+
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
 
 TEST_MAIN(NODE_TEST(entry_goes_round_by_round_whoever_is_first),
@@ -196,4 +246,5 @@ TEST_MAIN(NODE_TEST(entry_goes_round_by_round_whoever_is_first),
           NODE_TEST(the_first_error_counts_and_is_passed_on),
           NODE_TEST(who_is_at_odds_in_operation_size_or_root_is_told),
           NODE_TEST(who_enters_with_a_program_that_has_ended_is_told),
-          NODE_TEST(who_has_been_entered_with_hears_of_the_end))
+          NODE_TEST(who_has_been_entered_with_hears_of_the_end),
+          NODE_TEST(a_step_takes_its_own_circuit_only))

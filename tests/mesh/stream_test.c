@@ -164,15 +164,39 @@ static void bytes_for_a_link_that_is_cut_are_thrown_away(void **state)
 {
     struct neighbours *all = *state;
 
+    struct port *out = &all->node->router.ports[1];
     circuit_stands(all, ON);
+    out->channel.data_sent += out->channel.peer.data_window; /* they wait here */
     get_data(all, 1, LENGTH / 2, 0);
+    out->draining_count = 1;
+    out->draining[0] = out->channel.data_sent + 1;
     memory_link_cut(&all->mesh->nodes[0].ends[1]);
     go_on(all);
+    assert_int_equal(out->order_count + out->draining_count, 0);
+    assert_int_equal(all->node->router.ports[TO_1].channel.data_consumed, LENGTH / 2);
     get_data(all, 2, LENGTH - LENGTH / 2, FLAG_LAST);
     const struct port *port = &all->node->router.ports[TO_1];
     assert_int_equal(port->circuit_count, 0);
     assert_int_equal(port->channel.state, LINK_UP);
     assert_int_equal(port->channel.data_consumed, LENGTH);
+}
+
+static void a_message_whose_link_is_cut_has_failed(void **state)
+{
+    struct neighbours *all = *state;
+    struct channel *channel = &all->node->router.ports[1].channel;
+    int32_t request = node_sends(all, 2);
+
+    neighbours_turn(all);
+    channel->data_sent += channel->peer.data_window; /* its bytes wait here */
+    neighbour_answers(all, 2, PACKET_READY, neighbours_expect(all, PACKET_WANT, 2)->name, 77);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 77);
+    assert_int_equal(node_request(all, request)->state, STATE_MOVING);
+    memory_link_cut(&all->mesh->nodes[0].ends[1]);
+    go_on(all);
+    node_is_done_with(all, request, E_LINK_DEAD);
+    assert_int_equal(all->node->router.sources_used, 0);
 }
 
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
@@ -181,4 +205,5 @@ TEST_MAIN(NODE_TEST(bytes_must_be_as_many_as_announced),
           NODE_TEST(bytes_without_a_circuit_end_the_link),
           NODE_TEST(bytes_before_the_answer_end_the_link),
           NODE_TEST(who_waits_for_bytes_hears_when_their_link_is_cut),
-          NODE_TEST(bytes_for_a_link_that_is_cut_are_thrown_away))
+          NODE_TEST(bytes_for_a_link_that_is_cut_are_thrown_away),
+          NODE_TEST(a_message_whose_link_is_cut_has_failed))
