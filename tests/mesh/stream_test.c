@@ -26,7 +26,7 @@ static void go_on(struct neighbours *all)
     }
 }
 
-static void get_open(struct neighbours *all, uint32_t dst, uint32_t match)
+static void get_open(struct neighbours *all, uint32_t dst, uint32_t match, uint8_t flags)
 {
     uint8_t *packet = frames[0] + FRAME_HEADER_BYTES;
 
@@ -38,6 +38,8 @@ static void get_open(struct neighbours *all, uint32_t dst, uint32_t match)
     packet[12] = 1;
     put32(packet + 16, LENGTH);
     put32(packet + 20, match);
+    put16(packet + 28, flags & OPEN_SCHEDULE ? 1 : 0);
+    packet[30] = flags;
     router_queue_packet(&all->mesh->nodes[1].node->router, TO_1, frames[0], OPEN_BYTES)->owner =
         OWNER_NONE;
     go_on(all);
@@ -67,7 +69,7 @@ static int32_t circuit_stands(struct neighbours *all, uint32_t dst)
         neighbours_turn(all);
         match = neighbours_expect(all, PACKET_READY, 1)->match;
     }
-    get_open(all, dst, match);
+    get_open(all, dst, match, 0);
     assert_int_equal(all->node->router.ports[TO_1].circuit_count, 1);
     assert_int_equal(all->node->router.ports[TO_1].circuits[0].state, CIRCUIT_FLOWING);
     return request;
@@ -136,7 +138,7 @@ static void bytes_before_the_answer_end_the_link(void **state)
     all->mesh->nodes[0].node->router.ports[1].draining_count = CIRCUITS_MAX; /* none may pass */
     for (unsigned i = 0; i < CIRCUITS_MAX; i++)
         all->mesh->nodes[0].node->router.ports[1].draining[i] = INT32_MAX;
-    get_open(all, ON, 0);
+    get_open(all, ON, 0, 0);
     assert_int_equal(all->node->router.ports[TO_1].circuits[0].state, CIRCUIT_WAITING);
     get_data(all, 1, LENGTH, FLAG_LAST);
     assert_int_equal(all->node->router.ports[TO_1].channel.state, LINK_DEAD);
@@ -199,6 +201,28 @@ static void a_message_whose_link_is_cut_has_failed(void **state)
     assert_int_equal(all->node->router.sources_used, 0);
 }
 
+/* A broadcast of node 1. */
+static void a_collective_whose_bytes_were_cut_short_has_failed(void **state)
+{
+    struct neighbours *all = *state;
+    struct enter enter = {.epoch = 1, .operation = ECUBE_BROADCAST, .bytes = LENGTH, .root = 1};
+    struct ecube_abi_collective arguments = {.operation = ECUBE_BROADCAST,
+                                             .root = 1,
+                                             .block_bytes = LENGTH,
+                                             .send = MESH_DATA,
+                                             .receive = MESH_DATA};
+    int32_t request = mesh_collective(all->mesh, 0, &arguments);
+
+    neighbour_enters(all, 1, &enter, 0);
+    neighbour_enters(all, 2, &enter, 1);
+    neighbours_turn(all);
+    const struct collective *collective = &all->node->collective;
+    assert_true(collective->walking && collective->step.peer == 1);
+    get_open(all, HERE, collective->step.step, OPEN_SCHEDULE);
+    get_data(all, 1, LENGTH / 2, FLAG_LAST | FLAG_ABORT);
+    node_is_done_with(all, request, E_LINK_DEAD);
+}
+
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
 
 TEST_MAIN(NODE_TEST(bytes_must_be_as_many_as_announced),
@@ -206,4 +230,5 @@ TEST_MAIN(NODE_TEST(bytes_must_be_as_many_as_announced),
           NODE_TEST(bytes_before_the_answer_end_the_link),
           NODE_TEST(who_waits_for_bytes_hears_when_their_link_is_cut),
           NODE_TEST(bytes_for_a_link_that_is_cut_are_thrown_away),
-          NODE_TEST(a_message_whose_link_is_cut_has_failed))
+          NODE_TEST(a_message_whose_link_is_cut_has_failed),
+          NODE_TEST(a_collective_whose_bytes_were_cut_short_has_failed))
