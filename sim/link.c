@@ -10,6 +10,9 @@
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct sim_end, held) == 128, "two lines");
 
+/* Where every frame passes: 1 % of the instructions of a run are not spent on calls. */
+#define EVERY_FRAME inline __attribute__((always_inline))
+
 static const uint64_t second_ns = UINT64_C(1000000000);
 
 static uint32_t end_index(const struct sim_end *end)
@@ -29,7 +32,7 @@ static void wake(struct sim_end *end)
 }
 
 /* The receiver sees the chunk. */
-static void show(struct sim_end *end, struct chunk *chunk)
+static EVERY_FRAME void show(struct sim_end *end, struct chunk *chunk)
 {
     struct part *part = end->part;
     struct sim *sim = part->sim;
@@ -51,7 +54,7 @@ static void show(struct sim_end *end, struct chunk *chunk)
 }
 
 /* Shows what is due, and leaves an event for what is not. */
-static void advance(struct sim_end *end)
+static EVERY_FRAME void advance(struct sim_end *end)
 {
     struct part *part = end->part;
     const struct sim *sim = part->sim;
@@ -135,20 +138,11 @@ static bool own_part(const struct part *part, const struct sim_end *end)
     return end->to_part == part->pool.number;
 }
 
-/* Puts a frame aside until the round is over: at its receiver, but for that of another part, whose
- * list is not to be touched now. */
-static inline void put_aside(struct part *part, struct sim_end *end, struct chunk *first,
-                             struct chunk *last)
+/* A frame to another part stays with its sender until the round is over: the list of its receiver
+ * is not to be touched now. */
+static void put_across(struct part *part, struct sim_end *end, struct chunk *first,
+                       struct chunk *last)
 {
-    struct sim_end *to = end->peer;
-
-    if (own_part(part, end)) {
-        append(to, first, last);
-        if (!to->due)
-            part_send(part, end->to_part, to);
-        to->due = true;
-        return;
-    }
     if (end->out) {
         end->out->last->next = first;
     } else {
@@ -156,6 +150,22 @@ static inline void put_aside(struct part *part, struct sim_end *end, struct chun
         part_send(part, end->to_part, end);
     }
     end->out->last = last;
+}
+
+/* Puts a frame aside until the round is over. */
+static EVERY_FRAME void put_aside(struct part *part, struct sim_end *end, struct chunk *first,
+                                  struct chunk *last)
+{
+    struct sim_end *to = end->peer;
+
+    if (!own_part(part, end)) {
+        put_across(part, end, first, last);
+        return;
+    }
+    append(to, first, last);
+    if (!to->due)
+        part_send(part, end->to_part, to);
+    to->due = true;
 }
 
 /* The frame is complete. */
