@@ -65,7 +65,10 @@ int client_connect(const char *name, struct message *message)
         }
         name = found.name;
     }
-    fd = rundir_name_valid(name) ? connect_to(name) : -1;
+    if (rundir_name_check(name, message) != 0) {
+        return -1;
+    }
+    fd = connect_to(name);
     if (fd < 0) {
         return message_set(message,
                            "no mesh named '%.40s' is up: start it with 'ecube up --name %.40s'",

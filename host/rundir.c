@@ -34,12 +34,22 @@ void rundir_path(char path[RUNDIR_PATH_MAX], const char *name)
              RUNDIR_NAME_MAX, name);
 }
 
-bool rundir_name_valid(const char *text)
+static bool name_valid(const char *text)
 {
     size_t length =
         strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 
     return length > 0 && length <= RUNDIR_NAME_MAX && text[length] == '\0';
+}
+
+int rundir_name_check(const char *text, struct message *message)
+{
+    if (name_valid(text)) {
+        return 0;
+    }
+    return message_set(message,
+                       "'%.40s' is no name for a mesh: use up to %d letters, digits, '-' and '_'",
+                       text, RUNDIR_NAME_MAX);
 }
 
 /* Removes the files of a directory, which holds no directories, and then itself. */
@@ -92,7 +102,7 @@ void rundir_list(void (*visit)(void *context, const char *name), void *context)
     }
     while ((entry = readdir(directory)) != NULL) {
         if (strncmp(entry->d_name, prefix, prefix_bytes) == 0 &&
-            rundir_name_valid(entry->d_name + prefix_bytes)) {
+            name_valid(entry->d_name + prefix_bytes)) {
             rundir_path(path, entry->d_name + prefix_bytes);
             if (is_own_directory(path)) {
                 visit(context, entry->d_name + prefix_bytes);

@@ -34,5 +34,5 @@ void rundir_path(char path[RUNDIR_PATH_MAX], const char *name);
 /* Calls visit with the name of every directory that is this user's own. */
 void rundir_list(void (*visit)(void *context, const char *name), void *context);
 
-/* True when text can name a mesh. */
-bool rundir_name_valid(const char *text);
+/* Whether text can name a mesh; fails when it cannot. */
+int rundir_name_check(const char *text, struct message *message);

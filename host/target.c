@@ -87,6 +87,12 @@ static int check_kernel(const char *path, struct message *message)
         return message_set(message,
                            "%.300s is no kernel image for an ARM node: build it with 'make'", path);
     }
+    if (header.e_entry < target_memory.kernel_base || header.e_entry >= target_memory.kernel_end) {
+        return message_set(message,
+                           "%.300s is no kernel image: it starts at 0x%08x, a kernel does from "
+                           "0x%08x on; a node program goes without --kernel",
+                           path, header.e_entry, target_memory.kernel_base);
+    }
     return 0;
 }
 

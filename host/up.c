@@ -122,10 +122,7 @@ int verb_up(int argc, char **argv)
     pid_t child;
 
     argp_parse(&parser, argc, argv, 0, NULL, &up);
-    if (!rundir_name_valid(up.name_arguments.name)) {
-        message_set(&message,
-                    "'%.40s' is no name for a mesh: use up to %d letters, digits, '-' and '_'",
-                    up.name_arguments.name, RUNDIR_NAME_MAX);
+    if (rundir_name_check(up.name_arguments.name, &message) != 0) {
         return message_print(&message);
     }
     if (options_make_mesh(&up.mesh_arguments, &options, &target, &message) != 0) {

@@ -93,6 +93,14 @@ qemu_fails() {
 }
 
 kernel_missing() { tool_fails 2 'kernel image' run --mesh cube:0 --kernel /nowhere "$arguments"; }
+kernel_is_a_program() {
+    tool_fails 2 'no kernel image: .*goes without --kernel' \
+        run --mesh cube:0 --kernel "$arguments" "$arguments"
+}
+no_mesh_name() {
+    tool_fails 2 "'\.\./x' is no name for a mesh" down --name ../x &&
+        tool_fails 2 "'\.\./x' is no name for a mesh" up --mesh cube:0 --name ../x
+}
 json_unwritable() { tool_fails 2 'JSON' run --mesh cube:0 --json /nowhere/x.json "$arguments"; }
 
 check "an ELF of another machine is refused by name" another_machine
@@ -111,5 +119,7 @@ check "unknown verbs, profiles, strategies, links and nodes are named" unknown_w
 check "a missing QEMU is named with its package" qemu_missing
 check "a QEMU that fails at once is told as a dead node" qemu_fails
 check "a missing kernel image is named" kernel_missing
+check "a program is not taken for a kernel" kernel_is_a_program
+check "what cannot name a mesh is refused by every verb" no_mesh_name
 check "a JSON file that cannot be written is named before anything starts" json_unwritable
 cases_done
