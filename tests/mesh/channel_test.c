@@ -66,6 +66,25 @@ static void what_comes_again_is_acknowledged_again(void **state)
     pair_end(&pair);
 }
 
+/* Nothing else makes it look again. */
+static void a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due(void **state)
+{
+    (void)state;
+    for (unsigned checked = 0; checked < 2; checked++) {
+        pair_begin(&pair, checked);
+        pair_packet(&pair, &pair.a, 0);
+        pair_look(&pair, &pair.a);
+        uint64_t due_us = pair.now_us + ACK_DELAY_US;
+        pair_look(&pair, &pair.b);
+        heard_packets(1);
+        pair.now_us += ACK_DELAY_US / 2;
+        channel_flush(&pair.b.channel, pair.now_us);
+        assert_true(pair.b.channel.wake_us == due_us);
+        release_all(&pair.b);
+        pair_end(&pair);
+    }
+}
+
 static void damage_is_told_at_once(void **state)
 {
     (void)state;
@@ -331,7 +350,9 @@ static void who_sends_packets_has_heard_us(void **state)
     pair_end(&pair);
 }
 
-TEST_MAIN(cmocka_unit_test(every_gap_is_told_at_once), cmocka_unit_test(damage_is_told_at_once),
+TEST_MAIN(cmocka_unit_test(every_gap_is_told_at_once),
+          cmocka_unit_test(a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due),
+          cmocka_unit_test(damage_is_told_at_once),
           cmocka_unit_test(what_comes_again_is_acknowledged_again),
           cmocka_unit_test(ends_meet_whatever_greetings_are_lost),
           cmocka_unit_test(who_sends_packets_has_heard_us),
