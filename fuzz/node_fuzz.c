@@ -119,6 +119,8 @@ static void push_enter(struct input *input)
     put32(body + 4, c->mine.bytes + (differ >> 1 & 1));
     put32(body + 8, c->mine.root + (differ >> 2 & 1));
     put32(body + 12, differ & 8 ? input_u32(input) : 0);
+    if (!(differ & 8))
+        body[14] = world.node->load.run;
     wire_packet(&world.wires[round % WORLD_DIMS], PACKET_ENTER, node_id(world.node) ^ 1u << round,
                 node_id(world.node), body, sizeof body, &truth);
 }

@@ -157,6 +157,7 @@ static void send_offer(struct mesh *mesh, unsigned index)
     put32(body + 12, job->image.bytes);
     put32(body + 16, job->block_bytes);
     body[20] = (uint8_t)job->plan.messages[index].dims;
+    body[21] = (uint8_t)mesh->job_number;
     put32(body + 24, job->image.bss_end);
     mesh_send(mesh, PACKET_OFFER, job->plan.messages[index].root, body, sizeof body);
 }

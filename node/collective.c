@@ -7,6 +7,17 @@
  * knows the same error. No circuit of a schedule is opened before, so none ever waits for a node
  * that is still busy elsewhere.
  *
+ * A program may end meanwhile. What decides is whether its node had begun the collective: if it
+ * had, the kernel goes through it to the end, in the program's memory, as if nothing had happened;
+ * if it had not, it answers each ENTER with E_PEER_GONE, which prevails over whatever else a
+ * subcube agrees on. So each node puts one thing into the entry, and what comes out is the same
+ * for all. A node takes no download before what it has begun is over; until then no program of
+ * that download is started anywhere, so no ENTER of the program before is under way later. One that
+ * comes to a node which is loaded already names the run before, and is answered with E_PEER_GONE.
+ *
+ * ENTER   0 epoch u16 | 2 operation u8 | 3 round u8 | 4 bytes u32 | 8 root u32 | 12 status i16 |
+ *         14 run u8 (of the OFFER) | 15 spare
+ *
  * Steps: the walker says what to send and receive; each circuit waits its turn on every link (rule
  * 4 of the router). The model time of a step is known when its circuits are accepted, so where a
  * step needs no data of the one before (complete exchange, barrier), the next one is set up while
@@ -21,24 +32,22 @@
 
 enum {
     RECEIVES_AHEAD = 3,
+    ENTER_BYTES = 16,
     OPERATION_GONE = 0xff /* in an ENTER: an answer of a program that has ended; it wants none */
 };
 
-static bool is_active(const struct collective *c)
-{
-    return c->request != ECUBE_REQUESTS_MAX;
-}
-
 static bool send_enter(struct node *node, unsigned round, const struct enter *enter)
 {
-    uint8_t body[16];
+    uint8_t body[ENTER_BYTES];
 
     put16(body, enter->epoch);
     body[2] = enter->operation;
     body[3] = (uint8_t)round;
     put32(body + 4, enter->bytes);
     put32(body + 8, enter->root);
-    put32(body + 12, (uint32_t)enter->status);
+    put16(body + 12, (uint16_t)enter->status);
+    body[14] = enter->run;
+    body[15] = 0;
     return router_send(&node->router, PACKET_ENTER, node->router.id ^ 1u << round, body,
                        sizeof body) == E_OK;
 }
@@ -59,7 +68,11 @@ static void finish(struct node *node, int status)
 
 void collective_reset(struct node *node)
 {
-    node->collective = (struct collective){.request = ECUBE_REQUESTS_MAX};
+    struct collective fresh = {.request = ECUBE_REQUESTS_MAX};
+
+    memcpy(fresh.heard, node->collective.heard, sizeof fresh.heard);
+    node->collective = fresh;
+    collective_gone(node);
 }
 
 /* Starts the oldest collective that waits behind others. */
@@ -91,6 +104,7 @@ static void begin_next(struct node *node)
     c->status = E_OK;
     c->steps = 0;
     c->mine = (struct enter){.epoch = c->epoch,
+                             .run = node->load.run,
                              .operation = (uint8_t)c->arguments.operation,
                              .bytes = c->arguments.block_bytes,
                              .root = c->arguments.root};
@@ -126,7 +140,7 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
         return E_FULL;
     node->collectives_queued++;
     node->collective_arguments[request - node->requests] = *arguments;
-    if (!is_active(&node->collective))
+    if (!collective_active(node))
         begin_next(node);
     return (int)(request - node->requests);
 }
@@ -150,16 +164,17 @@ static void tell_disagreement(struct node *node, uint32_t neighbour, const struc
     router_send(&node->router, PACKET_DISAGREE, ID_HOST, body, sizeof body);
 }
 
-/* What two halves agree on: the first error, or a mismatch of what they say. */
+/* What two halves agree on, the same whichever half asks: an end of a program before a mismatch. */
 static void merge(struct node *node, const struct enter *heard)
 {
     struct collective *c = &node->collective;
     struct enter *mine = &c->mine;
 
-    if (mine->status != E_OK)
-        return;
-    if (heard->status != E_OK) {
-        mine->status = heard->status;
+    if (mine->status == E_PEER_GONE || heard->status == E_PEER_GONE) {
+        mine->status = E_PEER_GONE;
+    } else if (mine->status != E_OK || heard->status != E_OK) {
+        if (mine->status == E_OK)
+            mine->status = heard->status;
     } else if (heard->operation != mine->operation || heard->bytes != mine->bytes ||
                heard->root != mine->root) {
         mine->status = E_MISMATCH;
@@ -186,10 +201,11 @@ static void pump_entry(struct node *node)
         c->round++;
         c->round_sent = false;
     }
-    if (c->mine.status == E_OK) /* the host may have told another number since it was asked for */
-        c->mine.status = check_arguments(node, &c->arguments);
-    if (c->mine.status != E_OK) {
-        finish(node, c->mine.status);
+    int status = c->mine.status;
+    if (status == E_OK) /* the host may have told another number since it was asked for */
+        status = check_arguments(node, &c->arguments);
+    if (status != E_OK) {
+        finish(node, status);
         return;
     }
     c->steps = walk_steps(c->arguments.operation, node->router.dims);
@@ -198,55 +214,56 @@ static void pump_entry(struct node *node)
     c->walking = true;
 }
 
+/* Whether this node has no part in the collective of an ENTER, and will never have. */
+static bool is_gone(const struct node *node, const struct enter *heard)
+{
+    if (heard->run != node->load.run)
+        return true;
+    if (collective_active(node) && heard->epoch == node->collective.epoch)
+        return false;
+    return node->program != PROGRAM_LOADED && node->program != PROGRAM_RUNNING;
+}
+
 void collective_packet(struct node *node, const struct notice *notice)
 {
     const uint8_t *packet = notice->packet;
     unsigned round = packet[19];
 
-    if (notice->bytes < 16 || round >= node->router.dims || (int32_t)get32(packet + 28) > E_OK ||
-        get32(packet + 4) != (node->router.id ^ 1u << round))
+    if (notice->bytes < ENTER_BYTES || round >= node->router.dims ||
+        (int16_t)get16(packet + 28) > E_OK || get32(packet + 4) != (node->router.id ^ 1u << round))
         return;
     uint16_t epoch = get16(packet + 16);
     /* A neighbour may be one collective ahead before this one's answer has been read: two places.
      */
-    node->collective.heard[epoch & 1][round] =
-        (struct enter){.epoch = epoch,
-                       .operation = packet[18],
-                       .here = true,
-                       .bytes = get32(packet + 20),
-                       .root = get32(packet + 24),
-                       .status = (int32_t)get32(packet + 28)};
-    if (node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED) {
-        /* Two programs that have ended must not answer each other's answers for ever. */
-        if (packet[18] == OPERATION_GONE)
-            node->collective.heard[epoch & 1][round].here = false;
+    struct enter *heard = &node->collective.heard[epoch & 1][round];
+    *heard = (struct enter){.epoch = epoch,
+                            .operation = packet[18],
+                            .run = packet[30],
+                            .bytes = get32(packet + 20),
+                            .root = get32(packet + 24),
+                            .status = (int16_t)get16(packet + 28),
+                            .here = true};
+    if (is_gone(node, heard))
         collective_gone(node);
-    }
-}
-
-void collective_end(struct node *node)
-{
-    struct collective *c = &node->collective;
-
-    /* Its steps go on without the program: the others need them. */
-    if (is_active(c) && !c->walking) {
-        request_free(node, &node->requests[c->request]);
-        c->request = ECUBE_REQUESTS_MAX;
-    }
-    collective_gone(node);
 }
 
 void collective_gone(struct node *node)
 {
     struct collective *c = &node->collective;
 
+    c->gone_owed = false;
     for (unsigned i = 0; i < 2 * node->router.dims; i++) {
         unsigned round = i / 2;
         struct enter *heard = &c->heard[i % 2][round];
-        struct enter gone = {
-            .epoch = heard->epoch, .operation = OPERATION_GONE, .status = E_PEER_GONE};
-        if (heard->here && send_enter(node, round, &gone))
-            heard->here = false;
+        struct enter gone = {.epoch = heard->epoch,
+                             .operation = OPERATION_GONE,
+                             .run = heard->run,
+                             .status = E_PEER_GONE};
+        if (!heard->here || !is_gone(node, heard))
+            continue;
+        /* Two programs that have ended must not answer each other's answers for ever. */
+        heard->here = heard->operation != OPERATION_GONE && !send_enter(node, round, &gone);
+        c->gone_owed |= heard->here;
     }
 }
 
@@ -363,7 +380,7 @@ void collective_notice(struct node *node, const struct notice *notice)
 {
     struct collective *c = &node->collective;
 
-    if (!is_active(c) || (notice->token >> 8 & 0xff) != (c->epoch & 0xff))
+    if (!collective_active(node) || (notice->token >> 8 & 0xff) != (c->epoch & 0xff))
         return;
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
@@ -396,17 +413,19 @@ void collective_pump(struct node *node)
 {
     struct collective *c = &node->collective;
 
+    if (c->gone_owed)
+        collective_gone(node);
     for (;;) {
-        if (!is_active(c))
+        if (!collective_active(node))
             begin_next(node);
-        if (!is_active(c))
+        if (!collective_active(node))
             return;
         unsigned request = c->request;
         if (!c->walking)
             pump_entry(node);
         if (c->walking)
             pump_steps(node);
-        if (c->request == request && is_active(c))
+        if (c->request == request && collective_active(node))
             return;
     }
 }

@@ -5,9 +5,10 @@
  * Offsets count from the start of the body (byte 16 of the packet).
  *
  * OFFER   0 want u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
- *         20 dims u8 (subcube) | 21 spare[3] | 24 bss end u32: part of a download; the message
- *         that follows is the blocks of the 2^dims nodes of the receiver's subcube in rank order,
- *         then the common part (the memory image that starts at base)
+ *         20 dims u8 (subcube) | 21 run u8 (another one than the download before had) |
+ *         22 spare[2] | 24 bss end u32: part of a download; the message that follows is the blocks
+ *         of the 2^dims nodes of the receiver's subcube in rank order, then the common part (the
+ *         memory image that starts at base)
  * START   0 model ns u64 (no node's clock is ahead of it): run what is loaded
  * STOP    empty: end the program, drop its messages
  * QUERY   empty: answer with STATE

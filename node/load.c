@@ -99,7 +99,7 @@ void load_offer(struct node *node, const struct notice *notice)
         answer(node, PACKET_GONE, from, want, 0);
         return;
     }
-    if (node->program == PROGRAM_RUNNING || load->state != LOAD_IDLE ||
+    if (node->program == PROGRAM_RUNNING || load->state != LOAD_IDLE || collective_active(node) ||
         !router_quiet(&node->router)) {
         answer(node, PACKET_LATER, from, want, 0);
         return;
@@ -112,17 +112,18 @@ void load_offer(struct node *node, const struct notice *notice)
                           .common_bytes = get32(body + 12),
                           .block_bytes = get32(body + 16),
                           .dims = body[20],
+                          .run = body[21],
                           .bss_end = get32(body + 24)};
     if (!has_room(node, load, get32(body + 8))) {
         answer(node, PACKET_GONE, from, want, 0);
         receipt_due(node, E_NO_ROOM);
         return;
     }
+    node->program = PROGRAM_LOADING;
     collective_reset(node);
     refuse_steps(node);
-    message_reset(node); /* frees the request of a collective that is no more */
+    message_reset(node);
     router_reset_clocks(&node->router);
-    node->program = PROGRAM_LOADING;
     node->clock_ns = 0;
     enter(node, LOAD_RECEIVING);
     answer(node, PACKET_READY, from, want, want);
@@ -167,6 +168,7 @@ static void send_offer(struct node *node)
     put32(body + 12, load->common_bytes);
     put32(body + 16, load->block_bytes);
     body[20] = (uint8_t)(load->next - 1);
+    body[21] = load->run;
     put32(body + 24, load->bss_end);
     if (router_send(&node->router, PACKET_OFFER, child_rank(node), body, sizeof body) != E_OK)
         return;

@@ -46,11 +46,6 @@ uint32_t node_id(const struct node *node)
     return node->router.id;
 }
 
-static bool collective_over(const struct node *node)
-{
-    return node->program == PROGRAM_EXITED || node->program == PROGRAM_FAULTED;
-}
-
 /* Offers a circuit that is held at a port to whom it is for; it may stay held until its time has
  * come. */
 static void take_open(struct node *node, unsigned port)
@@ -60,7 +55,8 @@ static void take_open(struct node *node, unsigned port)
     if (!packet)
         return;
     if (packet[30] & OPEN_SCHEDULE) {
-        if ((collective_over(node) && !node->collective.walking) || node->program < PROGRAM_LOADED)
+        /* No circuit of a collective is opened before all nodes have begun it. */
+        if (node->program != PROGRAM_RUNNING && !collective_active(node))
             router_refuse(&node->router, port, E_PEER_GONE);
     } else if (packet[30] & OPEN_IMAGE) {
         load_open(node, port, packet);
@@ -78,7 +74,7 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     node->exit_owed = state == PROGRAM_EXITED;
     node->call_open = false;
     message_end(node);
-    collective_end(node);
+    collective_gone(node);
     for (unsigned p = 0; p < node->router.port_count; p++)
         take_open(node, p);
 }

@@ -69,9 +69,10 @@ struct want {
 struct enter {
     uint16_t epoch;
     uint8_t operation;
-    bool here;
+    uint8_t run; /* of struct load: whose program it is from */
     uint32_t bytes, root;
-    int32_t status;
+    int16_t status;
+    bool here;
 };
 
 enum step_wait {
@@ -88,6 +89,7 @@ struct collective {
     bool walking;
     bool step_open;
     uint8_t step_waits; /* of enum step_wait: what the present step still needs */
+    bool gone_owed;     /* some of heard[] is to be answered: the program has ended */
     unsigned round;     /* entry rounds done */
     unsigned receives_pending, sends_pending;
     int32_t status;
@@ -110,6 +112,7 @@ struct load {
     uint8_t dims;   /* subcube that came to this node */
     uint8_t next;   /* children at dimensions below this are still to be served */
     uint8_t number; /* of this download, counted: its circuits' tokens carry it */
+    uint8_t run;    /* ... as the host counts: the same on all nodes */
     bool opened;    /* its circuit has been accepted */
     uint32_t from, want;
     uint32_t entry, common_bytes, block_bytes, bss_end;
@@ -198,6 +201,7 @@ void message_notice(struct node *node, const struct notice *notice);
 void message_pump(struct node *node, uint64_t now_us);
 uint64_t message_deadline(const struct node *node);
 
+/* A download begins: the next program's collectives are counted anew. */
 void collective_reset(struct node *node);
 /* Looks for a stored message for a posted receive. */
 void match_receive(struct node *node, struct request *request);
@@ -219,11 +223,15 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
 void collective_packet(struct node *node, const struct notice *notice);
 void collective_notice(struct node *node, const struct notice *notice);
 void collective_pump(struct node *node);
-/* The program has ended: steps under way go on, what has not begun is dropped, and those who wait
- * are told. */
-void collective_end(struct node *node);
-/* Answers those who enter a collective with a program that has ended. */
+/* Answers those who enter a collective in which this node has no part: its program has ended, or
+ * is the next one. The collective that has begun goes on. */
 void collective_gone(struct node *node);
+
+/* Whether a collective has begun and is not over. */
+static inline bool collective_active(const struct node *node)
+{
+    return node->collective.request != ECUBE_REQUESTS_MAX;
+}
 
 void load_offer(struct node *node, const struct notice *notice);
 void load_packet(struct node *node, const struct notice *notice);

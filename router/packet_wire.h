@@ -21,7 +21,7 @@
  * READY  body: 16 want u32 | 20 match u32 | 24 room u32
  * GONE   body: 16 want u32 (the program there has ended)
  * ENTER  body: 16 epoch u16 | 18 operation u8 | 19 round u8 | 20 bytes u32 | 24 root u32 | 28
- *        status i32
+ *        status i16 | 30 run u8 (of the OFFER) | 31 spare
  */
 #pragma once
 

@@ -402,28 +402,6 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
     mesh_free(mesh);
 }
 
-/* Who opened a circuit for a step of a stopped program's collective must not wait for ever. */
-static void a_download_refuses_circuits_that_wait_for_steps_of_the_program_before(void **state)
-{
-    struct mesh *mesh = started(1, 24);
-    uint8_t bytes[5000] = {0};
-    struct circuit_source step = {
-        .match = 1, .flags = OPEN_SCHEDULE, .epoch = 1, .data = {bytes}, .bytes = {sizeof bytes}};
-
-    (void)state;
-    end_program(mesh, 0);
-    mesh->nodes[0].node->collective.walking = true;
-    mesh_settle(mesh);
-    unsigned refused = mesh->refused;
-    assert_int_equal(router_open(&mesh->host, &step), E_OK);
-    mesh_settle(mesh);
-    assert_int_equal(mesh->refused, refused);
-    offer_image(mesh, 0, MESH_IMAGE_BYTES);
-    mesh_settle(mesh);
-    assert_int_equal(mesh->refused, refused + 1);
-    mesh_free(mesh);
-}
-
 /* An offer is taken when the bytes of the download before it have gone; the word of that may still
  * be on its way through the node. The host's names for the two have the same low byte. */
 static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **state)
@@ -493,7 +471,6 @@ TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_c
           cmocka_unit_test(a_neighbour_that_changes_its_name_is_dead),
           cmocka_unit_test(a_download_takes_one_circuit),
           cmocka_unit_test(a_download_waits_for_a_program_that_is_being_stopped),
-          cmocka_unit_test(a_download_refuses_circuits_that_wait_for_steps_of_the_program_before),
           cmocka_unit_test(word_of_an_earlier_download_is_not_taken_for_the_present_one),
           cmocka_unit_test(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link),
           cmocka_unit_test(a_cut_link_is_reported_by_both_ends),

@@ -72,6 +72,7 @@ struct mesh *mesh_make(unsigned dims, uint32_t data_bytes, uint64_t seed, struct
     *mesh = (struct mesh){
         .dims = dims, .count = 1u << dims, .data_bytes = data_bytes, .seed = seed, .fault = fault};
     mesh->nodes = must(calloc(mesh->count, sizeof *mesh->nodes));
+    mesh->blocks = must(calloc(mesh->count, MESH_BLOCK_BYTES));
     wire(mesh);
     for (unsigned rank = 0; rank < mesh->count; rank++)
         make_node(mesh, rank);
@@ -106,6 +107,7 @@ void mesh_free(struct mesh *mesh)
         free(n->program);
     }
     free(mesh->nodes);
+    free(mesh->blocks);
     free(mesh->host_memory);
     free(mesh);
 }
@@ -222,9 +224,9 @@ static bool all_links(struct mesh *mesh)
     return mesh_count_events(mesh, PACKET_LINKS) == mesh->count;
 }
 
-static bool root_ready(struct mesh *mesh)
+static bool root_answered(struct mesh *mesh)
 {
-    return mesh_count_events(mesh, PACKET_READY) > 0;
+    return mesh_count_events(mesh, PACKET_READY) + mesh_count_events(mesh, PACKET_LATER) > 0;
 }
 
 static bool all_receipts(struct mesh *mesh)
@@ -244,8 +246,20 @@ static bool all_started(struct mesh *mesh)
     return true;
 }
 
+static void forget_events(struct mesh *mesh, uint8_t kind)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < mesh->event_count; i++)
+        if (mesh->events[i].kind != kind)
+            mesh->events[count++] = mesh->events[i];
+    mesh->event_count = count;
+}
+
+/* Asks the root again as long as it says LATER. */
 static bool offer(struct mesh *mesh)
 {
+    uint64_t limit = mesh->now_us + PATIENCE_US;
     uint8_t body[OFFER_BYTES] = {0};
 
     put32(body, 7);
@@ -254,32 +268,59 @@ static bool offer(struct mesh *mesh)
     put32(body + 12, MESH_IMAGE_BYTES);
     put32(body + 16, MESH_BLOCK_BYTES);
     body[20] = (uint8_t)mesh->dims;
+    body[21] = ++mesh->runs;
     put32(body + 24, MESH_IMAGE + MESH_IMAGE_BYTES);
-    return router_send(&mesh->host, PACKET_OFFER, 0, body, sizeof body) == E_OK &&
-           mesh_run(mesh, root_ready);
+    forget_events(mesh, PACKET_READY);
+    while (mesh_count_events(mesh, PACKET_READY) == 0 && mesh->now_us < limit) {
+        forget_events(mesh, PACKET_LATER);
+        if (router_send(&mesh->host, PACKET_OFFER, 0, body, sizeof body) == E_OK &&
+            !mesh_run(mesh, root_answered))
+            return false;
+        for (unsigned i = 0; i < 20; i++)
+            mesh_round(mesh);
+        mesh->now_us += 100;
+    }
+    return mesh_count_events(mesh, PACKET_READY) > 0;
 }
 
-bool mesh_start(struct mesh *mesh)
+bool mesh_download(struct mesh *mesh)
 {
     uint32_t bytes = mesh->count * MESH_BLOCK_BYTES;
-    uint8_t *blocks = must(calloc(1, bytes));
-    bool ok = mesh_run(mesh, all_links) && offer(mesh);
 
-    for (unsigned rank = 0; rank < mesh->count; rank++)
-        put32(blocks + rank * MESH_BLOCK_BYTES, rank);
+    mesh->sent = 0;
+    forget_events(mesh, PACKET_RECEIPT);
+    for (unsigned rank = 0; rank < mesh->count; rank++) {
+        put32(mesh->blocks + rank * MESH_BLOCK_BYTES, rank);
+        mesh->nodes[rank].started = false;
+    }
     struct circuit_source source = {.match = 7,
                                     .flags = OPEN_IMAGE,
-                                    .data = {blocks, mesh->image},
+                                    .data = {mesh->blocks, mesh->image},
                                     .bytes = {bytes, MESH_IMAGE_BYTES}};
-    ok = ok && router_open(&mesh->host, &source) == E_OK && mesh_run(mesh, all_receipts);
-    free(blocks);
-    for (unsigned rank = 0; ok && rank < mesh->count; rank++) {
+    return offer(mesh) && router_open(&mesh->host, &source) == E_OK;
+}
+
+bool mesh_begin(struct mesh *mesh)
+{
+    if (!mesh_run(mesh, all_receipts))
+        return false;
+    for (unsigned rank = 0; rank < mesh->count; rank++) {
         uint8_t clock[8];
         put64(clock, 1000000000);
         while (router_send(&mesh->host, PACKET_START, rank, clock, sizeof clock) != E_OK)
             mesh_round(mesh);
     }
-    return ok && mesh_run(mesh, all_started);
+    return mesh_run(mesh, all_started);
+}
+
+bool mesh_load(struct mesh *mesh)
+{
+    return mesh_download(mesh) && mesh_begin(mesh);
+}
+
+bool mesh_start(struct mesh *mesh)
+{
+    return mesh_run(mesh, all_links) && mesh_load(mesh);
 }
 
 void *mesh_at(struct mesh *mesh, unsigned rank, uint32_t address)

@@ -50,7 +50,9 @@ struct mesh {
     struct mesh_event events[MESH_EVENTS];
     unsigned event_count;
     uint8_t image[MESH_IMAGE_BYTES];
+    uint8_t *blocks;
     uint64_t host_clock_ns;
+    uint8_t runs;                     /* downloads so far */
     uint32_t accepted, refused, sent; /* circuits of the host */
 };
 
@@ -68,8 +70,14 @@ bool mesh_run(struct mesh *mesh, bool (*done)(struct mesh *mesh));
 /* Steps until all is quiet, without letting time pass. */
 void mesh_settle(struct mesh *mesh);
 
-/* Boots, downloads an image by one root, starts the programs; false on failure. */
+/* Boots, and loads; false on failure. */
 bool mesh_start(struct mesh *mesh);
+
+/* Downloads an image by one root, starts the programs; false on failure. The first half ends when
+ * the root takes the image. */
+bool mesh_load(struct mesh *mesh);
+bool mesh_download(struct mesh *mesh);
+bool mesh_begin(struct mesh *mesh);
 
 unsigned mesh_count_events(const struct mesh *mesh, uint8_t kind);
 

@@ -56,7 +56,7 @@ static void hear(struct neighbours *all, unsigned rank, const struct notice *not
         what.match = packet[0] == PACKET_READY ? get32(packet + 20) : 0;
         what.behind = packet[0] == PACKET_WANT ? get32(packet + 28) : 0;
         if (packet[0] == PACKET_ENTER)
-            what.status = (int32_t)get32(packet + 28);
+            what.status = (int16_t)get16(packet + 28);
         note(all, what);
     }
 }
@@ -160,7 +160,9 @@ void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter 
     put32(body, enter_name(enter, round));
     put32(body + 4, enter->bytes);
     put32(body + 8, enter->root);
-    put32(body + 12, (uint32_t)enter->status);
+    put16(body + 12, (uint16_t)enter->status);
+    body[14] = all->node->load.run;
+    body[15] = 0;
     say(all, rank, PACKET_ENTER, body, sizeof body);
 }
 

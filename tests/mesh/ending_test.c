@@ -1,0 +1,400 @@
+/*
+ * ending_test.c - programs that end at every moment of collectives: the others all hear the same,
+ * nobody waits for ever, and the next program finds all as if nothing had happened.
+ *
+ * In every trial each node asks for two collectives, one behind the other, at a moment of its own;
+ * the programs of the victims end after so many rounds of the mesh. Trials follow each other on one
+ * mesh, with a download between them, until all ends come too late to matter.
+ */
+#include <string.h>
+
+#include "drivers/status.h"
+#include "tests/mesh/mesh.h"
+#include "tests/unit/testing.h"
+
+enum { NODES = 8, BYTES = 1100, EACH = 2, STAGGER = 24, NEVER = 1 << 30, SPREAD = 40 };
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+enum ending { BY_EXIT, BY_FAULT, BY_STOP, ENDINGS };
+
+struct trial {
+    struct mesh *mesh;
+    struct ecube_abi_collective collectives[EACH];
+    unsigned odd; /* this node asks for other bytes in the first; NODES: none does */
+    unsigned asks[NODES], ends[NODES]; /* in which round */
+    enum ending how[NODES];
+    int32_t requests[NODES][EACH];
+    bool asked[NODES], ended[NODES];
+};
+
+static struct ecube_abi_collective collective(const struct mesh *mesh, uint32_t operation)
+{
+    return (struct ecube_abi_collective){
+        .operation = operation,
+        .block_bytes = operation == ECUBE_BARRIER ? 0 : BYTES,
+        .send = MESH_DATA,
+        .receive = operation == ECUBE_EXCHANGE ? MESH_DATA + mesh->count * (BYTES + 8) : MESH_DATA};
+}
+
+static void end_program(struct trial *trial, unsigned rank)
+{
+    struct mesh *mesh = trial->mesh;
+    struct node *node = mesh->nodes[rank].node;
+    uint32_t arguments[4] = {3};
+    struct fault fault = {.kind = FAULT_DATA, .address = 4};
+    int32_t result;
+
+    trial->ended[rank] = true;
+    if (!node_program_runs(node))
+        return;
+    switch (trial->how[rank]) {
+    case BY_EXIT: node_call(node, mesh->now_us, ECUBE_CALL_EXIT, arguments, &result); break;
+    case BY_FAULT: node_fault(node, mesh->now_us, &fault); break;
+    default:
+        while (router_send(&mesh->host, PACKET_STOP, rank, NULL, 0) != E_OK)
+            mesh_round(mesh);
+        break;
+    }
+}
+
+static void ask(struct trial *trial, unsigned rank)
+{
+    struct mesh *mesh = trial->mesh;
+
+    trial->asked[rank] = node_program_runs(mesh->nodes[rank].node);
+    for (unsigned i = 0; i < EACH && trial->asked[rank]; i++) {
+        struct ecube_abi_collective arguments = trial->collectives[i];
+        arguments.block_bytes += i == 0 && rank == trial->odd ? 4 : 0;
+        trial->requests[rank][i] = mesh_collective(mesh, rank, &arguments);
+        assert_true(trial->requests[rank][i] >= 0);
+    }
+}
+
+/* Until every node has asked or ended, and every victim has ended. */
+static void play(struct trial *trial)
+{
+    unsigned open = 2 * trial->mesh->count;
+
+    for (unsigned round = 0; open > 0; round++) {
+        open = 0;
+        for (unsigned rank = 0; rank < trial->mesh->count; rank++) {
+            if (round == trial->ends[rank])
+                end_program(trial, rank);
+            if (round == trial->asks[rank] && !trial->ended[rank])
+                ask(trial, rank);
+            open += round < trial->ends[rank] && trial->ends[rank] != NEVER;
+            open += round < trial->asks[rank] && !trial->ended[rank];
+        }
+        mesh_round(trial->mesh);
+    }
+}
+
+/* What those that go on hear of a collective: all the same. */
+static int heard(struct trial *trial, unsigned which)
+{
+    int status = E_PEER_GONE;
+    bool first = true;
+
+    for (unsigned rank = 0; rank < trial->mesh->count; rank++) {
+        if (trial->ended[rank])
+            continue;
+        int mine = mesh_wait(trial->mesh, rank, trial->requests[rank][which]).status;
+        if (first)
+            status = mine;
+        assert_int_equal(mine, status);
+        first = false;
+    }
+    return status;
+}
+
+static uint8_t pattern(unsigned src, unsigned dst, unsigned i)
+{
+    return (uint8_t)(src * 31 + dst * 17 + i * 7 + (i >> 8));
+}
+
+/* The first collective of a program is right. */
+static void first_collective(struct mesh *mesh)
+{
+    struct ecube_abi_collective arguments = collective(mesh, ECUBE_EXCHANGE);
+    int32_t requests[NODES];
+
+    for (unsigned rank = 0; rank < mesh->count; rank++) {
+        uint8_t *send = mesh_at(mesh, rank, arguments.send);
+        memset(mesh_at(mesh, rank, arguments.receive), 0, mesh->count * BYTES);
+        for (unsigned dst = 0; dst < mesh->count; dst++)
+            for (unsigned i = 0; i < BYTES; i++)
+                send[dst * BYTES + i] = pattern(rank, dst, i);
+        requests[rank] = mesh_collective(mesh, rank, &arguments);
+    }
+    for (unsigned rank = 0; rank < mesh->count; rank++) {
+        assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_OK);
+        const uint8_t *received = mesh_at(mesh, rank, arguments.receive);
+        for (unsigned src = 0; src < mesh->count; src++)
+            for (unsigned i = 0; src != rank && i < BYTES; i++)
+                assert_int_equal(received[src * BYTES + i], pattern(src, rank, i));
+        assert_int_equal(mesh->nodes[rank].node->collective.epoch, 1);
+    }
+}
+
+static void next_program(struct mesh *mesh)
+{
+    assert_true(mesh_load(mesh));
+    first_collective(mesh);
+}
+
+static void stop_all(struct trial *trial)
+{
+    for (unsigned rank = 0; rank < trial->mesh->count; rank++) {
+        trial->how[rank] = BY_STOP;
+        end_program(trial, rank);
+    }
+}
+
+static void prepare(struct trial *trial, struct mesh *mesh, uint32_t operation)
+{
+    *trial = (struct trial){.mesh = mesh, .odd = NODES};
+    trial->collectives[0] = trial->collectives[1] = collective(mesh, operation);
+    for (unsigned rank = 0; rank < NODES; rank++) {
+        trial->asks[rank] = memory_random(&mesh->seed) % STAGGER;
+        trial->ends[rank] = NEVER;
+    }
+}
+
+/* A mesh whose programs have been started and have done nothing. */
+static struct mesh *started(struct trial *trial, unsigned dims, uint64_t seed, uint32_t operation)
+{
+    struct mesh *mesh = mesh_make(dims, 2 * NODES * (BYTES + 8), seed, no_fault, ipsc860);
+
+    assert_true(mesh_start(mesh));
+    prepare(trial, mesh, operation);
+    return mesh;
+}
+
+/* One trial; true when the others' collectives all were a success. */
+static bool some_end(struct mesh *mesh, uint32_t operation, unsigned victims, enum ending how,
+                     unsigned at)
+{
+    struct trial trial;
+
+    prepare(&trial, mesh, operation);
+    if (memory_random(&mesh->seed) % 4 == 0 && operation != ECUBE_BARRIER)
+        trial.odd = memory_random(&mesh->seed) % mesh->count;
+    for (unsigned i = 0; i < victims; i++) {
+        unsigned victim = memory_random(&mesh->seed) % mesh->count;
+        trial.ends[victim] = at + (i ? memory_random(&mesh->seed) % SPREAD : 0);
+        trial.how[victim] = i ? memory_random(&mesh->seed) % ENDINGS : how;
+    }
+    play(&trial);
+    int first = heard(&trial, 0), second = heard(&trial, 1);
+    if (trial.odd == NODES)
+        assert_true(first == E_OK || first == E_PEER_GONE);
+    else
+        assert_true(first == E_MISMATCH || first == E_PEER_GONE);
+    assert_true(second == E_PEER_GONE || (second == E_OK && first != E_PEER_GONE));
+    stop_all(&trial);
+    next_program(mesh);
+    stop_all(&trial);
+    assert_true(mesh_load(mesh));
+    return second == E_OK;
+}
+
+static void all_who_go_on_hear_the_same(unsigned dims, unsigned victims, enum ending how)
+{
+    static const uint32_t operations[] = {ECUBE_EXCHANGE, ECUBE_BROADCAST, ECUBE_GATHER,
+                                          ECUBE_BARRIER};
+
+    for (unsigned i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        struct trial trial;
+        struct mesh *mesh = started(&trial, dims, 1 + 10 * dims + i, operations[i]);
+        unsigned good = 0;
+        for (unsigned at = 0; good < 20; at++)
+            good = some_end(mesh, operations[i], victims, how, at) ? good + 1 : 0;
+        mesh_free(mesh);
+    }
+}
+
+static void when_one_program_ends_the_others_hear_the_same(void **state)
+{
+    (void)state;
+    for (unsigned dims = 2; dims <= 3; dims++)
+        for (unsigned how = 0; how < ENDINGS; how++)
+            all_who_go_on_hear_the_same(dims, 1, how);
+}
+
+static void when_two_programs_end_the_others_hear_the_same(void **state)
+{
+    (void)state;
+    for (unsigned dims = 2; dims <= 3; dims++)
+        for (unsigned how = 0; how < ENDINGS; how++)
+            all_who_go_on_hear_the_same(dims, 2, how);
+}
+
+/* As after --timeout: the words to stop and the next download go out at once. */
+static void when_all_programs_are_stopped_the_next_one_is_loaded(void **state)
+{
+    static const uint32_t operations[] = {ECUBE_EXCHANGE, ECUBE_BROADCAST, ECUBE_GATHER,
+                                          ECUBE_BARRIER};
+
+    (void)state;
+    for (unsigned i = 0; i < 2 * 4; i++) {
+        struct trial trial;
+        struct mesh *mesh = started(&trial, 2 + i / 4, 100 + i, operations[i % 4]);
+        for (unsigned at = 0; at < 200; at++) {
+            prepare(&trial, mesh, operations[i % 4]);
+            for (unsigned rank = 0; rank < mesh->count; rank++) {
+                trial.ends[rank] = at;
+                trial.how[rank] = BY_STOP;
+            }
+            play(&trial);
+            next_program(mesh);
+            stop_all(&trial);
+            assert_true(mesh_load(mesh));
+        }
+        mesh_free(mesh);
+    }
+}
+
+static void exit_now(struct trial *trial, unsigned rank)
+{
+    trial->how[rank] = BY_EXIT;
+    end_program(trial, rank);
+}
+
+static void an_exit_is_told_at_once_and_what_the_program_had_begun_is_done(void **state)
+{
+    struct trial trial;
+    struct mesh *mesh = started(&trial, 2, 41, ECUBE_EXCHANGE);
+
+    (void)state;
+    ask(&trial, 1);
+    exit_now(&trial, 1);
+    mesh_settle(mesh);
+    assert_int_equal(mesh_count_events(mesh, PACKET_EXIT), 1);
+    for (unsigned rank = 0; rank < 4; rank++)
+        if (rank != 1)
+            ask(&trial, rank);
+    assert_int_equal(heard(&trial, 0), E_OK);
+    assert_int_equal(heard(&trial, 1), E_PEER_GONE);
+    mesh_free(mesh);
+}
+
+/* Its answers find no slot when the program ends. */
+static void a_node_with_much_to_say_answers_later(void **state)
+{
+    uint32_t arguments[4] = {MESH_DATA, 8};
+    struct trial trial;
+    struct mesh *mesh = started(&trial, 2, 42, ECUBE_EXCHANGE);
+    int32_t result;
+
+    (void)state;
+    for (unsigned rank = 1; rank < 4; rank++)
+        ask(&trial, rank);
+    mesh_settle(mesh);
+    while (node_call(mesh->nodes[0].node, mesh->now_us, ECUBE_CALL_WRITE, arguments, &result) ==
+           NODE_RESUME) {
+    }
+    exit_now(&trial, 0);
+    assert_int_equal(heard(&trial, 0), E_PEER_GONE);
+    mesh_free(mesh);
+}
+
+static bool third_is_loaded(struct mesh *mesh)
+{
+    return mesh->nodes[3].node->program == PROGRAM_LOADED;
+}
+
+/* Node 1 is the last to be stopped, and the last to be loaded. */
+static void who_enters_with_a_node_that_has_the_next_program_hears_so(void **state)
+{
+    struct trial trial;
+    struct mesh *mesh = started(&trial, 2, 43, ECUBE_EXCHANGE);
+
+    (void)state;
+    exit_now(&trial, 0);
+    exit_now(&trial, 2);
+    exit_now(&trial, 3);
+    assert_true(mesh_download(mesh));
+    assert_true(mesh_run(mesh, third_is_loaded));
+    ask(&trial, 1);
+    mesh_settle(mesh);
+    trial.how[1] = BY_STOP;
+    end_program(&trial, 1);
+    assert_true(mesh_begin(mesh));
+    first_collective(mesh);
+    mesh_free(mesh);
+}
+
+/* Node 3 is told to take another program before it is told to start the one it has. */
+static void who_enters_with_a_program_that_never_starts_hears_so(void **state)
+{
+    struct trial trial;
+    struct mesh *mesh = started(&trial, 2, 44, ECUBE_EXCHANGE);
+
+    (void)state;
+    mesh->nodes[3].node->program = PROGRAM_LOADED;
+    ask(&trial, 1);
+    mesh_settle(mesh);
+    for (unsigned rank = 0; rank < 3; rank++)
+        exit_now(&trial, rank);
+    next_program(mesh);
+    mesh_free(mesh);
+}
+
+/* Neither has asked: the word of both comes from a line that carries what nobody said. */
+static void two_programs_that_have_ended_do_not_answer_each_other_for_ever(void **state)
+{
+    struct trial trial;
+    struct mesh *mesh = started(&trial, 1, 46, ECUBE_EXCHANGE);
+    uint8_t enter[PACKET_HEADER_BYTES + 16] = {PACKET_ENTER};
+    struct notice notice = {.kind = NOTICE_PACKET, .packet = enter, .bytes = 16};
+    unsigned quiet = 0;
+
+    (void)state;
+    exit_now(&trial, 0);
+    exit_now(&trial, 1);
+    mesh_settle(mesh);
+    put32(enter + 4, 1);
+    put16(enter + PACKET_HEADER_BYTES, 1);
+    collective_packet(mesh->nodes[0].node, &notice);
+    for (unsigned round = 0; round < 500; round++)
+        quiet = mesh_round(mesh) ? 0 : quiet + 1;
+    assert_true(quiet > 20);
+    mesh_free(mesh);
+}
+
+/* A circuit for a step that will never come, as a dead link may leave it. */
+static void a_circuit_for_a_collective_that_is_over_is_refused(void **state)
+{
+    struct trial trial;
+    struct mesh *mesh = started(&trial, 1, 45, ECUBE_EXCHANGE);
+    uint8_t bytes[5000] = {0};
+    struct circuit_source step = {
+        .match = 1, .flags = OPEN_SCHEDULE, .epoch = 1, .data = {bytes}, .bytes = {sizeof bytes}};
+
+    (void)state;
+    ask(&trial, 0);
+    exit_now(&trial, 0);
+    assert_int_equal(router_open(&mesh->host, &step), E_OK);
+    mesh_settle(mesh);
+    assert_int_equal(mesh->refused, 0); /* the collective may still begin */
+    exit_now(&trial, 1);
+    assert_true(mesh_load(mesh));
+    assert_int_equal(mesh->refused, 1);
+    mesh->nodes[0].node->program = PROGRAM_LOADED; /* its START has not come */
+    assert_int_equal(router_open(&mesh->host, &step), E_OK);
+    mesh_settle(mesh);
+    assert_int_equal(mesh->refused, 2);
+    mesh_free(mesh);
+}
+
+TEST_MAIN(cmocka_unit_test(an_exit_is_told_at_once_and_what_the_program_had_begun_is_done),
+          cmocka_unit_test(a_node_with_much_to_say_answers_later),
+          cmocka_unit_test(who_enters_with_a_node_that_has_the_next_program_hears_so),
+          cmocka_unit_test(who_enters_with_a_program_that_never_starts_hears_so),
+          cmocka_unit_test(two_programs_that_have_ended_do_not_answer_each_other_for_ever),
+          cmocka_unit_test(a_circuit_for_a_collective_that_is_over_is_refused),
+          cmocka_unit_test(when_one_program_ends_the_others_hear_the_same),
+          cmocka_unit_test(when_two_programs_end_the_others_hear_the_same),
+          cmocka_unit_test(when_all_programs_are_stopped_the_next_one_is_loaded))
