@@ -68,8 +68,8 @@ CAMPAIGN_MAIN := tests/sim/campaign_main.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
-	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/messages.c tests/system/programs/misbehave.c \
-	tests/system/programs/sleeper.c tests/system/programs/traffic.c
+	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/leaver.c tests/system/programs/messages.c \
+	tests/system/programs/misbehave.c tests/system/programs/sleeper.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c \

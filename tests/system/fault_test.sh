@@ -58,6 +58,31 @@ absent() {
     [ "$status" -ne 124 ] || fail "the others wait for a node that has ended"
 }
 
+# leavers STATUS TEXT HOW - two programs end in a collective of the others, who all hear TEXT, time and again.
+leavers() {
+    tool_succeeds up --name leaving --mesh cube:3
+    for try in 1 2 3 4 5 6; do
+        tool load --name leaving --timeout 30 "$programs/leaver.elf" "$3"
+        [ "$status" -eq "$1" ] || { cat out; words; fail "status $status"; }
+        [ "$(grep -c "heard .*$2" out)" -eq 6 ] || { cat out; fail "not all have heard the same"; }
+    done
+    tool_succeeds load --name leaving "$programs/collectives.elf"
+    tool_succeeds down --name leaving
+}
+
+stopped_in_exchanges() {
+    may_time_out=1
+    tool_succeeds up --name stopping --mesh cube:3
+    for try in 1 2 3 4 5 6; do
+        tool load --name stopping --timeout 1 "$programs/leaver.elf" never
+        [ "$status" -eq 124 ] || { words; fail "status $status"; }
+        tool load --name stopping --timeout 60 "$programs/arguments.elf" next
+        [ "$status" -eq 0 ] || { words; fail "status $status of the next program"; }
+        [ "$(grep -c 'next' out)" -eq 8 ] || { cat out; fail "not all run the next program"; }
+    done
+    tool_succeeds down --name stopping
+}
+
 crash_beside_traffic() {
     for crasher in 0 3; do
         tool run --mesh cube:2 "$programs/traffic.elf" 200 $crasher
@@ -110,4 +135,8 @@ check "a node that ends without its collective does not hang the others" absent
 check "a crash does not disturb circuits that pass through its node" crash_beside_traffic
 check "a fault names function and source line" function_and_line
 check "what went wrong is in the JSON file, too" in_json
+check "what a program had begun when it ended the others complete" leavers 0 "no error" begun
+check "so they do when it crashed" leavers 139 "no error" crash
+check "of what it had not begun they all hear that it has ended" leavers 0 "the peer's program has ended" absent
+check "after programs that were stopped in exchanges the next one runs" stopped_in_exchanges
 cases_done
