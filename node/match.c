@@ -11,9 +11,12 @@
 #include "drivers/status.h"
 #include "node/state.h"
 
-static bool takes_messages(const struct node *node)
+/* Whether messages of a run are for the program that is here: one of the run before may still be
+ * under way to a node that has the next program. */
+static bool takes_messages(const struct node *node, uint8_t run)
 {
-    return node->program == PROGRAM_LOADED || node->program == PROGRAM_RUNNING;
+    return (node->program == PROGRAM_LOADED || node->program == PROGRAM_RUNNING) &&
+           run == node->load.run;
 }
 
 static bool fits(const struct request *request, uint32_t src, uint32_t tag)
@@ -189,7 +192,7 @@ void match_want(struct node *node, const uint8_t *packet)
         node->dropped_requests++; /* the sender asks again */
         return;
     }
-    if (!takes_messages(node)) {
+    if (!takes_messages(node, packet[32])) {
         match_answer(node, PACKET_GONE, want.src, want.id, 0, 0);
         return;
     }
@@ -229,7 +232,7 @@ unsigned match_announced(struct node *node)
 
 bool match_end(struct node *node)
 {
-    if (takes_messages(node))
+    if (takes_messages(node, node->load.run))
         return false;
     while (node->want_count && router_slots_free(&node->router) >= REPLY_SLOTS) {
         match_answer(node, PACKET_GONE, node->wants[0].src, node->wants[0].id, 0, 0);
@@ -246,7 +249,7 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
     struct circuit_sink sink = {0};
     unsigned pool = free_pool(node);
 
-    if (!takes_messages(node)) {
+    if (!takes_messages(node, packet[31])) {
         router_refuse(&node->router, port, E_PEER_GONE);
         return;
     }

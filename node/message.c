@@ -129,7 +129,7 @@ static void take_answer(struct node *node, const uint8_t *packet)
 
 void message_packet(struct node *node, const struct notice *notice)
 {
-    uint32_t wanted = notice->packet[0] == PACKET_WANT    ? 16
+    uint32_t wanted = notice->packet[0] == PACKET_WANT    ? WANT_BYTES
                       : notice->packet[0] == PACKET_READY ? 12
                                                           : 4;
 
@@ -206,7 +206,7 @@ static const struct request *unanswered_before(struct node *node, const struct r
 
 static void announce(struct node *node, struct request *request, const struct request *before)
 {
-    uint8_t body[16];
+    uint8_t body[WANT_BYTES] = {0};
 
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
@@ -214,6 +214,7 @@ static void announce(struct node *node, struct request *request, const struct re
     put32(body + 4, (uint32_t)request->tag);
     put32(body + 8, request->bytes);
     put32(body + 12, before ? request_name(node, before) : 0);
+    body[16] = node->load.run;
     if (router_send(&node->router, PACKET_WANT, (uint32_t)request->peer, body, sizeof body) != E_OK)
         return;
     request->state = STATE_ASKED;
@@ -227,6 +228,7 @@ static void open_circuit(struct node *node, struct request *request, uint8_t fla
                                     .match = request->match,
                                     .tag = (uint32_t)request->tag,
                                     .flags = (uint8_t)(flags | (is_inline ? OPEN_INLINE : 0)),
+                                    .run = node->load.run,
                                     .issue_ns = request->issue_ns,
                                     .data = {request->data},
                                     .bytes = {request->bytes},

@@ -10,12 +10,13 @@
  * OPEN body (64 bytes, then the message itself when OPEN_INLINE is set):
  *
  *   16 length u32 | 20 match u32 | 24 tag u32 | 28 epoch u16 (of its schedule; of a message: of the
- *   last one that its sender has completed) | 30 flags u8 | 31 spare
+ *   last one that its sender has completed) | 30 flags u8 | 31 run u8 (of a message: of
+ *   the OFFER of its program)
  *   32 t ns u64 | 40 port free ns u64 | 48 turns u16[16], indexed by the port of each hop
  *
  * ACCEPT body: 16 done ns u64.   REFUSE body: 16 reason i32.
  * WANT   body: 16 want u32 | 20 tag u32 | 24 length u32 | 28 behind u32 (the announcement before it
- *        that has no answer yet; 0: none)
+ *        that has no answer yet; 0: none) | 32 run u8 (of the OFFER) | 33 spare[3]
  * QUEUED body: 16 want u32 (stored, READY follows)
  * LATER  body: 16 want u32 (no room, or the one before it is not known here; ask again)
  * READY  body: 16 want u32 | 20 match u32 | 24 room u32
@@ -31,6 +32,7 @@ enum {
     PACKET_HEADER_BYTES = 16,
     PACKET_BODY_MAX = 1088, /* FRAME_CONTROL_MAX less the header */
     OPEN_BYTES = 80,        /* header and body, without inline data */
+    WANT_BYTES = 20,        /* body of a WANT */
     OPEN_INLINE_MAX = 1024, /* longest message that rides in its OPEN */
     TURNS_MAX = 16
 };

@@ -400,6 +400,7 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     put32(packet + 24, circuit->tag);
     put16(packet + 28, circuit->flags & OPEN_SCHEDULE ? circuit->epoch : router->schedules_done);
     packet[30] = circuit->flags;
+    packet[31] = circuit->run;
     put64(packet + 32, circuit->issue_ns + router_xi(router));
     put64(packet + 40, router->send_free_ns);
     for (unsigned i = 0; i < TURNS_MAX; i++)

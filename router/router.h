@@ -80,6 +80,7 @@ struct circuit_source {
     uint32_t tag;
     /* enum open_flag; OPEN_INLINE only up to OPEN_INLINE_MAX bytes, all in data[0] */
     uint8_t flags;
+    uint8_t run;    /* of a message: tells its program from the one before */
     uint16_t epoch; /* with OPEN_SCHEDULE */
     uint16_t turns[TURNS_MAX];
     uint64_t issue_ns; /* model time at which the source issues it */

@@ -50,6 +50,7 @@ static void get_open(struct neighbours *all, unsigned number, struct open open)
     packet[12] = open.hops ? open.hops : 1;
     put32(packet + 16, open.length);
     packet[30] = open.flags;
+    packet[31] = all->node->load.run;
     get_packet(all, number, bytes);
 }
 

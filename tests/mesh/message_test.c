@@ -247,6 +247,23 @@ static void impossible_requests_are_refused(void **state)
     mesh_free(mesh);
 }
 
+/* A node that has the next program already: neither a short nor a long one is kept for that. */
+static void a_message_of_the_program_before_is_not_for_the_next(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started(1, 1, no_fault);
+    struct node *next = mesh->nodes[1].node;
+    static const uint32_t sizes[] = {8, POOL_BYTES, POOL_BYTES + 1, 5000};
+    next->load.run++;
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        int32_t request = send(mesh, 0, 1, 3, MESH_DATA, sizes[i]);
+        assert_int_equal(mesh_wait(mesh, 0, request).status, E_PEER_GONE);
+        assert_int_equal(next->want_count, 0);
+        assert_int_equal(next->pool_used, 0);
+    }
+    mesh_free(mesh);
+}
+
 /* The node's word of what its program does, when the host asks. */
 static uint8_t doing(struct mesh *mesh, unsigned rank)
 {
@@ -419,6 +436,7 @@ TEST_MAIN(
     cmocka_unit_test(a_message_waits_in_model_time_for_its_receive),
     cmocka_unit_test(a_node_can_send_to_itself), cmocka_unit_test(impossible_requests_are_refused),
     cmocka_unit_test(computing_never_wraps_the_model_clock),
+    cmocka_unit_test(a_message_of_the_program_before_is_not_for_the_next),
     cmocka_unit_test(a_program_sleeps_until_its_time_and_its_node_does_not),
     cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
     cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),

@@ -143,12 +143,13 @@ void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint
 
 void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind)
 {
-    uint8_t body[16];
+    uint8_t body[WANT_BYTES] = {0};
 
     put32(body, want);
     put32(body + 4, NEIGHBOUR_TAG);
     put32(body + 8, NEIGHBOUR_ROOM);
     put32(body + 12, behind);
+    body[16] = all->node->load.run;
     say(all, rank, PACKET_WANT, body, sizeof body);
 }
 
@@ -173,6 +174,7 @@ void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint
                                     .match = match,
                                     .tag = NEIGHBOUR_TAG,
                                     .flags = flags,
+                                    .run = all->node->load.run,
                                     .data = {mesh_at(all->mesh, rank, MESH_DATA)},
                                     .bytes = {bytes},
                                     .token = token_make(TOKEN_REQUEST, 0, 0)};
