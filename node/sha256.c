@@ -25,10 +25,9 @@ static uint32_t big_endian(const uint8_t *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-static void compress(uint32_t state[8], const uint8_t *block)
+/* The words of a block, and those that follow from them. */
+static void schedule(uint32_t w[64], const uint8_t *block)
 {
-    uint32_t w[64];
-
     for (unsigned t = 0; t < 16; t++)
         w[t] = big_endian(block + 4 * t);
     for (unsigned t = 16; t < 64; t++) {
@@ -36,21 +35,36 @@ static void compress(uint32_t state[8], const uint8_t *block)
         w[t] = w[t - 16] + (rotate(x, 7) ^ rotate(x, 18) ^ x >> 3) + w[t - 7] +
                (rotate(y, 17) ^ rotate(y, 19) ^ y >> 10);
     }
+}
+
+/* One round: the variables take each other's places by the order in which they are given. */
+static inline __attribute__((always_inline)) void work(uint32_t a, uint32_t b, uint32_t c,
+                                                       uint32_t *d, uint32_t e, uint32_t f,
+                                                       uint32_t g, uint32_t *h, uint32_t added)
+{
+    uint32_t first =
+        *h + added + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g)));
+
+    *d += first;
+    *h = first + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
+}
+
+static void compress(uint32_t state[8], const uint8_t *block)
+{
+    uint32_t w[64];
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
-    for (unsigned t = 0; t < 64; t++) {
-        uint32_t first = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) +
-                         constants[t] + w[t];
-        uint32_t second =
-            (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-        h = g;
-        g = f;
-        f = e;
-        e = d + first;
-        d = c;
-        c = b;
-        b = a;
-        a = first + second;
+
+    schedule(w, block);
+    for (unsigned t = 0; t < 64; t += 8) {
+        work(a, b, c, &d, e, f, g, &h, constants[t] + w[t]);
+        work(h, a, b, &c, d, e, f, &g, constants[t + 1] + w[t + 1]);
+        work(g, h, a, &b, c, d, e, &f, constants[t + 2] + w[t + 2]);
+        work(f, g, h, &a, b, c, d, &e, constants[t + 3] + w[t + 3]);
+        work(e, f, g, &h, a, b, c, &d, constants[t + 4] + w[t + 4]);
+        work(d, e, f, &g, h, a, b, &c, constants[t + 5] + w[t + 5]);
+        work(c, d, e, &f, g, h, a, &b, constants[t + 6] + w[t + 6]);
+        work(b, c, d, &e, f, g, h, &a, constants[t + 7] + w[t + 7]);
     }
     const uint32_t worked[8] = {a, b, c, d, e, f, g, h};
     for (unsigned i = 0; i < 8; i++)
