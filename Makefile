@@ -99,7 +99,8 @@ CRC_FLAGS := $(if $(filter sse4_2,$(shell grep -m 1 ^flags /proc/cpuinfo)),-msse
 	$(if $(filter crc32,$(shell grep -m 1 ^Features /proc/cpuinfo)),-march=armv8-a+crc)
 # Fields that gcc joins are read as one a moment after one of them was written, which stalls the processor.
 TOOL_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O2 -fno-tree-slp-vectorize -flto=auto -ffat-lto-objects -D_GNU_SOURCE
-TOOL_LIBS := -luv -ljansson -ldw -lelf -lnettle
+SIM_LIBS := -lnettle
+TOOL_LIBS := -luv -ljansson -ldw -lelf $(SIM_LIBS)
 SMPI_CFLAGS := $(filter-out -MMD -MP,$(COMMON)) -O2
 CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer
@@ -326,12 +327,12 @@ $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES_LARGE) host/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	$(Q)$(CC) -O2 -flto=auto -o $@ $^
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
 
 $(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(TABLES) host/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	$(Q)$(CC) -O2 -flto=auto -o $@ $^
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
 
 # Circuits out of the order of dimensions, so that real nodes deadlock.
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
@@ -340,7 +341,7 @@ $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
 $(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(TABLES) host/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka
+	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka $(SIM_LIBS)
 
 # An archive, so that only the tests that use the many-node loop or campaigns carry them.
 $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(CAMPAIGN)) Makefile

@@ -9,6 +9,7 @@
  * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *         nodes, section III
  */
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,6 @@ static void add_message(struct host *host, uint32_t root, unsigned dims)
         (struct load_message){.root = root, .dims = (uint8_t)dims};
 }
 
-/* Plans the download of an image; the offers go out with the next steps. */
 /* What the nodes of a part must answer: the digests of what they are sent. */
 static void expect(void *context, unsigned part)
 {
@@ -87,14 +87,15 @@ static void expect(void *context, unsigned part)
     const struct host *host = &sim->host;
 
     for (uint32_t rank = sim->parts[part].first; rank < sim->parts[part].end; rank++) {
-        struct sha256 sha;
-        sha256_begin(&sha);
-        sha256_add(&sha, host->blocks + (size_t)rank * BLOCK_BYTES, BLOCK_BYTES);
-        sha256_add(&sha, host->image, host->image_bytes);
-        sha256_end(&sha, host->digests + (size_t)rank * DIGEST_BYTES);
+        struct sha256_ctx sha;
+        sha256_init(&sha);
+        sha256_update(&sha, BLOCK_BYTES, host->blocks + (size_t)rank * BLOCK_BYTES);
+        sha256_update(&sha, host->image_bytes, host->image);
+        sha256_digest(&sha, DIGEST_BYTES, host->digests + (size_t)rank * DIGEST_BYTES);
     }
 }
 
+/* Plans the download of an image; the offers go out with the next steps. */
 static void begin_download(struct sim *sim, uint32_t bytes)
 {
     struct host *host = &sim->host;

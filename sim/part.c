@@ -9,7 +9,8 @@
 #include "sim/random.h"
 
 enum {
-    NODES_MIN = 2, /* of a part */
+    NODES_MIN = 2,   /* of a part */
+    NODES_MANY = 64, /* they fill a large page with short chunks */
     OUTBOX_FIRST = 64
 };
 
@@ -55,6 +56,7 @@ bool parts_make(struct sim *sim)
         part->ready_room = end - first;
         part->pool.number = (uint8_t)i;
         part->pool.scrub = sim->options.scrub;
+        part->pool.busy = end - first >= NODES_MANY;
         for (uint32_t rank = first; rank < end; rank++)
             sim->actors[rank].part = (uint8_t)i;
     }

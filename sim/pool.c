@@ -32,7 +32,8 @@ static bool add_slab(struct pool *pool, enum chunk_kind kind)
 
     if (!slab)
         return false;
-    if (pool->slabs[kind]) /* a first one may stay almost empty */
+    /* a first one may stay almost empty */
+    if (pool->slabs[kind] || (pool->busy && kind == CHUNK_SHORT))
         madvise(slab, SLAB_BYTES, MADV_HUGEPAGE);
     *slab = (struct slab){.next = pool->slabs[kind], .used = sizeof *slab};
     pool->slabs[kind] = slab;

@@ -59,6 +59,7 @@ struct pool {
     size_t bytes;
     uint8_t number;
     bool scrub; /* overwrite what is given back, so that a late reader sees it */
+    bool busy;  /* so many nodes use it that large pages are filled */
 };
 
 /* Has another one to be taken; false when there is no memory. */

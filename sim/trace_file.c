@@ -30,7 +30,7 @@ static void flush(struct trace_file *file)
 {
     uint32_t used = file->used;
 
-    sha256_add(&file->sha, file->buffer, used);
+    sha256_update(&file->sha, used, (const uint8_t *)file->buffer);
     file->bytes += used;
     file->used = 0;
     if (!file->error)
@@ -103,7 +103,7 @@ void trace_file_begin(struct trace_file *file, int fd, const char *about)
     file->error = 0;
     file->used = file->filling = 0;
     file->events = file->bytes = 0;
-    sha256_begin(&file->sha);
+    sha256_init(&file->sha);
     add(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":%s,\"traceEvents\":[\n", about);
     commit(file);
 }
@@ -200,7 +200,7 @@ void trace_file_end(struct trace_file *file, uint8_t digest[32])
     add(file, "%s", tail);
     commit(file);
     flush(file);
-    sha256_end(&file->sha, digest);
+    sha256_digest(&file->sha, SHA256_DIGEST_SIZE, digest);
 }
 
 void trace_file_abandon(const struct trace_file *file)

@@ -17,9 +17,8 @@
  */
 #pragma once
 
+#include <nettle/sha2.h>
 #include <stdint.h>
-
-#include "node/sha256.h"
 
 enum { TRACE_BUFFER = 1 << 18, TRACE_EVENT_MAX = 1024 };
 
@@ -28,7 +27,7 @@ struct trace_file {
     int error; /* errno; 0: all well */
     uint32_t used, filling;
     uint64_t events, bytes;
-    struct sha256 sha;
+    struct sha256_ctx sha;
     char buffer[TRACE_BUFFER];
 };
 
