@@ -22,7 +22,7 @@
 #include "bench/simulation.h"
 
 enum {
-    ROUNDS = ROUNDS_MAX,
+    ROUNDS = 5,
     STREAM_BYTES = 65536,
     STREAM_COUNT = 6000,
     PINGS = 5000,

@@ -25,7 +25,8 @@ void figure_add(struct figure *figure, double value)
     }
 }
 
-double figure_median(const struct figure *figure)
+/* The round at a place in order of value; -1: there is none. */
+static double at_place(const struct figure *figure, unsigned place)
 {
     double sorted[ROUNDS_MAX];
     if (figure->count == 0) {
@@ -33,15 +34,36 @@ double figure_median(const struct figure *figure)
     }
     memcpy(sorted, figure->values, sizeof sorted);
     qsort(sorted, figure->count, sizeof sorted[0], compare);
-    return sorted[figure->count / 2];
+    return sorted[place];
 }
 
-double figure_quotient(const struct figure *a, const struct figure *b)
+double figure_median(const struct figure *figure)
+{
+    return at_place(figure, figure->count / 2);
+}
+
+double figure_least(const struct figure *figure)
+{
+    return at_place(figure, 0);
+}
+
+static double quotient(const struct figure *a, const struct figure *b,
+                       double value(const struct figure *))
 {
     if (!a->tried || !b->tried) {
         return NAN;
     }
-    return figure_median(a) > 0 && figure_median(b) > 0 ? figure_median(a) / figure_median(b) : -1;
+    return value(a) > 0 && value(b) > 0 ? value(a) / value(b) : -1;
+}
+
+double figure_quotient(const struct figure *a, const struct figure *b)
+{
+    return quotient(a, b, figure_median);
+}
+
+double figure_least_quotient(const struct figure *a, const struct figure *b)
+{
+    return quotient(a, b, figure_least);
 }
 
 void figure_show(const struct figure *figure, json_t *list)

@@ -1,15 +1,16 @@
 /*
  * figure.h - a number measured in several rounds, and a ratio that a bound speaks of.
  *
- * A figure is the median of its rounds. One that was never tried is not shown; one that was tried
- * and failed is -1.
+ * A figure is the median of its rounds, or, for a computation that does the same each time, the
+ * fastest: what makes a round longer is then other work of the machine. One that was never tried is
+ * not shown; one that was tried and failed is -1.
  */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 
-enum { ROUNDS_MAX = 5 };
+enum { ROUNDS_MAX = 25 };
 
 struct figure {
     const char *name;
@@ -32,8 +33,13 @@ void figure_add(struct figure *figure, double value);
 /* The median of the rounds; -1: none succeeded. */
 double figure_median(const struct figure *figure);
 
-/* a over b; NAN when one was not tried, -1 when one failed. */
+/* The least of the rounds; -1: none succeeded. */
+double figure_least(const struct figure *figure);
+
+/* a over b, by medians and by the least of their rounds; NAN when one was not tried, -1 when one
+ * failed. */
 double figure_quotient(const struct figure *a, const struct figure *b);
+double figure_least_quotient(const struct figure *a, const struct figure *b);
 
 /* Prints the figure, when it was tried, and appends it to `list`. */
 void figure_show(const struct figure *figure, json_t *list);

@@ -28,8 +28,7 @@ enum {
     SECONDS_MAX = 86400,
     OPERATIONS = 4,
     PATH_BYTES = 300,
-    STATUS_BAD_INPUT = 2,
-    STATUS_TOO_LONG = 124
+    STATUS_BAD_INPUT = 2
 };
 
 static const char *const operations[OPERATIONS + 1] = {"exchange", "broadcast", "scatter",
@@ -170,7 +169,7 @@ static void take_reason(const char *output, struct scale_row *row)
 static void take_failure(const char *output, int status, unsigned limit_s, struct scale_row *row)
 {
     row->state = SCALE_LEFT_OUT;
-    if (status == STATUS_TOO_LONG) {
+    if (status == TIMED_RUN_LATE) {
         snprintf(row->reason, sizeof row->reason, "not done after %u s", limit_s);
         return;
     }

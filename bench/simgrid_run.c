@@ -59,10 +59,11 @@ bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned byte
                  struct timed_run *run, double *simulated_us)
 {
     char platform[PATH_BYTES], hosts[PATH_BYTES], program[PATH_BYTES], output[PATH_BYTES];
-    char startup[64], amount[16];
+    char startup[64], amount[16], limit[16];
     const struct ecube_profile *profile = bench->profile;
     const char *words[] = {
-        "smpirun", "-platform", platform, "-hostfile", hosts,
+        /* smpirun starts another process, which would outlive it */
+        "timeout", "-k", "5", limit, "smpirun", "-platform", platform, "-hostfile", hosts,
         /* the program's variables are the same for all ranks: no copy of it for each */
         "-no-privatize",
         /* latency plus size over bandwidth, without factors for TCP or for traffic the other way */
@@ -76,6 +77,7 @@ bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned byte
     snprintf(program, sizeof program, "%s/bench/alltoall.so", bench->build);
     snprintf(output, sizeof output, "%s/bench/simgrid.out", bench->build);
     snprintf(amount, sizeof amount, "%u", bytes);
+    snprintf(limit, sizeof limit, "%d", TIMED_RUN_SECONDS - 10);
     /* MPI_Sendrecv sends with MPI_Isend, whose cost keeps the sender busy before its message leaves
      */
     snprintf(startup, sizeof startup, "--cfg=smpi/ois:0:%ue-9:0",

@@ -2,35 +2,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* In the child: becomes timeout(1), which ends the command with all its processes. */
-static _Noreturn void become_command(unsigned limit_s, const char *const *words, const char *output)
-{
-    char limit[16];
-    const char *all[TIMED_RUN_WORDS_MAX + 5] = {"timeout", "-k", "5", limit};
-    unsigned used = 4;
+static const int KILL_AFTER_MS = 5000; /* from the first, polite signal */
 
+static _Noreturn void become_command(const char *const *words, const char *output)
+{
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    snprintf(limit, sizeof limit, "%u", limit_s);
-    for (unsigned i = 0; i < TIMED_RUN_WORDS_MAX && words[i]; i++) {
-        all[used++] = words[i];
-    }
     int file = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (file >= 0) {
         dup2(file, 1);
         dup2(file, 2);
-        execvp(all[0], (char *const *)all);
+        execvp(words[0], (char *const *)words);
     }
     dprintf(2, "cannot run %s: %s\n", words[0], strerror(errno));
     _exit(127);
+}
+
+/* Waits until a child has ended, so long at most; true: it has. */
+static bool ended_within(pid_t child, int limit_ms)
+{
+    struct pollfd ends = {.fd = pidfd_open(child, 0), .events = POLLIN};
+    int ready = -1;
+
+    while (ends.fd >= 0 && (ready = poll(&ends, 1, limit_ms)) < 0 && errno == EINTR) {
+    }
+    if (ends.fd >= 0) {
+        close(ends.fd);
+    }
+    return ready > 0;
 }
 
 void timed_run_first_line(const char *output, char *line, int line_bytes)
@@ -55,13 +64,23 @@ int timed_run_within(unsigned limit_s, const char *const *words, const char *out
     clock_gettime(CLOCK_MONOTONIC, &begin);
     pid_t child = fork();
     if (child == 0) {
-        become_command(limit_s, words, output);
+        become_command(words, output);
+    }
+    bool late = child > 0 && !ended_within(child, (int)limit_s * 1000);
+    if (late) {
+        kill(child, SIGTERM);
+        if (!ended_within(child, KILL_AFTER_MS)) {
+            kill(child, SIGKILL);
+        }
     }
     while (child > 0 && wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     run->wall_s = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
     run->peak_mib = (double)usage.ru_maxrss / 1024;
+    if (late) {
+        return TIMED_RUN_LATE;
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -72,7 +91,7 @@ bool timed_run(const char *const *words, const char *output, struct timed_run *r
         char line[200];
         timed_run_first_line(output, line, sizeof line);
         fprintf(stderr, "bench: %s failed%s: %s\n", words[0],
-                status == 124 ? " (took too long)" : "", line);
+                status == TIMED_RUN_LATE ? " (took too long)" : "", line);
     }
     return status == 0;
 }

@@ -2,7 +2,8 @@
  * timed_run.h - what a command takes: wall time from fork to exit, and the memory of its largest
  * process.
  *
- * The command ends after its limit at the latest, and with this process, whatever ends it.
+ * The command ends after its limit at the latest, and with this process, whatever ends it. One that
+ * starts others goes under timeout(1), which ends them too.
  *
  * Units    seconds, MiB
  * Errors   false after a message on stderr: the command could not start, ended with another status
@@ -13,7 +14,10 @@
 
 #include <stdbool.h>
 
-enum { TIMED_RUN_WORDS_MAX = 32, TIMED_RUN_SECONDS = 900 };
+enum {
+    TIMED_RUN_SECONDS = 900,
+    TIMED_RUN_LATE = 124 /* status of a command that took too long */
+};
 
 struct timed_run {
     double wall_s;
@@ -25,8 +29,8 @@ struct timed_run {
  * TIMED_RUN_SECONDS at most. */
 bool timed_run(const char *const *words, const char *output, struct timed_run *run);
 
-/* The same with a limit of its own and without a message: the command's exit status, 124 when it
- * took too long, 128 and more when a signal ended it. */
+/* The same with a limit of its own and without a message: the command's exit status,
+ * TIMED_RUN_LATE, or 128 and more when a signal ended it. */
 int timed_run_within(unsigned limit_s, const char *const *words, const char *output,
                      struct timed_run *run);
 
