@@ -21,14 +21,14 @@ struct member {
 };
 
 struct crew {
+    /* the present run: one line of the cache goes from thread to thread and back */
+    _Alignas(LINE) _Atomic uint32_t open; /* shares that nobody has begun, a bit for each */
+    _Atomic uint32_t undone;              /* shares that are not done */
     crew_work *work;
     void *context;
-    unsigned count;
-    /* shares of the present run that nobody has begun, a bit for each */
-    _Alignas(LINE) _Atomic uint32_t open;
-    _Alignas(LINE) _Atomic uint32_t undone; /* shares of it that are not done */
     _Alignas(LINE) _Atomic uint32_t asleep; /* members */
     _Atomic bool over;
+    unsigned count;
     pthread_mutex_t lock;
     pthread_cond_t call;
     struct member members[];
@@ -91,20 +91,24 @@ static void *serve(void *argument)
 
 static void wake_all(struct crew *crew)
 {
-    if (!atomic_load(&crew->asleep))
-        return;
     pthread_mutex_lock(&crew->lock);
     pthread_cond_broadcast(&crew->call);
     pthread_mutex_unlock(&crew->lock);
 }
 
+/* The caller's own share is nobody else's. A member that falls asleep at this moment may miss the
+ * call: then its share is done here, and the next call wakes it. */
 void crew_run(struct crew *crew, crew_work *work, void *context)
 {
+    uint32_t others = (uint32_t)((UINT64_C(1) << crew->count) - 1) & ~UINT32_C(1);
+
     crew->work = work;
     crew->context = context;
-    atomic_store_explicit(&crew->undone, crew->count, memory_order_relaxed);
-    atomic_store(&crew->open, (uint32_t)((UINT64_C(1) << crew->count) - 1));
-    wake_all(crew);
+    atomic_store_explicit(&crew->undone, crew->count - 1, memory_order_relaxed);
+    atomic_store_explicit(&crew->open, others, memory_order_release);
+    if (atomic_load_explicit(&crew->asleep, memory_order_relaxed))
+        wake_all(crew);
+    work(context, 0);
     while (do_share(crew, 0))
         ;
     for (unsigned look = 0; atomic_load_explicit(&crew->undone, memory_order_acquire); look++)

@@ -133,8 +133,10 @@ static void merge(struct sim *sim)
             no_memory(sim);
         measured |= part->measured;
         ended += part->ended;
-        part->moved = part->measured = false;
-        part->ended = 0;
+        if (part->moved || part->measured || part->ended) { /* else the line stays as it is */
+            part->moved = part->measured = false;
+            part->ended = 0;
+        }
     }
     for (unsigned size = 0; measured && size < sim->options.size_count; size++)
         merge_line(sim, size);
@@ -178,6 +180,8 @@ static void step_host(struct sim *sim)
     part_arm(&sim->parts[0], sim->count, host_deadline(sim));
     if (more)
         sim_wake(sim, sim->count);
+    for (unsigned i = 0; i < sim->part_count; i++)
+        part_tell(&sim->parts[i]);
 }
 
 static uint32_t ready_count(const struct sim *sim)
@@ -194,9 +198,9 @@ static void next_times(const struct sim *sim, uint64_t *model_ns, uint64_t *wall
 {
     *model_ns = *wall_ns = UINT64_MAX;
     for (unsigned i = 0; i < sim->part_count; i++) {
-        uint64_t model = queue_time(&sim->parts[i].model), wall = queue_time(&sim->parts[i].wall);
-        *model_ns = model < *model_ns ? model : *model_ns;
-        *wall_ns = wall < *wall_ns ? wall : *wall_ns;
+        const struct part *part = &sim->parts[i];
+        *model_ns = part->model_ns < *model_ns ? part->model_ns : *model_ns;
+        *wall_ns = part->wall_ns < *wall_ns ? part->wall_ns : *wall_ns;
     }
 }
 
@@ -299,7 +303,7 @@ static bool meeting_due(const struct sim *sim)
     bool due = false;
 
     for (unsigned i = 0; i < sim->part_count; i++)
-        due |= part_has_sent(&sim->parts[i]);
+        due |= sim->parts[i].sent;
     return due;
 }
 

@@ -92,6 +92,8 @@ struct sim *sim_make(const struct sim_options *options)
     }
     fault_phase(sim);
     sim_wake(sim, sim->count);
+    for (unsigned i = 0; i < sim->part_count; i++)
+        part_tell(&sim->parts[i]);
     return sim;
 }
 

@@ -295,12 +295,29 @@ static void take(struct outbox *out)
     out->count = 0;
 }
 
+static void tell_times(struct part *part)
+{
+    part->model_ns = queue_time(&part->model);
+    part->wall_ns = queue_time(&part->wall);
+}
+
+void part_tell(struct part *part)
+{
+    uint32_t sent = 0;
+
+    for (unsigned to = 0; to <= part->sim->part_count; to++)
+        sent |= part->out[to].count;
+    part->sent = sent != 0;
+    tell_times(part);
+}
+
 void part_act(struct part *part)
 {
     take_events(part);
     step_ready(part);
     part->acted = part->events;
     take_own(part);
+    part_tell(part);
 }
 
 void part_meet(struct part *part)
@@ -317,13 +334,6 @@ void part_meet(struct part *part)
             take(&other->out[sim->part_count]);
         pool_collect(&part->pool, &other->pool);
     }
-}
-
-bool part_has_sent(const struct part *part)
-{
-    uint32_t count = 0;
-
-    for (unsigned to = 0; to <= part->sim->part_count; to++)
-        count += part->out[to].count;
-    return count != 0;
+    part->sent = false; /* others empty its outboxes at this moment */
+    tell_times(part);
 }

@@ -54,24 +54,30 @@ struct part {
     _Alignas(64) struct sim *sim;
     uint32_t first, end; /* its nodes: from, and before */
     struct queue model, wall;
-    struct batch due;     /* events of this round */
-    uint64_t order;       /* of the next event among those of one time */
-    uint32_t withheld[2]; /* frames, by the epoch in which that began, even and odd */
-    uint32_t *ready;      /* actors to be stepped: a ring */
-    uint32_t ready_first, ready_count, ready_room;
+    struct batch due; /* events of this round */
+    uint64_t order;   /* of the next event among those of one time */
+    uint32_t *ready;  /* actors to be stepped: a ring, with ready_count of them */
+    uint32_t ready_first, ready_room;
     struct filling filling;
     struct ahead ahead[AHEAD_PLACES];
     unsigned ahead_next;
     struct outbox out[PARTS_MAX + 1]; /* the last one in use: to the host */
     struct pool pool;
 
-    bool moved;     /* a program, the boot or data, in this round */
-    bool no_memory; /* something is lost for want of it */
-    bool measured;  /* a node, in this round */
-    uint32_t ended; /* programs, in this round */
+    /* what the loop asks after each half of a round: one line of the cache */
+    _Alignas(64) uint64_t events; /* as in struct sim_result */
+    uint64_t model_ns, wall_ns;   /* part_tell: times of its next events; UINT64_MAX: none */
+    uint32_t ready_count;         /* actors to be stepped */
+    uint32_t withheld[2];         /* frames, by the epoch in which that began, even and odd */
+    uint32_t ended;               /* programs, in this round */
+    bool sent;                    /* part_tell: there is something to be taken in the second half */
+    bool moved;                   /* a program, the boot or data, in this round */
+    bool no_memory;               /* something is lost for want of it */
+    bool measured;                /* a node, in this round */
 
-    uint64_t events, link_events, steps, requests, late, digest[2]; /* as in struct sim_result */
-    uint64_t calls;                                                 /* of programs */
+    _Alignas(64) uint64_t link_events, steps, requests, late,
+        digest[2];                        /* as in struct sim_result */
+    uint64_t calls;                       /* of programs */
     uint64_t acted;                       /* events before those of what was sent in this round */
     struct sim_line lines[SIM_SIZES_MAX]; /* of its own nodes */
 };
@@ -101,8 +107,8 @@ static inline void part_send(struct part *part, unsigned to_part, struct sim_end
 /* The two halves of a round: among its own nodes, and what others have for them. */
 void part_act(struct part *part);
 void part_meet(struct part *part);
-/* Whether there is something to be taken in the second half. */
-bool part_has_sent(const struct part *part);
+/* Notes what the loop will ask: at the end of each half, and when the host has added to it. */
+void part_tell(struct part *part);
 
 /* Keeps a timer for an actor's deadline. A later wish finds the earlier timer and goes on from
  * there. */
