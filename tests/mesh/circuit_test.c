@@ -262,6 +262,51 @@ static void a_message_does_not_follow_one_of_another_node(void **state)
     neighbours_expect_no_more(all);
 }
 
+/* So many places for circuits on a link are taken, or free again. */
+static void take_places(struct router *router, unsigned port, uint8_t count)
+{
+    struct port *out = &router->ports[port];
+
+    for (unsigned i = 0; i < count; i++)
+        out->draining[i] = INT32_MAX;
+    out->draining_count = count;
+    router->setup_due = true;
+}
+
+/* Messages to one node follow each other, but not ahead of an older one that waits for the same
+ * link; one that came later, or waits for another link, keeps none of them. */
+static void messages_that_follow_each_other_do_not_keep_an_older_one_out(void **state)
+{
+    enum { OLDER, LATER, ELSEWHERE, CASES, OWN = 7 };
+
+    for (unsigned when = OLDER; when < CASES; when++) {
+        struct neighbours *all = *state;
+        struct router *router = &all->node->router;
+        struct circuit_source own = {.dst = when == ELSEWHERE ? 1 : 2,
+                                     .match = OWN,
+                                     .data = {mesh_at(all->mesh, 0, MESH_DATA)},
+                                     .bytes = {LENGTH},
+                                     .token = token_make(TOKEN_REQUEST, 0, 1)};
+        get_open(all, 0, (struct open){.dst = 2, .length = LENGTH});
+        take_places(router, TO_1, CIRCUITS_MAX);
+        take_places(router, TO_2, CIRCUITS_MAX - 1);
+        if (when != LATER)
+            assert_int_equal(router_open(router, &own), E_OK);
+        get_open(all, 1, (struct open){.dst = 2, .length = LENGTH});
+        if (when == LATER)
+            assert_int_equal(router_open(router, &own), E_OK);
+        take_places(router, TO_2, 0);
+        neighbours_step(all, 0);
+        assert_int_equal(router->ports[TO_2].setup_count, when == OLDER ? 1 : 2);
+        neighbours_turn(all);
+        for (unsigned i = 0; i < (when == ELSEWHERE ? 2 : 3); i++)
+            assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match,
+                             i == (when == OLDER ? 1 : 2) ? OWN : 0);
+        neighbours_end(state);
+        assert_int_equal(neighbours_begin(state), 0);
+    }
+}
+
 /* Not before bytes of one have gone on from the next node, and then in the step that says so: no
  * other may follow. */
 static void a_fifth_circuit_waits_until_one_of_four_has_drained(void **state)
@@ -301,4 +346,5 @@ TEST_MAIN(NODE_TEST(impossible_opens_end_the_link),
           NODE_TEST(circuits_of_a_schedule_pass_in_their_turn_or_never),
           NODE_TEST(messages_from_behind_a_collective_wait_and_images_do_not),
           NODE_TEST(a_message_does_not_follow_one_of_another_node),
+          NODE_TEST(messages_that_follow_each_other_do_not_keep_an_older_one_out),
           NODE_TEST(a_fifth_circuit_waits_until_one_of_four_has_drained))
