@@ -166,13 +166,13 @@ static uint32_t holders(const struct router *router)
 }
 
 /* Whether an older OPEN from elsewhere waits for the same port: beads must not keep it out. */
-static bool overtakes(struct router *router, unsigned in, unsigned out, uint32_t stamp)
+static bool overtakes(struct router *router, const struct waiting *waiting)
 {
     struct waiting other;
 
-    for (uint32_t left = holders(router) & ~(1u << in); left; left &= left - 1)
-        if (waiting_at(router, (unsigned)__builtin_ctz(left), &other) && other.out == out &&
-            (int32_t)(other.stamp - stamp) < 0)
+    for (uint32_t left = holders(router); left; left &= left - 1)
+        if (waiting_at(router, (unsigned)__builtin_ctz(left), &other) &&
+            other.out == waiting->out && (int32_t)(other.stamp - waiting->stamp) < 0)
             return true;
     return false;
 }
@@ -199,8 +199,7 @@ bool setup_pass_oldest(struct router *router)
         }
         router->setup_due |= verdict < 0;
         if (verdict > 0 && (best == PORT_NONE || (int32_t)(waiting.stamp - best_stamp) < 0) &&
-            (router->ports[waiting.out].setup_count == 0 ||
-             !overtakes(router, in, waiting.out, waiting.stamp))) {
+            (router->ports[waiting.out].setup_count == 0 || !overtakes(router, &waiting))) {
             best = in;
             best_stamp = waiting.stamp;
         }
