@@ -178,27 +178,26 @@ static bool take_link(struct router *router, unsigned port)
     return more;
 }
 
-/* Tells of links that came up or died. */
+/* Tells of links that came up or died, when there is room for all that this may bring. */
 static void tell_link(struct router *router, unsigned port)
 {
     struct port *p = &router->ports[port];
     uint8_t state = p->channel.state;
 
-    if (state == LINK_UP && !(p->told & TOLD_UP) && router_notice_room(router)) {
+    if (router->notice_count + NOTICES_SPARE > NOTICES_MAX) {
+        channel_wake(&p->channel);
+        return;
+    }
+    if (state == LINK_UP && !(p->told & TOLD_UP)) {
         p->told |= TOLD_UP;
         router->setup_due = true;
         *router_tell(router) = (struct notice){.kind = NOTICE_UP, .port = port};
     }
-    if (state == LINK_CROSSED && p->told & TOLD_UP && !(p->told & TOLD_CROSSED) &&
-        router_notice_room(router)) {
+    if (state == LINK_CROSSED && p->told & TOLD_UP && !(p->told & TOLD_CROSSED)) {
         p->told |= TOLD_CROSSED;
         *router_tell(router) = (struct notice){.kind = NOTICE_CROSSED, .port = port};
     }
     if (state == LINK_DEAD && !(p->told & TOLD_DEAD)) {
-        if (router->notice_count + NOTICES_SPARE > NOTICES_MAX) {
-            channel_wake(&p->channel);
-            return;
-        }
         p->told |= TOLD_DEAD;
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
