@@ -343,11 +343,9 @@ static bool pump_in(struct router *router, unsigned port)
     check_stray(in);
     pump_local(router, port);
     const struct circuit *circuit = oldest(in);
-    if (!circuit)
-        return true;
-    if (circuit->out < router->port_count)
+    if (circuit && circuit->out < router->port_count)
         router->out_due |= 1u << circuit->out;
-    return circuit->out < router->port_count || router_notice_room(router);
+    return router_notice_room(router);
 }
 
 void stream_pump(struct router *router)
