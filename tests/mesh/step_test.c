@@ -1,0 +1,109 @@
+/*
+ * step_test.c - steps of a collective whose circuits fail: the collective ends, with the reason,
+ * and the next one is not disturbed.
+ *
+ * Node 0 of four; a broadcast of its goes to 1, then to 2.
+ */
+#include "drivers/status.h"
+#include "tests/mesh/neighbour.h"
+#include "tests/unit/testing.h"
+
+enum { TO_1 = 0, TO_2 = 1, BYTES = 2000 };
+
+/* Node 0 and its neighbours begin a collective of node 0, which is its program's `epoch`th. */
+static int32_t begin(struct neighbours *all, uint32_t operation, uint16_t epoch)
+{
+    struct enter enter = {
+        .epoch = epoch, .operation = (uint8_t)operation, .bytes = operation ? BYTES : 0};
+    struct ecube_abi_collective arguments = {.operation = operation,
+                                             .block_bytes = enter.bytes,
+                                             .send = MESH_DATA,
+                                             .receive = MESH_DATA};
+    int32_t request = mesh_collective(all->mesh, 0, &arguments);
+
+    assert_true(request >= 0);
+    for (unsigned rank = 1; rank <= 2; rank++)
+        neighbour_enters(all, rank, &enter, rank - 1);
+    return request;
+}
+
+/* What node 0 sends to a neighbour in circuits waits for credit. */
+static void hold_bytes(struct neighbours *all, unsigned port, bool hold)
+{
+    struct channel *channel = &all->node->router.ports[port].channel;
+    uint32_t window = channel->peer.data_window;
+
+    channel->data_sent += hold ? window : 0 - window;
+    all->node->router.out_due |= channel->due_bit;
+}
+
+static void a_broadcast_whose_bytes_did_not_all_go_has_failed(void **state)
+{
+    struct neighbours *all = *state;
+
+    hold_bytes(all, TO_2, true);
+    int32_t request = begin(all, ECUBE_BROADCAST, 1);
+    neighbours_turn(all);
+    assert_int_equal(all->received, 1);
+    assert_int_equal(all->node->collective.step_waits, 0);
+    assert_int_equal(all->node->collective.sends_pending, 1);
+    memory_link_cut(&all->mesh->nodes[0].ends[TO_2]);
+    neighbours_turn(all);
+    node_is_done_with(all, request, E_LINK_DEAD);
+}
+
+/* Its own part comes no more. */
+static void a_step_whose_circuit_is_refused_waits_for_nothing_else(void **state)
+{
+    struct neighbours *all = *state;
+
+    all->refusal = E_LINK_DEAD;
+    int32_t request = begin(all, ECUBE_BARRIER, 1);
+    neighbours_turn(all);
+    node_is_done_with(all, request, E_LINK_DEAD);
+}
+
+/* A neighbour's circuit of node 0's present step. */
+static void step_gets(struct neighbours *all, unsigned rank)
+{
+    const struct collective *collective = &all->node->collective;
+    struct circuit_source source = {.dst = 0,
+                                    .flags = OPEN_SCHEDULE | OPEN_INLINE,
+                                    .match = collective->step.step,
+                                    .epoch = collective->epoch,
+                                    .data = {mesh_at(all->mesh, rank, MESH_DATA)}};
+
+    assert_int_equal(collective->step.peer, rank);
+    assert_int_equal(router_open(&all->mesh->nodes[rank].node->router, &source), E_OK);
+    neighbours_turn(all);
+}
+
+/* Bytes to 1 are on their way when the circuit to 2 is refused, and until the next one has begun.
+ */
+static void word_of_a_collective_that_failed_is_not_taken_for_the_next(void **state)
+{
+    struct neighbours *all = *state;
+
+    hold_bytes(all, TO_1, true);
+    int32_t first = begin(all, ECUBE_BROADCAST, 1);
+    neighbours_step(all, 2);
+    neighbours_turn_without_2(all);
+    all->refusal = E_LINK_DEAD;
+    neighbours_turn(all);
+    node_is_done_with(all, first, E_LINK_DEAD);
+    int32_t second = begin(all, ECUBE_BARRIER, 2);
+    neighbours_turn(all);
+    assert_int_equal(all->received, 0);
+    hold_bytes(all, TO_1, false);
+    neighbours_turn(all);
+    assert_int_equal(all->received, 1);
+    for (unsigned rank = 1; rank <= 2; rank++)
+        step_gets(all, rank);
+    node_is_done_with(all, second, E_OK);
+}
+
+#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
+
+TEST_MAIN(NODE_TEST(a_broadcast_whose_bytes_did_not_all_go_has_failed),
+          NODE_TEST(a_step_whose_circuit_is_refused_waits_for_nothing_else),
+          NODE_TEST(word_of_a_collective_that_failed_is_not_taken_for_the_next))
