@@ -291,12 +291,10 @@ static void open_send(struct node *node)
     if (status == E_BUSY)
         return;
     c->step_waits &= (uint8_t)~STEP_SEND;
-    if (status != E_OK) {
+    if (status == E_OK)
+        c->sends_pending++;
+    else
         c->status = status;
-        c->step_waits &= (uint8_t)~STEP_ANSWER;
-        return;
-    }
-    c->sends_pending++;
 }
 
 /* Accepts the present step's circuit, when it has arrived. */
@@ -380,33 +378,19 @@ void collective_notice(struct node *node, const struct notice *notice)
 {
     struct collective *c = &node->collective;
 
-    if (!collective_active(node) || (notice->token >> 8 & 0xff) != (c->epoch & 0xff))
-        return;
+    if ((notice->token >> 8 & 0xff) != (c->epoch & 0xff))
+        return; /* of one that has ended in error before */
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
         c->step_done_ns = clock_max(c->step_done_ns, notice->done_ns);
         c->step_waits &= (uint8_t)~STEP_ANSWER;
         break;
     case NOTICE_REFUSED:
-        c->sends_pending--;
-        if (notice->status == E_REFUSED) {
-            c->step_waits |= STEP_SEND;
-        } else {
-            c->status = notice->status;
-            c->step_waits &= (uint8_t)~STEP_ANSWER;
-        }
-        break;
-    case NOTICE_SENT:
-        c->sends_pending--;
-        if (notice->status != E_OK)
-            c->status = notice->status;
-        break;
-    default:
-        c->receives_pending--;
-        if (notice->status != E_OK)
-            c->status = notice->status;
-        break;
+    case NOTICE_SENT: c->sends_pending--; break;
+    default: c->receives_pending--; break;
     }
+    if (notice->status != E_OK)
+        c->status = notice->status;
 }
 
 void collective_pump(struct node *node)
