@@ -273,18 +273,11 @@ static bool two_answers(struct mesh *mesh)
     return mesh->accepted + mesh->refused == 2;
 }
 
-/* Offers node 0 the image of image_bytes for a subcube. */
-static void offer_image(struct mesh *mesh, unsigned dims, uint32_t image_bytes)
+static void offer_image(struct mesh *mesh, uint32_t image_bytes)
 {
-    uint8_t offer[OFFER_BYTES] = {0};
+    uint8_t offer[OFFER_BYTES];
 
-    put32(offer, 7);
-    put32(offer + 4, MESH_IMAGE);
-    put32(offer + 8, MESH_IMAGE);
-    put32(offer + 12, image_bytes);
-    put32(offer + 16, MESH_BLOCK_BYTES);
-    offer[20] = (uint8_t)dims;
-    put32(offer + 24, MESH_IMAGE + image_bytes);
+    mesh_offer_body(mesh, image_bytes, 0, offer);
     assert_int_equal(router_send(&mesh->host, PACKET_OFFER, 0, offer, sizeof offer), E_OK);
 }
 
@@ -299,9 +292,9 @@ static void a_download_takes_one_circuit(void **state)
     (void)state;
     assert_non_null(image);
     mesh_settle(mesh);
-    offer_image(mesh, 1, IMAGE_BYTES);
+    offer_image(mesh, IMAGE_BYTES);
     mesh_settle(mesh);
-    struct circuit_source source = {.match = 7,
+    struct circuit_source source = {.match = MESH_DOWNLOAD,
                                     .flags = OPEN_IMAGE,
                                     .data = {blocks, image},
                                     .bytes = {sizeof blocks, IMAGE_BYTES}};
@@ -383,7 +376,7 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
 {
     static uint8_t blocks[2 * MESH_BLOCK_BYTES];
     struct mesh *mesh = started(1, 23);
-    struct circuit_source source = {.match = 7,
+    struct circuit_source source = {.match = MESH_DOWNLOAD,
                                     .flags = OPEN_IMAGE,
                                     .data = {blocks, mesh->image},
                                     .bytes = {sizeof blocks, MESH_IMAGE_BYTES}};
@@ -392,7 +385,7 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
     end_program(mesh, 0);
     mesh_settle(mesh);
     mesh->event_count = 0;
-    offer_image(mesh, 1, MESH_IMAGE_BYTES);
+    offer_image(mesh, MESH_IMAGE_BYTES);
     mesh_settle(mesh);
     assert_int_equal(router_open(&mesh->host, &source), E_OK);
     mesh_settle(mesh);
@@ -417,13 +410,8 @@ static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **
     end_program(mesh, 0);
     mesh_settle(mesh);
     put32(packet + 4, ID_HOST);
-    put32(packet + PACKET_HEADER_BYTES, 7 + 256);
-    put32(packet + PACKET_HEADER_BYTES + 4, MESH_IMAGE);
-    put32(packet + PACKET_HEADER_BYTES + 8, MESH_IMAGE);
-    put32(packet + PACKET_HEADER_BYTES + 12, MESH_IMAGE_BYTES);
-    put32(packet + PACKET_HEADER_BYTES + 16, MESH_BLOCK_BYTES);
-    packet[PACKET_HEADER_BYTES + 20] = 1;
-    put32(packet + PACKET_HEADER_BYTES + 24, MESH_IMAGE + MESH_IMAGE_BYTES);
+    mesh_offer_body(mesh, MESH_IMAGE_BYTES, 0, packet + PACKET_HEADER_BYTES);
+    put32(packet + PACKET_HEADER_BYTES, MESH_DOWNLOAD + 256);
     load_offer(node, &offer);
     assert_int_equal(node->load.state, LOAD_RECEIVING);
     load_notice(node, &sent);

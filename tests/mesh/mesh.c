@@ -256,20 +256,27 @@ static void forget_events(struct mesh *mesh, uint8_t kind)
     mesh->event_count = count;
 }
 
+void mesh_offer_body(const struct mesh *mesh, uint32_t image_bytes, uint8_t run,
+                     uint8_t body[OFFER_BYTES])
+{
+    memset(body, 0, OFFER_BYTES);
+    put32(body, MESH_DOWNLOAD);
+    put32(body + 4, MESH_IMAGE);
+    put32(body + 8, MESH_IMAGE);
+    put32(body + 12, image_bytes);
+    put32(body + 16, MESH_BLOCK_BYTES);
+    body[20] = (uint8_t)mesh->dims;
+    body[21] = run;
+    put32(body + 24, MESH_IMAGE + image_bytes);
+}
+
 /* Asks the root again as long as it says LATER. */
 static bool offer(struct mesh *mesh)
 {
     uint64_t limit = mesh->now_us + PATIENCE_US;
-    uint8_t body[OFFER_BYTES] = {0};
+    uint8_t body[OFFER_BYTES];
 
-    put32(body, 7);
-    put32(body + 4, MESH_IMAGE);
-    put32(body + 8, MESH_IMAGE);
-    put32(body + 12, MESH_IMAGE_BYTES);
-    put32(body + 16, MESH_BLOCK_BYTES);
-    body[20] = (uint8_t)mesh->dims;
-    body[21] = ++mesh->runs;
-    put32(body + 24, MESH_IMAGE + MESH_IMAGE_BYTES);
+    mesh_offer_body(mesh, MESH_IMAGE_BYTES, ++mesh->runs, body);
     forget_events(mesh, PACKET_READY);
     while (mesh_count_events(mesh, PACKET_READY) == 0 && mesh->now_us < limit) {
         forget_events(mesh, PACKET_LATER);
@@ -293,7 +300,7 @@ bool mesh_download(struct mesh *mesh)
         put32(mesh->blocks + rank * MESH_BLOCK_BYTES, rank);
         mesh->nodes[rank].started = false;
     }
-    struct circuit_source source = {.match = 7,
+    struct circuit_source source = {.match = MESH_DOWNLOAD,
                                     .flags = OPEN_IMAGE,
                                     .data = {mesh->blocks, mesh->image},
                                     .bytes = {bytes, MESH_IMAGE_BYTES}};

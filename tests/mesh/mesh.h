@@ -16,6 +16,7 @@ enum {
     MESH_DATA = MESH_IMAGE + 0x10000, /* where tests put their data */
     MESH_IMAGE_BYTES = 9000,
     MESH_BLOCK_BYTES = 64,
+    MESH_DOWNLOAD = 7, /* the host's name for it */
     MESH_EVENTS = 4096
 };
 
@@ -78,6 +79,10 @@ bool mesh_start(struct mesh *mesh);
 bool mesh_load(struct mesh *mesh);
 bool mesh_download(struct mesh *mesh);
 bool mesh_begin(struct mesh *mesh);
+
+/* The body of the OFFER of an image for the whole mesh. */
+void mesh_offer_body(const struct mesh *mesh, uint32_t image_bytes, uint8_t run,
+                     uint8_t body[OFFER_BYTES]);
 
 unsigned mesh_count_events(const struct mesh *mesh, uint8_t kind);
 
