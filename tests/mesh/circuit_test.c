@@ -337,6 +337,91 @@ static void a_fifth_circuit_waits_until_one_of_four_has_drained(void **state)
     assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 55);
 }
 
+/* Of two that follow each other, one on its way and one not yet. */
+static void circuits_of_this_node_all_end_with_their_link(void **state)
+{
+    struct neighbours *all = *state;
+    struct router *router = &all->node->router;
+    struct circuit_source own = {.dst = 2,
+                                 .data = {mesh_at(all->mesh, 0, MESH_DATA)},
+                                 .bytes = {LENGTH},
+                                 .token = token_make(TOKEN_REQUEST, 0, 1)};
+
+    take_places(router, TO_2, CIRCUITS_MAX - 1);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(router_open(router, &own), E_OK);
+    neighbours_step(all, 0);
+    assert_int_equal(router->opening_count, 2);
+    assert_int_equal(router->opening_passed, 1);
+    router_kill_port(router, TO_2, DEAD_CARRIER);
+    router->setup_due = true;
+    router_move(router, all->mesh->now_us); /* the second is refused first */
+    assert_int_equal(router->opening_count, 1);
+    neighbours_turn_without_2(all);
+    assert_int_equal(router->opening_count, 0);
+    assert_int_equal(router->opening_passed, 0);
+    assert_int_equal(router->sources_used, 0);
+}
+
+/* Nothing of it remains, though bytes of a schedule's circuit need no answer. */
+static void a_crossed_link_takes_no_circuit(void **state)
+{
+    struct neighbours *all = *state;
+
+    all->node->router.ports[TO_2].channel.state = LINK_CROSSED;
+    all->node->router.ports[TO_2].told |= TOLD_CROSSED; /* and is not dead yet */
+    open_to_2(all, 1, 0, 0, 0);
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_LINK_DEAD);
+    open_to_2(all, 0, OPEN_SCHEDULE, 4, 0);
+    assert_int_equal(all->node->router.opening_count, 0);
+    assert_int_equal(all->node->router.sources_used, 0);
+    neighbours_expect_no_more(all);
+}
+
+/* Those that are here already as soon as it is refused. */
+static void bytes_of_a_circuit_that_is_refused_are_thrown_away(void **state)
+{
+    struct neighbours *all = *state;
+    const struct port *in = &all->node->router.ports[TO_1];
+
+    open_to_2(all, 1, OPEN_SCHEDULE, 4, 1);
+    assert_int_equal(in->circuits[in->circuit_first].state, CIRCUIT_WAITING);
+    assert_non_null(channel_piece(&in->channel));
+    memory_link_cut(&all->mesh->nodes[0].ends[TO_2]);
+    neighbours_step(all, 0);
+    router_move(&all->node->router, all->mesh->now_us);
+    assert_int_equal(in->circuit_count, 0);
+    assert_null(channel_piece(&in->channel));
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_LINK_DEAD);
+    assert_int_equal(in->channel.state, LINK_UP);
+}
+
+/* Those of a schedule follow their OPEN in any case. */
+static void bytes_may_come_after_their_circuit_has_been_refused_farther_on(void **state)
+{
+    struct neighbours *all = *state;
+    struct router *sender = &all->mesh->nodes[1].node->router;
+    const struct port *in = &all->node->router.ports[TO_1];
+    struct channel *channel = &sender->ports[TO_1].channel;
+    uint32_t window = channel->peer.data_window;
+
+    channel->data_sent += window;
+    all->refusal = E_PEER_GONE;
+    open_to_2(all, 1, OPEN_SCHEDULE, 4, 0);
+    neighbours_expect(all, PACKET_OPEN, 2);
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_PEER_GONE);
+    assert_int_equal(in->circuit_count, 1);
+    channel->data_sent -= window;
+    sender->out_due |= channel->due_bit;
+    neighbours_turn(all);
+    assert_int_equal(in->circuit_count, 0);
+    assert_int_equal(in->channel.state, LINK_UP);
+    assert_int_equal(in->channel.data_consumed, LENGTH);
+    assert_int_equal(all->received, 0);
+    assert_int_equal(sender->sources_used, 0);
+}
+
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
 
 TEST_MAIN(NODE_TEST(impossible_opens_end_the_link),
@@ -347,4 +432,8 @@ TEST_MAIN(NODE_TEST(impossible_opens_end_the_link),
           NODE_TEST(messages_from_behind_a_collective_wait_and_images_do_not),
           NODE_TEST(a_message_does_not_follow_one_of_another_node),
           NODE_TEST(messages_that_follow_each_other_do_not_keep_an_older_one_out),
-          NODE_TEST(a_fifth_circuit_waits_until_one_of_four_has_drained))
+          NODE_TEST(a_fifth_circuit_waits_until_one_of_four_has_drained),
+          NODE_TEST(circuits_of_this_node_all_end_with_their_link),
+          NODE_TEST(a_crossed_link_takes_no_circuit),
+          NODE_TEST(bytes_of_a_circuit_that_is_refused_are_thrown_away),
+          NODE_TEST(bytes_may_come_after_their_circuit_has_been_refused_farther_on))
