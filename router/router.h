@@ -142,8 +142,7 @@ struct port {
     /* in-port of the circuits being set up over this link; PORT_NONE: free */
     uint8_t setup_holder;
     uint8_t setup_count;
-    uint32_t setup_dst;  /* and flags: the same for all of them */
-    uint8_t setup_flags; /* enum open_flag */
+    uint8_t setup_flags; /* enum open_flag: of the newest */
     uint8_t draining_count;
     /* in-ports of the circuits whose bytes go out here, oldest first; with ORDER_INLINE the bytes
      * have gone with the OPEN */

@@ -58,14 +58,6 @@ static int message_may_pass(const struct router *router, const struct port *out,
     return out->setup_count && out->setup_flags & OPEN_SCHEDULE ? E_REFUSED : 1;
 }
 
-/* Whether an OPEN from in-port `in` takes the same path as those that are being set up over `out`.
- */
-static bool follows(const struct port *out, unsigned in, const uint8_t *packet)
-{
-    return out->setup_holder == in && out->setup_dst == get32(packet + 8) &&
-           circuit_chains(out->setup_flags) && circuit_chains(open_flags(packet));
-}
-
 /* Whether the OPEN `packet` from in-port `in` may go over `port` now: 1, 0 to wait, negative to
  * refuse. */
 static int may_pass(struct router *router, unsigned in, unsigned port, const uint8_t *packet)
@@ -78,7 +70,9 @@ static int may_pass(struct router *router, unsigned in, unsigned port, const uin
                                                  : message_may_pass(router, out, packet);
     if (now <= 0)
         return now;
-    if (out->setup_count && !follows(out, in, packet))
+    /* What an in-port sends before it has its answers takes the same path: open_possible, and
+     * may_open of this node's own. */
+    if (out->setup_count && out->setup_holder != in)
         return 0;
     if (out->order_count + out->draining_count == CIRCUITS_MAX) {
         channel_short(&out->channel, router->now_us); /* that they have drained may be lost word */
@@ -99,7 +93,6 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
     out->setup_holder = (uint8_t)in;
     out->setup_count++;
     out->setup_flags = open_flags(packet);
-    out->setup_dst = get32(packet + 8);
     bool is_inline = open_flags(packet) & OPEN_INLINE;
     out->order[out->order_count++] = (uint8_t)(in | (is_inline ? ORDER_INLINE : 0));
     stream_wake(router, out); /* bytes may be here already */
