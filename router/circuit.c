@@ -247,7 +247,6 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
                     : answer_passing(router, &router->ports[holder], port, status, done_ns);
     if (over && out->order_count)
         out->order_count--;
-    stream_wake(router, out);
 }
 
 static void tell_opens(struct router *router)
