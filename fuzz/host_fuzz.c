@@ -19,6 +19,7 @@
 #include "host/mesh.h"
 #include "host/mesh_internal.h"
 #include "node/sha256.h"
+#include "router/bytes.h"
 
 enum { DIMS = 2, NODES = 4, LINKS = 3, TIMEOUT_S = 5, ALL_ENDED_S = 200 };
 

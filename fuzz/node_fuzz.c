@@ -12,6 +12,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
 #include "fuzz/world.h"
+#include "router/bytes.h"
 
 enum operation {
     DO_STEP,

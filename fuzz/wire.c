@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "drivers/check.h"
+#include "router/bytes.h"
 #include "router/crc.h"
 #include "router/frame.h"
 #include "router/packet_wire.h"

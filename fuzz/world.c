@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "drivers/check.h"
+#include "router/bytes.h"
 
 enum { STEPS_MAX = 20000 };
 

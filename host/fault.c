@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "host/mesh_internal.h"
+#include "router/bytes.h"
 
 enum {
     NULL_PAGE_BYTES = 4096,

@@ -8,6 +8,7 @@
 
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
+#include "router/bytes.h"
 
 json_t *mesh_text(const char *text, size_t bytes)
 {

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "host/mesh_internal.h"
+#include "router/bytes.h"
 
 enum {
     BOOT_GRACE_MS = 6000,

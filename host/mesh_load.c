@@ -11,6 +11,7 @@
 
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
+#include "router/bytes.h"
 
 enum { OFFER_RETRY_MS = 20, BLOCK_ALIGN = 8, WANT_MESSAGES = 256 };
 

@@ -8,6 +8,7 @@
 #include "drivers/check.h"
 #include "host/mesh_internal.h"
 #include "include/ecube/abi.h"
+#include "router/bytes.h"
 
 enum {
     WAITS_TOLD_MAX = 16,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host/mesh_internal.h"
+#include "router/bytes.h"
 
 enum { TICK_MS = 1000, EXITS_TOLD_MAX = 4, UTF8_BYTES_MAX = 4 };
 

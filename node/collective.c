@@ -29,6 +29,7 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "node/state.h"
+#include "router/bytes.h"
 
 enum {
     RECEIVES_AHEAD = 3,

@@ -36,8 +36,6 @@
 
 #include <stdint.h>
 
-#include "router/frame_wire.h"
-
 enum {
     OFFER_BYTES = 28,
     RECEIPT_BYTES = 48,

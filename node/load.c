@@ -21,6 +21,7 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "node/state.h"
+#include "router/bytes.h"
 
 static uint32_t blocks_bytes(const struct load *load, unsigned dims)
 {

@@ -18,6 +18,7 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "node/state.h"
+#include "router/bytes.h"
 
 void message_reset(struct node *node)
 {

@@ -5,6 +5,7 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "node/state.h"
+#include "router/bytes.h"
 
 enum { ROUNDS_MAX = 8 }; /* of notices and pumps in one step */
 

@@ -6,6 +6,7 @@
 
 #include "drivers/status.h"
 #include "node/state.h"
+#include "router/bytes.h"
 
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {

@@ -4,6 +4,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "router/crc.h"
 #include "router/frame.h"
 

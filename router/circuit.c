@@ -17,6 +17,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "router/internal.h"
 
 /* Takes a circuit out of the ring; the later ones move up. */

@@ -1,5 +1,7 @@
 #include "router/frame.h"
 
+#include "router/bytes.h"
+
 void hello_pack(uint8_t *bytes, const struct hello *hello)
 {
     put16(bytes, hello->version);

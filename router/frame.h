@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "router/bytes.h"
 #include "router/crc.h"
 #include "router/frame_wire.h"
 

@@ -2,6 +2,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "router/crc.h"
 #include "router/internal.h"
 #include "router/route.h"

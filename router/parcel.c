@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "router/bytes.h"
+
 uint8_t *parcel_header(struct channel *channel)
 {
     if (channel->headers_used == HEADERS_MAX)

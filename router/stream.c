@@ -11,6 +11,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "router/crc.h"
 #include "router/internal.h"
 #include "router/parcel.h"

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "router/bytes.h"
 #include "sim/internal.h"
 
 enum {

@@ -16,6 +16,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "sim/internal.h"
 #include "sim/program.h"
 #include "sim/random.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "router/bytes.h"
 #include "sim/internal.h"
 
 void history_add(struct sim *sim, const struct sim_end *end, const struct chunk *chunk)

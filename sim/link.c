@@ -5,6 +5,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "sim/internal.h"
 #include "sim/random.h"
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "sim/internal.h"
 #include "sim/trace_internal.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "sim/internal.h"
 #include "sim/waits.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "router/crc.h"
 #include "router/frame.h"
 #include "tests/mesh/mesh.h"

@@ -6,6 +6,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/bytes.h"
 
 enum { ARGUMENTS = MESH_PROGRAM, PATIENCE_US = 120 * 1000 * 1000, QUIET_ROUNDS = 12 };
 

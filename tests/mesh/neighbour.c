@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "tests/unit/testing.h"
 
 enum { ROUNDS = 40, US_PER_MS = 1000 };

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "router/bytes.h"
 #include "router/crc.h"
 #include "tests/unit/testing.h"
 

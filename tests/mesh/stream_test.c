@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "router/internal.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"

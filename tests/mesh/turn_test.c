@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/bytes.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

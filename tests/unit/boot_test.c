@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "host/mesh_internal.h"
+#include "router/bytes.h"
 
 enum { NODES = 4, DIMS = 2, LINES_MAX = 16 };
 
