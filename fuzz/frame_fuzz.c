@@ -12,7 +12,12 @@
 #include "fuzz/input.h"
 #include "fuzz/reference.h"
 #include "fuzz/wire.h"
+#include "router/channel.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
 #include "router/packet_wire.h"
+#include "router/segment.h"
 
 enum {
     FLAG_CHANNEL_CHECKED = 1,

@@ -20,6 +20,8 @@
 #include "host/mesh_internal.h"
 #include "node/sha256.h"
 #include "router/bytes.h"
+#include "router/channel.h"
+#include "router/channel_state.h"
 
 enum { DIMS = 2, NODES = 4, LINKS = 3, TIMEOUT_S = 5, ALL_ENDED_S = 200 };
 

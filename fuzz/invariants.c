@@ -3,6 +3,7 @@
  */
 #include "drivers/check.h"
 #include "fuzz/world.h"
+#include "router/channel_state.h"
 
 static void check_buffers(const struct channel *channel, const struct pipe *pipe)
 {

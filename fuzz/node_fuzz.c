@@ -13,6 +13,8 @@
 #include "fuzz/input.h"
 #include "fuzz/world.h"
 #include "router/bytes.h"
+#include "router/channel.h"
+#include "router/channel_state.h"
 
 enum operation {
     DO_STEP,

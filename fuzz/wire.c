@@ -4,6 +4,7 @@
 
 #include "drivers/check.h"
 #include "router/bytes.h"
+#include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/frame.h"
 #include "router/packet_wire.h"

@@ -9,7 +9,8 @@
 
 #include "fuzz/input.h"
 #include "fuzz/pipe.h"
-#include "router/channel.h"
+
+struct channel;
 
 struct wire {
     struct pipe *pipe;

@@ -5,6 +5,8 @@
 
 #include "drivers/check.h"
 #include "router/bytes.h"
+#include "router/channel.h"
+#include "router/channel_state.h"
 
 enum { STEPS_MAX = 20000 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "router/channel.h"
+
 enum {
     KEY_PROFILE = 256,
     KEY_SIGMA,

@@ -7,6 +7,7 @@
 #include "drivers/status.h"
 #include "node/state.h"
 #include "router/bytes.h"
+#include "router/channel_state.h"
 
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {

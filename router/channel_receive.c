@@ -1,3 +1,5 @@
+#include "router/channel_receive.h"
+
 #include <stddef.h>
 #include <string.h>
 

@@ -18,7 +18,11 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
 #include "router/internal.h"
+#include "router/segment.h"
 
 /* Takes a circuit out of the ring; the later ones move up. */
 static void remove_circuit(struct port *port, const struct circuit *circuit)

@@ -5,6 +5,8 @@
  * after which silence a link is dead. A node that knows its number says all that in its HELLOs, and
  * a neighbour at port p of node x is node x xor 2^p, if its cable ends at the same port.
  */
+#include "router/channel.h"
+#include "router/channel_state.h"
 #include "router/internal.h"
 
 static void learn(struct router *router, const struct hello *hello, uint32_t id)

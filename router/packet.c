@@ -3,9 +3,13 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/internal.h"
 #include "router/route.h"
+#include "router/segment.h"
 
 static bool alive(const struct router *router, unsigned port)
 {

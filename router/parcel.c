@@ -3,6 +3,9 @@
 #include <stddef.h>
 
 #include "router/bytes.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
+#include "router/segment.h"
 
 uint8_t *parcel_header(struct channel *channel)
 {

@@ -6,8 +6,10 @@
  */
 #pragma once
 
+#include "router/channel_send.h"
 #include "router/crc.h"
 #include "router/router.h"
+#include "router/segment.h"
 
 /* A frame that is being put together. */
 struct parcel {

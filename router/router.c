@@ -6,6 +6,9 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
 #include "router/internal.h"
 
 enum {

@@ -14,12 +14,14 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "router/channel.h"
+#include "router/channel_state.h"
 #include "router/clock.h"
 #include "router/frame_wire.h"
 #include "router/packet_wire.h"
+#include "router/segment.h"
 
 enum {
     PORTS_MAX = 18,

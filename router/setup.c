@@ -10,7 +10,10 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
 #include "router/internal.h"
+#include "router/segment.h"
 
 enum {
     TURNS_AT = 48,

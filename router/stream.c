@@ -12,9 +12,14 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/internal.h"
 #include "router/parcel.h"
+#include "router/segment.h"
 
 enum {
     USEFUL_PART = 4 /* a frame is not cut shorter than this part of the window for want of credit */

@@ -3,6 +3,8 @@
 #include <stddef.h>
 
 #include "router/bytes.h"
+#include "router/channel_state.h"
+#include "router/segment.h"
 #include "sim/internal.h"
 
 enum {

@@ -8,6 +8,8 @@
 
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel.h"
+#include "router/channel_state.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

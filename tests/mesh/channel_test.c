@@ -5,6 +5,11 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/channel.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
+#include "router/segment.h"
 #include "tests/mesh/pair.h"
 #include "tests/unit/testing.h"
 

@@ -8,7 +8,10 @@
 
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel_receive.h"
+#include "router/channel_state.h"
 #include "router/internal.h"
+#include "router/segment.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 

@@ -5,6 +5,11 @@
  * its own. When that one is lost neither side owes the other anything: only asking brings the
  * credit.
  */
+#include "router/channel.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
+#include "router/segment.h"
 #include "tests/mesh/pair.h"
 #include "tests/unit/testing.h"
 

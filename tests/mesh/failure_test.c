@@ -6,6 +6,7 @@
 
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/frame.h"
 #include "tests/mesh/mesh.h"

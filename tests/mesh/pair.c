@@ -3,7 +3,12 @@
 #include <string.h>
 
 #include "router/bytes.h"
+#include "router/channel.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
 #include "router/crc.h"
+#include "router/segment.h"
 #include "tests/unit/testing.h"
 
 enum { STEP_US = 10000, GREETINGS_US = 1000000 };

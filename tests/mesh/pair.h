@@ -4,8 +4,9 @@
  */
 #pragma once
 
-#include "router/channel.h"
+#include "router/channel_state.h"
 #include "router/packet_wire.h"
+#include "router/segment.h"
 #include "tests/mesh/memory_link.h"
 
 enum { PAIR_RING = 32, PAIR_PACKET_BYTES = PACKET_HEADER_BYTES + 8, PAIR_ROOM = 4096 };

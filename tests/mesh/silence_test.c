@@ -3,6 +3,8 @@
  * and that all goes on when it does.
  */
 #include "drivers/status.h"
+#include "router/channel.h"
+#include "router/channel_state.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

@@ -15,6 +15,7 @@
 
 #include "drivers/status.h"
 #include "node/state.h"
+#include "router/channel.h"
 #include "router/route.h"
 #include "tests/sim/campaign.h"
 

@@ -7,6 +7,7 @@
 
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/channel_state.h"
 #include "sim/internal.h"
 #include "sim/waits.h"
 #include "tests/sim/simulation.h"
