@@ -4,6 +4,8 @@
 #include "drivers/check.h"
 #include "fuzz/world.h"
 #include "router/channel_state.h"
+#include "router/port.h"
+#include "router/state.h"
 
 static void check_buffers(const struct channel *channel, const struct pipe *pipe)
 {

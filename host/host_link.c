@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/router.h"
 
 enum { STEPS_PER_PUMP = 256, NO_DEADLINE_MS = 3600 * 1000, CACHE_LINE_BYTES = 64 };
 

@@ -14,7 +14,8 @@
 
 #include "host/socket_link.h"
 #include "host/topology.h"
-#include "router/router.h"
+#include "router/notice.h"
+#include "router/state.h"
 
 enum { OUTBOX_MAX = 1024, OUTBOX_BODY_MAX = 64 };
 

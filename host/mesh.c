@@ -9,6 +9,8 @@
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
 #include "router/bytes.h"
+#include "router/notice.h"
+#include "router/router.h"
 
 json_t *mesh_text(const char *text, size_t bytes)
 {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "host/mesh_internal.h"
+#include "router/router.h"
 
 enum { DEATHS_TOLD_MAX = 4 };
 

@@ -12,6 +12,9 @@
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
 #include "router/bytes.h"
+#include "router/circuit.h"
+#include "router/notice.h"
+#include "router/router.h"
 
 enum { OFFER_RETRY_MS = 20, BLOCK_ALIGN = 8, WANT_MESSAGES = 256 };
 

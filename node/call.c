@@ -5,6 +5,8 @@
 
 #include "drivers/status.h"
 #include "node/state.h"
+#include "router/router.h"
+#include "router/state.h"
 
 uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes)
 {

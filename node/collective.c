@@ -30,6 +30,9 @@
 #include "drivers/status.h"
 #include "node/state.h"
 #include "router/bytes.h"
+#include "router/circuit.h"
+#include "router/notice.h"
+#include "router/router.h"
 
 enum {
     RECEIVES_AHEAD = 3,

@@ -22,6 +22,9 @@
 #include "drivers/status.h"
 #include "node/state.h"
 #include "router/bytes.h"
+#include "router/circuit.h"
+#include "router/notice.h"
+#include "router/router.h"
 
 static uint32_t blocks_bytes(const struct load *load, unsigned dims)
 {

@@ -19,6 +19,9 @@
 #include "drivers/status.h"
 #include "node/state.h"
 #include "router/bytes.h"
+#include "router/circuit.h"
+#include "router/notice.h"
+#include "router/router.h"
 
 void message_reset(struct node *node)
 {

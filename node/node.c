@@ -6,6 +6,8 @@
 #include "drivers/status.h"
 #include "node/state.h"
 #include "router/bytes.h"
+#include "router/notice.h"
+#include "router/router.h"
 
 enum { ROUNDS_MAX = 8 }; /* of notices and pumps in one step */
 

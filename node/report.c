@@ -8,6 +8,9 @@
 #include "node/state.h"
 #include "router/bytes.h"
 #include "router/channel_state.h"
+#include "router/notice.h"
+#include "router/port.h"
+#include "router/router.h"
 
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {

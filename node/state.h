@@ -13,7 +13,9 @@
 #include "node/host_wire.h"
 #include "node/node.h"
 #include "node/sha256.h"
-#include "router/router.h"
+#include "router/packet_wire.h"
+#include "router/port.h"
+#include "router/state.h"
 
 enum {
     WANTS_MAX = 64, /* announced or pooled messages without a matching receive */

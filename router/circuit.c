@@ -12,6 +12,8 @@
  * The circuits of an in-port stand in a ring: those that flow, then those whose OPEN went on
  * without an answer yet, then those whose OPEN is held here.
  */
+#include "router/circuit.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -22,7 +24,11 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
+#include "router/notice.h"
+#include "router/port.h"
+#include "router/router.h"
 #include "router/segment.h"
+#include "router/state.h"
 
 /* Takes a circuit out of the ring; the later ones move up. */
 static void remove_circuit(struct port *port, const struct circuit *circuit)

@@ -8,6 +8,8 @@
 #include "router/channel.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
+#include "router/notice.h"
+#include "router/state.h"
 
 static void learn(struct router *router, const struct hello *hello, uint32_t id)
 {

@@ -6,9 +6,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "router/router.h"
+#include "router/packet_wire.h"
+#include "router/port.h"
+#include "router/segment.h"
+#include "router/state.h"
 
 /* Port of the next hop to dst, PORT_LOCAL, or PORT_NONE when there is no way. */
 unsigned router_next_hop(const struct router *router, uint32_t dst);

@@ -8,8 +8,12 @@
 #include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/internal.h"
+#include "router/notice.h"
+#include "router/port.h"
 #include "router/route.h"
+#include "router/router.h"
 #include "router/segment.h"
+#include "router/state.h"
 
 static bool alive(const struct router *router, unsigned port)
 {

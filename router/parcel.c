@@ -6,6 +6,7 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
+#include "router/state.h"
 
 uint8_t *parcel_header(struct channel *channel)
 {

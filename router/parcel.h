@@ -8,8 +8,9 @@
 
 #include "router/channel_send.h"
 #include "router/crc.h"
-#include "router/router.h"
 #include "router/segment.h"
+
+struct router;
 
 /* A frame that is being put together. */
 struct parcel {

@@ -10,6 +10,7 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/internal.h"
+#include "router/port.h"
 
 enum {
     ARRIVALS_PER_STEP = 64, /* taken from one link in one step */

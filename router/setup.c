@@ -13,7 +13,10 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
+#include "router/port.h"
+#include "router/router.h"
 #include "router/segment.h"
+#include "router/state.h"
 
 enum {
     TURNS_AT = 48,

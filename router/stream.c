@@ -16,10 +16,14 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
+#include "router/circuit.h"
 #include "router/crc.h"
 #include "router/internal.h"
+#include "router/notice.h"
 #include "router/parcel.h"
+#include "router/port.h"
 #include "router/segment.h"
+#include "router/state.h"
 
 enum {
     USEFUL_PART = 4 /* a frame is not cut shorter than this part of the window for want of credit */

@@ -4,7 +4,9 @@
 
 #include "router/bytes.h"
 #include "router/channel_state.h"
+#include "router/port.h"
 #include "router/segment.h"
+#include "router/state.h"
 #include "sim/internal.h"
 
 enum {

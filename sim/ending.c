@@ -6,6 +6,7 @@
  */
 #include "drivers/status.h"
 #include "node/host_wire.h"
+#include "router/router.h"
 #include "sim/internal.h"
 #include "sim/program.h"
 

@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "router/router.h"
+#include "router/port.h"
+#include "router/state.h"
 #include "sim/options.h"
 
 struct sim;

@@ -9,7 +9,6 @@
 
 #include "node/node.h"
 #include "node/state.h"
-#include "router/router.h"
 #include "sim/crew.h"
 #include "sim/host.h"
 #include "sim/mesh.h"

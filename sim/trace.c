@@ -15,6 +15,7 @@
 
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/port.h"
 #include "sim/internal.h"
 #include "sim/trace_internal.h"
 

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "router/router.h"
+#include "router/port.h"
 #include "sim/mesh.h"
 
 enum {

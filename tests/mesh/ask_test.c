@@ -10,6 +10,9 @@
 #include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
+#include "router/port.h"
+#include "router/router.h"
+#include "router/state.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

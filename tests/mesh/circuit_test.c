@@ -10,8 +10,12 @@
 #include "router/bytes.h"
 #include "router/channel_receive.h"
 #include "router/channel_state.h"
+#include "router/circuit.h"
 #include "router/internal.h"
+#include "router/port.h"
+#include "router/router.h"
 #include "router/segment.h"
+#include "router/state.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 

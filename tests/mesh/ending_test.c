@@ -10,6 +10,9 @@
 
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/circuit.h"
+#include "router/notice.h"
+#include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

@@ -5,6 +5,8 @@
  * Node 0 of four meets 1 in round 0 and 2 in round 1.
  */
 #include "drivers/status.h"
+#include "router/circuit.h"
+#include "router/router.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 

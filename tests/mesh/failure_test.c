@@ -7,8 +7,12 @@
 #include "drivers/status.h"
 #include "router/bytes.h"
 #include "router/channel_state.h"
+#include "router/circuit.h"
 #include "router/crc.h"
 #include "router/frame.h"
+#include "router/notice.h"
+#include "router/port.h"
+#include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

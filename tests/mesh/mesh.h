@@ -7,6 +7,8 @@
 #pragma once
 
 #include "node/state.h"
+#include "router/port.h"
+#include "router/state.h"
 #include "tests/mesh/memory_link.h"
 
 enum {

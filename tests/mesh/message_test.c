@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

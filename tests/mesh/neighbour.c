@@ -5,6 +5,10 @@
 
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/circuit.h"
+#include "router/notice.h"
+#include "router/router.h"
+#include "router/state.h"
 #include "tests/unit/testing.h"
 
 enum { ROUNDS = 40, US_PER_MS = 1000 };

@@ -3,7 +3,9 @@
  * nothing else happens.
  */
 #include "drivers/status.h"
+#include "router/channel.h"
 #include "router/internal.h"
+#include "router/router.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 

@@ -5,6 +5,8 @@
 #include "drivers/status.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
+#include "router/router.h"
+#include "router/state.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

@@ -5,6 +5,7 @@
  * Node 0 of four; a broadcast of its goes to 1, then to 2.
  */
 #include "drivers/status.h"
+#include "router/router.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 

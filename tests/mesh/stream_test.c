@@ -12,6 +12,8 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
+#include "router/port.h"
+#include "router/router.h"
 #include "router/segment.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"

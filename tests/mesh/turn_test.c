@@ -11,6 +11,7 @@
 
 #include "drivers/status.h"
 #include "router/bytes.h"
+#include "router/port.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 

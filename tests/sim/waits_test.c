@@ -8,6 +8,8 @@
 #include "drivers/status.h"
 #include "router/bytes.h"
 #include "router/channel_state.h"
+#include "router/port.h"
+#include "router/state.h"
 #include "sim/internal.h"
 #include "sim/waits.h"
 #include "tests/sim/simulation.h"

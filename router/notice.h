@@ -1,0 +1,39 @@
+/*
+ * notice.h - what a router tells its owner, one notice at a time (router_notice).
+ *
+ * Units    bytes; model time in ns
+ * Errors   status is E_OK or why not (drivers/status.h), but for a dead link: why it is dead
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum notice_kind {
+    /* a packet for this node: packet, port; valid until the next notice is taken */
+    NOTICE_PACKET,
+    /* a circuit has arrived at this node: answer with router_accept or router_refuse, now or later
+     */
+    NOTICE_OPEN,
+    /* the circuit `token` of this node stands: done_ns; an inline one has been delivered */
+    NOTICE_ACCEPTED,
+    /* the circuit `token` of this node was refused: status; nothing of it remains */
+    NOTICE_REFUSED,
+    /* all bytes of circuit `token` are with the neighbour: the memory is the owner's again */
+    NOTICE_SENT,
+    NOTICE_RECEIVED, /* all bytes of the accepted circuit `token` are in the sink: status, bytes */
+    NOTICE_UP,       /* the link at port is up */
+    NOTICE_CROSSED,  /* ... was up, and leads to a wrong place: the owner says whether it is dead */
+    NOTICE_DEAD,     /* the link at port is dead: status is the enum dead_reason */
+    NOTICE_IDENTITY  /* this node has learned its id and network */
+};
+
+struct notice {
+    enum notice_kind kind;
+    unsigned port;
+    uint32_t token;
+    int status;
+    uint32_t bytes;
+    uint64_t done_ns;
+    const uint8_t *packet;
+    uint16_t buffer;
+};

@@ -1,0 +1,102 @@
+/*
+ * port.h - a port: its channel, and the circuits that come in and go out over its link.
+ *
+ * For the files of the router; others only look: the simulator, at who waits for whom and at what
+ * to fetch into the cache, and tests. A circuit is kept at its in-port. Its out-port knows only
+ * who holds the set-up and in which order bytes go.
+ *
+ * Units    bytes; model time in ns
+ * Source   circuits and their time: Boppana & Raghavendra, CENG 90-20 (1990), section 2
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "router/channel_state.h"
+#include "router/circuit.h"
+#include "router/frame_wire.h"
+#include "router/packet_wire.h"
+#include "router/segment.h"
+
+enum {
+    PORTS_MAX = 18,
+    PORT_LOCAL = 31, /* this node itself, as the source or destination of a circuit */
+    PORT_NONE = 30,
+    ORDER_INLINE = 0x80,
+    /* circuits that may share one directed link: being set up, flowing, or draining */
+    CIRCUITS_MAX = 4,
+    OWED_BITS = 4,
+    OWED_MASK = 15,
+    REPLIES_MAX = 2 * CIRCUITS_MAX, /* answers of a port: so many owed, and as many on their way */
+    REPLY_BODY = 8,
+    REPLY_BYTES = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + REPLY_BODY + FRAME_CHECK_BYTES,
+    LINE_BYTES = 64 /* of a cache; what is used together begins one where pointers have 64 bits */
+};
+
+/* One circuit as its in-port sees it. */
+struct circuit {
+    uint8_t out;   /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
+    uint8_t state; /* enum circuit_state */
+    uint8_t flags; /* enum open_flag */
+    uint32_t length;
+    uint32_t moved;      /* bytes passed on so far */
+    struct arrival open; /* its OPEN, while it is held here; packet NULL: it is not */
+    uint32_t stamp;      /* order of the OPENs' arrival */
+    struct circuit_sink sink;
+};
+
+enum circuit_state {
+    CIRCUIT_FREE,
+    CIRCUIT_WAITING, /* its OPEN is held here: busy link, turn, or the receiver is not ready */
+    CIRCUIT_OPENED,  /* its OPEN went on; no answer yet */
+    CIRCUIT_FLOWING, /* accepted: its bytes flow */
+    CIRCUIT_CLOSED   /* a source: all handed over, not all acknowledged */
+};
+
+/* What the owner has been told of a link. */
+enum link_told { TOLD_UP = 1, TOLD_CROSSED = 2, TOLD_DEAD = 4 };
+
+/* A port: the channel, and both directions' circuits. What every frame looks at comes first. */
+struct port {
+    /* inwards: circuits in the order of their OPENs, bytes follow in the same order; those whose
+     * OPEN is held here are the last */
+    uint8_t circuit_first, circuit_count, opens_held;
+    /* the newest circuit's bytes have all gone on, before its answer came */
+    bool newest_passed;
+    /* of the newest OPEN */
+    uint32_t open_dst;
+    uint8_t open_flags;
+    /* answers owed upstream, and sent and not acknowledged: those in replies[] */
+    uint8_t owed_count, replies_sent;
+    uint8_t replies_busy;               /* mask of replies[] */
+    uint16_t owed;                      /* their numbers, four bits each, the oldest lowest */
+    uint8_t routed_first, routed_count; /* of routed[] */
+    uint8_t told;                       /* of enum link_told */
+    uint8_t carrier;                    /* enum carrier: as it was when last looked at */
+
+    /* outwards */
+    /* in-port of the circuits being set up over this link; PORT_NONE: free */
+    uint8_t setup_holder;
+    uint8_t setup_count;
+    uint8_t setup_flags; /* enum open_flag: of the newest */
+    uint8_t draining_count;
+    /* in-ports of the circuits whose bytes go out here, oldest first; with ORDER_INLINE the bytes
+     * have gone with the OPEN */
+    uint8_t order_count;
+    uint8_t order[CIRCUITS_MAX];
+    uint16_t turn_epoch, turn_count;
+    /* the last circuit that this node accepted here: its source, its model time of completion */
+    uint32_t chain_src;
+    uint64_t chain_ns;
+    uint64_t free_ns; /* model time at which the link is free */
+
+    struct channel channel; /* so does it begin with what every frame looks at */
+
+    /* data positions of closed circuits that the neighbour still holds */
+    uint32_t draining[CIRCUITS_MAX];
+    uint8_t spare[32]; /* the circuits begin a line */
+    struct circuit circuits[CIRCUITS_MAX];
+    uint8_t replies[REPLIES_MAX][LINE_BYTES];
+    struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
+};
