@@ -2,12 +2,14 @@
 
 #include <stddef.h>
 
+#include "node/state.h"
 #include "router/bytes.h"
 #include "router/channel_state.h"
 #include "router/port.h"
 #include "router/segment.h"
 #include "router/state.h"
-#include "sim/internal.h"
+#include "sim/part.h"
+#include "sim/state.h"
 
 enum {
     LINE = 64,

@@ -21,9 +21,15 @@
 #include "router/notice.h"
 #include "router/router.h"
 #include "router/state.h"
-#include "sim/internal.h"
+#include "sim/actor.h"
+#include "sim/fault.h"
+#include "sim/host.h"
+#include "sim/loop.h"
+#include "sim/memory.h"
 #include "sim/program.h"
 #include "sim/random.h"
+#include "sim/state.h"
+#include "sim/trace.h"
 
 static const uint64_t ms_ns = 1000000;
 

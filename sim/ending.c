@@ -7,8 +7,12 @@
 #include "drivers/status.h"
 #include "node/host_wire.h"
 #include "router/router.h"
-#include "sim/internal.h"
+#include "sim/fault.h"
+#include "sim/host.h"
+#include "sim/loop.h"
 #include "sim/program.h"
+#include "sim/state.h"
+#include "sim/task.h"
 
 enum {
     GIVE_UP_MS = 20000, /* from STOP until programs that cannot be reached are given up */

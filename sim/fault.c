@@ -6,9 +6,14 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "sim/internal.h"
+#include "sim/actor.h"
+#include "sim/link.h"
+#include "sim/loop.h"
+#include "sim/part.h"
 #include "sim/program.h"
 #include "sim/random.h"
+#include "sim/state.h"
+#include "sim/trace.h"
 
 static bool chance(struct sim *sim, double probability)
 {

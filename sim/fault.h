@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sim;
+
 enum { SIM_FAULTS_MAX = 64 };
 
 enum sim_fault_kind { SIM_KILL, SIM_CUT, SIM_ONEWAY, SIM_SLOW };
@@ -55,3 +57,10 @@ static inline bool sim_faults_damage(const struct sim_faults *faults)
            (faults->fail_event && faults->action != SIM_KILL_SENDER &&
             faults->action != SIM_CUT_LINK);
 }
+
+/* What happens to the frame that has just been handed over; false: all of it is lost. */
+bool fault_frame(struct sim *sim);
+/* Lets a fault of the list happen. */
+void fault_apply(struct sim *sim, const struct sim_fault *fault);
+/* Takes the faults that belong to the phase that begins. */
+void fault_phase(struct sim *sim);

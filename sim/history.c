@@ -1,12 +1,14 @@
 /*
  * history.c - the last frames that were shown to a receiver, in words.
  */
+#include "sim/history.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "router/bytes.h"
-#include "sim/internal.h"
+#include "sim/state.h"
 
 void history_add(struct sim *sim, const struct sim_end *end, const struct chunk *chunk)
 {

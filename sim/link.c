@@ -6,8 +6,14 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "router/bytes.h"
-#include "sim/internal.h"
+#include "sim/actor.h"
+#include "sim/fault.h"
+#include "sim/history.h"
+#include "sim/loop.h"
+#include "sim/part.h"
 #include "sim/random.h"
+#include "sim/state.h"
+#include "sim/trace.h"
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct sim_end, held) == 128, "two lines");
 

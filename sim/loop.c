@@ -9,13 +9,19 @@
  * counts the time until it is acknowledged. Clocks move when a round has left nothing to do at its
  * time.
  */
+#include "sim/loop.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "drivers/check.h"
+#include "sim/actor.h"
 #include "sim/crew.h"
-#include "sim/internal.h"
+#include "sim/host.h"
+#include "sim/part.h"
 #include "sim/program.h"
+#include "sim/state.h"
+#include "sim/trace.h"
 #include "sim/waits.h"
 
 enum {

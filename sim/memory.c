@@ -12,14 +12,21 @@
  * them. All of a window is the same small piece of memory, seen again and again, so it stays in the
  * cache.
  */
+#include "sim/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "drivers/check.h"
-#include "sim/internal.h"
+#include "node/node.h"
+#include "node/state.h"
+#include "sim/actor.h"
+#include "sim/part.h"
 #include "sim/program.h"
+#include "sim/state.h"
+#include "sim/task.h"
 
 /* Up to this size of cube large pages are worth more than the untouched memory in them. */
 enum { HUGE_PAGES_DIMS = 12 };

@@ -5,10 +5,17 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "sim/actor.h"
 #include "sim/crew.h"
-#include "sim/internal.h"
-#include "sim/program.h"
+#include "sim/fault.h"
+#include "sim/host.h"
+#include "sim/link.h"
+#include "sim/loop.h"
+#include "sim/memory.h"
+#include "sim/part.h"
 #include "sim/random.h"
+#include "sim/state.h"
+#include "sim/task.h"
 
 static const uint64_t wall_start_ns = UINT64_C(1000000000); /* a node's clock is never 0 */
 

@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "node/state.h"
 #include "sim/program.h"
 #include "sim/random.h"
+#include "sim/state.h"
+#include "sim/task.h"
 
 static uint32_t reversed(uint32_t rank, unsigned dims)
 {

@@ -3,10 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/node.h"
+#include "node/state.h"
+#include "sim/actor.h"
 #include "sim/ahead.h"
-#include "sim/internal.h"
+#include "sim/fault.h"
+#include "sim/loop.h"
 #include "sim/program.h"
 #include "sim/random.h"
+#include "sim/state.h"
 
 enum {
     NODES_MIN = 2,   /* of a part */

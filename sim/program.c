@@ -4,6 +4,10 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "node/node.h"
+#include "sim/memory.h"
+#include "sim/part.h"
+#include "sim/trace.h"
 
 enum { RESULT_AT = 64 }; /* in the arguments */
 

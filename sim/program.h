@@ -8,7 +8,15 @@
  */
 #pragma once
 
-#include "sim/internal.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/ecube/abi.h"
+#include "node/state.h"
+#include "sim/options.h"
+#include "sim/result.h"
+#include "sim/state.h"
+#include "sim/task.h"
 
 enum next_kind {
     NEXT_WAIT,  /* for task->request; task->result is its status */

@@ -9,8 +9,11 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "include/ecube/predict.h"
+#include "sim/part.h"
 #include "sim/program.h"
 #include "sim/random.h"
+#include "sim/state.h"
+#include "sim/task.h"
 
 /* The blocks of a node's subtree in the binomial tree with root 0. */
 static uint32_t subtree(const struct sim_options *options, uint32_t rank)

@@ -5,6 +5,7 @@
  * per directed link says which circuit an ACCEPT belongs to. Frames that are sent once more, after
  * a loss, are known by their number.
  */
+#include "node/state.h"
 #include "sim/trace.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include "drivers/status.h"
 #include "router/bytes.h"
 #include "router/port.h"
-#include "sim/internal.h"
+#include "sim/state.h"
 #include "sim/trace_internal.h"
 
 static struct trace_link *link_of(const struct sim *sim, const struct sim_end *end)

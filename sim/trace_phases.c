@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "sim/internal.h"
+#include "node/state.h"
+#include "sim/fault.h"
+#include "sim/state.h"
+#include "sim/trace.h"
 #include "sim/trace_internal.h"
 
 static const char *const phases[] = {"boot", "download", "run"};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/internal.h"
+#include "sim/state.h"
 #include "sim/waits.h"
 
 enum colour { NEW, OPEN, DONE };

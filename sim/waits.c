@@ -4,7 +4,11 @@
 #include <stdio.h>
 
 #include "drivers/status.h"
-#include "sim/internal.h"
+#include "node/state.h"
+#include "sim/actor.h"
+#include "sim/fault.h"
+#include "sim/state.h"
+#include "sim/task.h"
 #include "sim/waits.h"
 
 static const char *const operations[] = {"barrier", "broadcast", "scatter", "gather", "exchange"};

@@ -16,8 +16,10 @@
 
 #include "drivers/status.h"
 #include "router/internal.h"
-#include "sim/internal.h"
+#include "sim/loop.h"
 #include "sim/program.h"
+#include "sim/state.h"
+#include "sim/task.h"
 #include "tests/sim/simulation.h"
 
 unsigned __real_router_next_hop(const struct router *router, uint32_t dst);

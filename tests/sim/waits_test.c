@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "node/state.h"
 #include "router/bytes.h"
 #include "router/channel_state.h"
 #include "router/port.h"
 #include "router/state.h"
-#include "sim/internal.h"
+#include "sim/state.h"
+#include "sim/task.h"
 #include "sim/waits.h"
 #include "tests/sim/simulation.h"
 

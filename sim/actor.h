@@ -1,0 +1,26 @@
+/*
+ * actor.h - who is stepped: a node, or the host, as the loop sees it.
+ *
+ * Actor number i is node i; the last one is the host.
+ *
+ * Units    wall time in ns
+ * Context  the thread of the actor's part
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct actor {
+    uint64_t armed_ns; /* the timer that stands for it; UINT64_MAX: none */
+    uint64_t wanted_ns;
+    uint64_t slow_ns;
+    uint32_t attention; /* links with news */
+    bool queued, dead;
+    bool polls;    /* its program is to be looked at in each step */
+    bool given_up; /* STOP did not reach it */
+    uint8_t heard; /* bits of enum heard: what the host has of it */
+    uint8_t part;  /* its number */
+};
+
+enum heard { HEARD_LINKS = 1, HEARD_RECEIPT = 2, HEARD_EXIT = 4 };

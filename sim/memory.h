@@ -1,0 +1,43 @@
+/*
+ * memory.h - where everything of a simulation lies: how much of it, and getting it.
+ *
+ * Units    bytes
+ * Errors   memory_map returns false when the system does not give the memory
+ * Context  while no part runs; memory_place: the part's own thread
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim;
+struct sim_options;
+
+enum {
+    RING_PLACES = 32, /* for what is under way on a link */
+    BLOCK_BYTES = 16, /* private block of a node in the download */
+    ARGUMENTS_BYTES = 128,
+    PROGRAM_ADDRESS = 0x10000
+};
+
+/* Where a node's memory lies. */
+struct layout {
+    bool checked;
+    uint32_t blocks_bytes; /* room for private blocks below the image's address */
+    uint32_t image_room;
+    uint64_t program_bytes; /* of all nodes */
+    uint64_t window_bytes;  /* that all nodes of a part share */
+    size_t node_bytes, memory_bytes, ends_bytes;
+    unsigned parts;
+    uint64_t total_bytes;
+};
+
+/* What a simulation of these options takes; `checked`: its contents are kept. */
+struct layout layout_make(const struct sim_options *options, bool checked);
+/* Maps all of it. */
+bool memory_map(struct sim *sim);
+/* Gives every node of a part its place, and starts it; the ends are there. */
+void memory_place(struct sim *sim, unsigned part);
+/* Gives all of it back. */
+void memory_unmap(struct sim *sim);

@@ -1,0 +1,96 @@
+/*
+ * state.h - struct sim: all that a simulation knows; not for its users.
+ *
+ * While parts act, it is only read: what they change is in their parts, actors, tasks and ends.
+ *
+ * Units    bytes, ns
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/actor.h"
+#include "sim/history.h"
+#include "sim/host.h"
+#include "sim/link.h"
+#include "sim/memory.h"
+#include "sim/mesh.h"
+#include "sim/options.h"
+#include "sim/part.h"
+#include "sim/result.h"
+#include "sim/task.h"
+
+struct crew;
+struct node;
+struct trace;
+
+struct sim {
+    struct sim_options options;
+    struct layout layout;
+    uint32_t count; /* of nodes; the host is actor `count` */
+    uint8_t phase;  /* enum sim_phase */
+    uint8_t verdict;
+    bool damages;
+    bool plain; /* nothing happens to a frame on its way, and nobody looks at it */
+
+    uint64_t now_ns;  /* model time up to which all has happened */
+    uint64_t wall_ns; /* what the nodes' clocks show */
+    uint32_t *ready;  /* places for the actors of all parts that are to be stepped */
+    bool host_ready, host_acts;
+    uint64_t busy; /* events of the last round to which the clocks have moved */
+    bool crowded;  /* so much is to be done in a round that threads are worth it */
+    struct part *parts;
+    unsigned part_count;
+    struct crew *crew;    /* a thread for each part; NULL: one does it all */
+    uint64_t progress_ns; /* wall time at which a program, the boot or data last moved */
+    uint64_t seed, shuffle;
+
+    void *map;
+    size_t map_bytes;
+    uint8_t *nodes; /* struct node, its working memory, its links' pointers: layout.node_bytes */
+    uint8_t *pools; /* of short messages: node_pool_bytes() for each node */
+    struct actor *actors;
+    struct task *tasks;
+    struct sim_end *ends;
+    uint32_t *expected; /* messages that a node will get, of each size */
+    struct host host;
+    uint64_t flip_left; /* bytes until the next flip */
+
+    bool pause; /* a measurement is complete: the owner may want to look */
+    struct history history[SIM_HISTORY_MAX];
+    uint64_t history_count;
+    struct trace *trace; /* NULL: no timeline is written */
+    uint32_t running;    /* programs that have not ended */
+    uint32_t deaths;     /* nodes that were killed */
+    struct sim_result result;
+};
+
+/* The node of a rank. */
+static inline struct node *sim_node(const struct sim *sim, uint32_t rank)
+{
+    return (struct node *)(sim->nodes + rank * sim->layout.node_bytes);
+}
+
+/* The part that steps an actor. */
+static inline struct part *sim_part(const struct sim *sim, uint32_t actor)
+{
+    return &sim->parts[sim->actors[actor].part];
+}
+
+/* The end of a node at a port; its host link is the one after the cube's. */
+static inline struct sim_end *sim_end_at(const struct sim *sim, uint32_t rank, unsigned port)
+{
+    unsigned dims = sim->options.dims;
+
+    if (port < dims)
+        return &sim->ends[(size_t)rank * dims + port];
+    return &sim->ends[(size_t)sim->count * dims + (rank ? 1 + (unsigned)__builtin_ctz(rank) : 0)];
+}
+
+/* The host's end of its link number `index`. */
+static inline struct sim_end *sim_host_end(const struct sim *sim, unsigned index)
+{
+    return &sim->ends[(size_t)sim->count * sim->options.dims + sim->options.dims + 1 + index];
+}
