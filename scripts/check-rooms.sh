@@ -2,7 +2,8 @@
 # check-rooms.sh BUILD - the rules of layout that a machine can check; names every place that breaks one.
 #
 # Rooms include only rooms below them; router, collectives and node have no mutable state at file scope and no #if;
-# files stay under 500 lines and functions under 70; every source is listed in the Makefile.
+# files stay under 500 lines, headers within 120 and functions under 70; every header can be included first; every source
+# is listed in the Makefile.
 set -eu
 build=$1
 cd "$(dirname "$0")/.."
@@ -29,6 +30,10 @@ broken=$(
         may["examples"] = "include/ecube/ examples/"
         may["models"] = "drivers/ collectives/ include/ecube/"
         may["tests"] = may["bench"] = may["fuzz"] = ""
+        # headers that may be longer: what a user of programs reads is one page
+        long["include/ecube/ecube.h"] = 1
+        # ... and those that are still to be taken apart
+        long["host/mesh.h"] = long["node/state.h"] = 1
         freestanding = " <stdbool.h> <stddef.h> <stdint.h> <string.h> "
     }
 
@@ -65,6 +70,7 @@ broken=$(
     /TODO|FIXME/ { complain("a limit belongs in the README") }
     /[ \t]+$/ { complain("space at the end of the line") }
     FNR == 501 { complain("more than 500 lines") }
+    FNR == 121 && FILENAME ~ /\.h$/ && !(FILENAME in long) { complain("header of more than 120 lines") }
     FILENAME ~ /\.c$/ && /^[{]/ { body = FNR }
     FILENAME ~ /\.c$/ && /^[}]/ && body {
         if (FNR - body - 1 > 70) complain("function of " (FNR - body - 1) " lines, at most 70")
@@ -80,7 +86,12 @@ broken=$(
 
     for source in $sources; do
         case $source in
-        *.h | *.pml | linker/*) ;;
+        *.h)
+            echo "#include \"$source\"" |
+                ${CC:-gcc} -std=c11 -Wall -Wextra -Werror -I. -Iboard/virt -D_GNU_SOURCE -fsyntax-only -x c - 2>/dev/null ||
+                echo "$source: does not compile by itself"
+            ;;
+        *.pml | linker/*) ;;
         *) grep -q "$source" Makefile || echo "$source: not listed in the Makefile" ;;
         esac
     done

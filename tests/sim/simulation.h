@@ -5,6 +5,7 @@
 #pragma once
 
 #include "sim/mesh.h"
+#include "tests/unit/testing.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct profile unit_profile = {1000, 1000, 1000, 1500, 0};
