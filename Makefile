@@ -40,8 +40,8 @@ SIM := sim/ahead.c sim/boot.c sim/crew.c sim/ending.c sim/fault.c sim/history.c 
 	sim/part.c sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c \
 	sim/wait_edges.c sim/wait_search.c sim/waits.c
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
-LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/format.c lib/info.c lib/message.c \
-	lib/sleep.c lib/start.c lib/system.c
+LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/format.c lib/info.c lib/memalign.c \
+	lib/message.c lib/sleep.c lib/start.c lib/system.c
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
 TOOL := host/available.c host/check.c host/client.c host/console.c host/down.c host/download.c host/fault.c \

@@ -1,6 +1,6 @@
 /*
  * format.c - printf and scanf with what the C library is built without: C99's length modifiers z,
- * t, j and hh, wide characters, and %a.
+ * t, j and hh, wide characters, %F and %a.
  *
  * It prints "zu" and takes wrong arguments from there on; it takes hh for h, and scanf then writes
  * a byte behind the one it is given. The linker puts these functions in front of the library's own
@@ -10,13 +10,15 @@
  *
  * size_t and ptrdiff_t are as wide as int here, intmax_t as long long. What hh prints is cut to a
  * byte; what hh reads, and %hhn, goes through a short. Wide characters become UTF-8; scanf does not
- * know them. %a, a double in hexadecimal, is printed like %e: the value in decimal.
+ * know them. %F is %f, but INF and NAN, which %E prints so. %a, a double in hexadecimal, is printed
+ * like %e and read like %f: the value in decimal.
  *
  * Source   C11, 7.21.6.1 and 7.21.6.2; ld manual, --wrap; Procedure Call Standard for the Arm
  *          Architecture: 6.5 (arguments on the stack), 8.1.4 (va_list); RFC 3629 (UTF-8)
  */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -142,9 +144,11 @@ static struct conversion parse(const char *at, bool scan)
         conversion.letter = conversion.letter == 'S' ? 's' : 'c';
         conversion.length = LENGTH_LONG;
     }
-    if (!scan && (conversion.letter == 'a' || conversion.letter == 'A' ||
-                  (conversion.length == LENGTH_LONG &&
-                   (conversion.letter == 's' || conversion.letter == 'c')))) {
+    if (is_real(conversion.letter) && strchr("FaA", conversion.letter) != NULL) {
+        conversion.known = false;
+    }
+    if (!scan && conversion.length == LENGTH_LONG &&
+        (conversion.letter == 's' || conversion.letter == 'c')) {
         conversion.known = false;
     }
     conversion.end = at;
@@ -305,6 +309,17 @@ static void put_pointer(struct rewrite *rewrite, const struct conversion *conver
     }
 }
 
+/* The letter that the library knows for a value's. */
+static char real_letter(char letter, double value)
+{
+    switch (letter) {
+    case 'a': return 'e';
+    case 'A': return 'E';
+    case 'F': return isfinite(value) ? 'f' : 'E';
+    default: return letter;
+    }
+}
+
 static void rewrite_print(struct rewrite *rewrite, const struct conversion *conversion,
                           va_list *values)
 {
@@ -318,7 +333,7 @@ static void rewrite_print(struct rewrite *rewrite, const struct conversion *conv
         uint64_t bits;
         memcpy(&bits, &value, sizeof bits);
         put_wide_value(rewrite, bits);
-        letter = letter == 'a' ? 'e' : letter == 'A' ? 'E' : letter;
+        letter = real_letter(letter, value);
         put_text(rewrite, &letter, 1);
     } else if (letter == 's' && conversion->length == LENGTH_LONG) {
         put_wide_text(rewrite, va_arg(*values, const wchar_t *), precision);
@@ -344,17 +359,21 @@ static void rewrite_print(struct rewrite *rewrite, const struct conversion *conv
 static void rewrite_scan(struct rewrite *rewrite, const struct conversion *conversion,
                          va_list *values)
 {
-    const char *letter = conversion->end - 1;
+    const char *letters = conversion->end - 1;
+    size_t bytes = conversion->letter != '\0';
 
     put_text(rewrite, conversion->options, conversion->option_bytes);
-    if (conversion->letter == '[') { /* the whole set */
-        letter = conversion->options + strcspn(conversion->options, "[");
+    if (is_real(conversion->letter)) {
+        letters = "f";                      /* they all read the same */
+    } else if (conversion->letter == '[') { /* the whole set */
+        letters = conversion->options + strcspn(conversion->options, "[");
+        bytes = (size_t)(conversion->end - letters);
     }
     if (conversion->letter != '%' && conversion->letter != '\0' &&
         !memchr(conversion->options, '*', conversion->option_bytes)) {
         put_pointer(rewrite, conversion, values);
     }
-    put_text(rewrite, letter, conversion->letter ? (size_t)(conversion->end - letter) : 0);
+    put_text(rewrite, letters, bytes);
 }
 
 /* Room for everything that a format with so many conversions may need; NULL when there is none. */

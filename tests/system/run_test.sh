@@ -41,7 +41,8 @@ formats_are_known() {
     tool_succeeds run --mesh cube:0 "$programs/formats.elf"
     for line in 'print 80    ff|7   | -3 1099511627776 100%z 2199023255552 end' 'string 12 2.50 34 %zu' 'scan 2: 56 -78' \
         'list 9 10' 'bytes 2: 254 7 9 9' 'count' 'after 9 5 9' 'cut -3| 255|ab | 2.5 1099511627776 end' \
-        'wide grüß| ä€|x  |ä|ab| 12' 'alone x€  é 5' 'hexadecimal 1.500e+00    2.5E+00 % 12 13 end' 'error 11'; do
+        'wide grüß| ä€|x  |ä|ab| 12' 'alone x€  é 5' 'hexadecimal 1.500e+00    2.5E+00 % 12 13 end' \
+        'reals 2.50|    -0.2|INF|     NAN 2: 1.5 -2000.0 12' 'error 11'; do
         grep -qF "[0] $line" out || { cat out; fail "no line '$line'"; }
     done
     [ "$(grep -c 'list 9 10' out)" -eq 2 ] || fail "vprintf and vfprintf differ"

@@ -1,6 +1,7 @@
 /* formats.c - what printf and scanf know: prints lines with C99's length modifiers, wide characters
- * and %a. */
+ * and reals' letters. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -39,6 +40,14 @@ static void wide_characters(void)
     printf("alone %lc%lc%4lc %zu\n", (wint_t)L'x', (wint_t)0x20ac, (wint_t)0xe9, (size_t)5);
 }
 
+static void reals(void)
+{
+    double high = 0, low = 0;
+    int found = sscanf("1.5 -2e3", "%lF %la", &high, &low);
+    printf("reals %.2F|%8.1F|%F|%08F %d: %.1f %.1f %d\n", 2.5, -0.25, (double)INFINITY, (double)NAN,
+           found, high, low, 12);
+}
+
 int main(void)
 {
     char text[80];
@@ -53,6 +62,7 @@ int main(void)
     printf("scan %d: %zu %jd\n", found, size, wide);
     print_list("list %zu %d\n", (size_t)9, 10);
     printf("hexadecimal %.3a %10.1LA %% %d %zu %s\n", 1.5, 2.5L, 12, (size_t)13, "end");
+    reals();
     bytes();
     wide_characters();
     fprintf(stderr, "error %zu\n", (size_t)11);

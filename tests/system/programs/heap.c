@@ -38,6 +38,24 @@ static int refused(void *memory)
     return none;
 }
 
+static void aligned(void)
+{
+    enum { ALIGNMENT = 4096, NONE = 48 };
+    volatile size_t much = SIZE_MAX - 100;
+    void *memory = NULL;
+
+    expect(posix_memalign(&memory, ALIGNMENT, 10) == 0 && (uintptr_t)memory % ALIGNMENT == 0,
+           "posix_memalign aligns");
+    free(memory);
+    memory = aligned_alloc(ALIGNMENT, ALIGNMENT);
+    expect(memory != NULL && (uintptr_t)memory % ALIGNMENT == 0, "aligned_alloc aligns");
+    free(memory);
+    expect(posix_memalign(&memory, NONE, 10) == EINVAL, "an alignment is a power of two");
+    expect(posix_memalign(&memory, ALIGNMENT, much) == ENOMEM, "posix_memalign of too much");
+    expect(posix_memalign(&memory, (size_t)1 << 31, much / 2 + 60) == ENOMEM,
+           "posix_memalign of a sum beyond 2^32");
+}
+
 int main(void)
 {
     volatile size_t half = (size_t)1 << 16, much = SIZE_MAX - 100;
@@ -51,5 +69,6 @@ int main(void)
     char *zeros = calloc(half, 4);
     expect(zeros != NULL && zeros[0] == 0 && zeros[half * 4 - 1] == 0, "calloc gives zeros");
     free(zeros);
+    aligned();
     return failures > 0;
 }
