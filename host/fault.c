@@ -112,19 +112,21 @@ static uint32_t code_before(const struct image *image, uint32_t address)
                : 0;
 }
 
-/* The destination of the BL before a return address; 0 when there is none. */
+/* The destination of the BL, or of the BLX to a function in ARM code, before a return address; 0
+ * when there is none. */
 static uint32_t called_by(const struct image *image, uint32_t after)
 {
     uint32_t code = code_before(image, after), first = code & 0xffff, second = code >> 16;
     uint32_t sign = first >> 10 & 1;
+    bool to_arm = (second & 0xd001) == 0xc000;
 
-    if ((first & 0xf800) != 0xf000 || (second & 0xd000) != 0xd000) {
+    if ((first & 0xf800) != 0xf000 || !(to_arm || (second & 0xd000) == 0xd000)) {
         return 0;
     }
     uint32_t high = ((second >> 13 & 1) ^ sign ^ 1) << 1 | ((second >> 11 & 1) ^ sign ^ 1);
     uint32_t distance = high << 22 | (first & 0x3ff) << 12 | (second & 0x7ff) << 1;
 
-    return after + distance - (sign << 24);
+    return (to_arm ? after & ~3U : after) + distance - (sign << 24);
 }
 
 /* Whether a BLX of a register stands before a return address. */

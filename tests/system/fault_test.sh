@@ -119,6 +119,8 @@ check "a call of a null pointer is told with the place of the call" \
     faults 139 'null pointer.*, called from call_null \(misbehave\.c:[0-9]+\)$' call
 check "a fault in the C library is told with the place that called it" \
     faults 139 'null pointer.* in strlen .*, called from length_of_null \(misbehave\.c:[0-9]+\)$' length
+check "a fault in memcpy, which is ARM code, likewise" \
+    faults 139 'null pointer.* in memcpy .*, called from copy_of_null \(misbehave\.c:[0-9]+\)$' copy
 check "a breakpoint instruction is told as that, with its place" \
     faults 133 'breakpoint instruction, pc 0x40b[0-9a-f]+ in (alone|main) \(misbehave\.c:[0-9]+\)$' breakpoint
 check "an exit with a status is told" faults 7 '7' exit

@@ -72,6 +72,15 @@ __attribute__((noinline)) static int length_of_null(void)
     return (int)strlen((const char *)pointer) + 1;
 }
 
+/* memcpy is ARM code, what calls it Thumb code. */
+__attribute__((noinline)) static int copy_of_null(void)
+{
+    volatile size_t bytes = sizeof blocks[0];
+    pointer = NULL;
+    memcpy(blocks[0], (const void *)pointer, bytes);
+    return blocks[0][0];
+}
+
 static int disagree(int wanted)
 {
     uint32_t bytes = ecube_rank() == wanted ? BLOCK_BYTES / 2 : BLOCK_BYTES;
@@ -154,6 +163,8 @@ static int alone(const char *what, int value)
         __asm__ volatile("bkpt #0");
     if (strcmp(what, "length") == 0)
         return length_of_null();
+    if (strcmp(what, "copy") == 0)
+        return copy_of_null();
     if (strcmp(what, "spin") == 0)
         return never_return();
     if (strcmp(what, "wait") == 0)
