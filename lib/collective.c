@@ -108,9 +108,12 @@ static int subtree_begin(struct ecube_abi_collective *call, char *blocks, char *
     bool is_root = (uint32_t)ecube_rank() == call->root;
     char *working = is_root ? blocks : block;
     *request = (struct ecube_request){0};
-    /* The kernel would say so too, but memcpy comes before it. */
+    /* The kernel would say so too, but memcpy comes before it: these two. */
     if ((uint64_t)ecube_size() * call->block_bytes > UINT32_MAX) {
         return refuse(request, ECUBE_E_ARGUMENT);
+    }
+    if (call->block_bytes > 0 && (!block || (is_root && !blocks))) {
+        return refuse(request, ECUBE_E_FAULT);
     }
     if (!is_root && count > 1) {
         /* One byte more, so that NULL always means no memory. */
