@@ -67,7 +67,7 @@ static void check_messages(const struct node *node)
 {
     uint32_t used = 0;
 
-    CHECK(node->want_count <= WANTS_MAX);
+    CHECK(node->want_count < WANT_PLACES);
     for (unsigned i = 0; i < node->want_count; i++) {
         uint8_t pool = node->wants[i].pool;
         CHECK(pool <= POOL_MAX);

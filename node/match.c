@@ -118,16 +118,20 @@ void match_receive(struct node *node, struct request *request)
     }
 }
 
-/* Stores a message behind the others, and joins it with its receive if one is posted. */
-static bool store_want(struct node *node, const struct want *want)
+/* Joins a message with its receive if one is posted, or stores it behind the others if there are
+ * fewer than most; false: neither. */
+static bool store_want(struct node *node, const struct want *want, unsigned most)
 {
-    if (node->want_count == WANTS_MAX)
-        return false;
+    unsigned before = node->want_count;
+
     node->wants[node->want_count++] = *want;
     struct request *request = find_receive(node, want->src, want->tag);
     if (request)
         match_receive(node, request);
-    return true;
+    if (node->want_count <= before || node->want_count <= most)
+        return true;
+    node->want_count--;
+    return false;
 }
 
 static unsigned free_pool(const struct node *node)
@@ -139,9 +143,9 @@ static unsigned free_pool(const struct node *node)
     return pool;
 }
 
-/* A message of a node to itself: a short one is pooled, so that even a blocking send returns;
- * false: no room. */
-bool match_self(struct node *node, struct request *request)
+/* A message of a node to itself: a short one is pooled, so that even a blocking send returns. It
+ * stays queued when there is no room. */
+void match_self(struct node *node, struct request *request)
 {
     struct want want = {.src = node->router.id,
                         .id = request_name(node, request),
@@ -152,15 +156,16 @@ bool match_self(struct node *node, struct request *request)
     unsigned pool = free_pool(node);
 
     request->state = STATE_STORED;
-    if (node->want_count == WANTS_MAX)
-        return false;
-    if (pool < POOL_MAX && request->bytes <= POOL_BYTES) {
+    if (pool < POOL_MAX && request->bytes <= POOL_BYTES && node->want_count <= WANTS_MAX) {
         memcpy(node->pool[pool], request->data, request->bytes);
         node->pool_used |= 1u << pool;
         want.pool = (uint8_t)pool;
         request_finish(node, request, E_OK, request->issue_ns);
     }
-    return store_want(node, &want);
+    if (!store_want(node, &want, WANTS_MAX + 1)) {
+        request->state = STATE_QUEUED;
+        request->again_us = node->router.now_us + LATER_US;
+    }
 }
 
 /* The receive that waits for an announced message; NULL when there is none. */
@@ -217,7 +222,7 @@ void match_want(struct node *node, const uint8_t *packet)
         return;
     }
     unsigned before = node->want_count;
-    if (!store_want(node, &want))
+    if (!store_want(node, &want, WANTS_MAX))
         match_answer(node, PACKET_LATER, want.src, want.id, 0, 0);
     else if (node->want_count > before)
         match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
@@ -263,7 +268,8 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
         match_finish(node, request, router_accept(&node->router, port, &sink));
         return;
     }
-    if (pool == POOL_MAX || node->want_count == WANTS_MAX) {
+    if (pool == POOL_MAX || (node->pool_used | 1u << pool) == POOL_FULL ||
+        node->want_count >= WANTS_MAX) {
         router_refuse(&node->router, port, E_FULL);
         return;
     }
@@ -272,7 +278,7 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
     sink.room = POOL_BYTES;
     struct want want = {.src = src, .tag = tag, .bytes = bytes, .pool = (uint8_t)pool};
     want.done_ns = router_accept(&node->router, port, &sink);
-    store_want(node, &want);
+    store_want(node, &want, WANTS_MAX);
 }
 
 void match_open(struct node *node, unsigned port, const uint8_t *packet)

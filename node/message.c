@@ -70,6 +70,23 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
     return (int)(request - node->requests);
 }
 
+static bool is_unanswered(const struct request *request)
+{
+    return request->state == STATE_QUEUED || request->state == STATE_ASKED ||
+           (request->state == STATE_OPENING && !request->match);
+}
+
+/* The last message before `send` to the same node that has not been answered for; NULL: none. */
+static const struct request *unanswered_before(struct node *node, const struct request *send)
+{
+    const struct request *last = NULL, *other;
+
+    for (unsigned i = 0; (other = request_at(node, i)) != send; i++)
+        if (other->kind == REQUEST_SEND && other->peer == send->peer && is_unanswered(other))
+            last = other;
+    return last;
+}
+
 int message_send(struct node *node, const struct ecube_abi_message *message)
 {
     struct request *request;
@@ -77,10 +94,8 @@ int message_send(struct node *node, const struct ecube_abi_message *message)
 
     if (number < 0)
         return number;
-    if ((uint32_t)request->peer == node->router.id && !match_self(node, request)) {
-        request_free(node, request);
-        return E_FULL;
-    }
+    if ((uint32_t)request->peer == node->router.id && !unanswered_before(node, request))
+        match_self(node, request);
     return number;
 }
 
@@ -191,23 +206,6 @@ void message_notice(struct node *node, const struct notice *notice)
         request_finish(node, request, request->status, request->done_ns);
 }
 
-static bool is_unanswered(const struct request *request)
-{
-    return request->state == STATE_QUEUED || request->state == STATE_ASKED ||
-           (request->state == STATE_OPENING && !request->match);
-}
-
-/* The last message before `send` to the same node that has not been answered for; NULL: none. */
-static const struct request *unanswered_before(struct node *node, const struct request *send)
-{
-    const struct request *last = NULL, *other;
-
-    for (unsigned i = 0; (other = request_at(node, i)) != send; i++)
-        if (other->kind == REQUEST_SEND && other->peer == send->peer && is_unanswered(other))
-            last = other;
-    return last;
-}
-
 static void announce(struct node *node, struct request *request, const struct request *before)
 {
     uint8_t body[WANT_BYTES] = {0};
@@ -256,6 +254,11 @@ static void pump_send(struct node *node, struct request *request)
         return;
     }
     before = unanswered_before(node, request);
+    if ((uint32_t)request->peer == node->router.id) {
+        if (!before)
+            match_self(node, request);
+        return;
+    }
     if (request->state == STATE_QUEUED && request->bytes <= OPEN_INLINE_MAX && !request->announce) {
         if (!before)
             open_circuit(node, request, OPEN_EAGER);

@@ -18,8 +18,11 @@
 #include "router/state.h"
 
 enum {
-    WANTS_MAX = 64, /* announced or pooled messages without a matching receive */
-    POOL_MAX = 16,  /* short messages kept for a later receive */
+    WANTS_MAX = 64, /* announced or pooled messages without a matching receive, */
+    /* one more that the node sends itself, and one that finds its receive at once */
+    WANT_PLACES = WANTS_MAX + 2,
+    POOL_MAX = 16, /* short messages kept for a later receive, the last for one to oneself */
+    POOL_FULL = (1 << POOL_MAX) - 1, /* as a set of buffers */
     POOL_BYTES = OPEN_INLINE_MAX,
     ASK_AGAIN_US = 300 * 1000,         /* an announcement without an answer is repeated */
     LATER_US = 2 * 1000,               /* after a full queue or a busy hop */
@@ -157,7 +160,7 @@ struct node {
     uint32_t program_pc, program_lr;           /* when it was last interrupted; 0: it was not yet */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
-    struct want wants[WANTS_MAX]; /* in order of arrival */
+    struct want wants[WANT_PLACES]; /* in order of arrival */
     struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
 };
 
@@ -212,8 +215,8 @@ void match_finish(struct node *node, struct request *request, uint64_t done_ns);
 /* Answers an announcement; false when no slot is free. */
 bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match,
                   uint32_t room);
-/* Stores a message of this node to itself; false when there is no room. */
-bool match_self(struct node *node, struct request *request);
+/* Joins a message of this node to itself with its receive, or stores it, if there is room. */
+void match_self(struct node *node, struct request *request);
 void match_want(struct node *node, const uint8_t *packet);
 /* Moves the announcements of other nodes to the front of the stored messages; how many they are. */
 unsigned match_announced(struct node *node);

@@ -80,9 +80,13 @@ const struct ecube_profile *ecube_profile(void);
 /*
  * Messages. A receive takes the oldest message that fits source and tag; either may be ECUBE_ANY.
  * Messages of one pair with one tag are received in the order of their sends. A blocking send may
- * wait for its receive to be called; when it returns, data may be changed. A long
- * send to oneself must be started, not blocking; what is sent to oneself takes no model time.
- * status may be NULL.
+ * wait for its receive to be called; when it returns, data may be changed. To oneself, send only
+ * one of at most 1024 bytes blocking, or call the receive first; what is sent to oneself takes no
+ * model time. status may be NULL.
+ *
+ * A node keeps 64 messages for which no receive has been called. More wait in their senders, and
+ * with them what the same sender has sent to that node after them: if more may come, receive each
+ * sender's in the order of its sends.
  *
  * In model time the start-ups of sends that are started one after the other overlap: on an iPSC/860
  * 32 of 0 bytes over one hop take 65.425 + 32 * 9.575 = 371.825 us, blocking ones 32 * 75 us.

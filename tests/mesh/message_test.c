@@ -223,6 +223,42 @@ static void a_node_can_send_to_itself(void **state)
     mesh_free(mesh);
 }
 
+/* A short one is kept whatever the others have sent, so a blocking send returns; the next ones wait
+ * for room, in order. */
+static void a_node_full_of_messages_of_others_can_send_to_itself(void **state)
+{
+    enum { OTHERS = ECUBE_REQUESTS_MAX, OWN = 4 };
+    static const uint32_t sizes[OWN] = {8, 12, 3000, 16};
+    (void)state;
+    struct mesh *mesh = started(1, 7, no_fault);
+    int32_t others[OTHERS], own[OWN], received = 0;
+
+    for (int32_t i = 0; i < OTHERS; i++)
+        others[i] = send(mesh, 1, 0, i, MESH_DATA, 16);
+    for (unsigned round = 0; round < 2000; round++)
+        mesh_round(mesh);
+    for (unsigned i = 0; i < OWN; i++) {
+        if (i == OWN - 1) /* which makes room, and the last must not take it */
+            received = receive(mesh, 0, 1, 0, MESH_DATA + 0x10000, 16);
+        fill(mesh, 0, MESH_DATA + i * 4096, sizes[i], i);
+        own[i] = send(mesh, 0, 0, 99, MESH_DATA + i * 4096, sizes[i]);
+        assert_true(own[i] >= 0);
+    }
+    assert_int_equal(mesh_wait(mesh, 0, own[0]).status, E_OK);
+    for (int32_t i = 0; i < OTHERS; i++) {
+        int32_t r = i ? receive(mesh, 0, 1, i, MESH_DATA + 0x10000, 16) : received;
+        assert_int_equal(mesh_wait(mesh, 0, r).status, E_OK);
+        assert_int_equal(mesh_wait(mesh, 1, others[i]).status, E_OK);
+    }
+    for (unsigned i = 0; i < OWN; i++) {
+        int32_t r = receive(mesh, 0, 0, 99, MESH_DATA + 0x10000, 4096);
+        assert_int_equal(mesh_wait(mesh, 0, r).bytes, sizes[i]);
+        check(mesh, 0, MESH_DATA + 0x10000, sizes[i], i);
+        assert_int_equal(i ? mesh_wait(mesh, 0, own[i]).status : E_OK, E_OK);
+    }
+    mesh_free(mesh);
+}
+
 static void impossible_requests_are_refused(void **state)
 {
     (void)state;
@@ -435,7 +471,9 @@ TEST_MAIN(
     cmocka_unit_test(a_message_longer_than_its_buffer_is_cut_and_said_to_be),
     cmocka_unit_test(a_message_to_oneself_longer_than_its_buffer_is_cut_and_comes_when_it_was_sent),
     cmocka_unit_test(a_message_waits_in_model_time_for_its_receive),
-    cmocka_unit_test(a_node_can_send_to_itself), cmocka_unit_test(impossible_requests_are_refused),
+    cmocka_unit_test(a_node_can_send_to_itself),
+    cmocka_unit_test(a_node_full_of_messages_of_others_can_send_to_itself),
+    cmocka_unit_test(impossible_requests_are_refused),
     cmocka_unit_test(computing_never_wraps_the_model_clock),
     cmocka_unit_test(a_message_of_the_program_before_is_not_for_the_next),
     cmocka_unit_test(a_program_sleeps_until_its_time_and_its_node_does_not),

@@ -223,9 +223,26 @@ static void without_room_for_announcements_no_short_message_is_taken(void **stat
     neighbour_opens(all, 2, 0, OPEN_EAGER | OPEN_INLINE, 8);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 2)->status, E_FULL);
-    assert_int_equal(mesh_message(all->mesh, 0, ECUBE_CALL_SEND, 0, NEIGHBOUR_TAG, MESH_DATA, 8),
-                     E_FULL);
     assert_int_equal(all->node->pool_used, 0);
+}
+
+static void with_all_announcements_stored_one_whose_receive_is_posted_is_taken(void **state)
+{
+    struct neighbours *all = *state;
+
+    for (uint32_t i = 0; i < WANTS_MAX; i++) {
+        neighbour_announces(all, 1, 100 + i, 0);
+        neighbours_turn(all);
+        neighbours_expect(all, PACKET_QUEUED, 1);
+    }
+    node_receives(all, 2, MESH_DATA);
+    neighbour_announces(all, 2, 7, 0);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_READY, 2)->name, 7);
+    neighbour_announces(all, 2, 8, 0);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_LATER, 2)->name, 8);
+    assert_int_equal(all->node->want_count, WANTS_MAX);
 }
 
 /* What comes is what counts, not what was announced. */
@@ -255,4 +272,5 @@ TEST_MAIN(NODE_TEST(an_announcement_that_comes_again_is_stored_once),
           NODE_TEST(a_circuit_that_no_receive_waits_for_is_refused),
           NODE_TEST(a_receive_without_a_slot_for_its_answer_is_told_later),
           NODE_TEST(without_room_for_announcements_no_short_message_is_taken),
+          NODE_TEST(with_all_announcements_stored_one_whose_receive_is_posted_is_taken),
           NODE_TEST(a_message_shorter_than_announced_is_as_long_as_it_is))
