@@ -41,7 +41,7 @@ SIM := sim/ahead.c sim/boot.c sim/crew.c sim/ending.c sim/fault.c sim/history.c 
 	sim/wait_edges.c sim/wait_search.c sim/waits.c
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/format.c lib/info.c lib/memalign.c \
-	lib/message.c lib/sleep.c lib/start.c lib/system.c
+	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
 TOOL := host/available.c host/check.c host/client.c host/console.c host/down.c host/download.c host/fault.c \
@@ -70,7 +70,7 @@ SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/leaver.c tests/system/programs/messages.c \
-	tests/system/programs/misbehave.c tests/system/programs/sleeper.c tests/system/programs/traffic.c
+	tests/system/programs/misbehave.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c
 SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c \

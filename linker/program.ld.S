@@ -22,6 +22,7 @@ MEMORY
 PHDRS
 {
     image PT_LOAD FLAGS(7);
+    tls PT_TLS;
 }
 
 SECTIONS
@@ -63,9 +64,23 @@ SECTIONS
         . = ALIGN(8);
     } > image :image
 
+    /* The one thread's variables lie where they are linked. .tbss takes no room: .bss holds it. */
+    .tdata : ALIGN(8)
+    {
+        *(.tdata .tdata.* .gnu.linkonce.td.*)
+        . = ALIGN(8);
+    } > image :image :tls
+
+    .tbss : ALIGN(8) { *(.tbss .tbss.* .gnu.linkonce.tb.* .tcommon) } > image :image :tls
+
+    /* Run-time ABI for the Arm Architecture, 6.3: two words, or more for alignment, lie before. */
+    program_thread = (SIZEOF(.tdata) ? ADDR(.tdata) : ADDR(.tbss)) -
+                     MAX(8, MAX(ALIGNOF(.tdata), ALIGNOF(.tbss)));
+
     .bss (NOLOAD) : ALIGN(8)
     {
         program_bss_start = .;
+        . += SIZEOF(.tbss) + ALIGNOF(.tbss);
         *(.bss .bss.* .gnu.linkonce.b.* COMMON)
         . = ALIGN(8);
         program_bss_end = .;

@@ -112,7 +112,10 @@ int ecube_receive_start(void *data, uint32_t bytes, int source, int tag,
 
 /* Waits until the transfer is complete and ends the request. Returns its status' bytes. */
 int ecube_wait(struct ecube_request *request, struct ecube_status *status);
-/* Returns 1 and ends the request when the transfer is complete, 0 when not yet, or its error. */
+/*
+ * Returns 1 and ends the request when the transfer is complete, 0 when not yet, or its error. Where
+ * there is nothing else to do, wait: a node that only asks takes the emulating machine's time.
+ */
 int ecube_test(struct ecube_request *request, struct ecube_status *status);
 /* Waits for all; statuses is NULL or has count entries. Returns ECUBE_OK or the first error. */
 int ecube_wait_all(struct ecube_request *requests, unsigned count, struct ecube_status *statuses);

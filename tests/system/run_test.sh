@@ -52,6 +52,10 @@ heap_is_whole() {
     tool_succeeds run --mesh cube:1 "$programs/heap.elf"
 }
 
+thread_has_variables() {
+    tool_succeeds run --mesh cube:0 "$programs/thread.elf"
+}
+
 sleeps_are_long_enough() {
     tool_succeeds run --mesh cube:3 "$programs/sleeper.elf"
 }
@@ -245,6 +249,7 @@ done
 check "a program gets its arguments as they were typed" arguments_arrive
 check "printf and scanf know C99's length modifiers, printf wide characters, and %a as %e" formats_are_known
 check "the heap can be used up and given back, and what is impossible is refused" heap_is_whole
+check "_Thread_local variables are there" thread_has_variables
 check "sleep, usleep and nanosleep take at least as long as they are asked to" sleeps_are_long_enough
 check "a node whose program sleeps lets the messages of others through" sleeper_lets_others_go_on
 check "a user's own program compiles with ecube-cc and runs" own_program
