@@ -25,7 +25,8 @@
 #include "sim/waits.h"
 
 enum {
-    PATIENCE_S = 60, /* wall time without progress after which a run is stuck */
+    PATIENCE_S = 60, /* wall time without progress after which a run is stuck: 60 seconds, */
+                     /* and 60 times the longest that a frame takes */
     IDLE_ROUNDS_MAX = 100000,
     STUCK_LINES = 5, /* nodes that wait, in words */
     CROWD = 32       /* nodes and events of a round, from which on threads are worth it */
@@ -284,6 +285,8 @@ static void move_clocks(struct sim *sim, uint64_t model_ns, uint64_t wall_ns)
 /* Before a round: there is something to do at its time, or the run is stuck. */
 static void find_work(struct sim *sim)
 {
+    const struct sim_faults *faults = &sim->options.faults;
+    uint64_t patience_ns = PATIENCE_S * (second_ns + faults->delay_ns + faults->jitter_ns);
     uint64_t model_ns, wall_ns;
     uint32_t ready = ready_count(sim);
 
@@ -299,7 +302,7 @@ static void find_work(struct sim *sim)
     move_clocks(sim, model_ns, wall_ns);
     /* how many events are due only their queues know; a moment is mostly as busy as the last */
     sim->crowded = sim->busy >= CROWD;
-    if (model_ns == UINT64_MAX && sim->wall_ns > sim->progress_ns + PATIENCE_S * second_ns)
+    if (model_ns == UINT64_MAX && sim->wall_ns > sim->progress_ns + patience_ns)
         stuck(sim);
 }
 
