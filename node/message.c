@@ -122,7 +122,10 @@ static void take_answer(struct node *node, const uint8_t *packet)
     if (packet[0] == PACKET_GONE && request && request->kind == REQUEST_RECEIVE &&
         request->state == STATE_MOVING && !request->accepted &&
         (uint32_t)request->result_peer == peer) {
-        request->state = STATE_QUEUED; /* it answered an announcement that is no more */
+        /* It answered an announcement that is no more. Its next answer has another name, for this
+         * one may have been sent, and be denied, more than once. */
+        request->state = STATE_QUEUED;
+        request->generation++;
         match_receive(node, request);
         return;
     }

@@ -85,8 +85,36 @@ static void a_message_that_is_gone_frees_its_receive_for_the_next_one(void **sta
     neighbours_turn(all);
     const struct heard *ready = neighbours_expect(all, PACKET_READY, 2);
     assert_int_equal(ready->name, 21);
-    assert_int_equal(ready->match, match);
+    assert_int_not_equal(ready->match, match);
     neighbours_expect_no_more(all);
+}
+
+/* An announcement that came twice, late, was told READY twice, and each READY is told GONE. */
+static void a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_one(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_receives(all, 1, MESH_DATA);
+    uint32_t match = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        neighbour_announces(all, 1, 11, 0);
+        neighbours_turn(all);
+        match = neighbours_expect(all, PACKET_READY, 1)->match;
+    }
+    neighbour_answers(all, 1, PACKET_GONE, match, 0);
+    neighbour_announces(all, 1, 12, 0);
+    neighbours_turn(all);
+    const struct heard *ready = neighbours_expect(all, PACKET_READY, 1);
+    assert_int_equal(ready->name, 12);
+    neighbour_answers(all, 1, PACKET_GONE, match, 0);
+    neighbour_announces(all, 1, 13, 0);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 1)->name, 13);
+    neighbour_opens(all, 1, ready->match, 0, NEIGHBOUR_ROOM);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_ACCEPT, 1);
+    neighbours_expect_no_more(all);
+    node_is_done_with(all, request, E_OK);
 }
 
 static void a_receive_whose_circuit_has_come_is_not_freed(void **state)
@@ -265,6 +293,7 @@ static void a_message_shorter_than_announced_is_as_long_as_it_is(void **state)
 TEST_MAIN(NODE_TEST(an_announcement_that_comes_again_is_stored_once),
           NODE_TEST(an_announcement_that_comes_again_is_told_ready_again_until_its_circuit_comes),
           NODE_TEST(a_message_that_is_gone_frees_its_receive_for_the_next_one),
+          NODE_TEST(a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_one),
           NODE_TEST(a_receive_whose_circuit_has_come_is_not_freed),
           NODE_TEST(an_announcement_behind_one_that_is_not_known_is_put_off),
           NODE_TEST(an_announcement_without_room_is_put_off),

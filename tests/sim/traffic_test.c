@@ -54,6 +54,22 @@ static void a_checked_message_of_several_frames_arrives_whole(void **state)
     simulated_well(&options);
 }
 
+/* An announcement takes longer than until it is repeated, so it comes again after its message. With
+ * what was said to it then, messages once went to each other's receives, or were refused. */
+static void announcements_that_come_late_and_often_change_nothing(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        struct sim_options options = simulation(4, traffic[i], 2000);
+        options.messages = 16;
+        options.faults.delay_ns = UINT64_C(1000000000);
+        struct sim_result result = simulated(&options);
+        if (result.verdict != SIM_GOOD)
+            print_message("verdict %d: %s\n", result.verdict, result.troubles[0]);
+        assert_int_equal(result.verdict, SIM_GOOD);
+    }
+}
+
 /* A node without credit and with nothing under way hears of credit once. With each of these seeds
  * that word is lost on the way to or from a node that everybody writes to. */
 static void credit_that_was_lost_is_asked_for_again(void **state)
@@ -187,6 +203,7 @@ TEST_MAIN(cmocka_unit_test(a_message_alone_takes_the_papers_time),
           cmocka_unit_test(announcements_behind_others_leave_slots_for_the_first),
           cmocka_unit_test(messages_arrive_whole_over_links_that_lose_and_damage),
           cmocka_unit_test(a_checked_message_of_several_frames_arrives_whole),
+          cmocka_unit_test(announcements_that_come_late_and_often_change_nothing),
           cmocka_unit_test(credit_that_was_lost_is_asked_for_again),
           cmocka_unit_test(the_same_seed_gives_the_same_events),
           cmocka_unit_test(frames_that_are_passed_on_without_a_copy_give_the_same_run),
