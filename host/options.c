@@ -83,7 +83,7 @@ static error_t parse_network(int key, char *text, struct argp_state *state)
         arguments->sigma = strtod(text, &end);
         if (*end != '\0' || end == text ||
             !(arguments->sigma >= 0 && arguments->sigma <= SIGMA_MAX)) {
-            options_reject("--sigma %s: use a number from 0 to %d, for example 1.5", text,
+            options_reject("--sigma %.40s: use a number from 0 to %d, for example 1.5", text,
                            SIGMA_MAX);
         }
         break;
@@ -152,7 +152,7 @@ static long parse_count(const char *text, long low, long high, const char *name)
     long value = strtol(text, &end, 10);
 
     if (*end != '\0' || end == text || value < low || value > high) {
-        options_reject("%s %s: use a number from %ld to %ld", name, text, low, high);
+        options_reject("%s %.40s: use a number from %ld to %ld", name, text, low, high);
     }
     return value;
 }

@@ -398,7 +398,23 @@ static void print_missed_faults(const struct run *run)
     }
 }
 
-/* Where a run came to that did not end well, and with which event to look at it again. */
+/* A run that was to stop at an event, and has come to it or not. */
+static void print_stop(const struct run *run)
+{
+    const struct sim_result *r = &run->result;
+    uint64_t stop_at = run->arguments.options.stop_at;
+
+    if (r->verdict == SIM_STOPPED) {
+        fprintf(stderr, "ecube: stopped at event %" PRIu64 ", before the run was over\n",
+                r->events);
+    } else if (stop_at > r->events) {
+        fprintf(stderr, "ecube: event %" PRIu64 " did not happen: the run had %" PRIu64 "\n",
+                stop_at, r->events);
+    }
+}
+
+/* Where a run came to that did not end well, and with which event to look at it again. Nothing came
+ * before event 0. */
 static void print_end(const struct run *run)
 {
     const struct sim_result *r = &run->result;
@@ -415,8 +431,8 @@ static void print_end(const struct run *run)
     } else {
         fprintf(stderr,
                 ", first trouble at event %" PRIu64 ": --replay %" PRIu64
-                " with the same options shows what came before\n",
-                at, at);
+                " with the same options shows what came %s\n",
+                at, at ? at : r->events, at ? "before" : "after");
     }
 }
 
@@ -438,6 +454,7 @@ static void print_troubles(const struct run *run)
     for (unsigned i = 0; i < run->history_count; i++) {
         fprintf(stderr, "%s\n", run->history[i]);
     }
+    print_stop(run);
     print_end(run);
 }
 

@@ -311,8 +311,8 @@ const struct argp sim_argp = {
     "it sends, which is a deadlock."
     "\vExamples: ecube sim --mesh cube:10 exchange --bytes 1000\n"
     "          ecube sim --mesh cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n\n"
-    "Exit status: 0 all programs ended well; 3 with a named error; 1 wrong bytes; 124 no progress; "
-    "2 bad input.",
+    "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 wrong bytes; "
+    "124 no progress; 2 bad input.",
     children,
     NULL,
     NULL};

@@ -105,6 +105,7 @@ bad_rates() {
     refuses '[-]-duplicate nan' exchange --duplicate nan
     refuses '[-]-rate 0' exchange --rate 0
     refuses '[-]-rate 5X' exchange --rate 5X
+    refuses '[-]-sigma 6{40}: use a number from 0 to 60' exchange --sigma "$(printf '6%.0s' $(seq 60))"
     refuses '[-]-delay 5' exchange --delay 5
     refuses '[-]-delay -5us' exchange --delay=-5us
     refuses '[-]-delay 5us5' exchange --delay 5us5
@@ -218,6 +219,21 @@ a_failure_is_replayed() {
     grep -Eq "^event $((event - 1)), .*: node [0-9]+ to (node|host)" err || fail "no words on what came before $event: $(cat err)"
 }
 
+# A node that is dead from the beginning is so before the first event.
+a_death_before_all_events_is_replayed() {
+    fault 'first trouble at event 0: --replay [1-9][0-9]* ' --kill 5
+    event=$(sed -n 's/.*--replay \([0-9]*\) .*/\1/p' err)
+    fault 'node 5 was killed' --kill 5 --replay "$event"
+    grep -q '^event [0-9]*, .*: node 4 to host: LINK_DEAD' err || { cat err; fail "no words on what came after"; }
+}
+
+a_stop_is_told() {
+    tool_succeeds sim --mesh cube:3 exchange --stop-at 300
+    grep -Eqx 'ecube: stopped at event 3[0-9]+, before the run was over' err || { cat err; fail "nobody says so"; }
+    tool_succeeds sim --mesh cube:3 exchange --stop-at 1000000
+    grep -Eqx 'ecube: event 1000000 did not happen: the run had [0-9]+' err || { cat err; fail "nobody says so"; }
+}
+
 circle_of_programs() {
     may_time_out=1
     tool sim --mesh cube:2 circle --json result.json
@@ -239,7 +255,7 @@ END
 interrupted() {
     "$ecube" sim --mesh cube:10 exchange --bytes 1000 --contents shared --trace trace.json >out 2>err &
     pid=$!
-    sleep 1
+    wait_until 60 test -s trace.json || fail "no trace"
     kill -TERM "$pid"
     wait "$pid"
     ended=$?
@@ -278,6 +294,8 @@ check "a trace is a function of the seed" a_trace_is_the_seeds
 check "faults are named" faults_are_named
 check "faults that the run was too short for are told" faults_too_late
 check "a failure is replayed" a_failure_is_replayed
+check "a failure before the first event is replayed to the end" a_death_before_all_events_is_replayed
+check "a run that stops at its event, or ends before, says so" a_stop_is_told
 check "programs that wait for each other are printed as a circle" circle_of_programs
 check "an interrupt ends it" interrupted
 cases_done
