@@ -13,7 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BASE_MAX = 40, REMOVE_TRIES = 40, REMOVE_PAUSE_US = 50000 };
+enum {
+    BASE_MAX = 40,
+    REMOVE_TRIES = 40,
+    REMOVE_PAUSE_US = 50000,
+    FDS_KEPT = 5 /* by the guardian: standard ones, the tool's pipe, the directory */
+};
 
 /* $XDG_RUNTIME_DIR when it is short enough for socket paths, writable and ours. */
 static const char *base_directory(void)
@@ -70,15 +75,23 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* A QEMU that is just being killed may still make a socket: try until the directory stays away. */
-static void remove_surely(const char *path)
+/* Whether that directory lies at path. */
+static bool lies_at(int directory, const char *path)
 {
-    for (unsigned i = 0; i < REMOVE_TRIES; i++) {
-        remove_directory(path);
-        if (access(path, F_OK) != 0) {
-            return;
+    struct stat one, other;
+
+    return fstat(directory, &one) == 0 && lstat(path, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* A QEMU that is just being killed may still make a socket: try until the directory stays away. */
+static void remove_surely(const char *path, int directory)
+{
+    for (unsigned i = 0; i < REMOVE_TRIES && lies_at(directory, path); i++) {
+        if (i > 0) {
+            usleep(REMOVE_PAUSE_US);
         }
-        usleep(REMOVE_PAUSE_US);
+        remove_directory(path);
     }
 }
 
@@ -131,51 +144,95 @@ static void sweep_one(void *context, const char *name)
     close(fd);
 }
 
-/* The guardian: sleeps until the tool closes its end of the pipe, by ending in whatever way,
- * then cleans up. */
-static _Noreturn void guard(int fd, const char *path)
+/* What the guardian says once, when it has tried to make the directory. */
+struct birth {
+    char hidden[RUNDIR_PATH_MAX];
+    int error;
+};
+
+/* The guardian: makes the directory, for what it has not made it may not find when the tool is
+ * killed at once; sleeps until the tool closes its end of the pipe, by ending in whatever way; then
+ * cleans up. */
+static _Noreturn void guard(int fd, int answer, const char *path)
 {
+    struct birth birth = {.error = 0};
     char byte;
-    int null = open("/dev/null", O_RDWR);
+    int null = open("/dev/null", O_RDWR), directory;
 
     setsid();
     prctl(PR_SET_NAME, "ecube-guardian");
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    snprintf(birth.hidden, sizeof birth.hidden, "%s/.ecube-%u-XXXXXX", base_directory(),
+             (unsigned)getuid());
+    directory = mkdtemp(birth.hidden) ? open(birth.hidden, O_DIRECTORY | O_RDONLY) : -1;
+    birth.error = directory < 0 ? errno : 0;
+    if (write(answer, &birth, sizeof birth) != sizeof birth || directory < 0) {
+        rmdir(birth.hidden);
+        _exit(1);
+    }
+    fd = fcntl(fd, F_DUPFD, FDS_KEPT);
+    directory = fcntl(directory, F_DUPFD, FDS_KEPT);
+    for (int i = 0; i < 3; i++) {
+        dup2(null, i);
+    }
     dup2(fd, 3);
-    dup2(null, 0);
-    dup2(null, 1);
-    dup2(null, 2);
-    close_range(4, ~0U, 0);
+    dup2(directory, 4);
+    close_range(FDS_KEPT, ~0U, 0);
     if (chdir("/") != 0) {
         _exit(1);
     }
     while (read(3, &byte, 1) < 0 && errno == EINTR) {
     }
-    remove_surely(path);
+    remove_surely(birth.hidden, 4);
+    remove_surely(path, 4);
     _exit(0);
 }
 
-static int start_guardian(struct rundir *rundir, struct message *message)
+/* Ends the guardian, which removes the directory. */
+static void dismiss_guardian(struct rundir *rundir)
 {
-    int ends[2];
+    close(rundir->guardian_fd);
+    while (waitpid(rundir->guardian, NULL, 0) < 0 && errno == EINTR) {
+    }
+}
+
+/* Starts the guardian; then the directory lies at `hidden`. */
+static int start_guardian(struct rundir *rundir, char hidden[RUNDIR_PATH_MAX],
+                          struct message *message)
+{
+    struct birth birth = {.error = EIO};
+    int ends[2], answers[2];
+    ssize_t bytes;
 
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return message_set(message, "cannot make a pipe: %s", strerror(errno));
     }
-    rundir->guardian = fork();
-    if (rundir->guardian < 0) {
+    if (pipe2(answers, O_CLOEXEC) != 0 || (rundir->guardian = fork()) < 0) {
+        message_set(message, "cannot start a process: %s", strerror(errno));
         close(ends[0]);
         close(ends[1]);
-        return message_set(message, "cannot start a process: %s", strerror(errno));
+        return -1;
     }
     if (rundir->guardian == 0) {
         close(ends[1]);
-        guard(ends[0], rundir->path);
+        close(answers[0]);
+        guard(ends[0], answers[1], rundir->path);
     }
     close(ends[0]);
+    close(answers[1]);
     rundir->guardian_fd = ends[1];
+    while ((bytes = read(answers[0], &birth, sizeof birth)) < 0 && errno == EINTR) {
+    }
+    close(answers[0]);
+    if (bytes != sizeof birth || birth.error) {
+        dismiss_guardian(rundir);
+        return message_set(message, "cannot make a directory in %s: %s", base_directory(),
+                           strerror(birth.error));
+    }
+    memcpy(hidden, birth.hidden, sizeof birth.hidden);
     return 0;
 }
 
@@ -184,36 +241,32 @@ static int start_guardian(struct rundir *rundir, struct message *message)
 int rundir_create(struct rundir *rundir, const char *name, struct message *message)
 {
     char hidden[RUNDIR_PATH_MAX], lock[RUNDIR_PATH_MAX + 8], unique[RUNDIR_NAME_MAX + 1];
+    int status = -1;
 
     *rundir = (struct rundir){.lock_fd = -1, .guardian_fd = -1};
     rundir_list(sweep_one, NULL);
-    snprintf(hidden, sizeof hidden, "%s/.ecube-%u-XXXXXX", base_directory(), (unsigned)getuid());
-    if (!mkdtemp(hidden)) {
-        return message_set(message, "cannot make a directory in %s: %s", base_directory(),
-                           strerror(errno));
+    snprintf(unique, sizeof unique, "run-%d", (int)getpid());
+    rundir_path(rundir->path, name ? name : unique);
+    if (start_guardian(rundir, hidden, message) != 0) {
+        rundir->path[0] = '\0';
+        return -1;
     }
     snprintf(lock, sizeof lock, "%s/lock", hidden);
     rundir->lock_fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (rundir->lock_fd < 0 || flock(rundir->lock_fd, LOCK_EX | LOCK_NB) != 0) {
-        remove_directory(hidden);
-        return message_set(message, "cannot lock %s: %s", lock, strerror(errno));
-    }
-    snprintf(unique, sizeof unique, "run-%d", (int)getpid());
-    rundir_path(rundir->path, name ? name : unique);
-    if (rename(hidden, rundir->path) != 0) {
-        remove_directory(hidden);
-        close(rundir->lock_fd);
-        rundir->path[0] = '\0';
-        return message_set(
+        message_set(message, "cannot lock %s: %s", lock, strerror(errno));
+    } else if (rename(hidden, rundir->path) != 0) {
+        message_set(
             message,
             "a mesh named '%s' is up: choose another with --name, or end it with 'ecube down'",
             name ? name : unique);
+    } else {
+        status = 0;
     }
-    if (start_guardian(rundir, message) != 0) {
-        remove_directory(rundir->path);
-        return -1;
+    if (status != 0) {
+        rundir_remove(rundir);
     }
-    return 0;
+    return status;
 }
 
 void rundir_remove(struct rundir *rundir)
@@ -221,10 +274,7 @@ void rundir_remove(struct rundir *rundir)
     if (rundir->path[0] == '\0') {
         return;
     }
-    remove_surely(rundir->path);
-    close(rundir->guardian_fd);
-    while (waitpid(rundir->guardian, NULL, 0) < 0 && errno == EINTR) {
-    }
+    dismiss_guardian(rundir);
     close(rundir->lock_fd);
     rundir->path[0] = '\0';
 }

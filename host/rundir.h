@@ -2,8 +2,8 @@
  * rundir.h - the private directory of one mesh: QMP and GDB sockets, the control socket, the lock.
  *
  * It lies in $XDG_RUNTIME_DIR, else in /tmp, has mode 0700 and is named ecube-UID-NAME. A guardian
- * process removes it when the tool is gone, however it went; the tool holds a lock in it, so that
- * what a guardian could not remove is recognised as stale and removed by the next start.
+ * process makes it, and removes it when the tool is gone, however and whenever it went; the tool
+ * holds a lock in it, so that what a guardian could not remove is stale to the next start.
  */
 #pragma once
 
