@@ -46,8 +46,8 @@ LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
 TOOL := host/available.c host/check.c host/client.c host/console.c host/down.c host/download.c host/fault.c \
 	host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
-	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/message.c \
-	host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c host/serve.c \
+	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
+	host/message.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c host/serve.c \
 	host/sim.c host/sim_options.c host/socket_link.c host/symbols.c host/target.c host/topology.c host/up.c host/view.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
@@ -85,7 +85,7 @@ FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c r
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols.
 FUZZ_HOST := fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
-	host/mesh.c host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c \
+	host/mesh.c host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/message.c host/report.c host/socket_link.c host/target.c host/topology.c
 FUZZ_IMAGE := fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 

@@ -14,6 +14,17 @@ struct mesh_packet {
     uint32_t bytes;
 };
 
+enum { PLACE_TEXT_MAX = 2 * SYMBOL_TEXT_MAX + 20 };
+
+/* A node's last answer (STATE of host_wire.h). */
+struct node_state {
+    uint8_t program, wait;
+    int32_t peer, tag, status;
+    uint32_t operation, step;
+    uint64_t model_ns;
+    uint32_t pc, lr;
+};
+
 /* mesh.c */
 void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase);
 void mesh_emit(struct mesh *mesh, json_t *event);
@@ -59,10 +70,20 @@ void mesh_tell_waits(struct mesh *mesh, bool stands);
 bool mesh_look(struct mesh *mesh);
 void mesh_watch_tick(struct mesh *mesh);
 
+/* mesh_state.c */
+struct node_state mesh_state_of(const struct mesh_node *node);
+/* "broadcast of 4 bytes with root 1" */
+void mesh_collective_text(char *text, size_t room, uint32_t operation, uint32_t bytes,
+                          uint32_t root);
+/* What a node does, in words. */
+void mesh_describe_wait(const struct mesh_node *node, char *text, size_t room);
+/* Where a program computes; nothing when it does not, or when that is not known. */
+void mesh_describe_computing(const struct mesh *mesh, const struct mesh_node *node,
+                             char text[PLACE_TEXT_MAX]);
+
 /* fault.c */
 int fault_status(const uint8_t *body);
 void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet);
 /* " in f (a.c:3), called from g (b.c:4)", as far as that is known of the program's pc and lr. */
-enum { PLACE_TEXT_MAX = 2 * SYMBOL_TEXT_MAX + 20 };
 void mesh_describe_place(const struct mesh *mesh, uint32_t pc, uint32_t lr,
                          char text[PLACE_TEXT_MAX]);
