@@ -61,7 +61,7 @@ TARGET_GLUE := tests/target/start.c tests/target/testing.c
 MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_test.c tests/mesh/circuit_test.c \
 	tests/mesh/contention_test.c tests/mesh/credit_test.c tests/mesh/ending_test.c tests/mesh/enter_test.c \
 	tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/message_test.c \
-	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/silence_test.c tests/mesh/step_test.c \
+	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/silence_test.c tests/mesh/state_test.c tests/mesh/step_test.c \
 	tests/mesh/stream_test.c tests/mesh/turn_test.c tests/mesh/want_test.c
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c tests/mesh/neighbour.c tests/mesh/pair.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
@@ -70,7 +70,8 @@ SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/leaver.c tests/system/programs/messages.c \
-	tests/system/programs/misbehave.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c
+	tests/system/programs/misbehave.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
+	tests/system/programs/waiter.c
 SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c \

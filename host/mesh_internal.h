@@ -18,11 +18,17 @@ enum { PLACE_TEXT_MAX = 2 * SYMBOL_TEXT_MAX + 20 };
 
 /* A node's last answer (STATE of host_wire.h). */
 struct node_state {
-    uint8_t program, wait;
+    uint8_t program, wait, transfer, requests;
     int32_t peer, tag, status;
-    uint32_t operation, step;
+    uint32_t bytes;
     uint64_t model_ns;
     uint32_t pc, lr;
+    uint64_t left_us;
+    struct {
+        uint8_t stage, operation;
+        uint32_t bytes, root, peer;
+        unsigned step, steps;
+    } collective;
 };
 
 /* mesh.c */
@@ -75,11 +81,13 @@ struct node_state mesh_state_of(const struct mesh_node *node);
 /* "broadcast of 4 bytes with root 1" */
 void mesh_collective_text(char *text, size_t room, uint32_t operation, uint32_t bytes,
                           uint32_t root);
-/* What a node does, in words. */
-void mesh_describe_wait(const struct mesh_node *node, char *text, size_t room);
-/* Where a program computes; nothing when it does not, or when that is not known. */
-void mesh_describe_computing(const struct mesh *mesh, const struct mesh_node *node,
-                             char text[PLACE_TEXT_MAX]);
+/* The rank that keeps a node from beginning a collective, as far as the answers tell: it has not
+ * called it yet. The own rank when the node is not about to begin one. */
+uint32_t mesh_missing(const struct mesh *mesh, uint32_t rank);
+/* What a node does, in words; with_place: also where its program computes, as far as known. */
+enum { DOING_TEXT_MAX = 200 + PLACE_TEXT_MAX };
+void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place,
+                         char text[DOING_TEXT_MAX]);
 
 /* fault.c */
 int fault_status(const uint8_t *body);

@@ -107,9 +107,15 @@ void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet)
 static uint32_t awaited(const struct mesh *mesh, uint32_t rank)
 {
     struct node_state state = mesh_state_of(&mesh->nodes[rank]);
-    bool waits = state.wait == WAIT_SEND || state.wait == WAIT_RECEIVE;
 
-    if (!waits || !mesh->nodes[rank].state_known || !mesh->nodes[rank].running || state.peer < 0 ||
+    if (!mesh->nodes[rank].state_known || !mesh->nodes[rank].running) {
+        return rank;
+    }
+    if (state.wait == WAIT_COLLECTIVE) {
+        return mesh_missing(mesh, rank);
+    }
+    if ((state.wait != WAIT_SEND && state.wait != WAIT_RECEIVE) ||
+        state.transfer == TRANSFER_MOVES || state.peer < 0 ||
         state.peer >= (int32_t)mesh->options.topology.nodes) {
         return rank;
     }
@@ -149,18 +155,14 @@ static void tell_circle(struct mesh *mesh)
 void mesh_tell_waits(struct mesh *mesh, bool stands)
 {
     unsigned count = 0;
-    char text[160], place[PLACE_TEXT_MAX];
+    char text[DOING_TEXT_MAX];
 
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
-        const struct mesh_node *node = &mesh->nodes[rank];
-
-        if (node->running && count++ < WAITS_TOLD_MAX) {
+        if (mesh->nodes[rank].running && count++ < WAITS_TOLD_MAX) {
             uint32_t peer = awaited(mesh, rank);
 
-            mesh_describe_wait(node, text, sizeof text);
-            mesh_describe_computing(mesh, node, place);
-            mesh_emit_trouble(mesh, "node %u (rank %u) %s%s%s", (unsigned)rank, (unsigned)rank,
-                              text, place,
+            mesh_describe_doing(mesh, rank, true, text);
+            mesh_emit_trouble(mesh, "node %u (rank %u) %s%s", (unsigned)rank, (unsigned)rank, text,
                               mesh->nodes[peer].running ? "" : ", whose program has ended");
         }
     }

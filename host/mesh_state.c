@@ -7,20 +7,39 @@
 #include "include/ecube/abi.h"
 #include "router/bytes.h"
 
+enum {
+    WAIT_TEXT_MAX = 160,
+    REQUESTS_TEXT_MAX = 40,
+    PLACES_MAX = 16 /* programs whose place is looked up: each reads their debug information */
+};
+
 struct node_state mesh_state_of(const struct mesh_node *node)
 {
     const uint8_t *body = node->state;
-
-    return (struct node_state){.program = body[0],
+    struct node_state state = {.program = body[0],
                                .wait = body[1],
+                               .transfer = body[2],
+                               .requests = body[3],
                                .peer = (int32_t)get32(body + 4),
                                .tag = (int32_t)get32(body + 8),
                                .status = (int32_t)get32(body + 12),
-                               .operation = get32(body + 16),
-                               .step = get32(body + 20),
+                               .bytes = get32(body + 16),
                                .model_ns = get64(body + 24),
-                               .pc = get32(body + 32),
-                               .lr = get32(body + 36)};
+                               .collective = {.stage = body[20],
+                                              .operation = body[21],
+                                              .bytes = get32(body + 40),
+                                              .root = get32(body + 44),
+                                              .peer = get32(body + 48),
+                                              .step = get16(body + 52),
+                                              .steps = get16(body + 54)}};
+
+    if (state.wait == WAIT_SLEEP) {
+        state.left_us = get64(body + 32);
+    } else {
+        state.pc = get32(body + 32);
+        state.lr = get32(body + 36);
+    }
+    return state;
 }
 
 static const char *operation_text(uint32_t operation)
@@ -31,21 +50,25 @@ static const char *operation_text(uint32_t operation)
     return operation < sizeof names / sizeof names[0] ? names[operation] : "collective";
 }
 
+static bool is_rooted(uint32_t operation)
+{
+    return operation == ECUBE_BROADCAST || operation == ECUBE_SCATTER || operation == ECUBE_GATHER;
+}
+
 void mesh_collective_text(char *text, size_t room, uint32_t operation, uint32_t bytes,
                           uint32_t root)
 {
-    bool rooted =
-        operation == ECUBE_BROADCAST || operation == ECUBE_SCATTER || operation == ECUBE_GATHER;
     int written = snprintf(text, room, "%s", operation_text(operation));
 
     if (operation != ECUBE_BARRIER)
         written +=
             snprintf(text + written, room - (size_t)written, " of %u bytes", (unsigned)bytes);
-    if (rooted)
+    if (is_rooted(operation))
         snprintf(text + written, room - (size_t)written, " with root %u", (unsigned)root);
 }
 
-static void describe_peer(const struct node_state *state, char *text, size_t room)
+/* "rank 3, tag 5" */
+static void peer_text(const struct node_state *state, char *text, size_t room)
 {
     char tag[24] = "";
 
@@ -59,37 +82,101 @@ static void describe_peer(const struct node_state *state, char *text, size_t roo
     }
 }
 
-void mesh_describe_wait(const struct mesh_node *node, char *text, size_t room)
+static void message_text(const struct node_state *state, char *text, size_t room)
 {
-    struct node_state state = mesh_state_of(node);
+    bool moves = state->transfer == TRANSFER_MOVES;
     char peer[60];
 
-    if (node->dead || !node->state_known) {
-        snprintf(text, room, node->dead ? "is dead" : "does not answer");
-        return;
-    }
-    describe_peer(&state, peer, sizeof peer);
-    switch (state.wait) {
-    case WAIT_SEND: snprintf(text, room, "waits to send to %s", peer); break;
-    case WAIT_RECEIVE: snprintf(text, room, "waits to receive from %s", peer); break;
-    case WAIT_COLLECTIVE:
-        snprintf(text, room, "waits in %s, step %u", operation_text(state.operation), state.step);
-        break;
-    case WAIT_CONSOLE: snprintf(text, room, "waits for its console text to leave"); break;
-    case WAIT_SLEEP: snprintf(text, room, "sleeps"); break;
-    default: snprintf(text, room, "computes"); break;
+    peer_text(state, peer, sizeof peer);
+    if (state->wait == WAIT_SEND) {
+        snprintf(text, room, "%s %u bytes to %s%s", moves ? "sends" : "waits to send",
+                 (unsigned)state->bytes, peer,
+                 state->transfer == TRANSFER_KNOWN ? ", which has not asked for it" : "");
+    } else if (moves) {
+        snprintf(text, room, "receives %u bytes from %s", (unsigned)state->bytes, peer);
+    } else {
+        snprintf(text, room, "waits to receive from %s", peer);
     }
 }
 
-void mesh_describe_computing(const struct mesh *mesh, const struct mesh_node *node,
-                             char text[PLACE_TEXT_MAX])
+static bool enters(const struct mesh_node *node)
 {
-    struct node_state state = mesh_state_of(node);
+    return !node->dead && node->state_known &&
+           mesh_state_of(node).collective.stage == COLLECTIVE_ENTRY;
+}
+
+uint32_t mesh_missing(const struct mesh *mesh, uint32_t rank)
+{
+    uint32_t nodes = mesh->options.topology.nodes, at = rank;
+
+    for (uint32_t i = 0; i < nodes && enters(&mesh->nodes[at]); i++) {
+        uint32_t peer = mesh_state_of(&mesh->nodes[at]).collective.peer;
+
+        if (peer >= nodes) {
+            return rank;
+        }
+        at = peer;
+    }
+    return at;
+}
+
+static void collective_wait_text(const struct mesh *mesh, uint32_t rank, char *text, size_t room)
+{
+    struct node_state state = mesh_state_of(&mesh->nodes[rank]);
+    uint32_t missing = mesh_missing(mesh, rank);
+    char what[80];
+
+    mesh_collective_text(what, sizeof what, state.collective.operation, state.collective.bytes,
+                         state.collective.root);
+    if (state.collective.stage == COLLECTIVE_STEPS) {
+        snprintf(text, room, "waits in %s, step %u of %u, with rank %u", what,
+                 state.collective.step, state.collective.steps, (unsigned)state.collective.peer);
+    } else if (state.collective.stage == COLLECTIVE_ENTRY && missing != rank) {
+        snprintf(text, room, "waits in %s for rank %u to enter", what, (unsigned)missing);
+    } else {
+        snprintf(text, room, "waits in a collective");
+    }
+}
+
+/* What the program has asked for besides what it waits for. */
+static void requests_text(const struct node_state *state, char *text, size_t room)
+{
+    bool is_one =
+        state->wait == WAIT_SEND || state->wait == WAIT_RECEIVE || state->wait == WAIT_COLLECTIVE;
 
     text[0] = '\0';
-    if (!node->dead && node->state_known && state.pc != 0) {
-        mesh_describe_place(mesh, state.pc, state.lr, text);
+    if (state->requests > (is_one ? 1 : 0)) {
+        snprintf(text, room, " (%s%u open request%s)", is_one ? "one of " : "",
+                 (unsigned)state->requests, state->requests > 1 ? "s" : "");
     }
+}
+
+void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place,
+                         char text[DOING_TEXT_MAX])
+{
+    const struct mesh_node *node = &mesh->nodes[rank];
+    struct node_state state = mesh_state_of(node);
+    char what[WAIT_TEXT_MAX], place[PLACE_TEXT_MAX] = "", requests[REQUESTS_TEXT_MAX];
+
+    if (node->dead || !node->state_known) {
+        snprintf(text, DOING_TEXT_MAX, node->dead ? "is dead" : "does not answer");
+        return;
+    }
+    switch (state.wait) {
+    case WAIT_SEND:
+    case WAIT_RECEIVE: message_text(&state, what, sizeof what); break;
+    case WAIT_COLLECTIVE: collective_wait_text(mesh, rank, what, sizeof what); break;
+    case WAIT_CONSOLE: snprintf(what, sizeof what, "waits for its console text to leave"); break;
+    case WAIT_SLEEP:
+        snprintf(what, sizeof what, "sleeps for %.1f s more", (double)state.left_us / 1e6);
+        break;
+    default: snprintf(what, sizeof what, "computes"); break;
+    }
+    if (with_place && state.pc != 0) {
+        mesh_describe_place(mesh, state.pc, state.lr, place);
+    }
+    requests_text(&state, requests, sizeof requests);
+    snprintf(text, DOING_TEXT_MAX, "%s%s%s", what, place, requests);
 }
 
 static json_t *describe_counters(const uint8_t *state)
@@ -117,28 +204,90 @@ static json_t *describe_counters(const uint8_t *state)
     return counters;
 }
 
-json_t *mesh_describe_nodes(const struct mesh *mesh)
+static json_t *number_unless_any(int32_t number)
+{
+    return number == ECUBE_ANY ? json_null() : json_integer(number);
+}
+
+/* What a program that runs waits for; null when it computes. */
+static json_t *describe_wait(const struct node_state *state)
+{
+    static const char *const kinds[] = {[WAIT_SEND] = "send",
+                                        [WAIT_RECEIVE] = "receive",
+                                        [WAIT_COLLECTIVE] = "collective",
+                                        [WAIT_CONSOLE] = "console",
+                                        [WAIT_SLEEP] = "sleep"};
+    static const char *const stages[] = {"open", "known", "moves"};
+    json_t *wait;
+
+    if (state->wait == WAIT_NOTHING || state->wait > WAIT_SLEEP) {
+        return json_null();
+    }
+    wait = json_pack("{s:s}", "kind", kinds[state->wait]);
+    if (state->wait == WAIT_SEND || state->wait == WAIT_RECEIVE) {
+        json_object_set_new(wait, "peer", number_unless_any(state->peer));
+        json_object_set_new(wait, "tag", number_unless_any(state->tag));
+        json_object_set_new(wait, "bytes", json_integer(state->bytes));
+        json_object_set_new(
+            wait, "stage",
+            json_string(stages[state->transfer <= TRANSFER_MOVES ? state->transfer : 0]));
+    } else if (state->wait == WAIT_SLEEP) {
+        json_object_set_new(wait, "left_us", json_real((double)state->left_us));
+    }
+    return wait;
+}
+
+/* The collective that is under way at a node; null when none is. */
+static json_t *describe_collective(const struct mesh *mesh, uint32_t rank)
+{
+    struct node_state state = mesh_state_of(&mesh->nodes[rank]);
+    uint32_t operation = state.collective.operation;
+    bool entry = state.collective.stage == COLLECTIVE_ENTRY;
+
+    if (state.collective.stage == COLLECTIVE_NONE) {
+        return json_null();
+    }
+    return json_pack("{s:s, s:I, s:o, s:s, s:I, s:i, s:i}", "operation", operation_text(operation),
+                     "bytes", (json_int_t)state.collective.bytes, "root",
+                     is_rooted(operation) ? json_integer(state.collective.root) : json_null(),
+                     "stage", entry ? "entry" : "steps", "peer",
+                     (json_int_t)(entry ? mesh_missing(mesh, rank) : state.collective.peer), "step",
+                     (int)state.collective.step, "steps", (int)state.collective.steps);
+}
+
+static json_t *describe_node(const struct mesh *mesh, uint32_t rank, unsigned *places)
 {
     static const char *const programs[] = {"empty",   "loading", "loaded",
                                            "running", "exited",  "faulted"};
+    const struct mesh_node *node = &mesh->nodes[rank];
+    struct node_state state = mesh_state_of(node);
+    bool known = !node->dead && node->state_known;
+    bool runs = known && state.program == PROGRAM_RUNNING;
+    const char *program = node->dead                        ? "dead"
+                          : !node->state_known              ? "silent"
+                          : state.program > PROGRAM_FAULTED ? "unknown"
+                                                            : programs[state.program];
+    char doing[DOING_TEXT_MAX] = "-";
+
+    if (runs) {
+        *places += state.pc != 0;
+        mesh_describe_doing(mesh, rank, *places <= PLACES_MAX, doing);
+    }
+    return json_pack("{s:i, s:s, s:s, s:o, s:i, s:o, s:f, s:i, s:o}", "node", (int)rank, "program",
+                     program, "doing", doing, "wait", runs ? describe_wait(&state) : json_null(),
+                     "requests", runs ? state.requests : 0, "collective",
+                     known ? describe_collective(mesh, rank) : json_null(), "model_us",
+                     (double)state.model_ns / 1e3, "status", state.status, "counters",
+                     describe_counters(node->state));
+}
+
+json_t *mesh_describe_nodes(const struct mesh *mesh)
+{
     json_t *list = json_array();
-    char text[160];
+    unsigned places = 0;
 
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
-        const struct mesh_node *node = &mesh->nodes[rank];
-        struct node_state state = mesh_state_of(node);
-        const char *program = node->dead                        ? "dead"
-                              : !node->state_known              ? "silent"
-                              : state.program > PROGRAM_FAULTED ? "unknown"
-                                                                : programs[state.program];
-
-        mesh_describe_wait(node, text, sizeof text);
-        json_array_append_new(
-            list,
-            json_pack("{s:i, s:s, s:s, s:f, s:i, s:o}", "node", (int)rank, "program", program,
-                      "doing", state.program == PROGRAM_RUNNING && node->state_known ? text : "-",
-                      "model_us", (double)state.model_ns / 1e3, "status", state.status, "counters",
-                      describe_counters(node->state)));
+        json_array_append_new(list, describe_node(mesh, rank, &places));
     }
     return list;
 }

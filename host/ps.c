@@ -36,9 +36,20 @@ static const struct argp parser = {
     option_list,
     parse,
     NULL,
-    "Shows the nodes of a mesh that is up: their program, what it waits for, model "
-    "time, frames sent, received and sent again, circuits forwarded."
-    "\vExample: ecube ps --name lab",
+    "Shows the nodes of a mesh that is up: their program, model time, frames sent, received and "
+    "sent again, circuits forwarded, and what the program does: where it computes, or for whom and "
+    "what it waits."
+    "\vA send that the receiver \"has not asked for\" has no receive there that fits it. A "
+    "collective begins when all have called it: one that waits \"for rank 5 to enter\" waits for a "
+    "program that has not. Open requests are those that the program has not waited for.\n\n"
+    "In --json each of \"nodes\" has \"doing\" (these words), \"requests\" (the open ones), "
+    "\"wait\" and \"collective\", null when there is none:\n\n"
+    "  wait: kind (send, receive, collective, console, sleep); of a message peer, tag (null: any), "
+    "bytes and stage (open: nothing has come; known: the receiver's node knows of it; moves); of a "
+    "sleep left_us\n"
+    "  collective (waited for or not): operation, bytes, root, stage (entry, steps), peer (missing "
+    "at the entry, or of the step), step, steps\n\n"
+    "Example: ecube ps --name lab",
     children,
     NULL,
     NULL};

@@ -21,9 +21,16 @@
  *         80 line u32 | 84 text (line and text: a kernel CHECK that failed, its file)
  * LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
  *         spare[2] | peer id u32
- * STATE   0 program u8 | 1 wait u8 | 2 spare[2] | 4 peer i32 | 8 tag i32 | 12 status i32 |
- *         16 operation u32 | 20 step u32 | 24 model ns u64 | 32 pc u32 | 36 lr u32 (of a program
- *         that computes, when it was last interrupted; else 0) | 40 counters u32[STATE_COUNTERS]
+ * STATE   0 program u8 | 1 wait u8 | 2 transfer stage u8 | 3 requests u8 (not yet waited for) |
+ *         4 peer i32 | 8 tag i32 | 12 status i32 | 16 bytes u32 (peer, tag and bytes of the message
+ *         that the program waits for: as asked for, of a matched receive the sender's) |
+ *         20 collective stage u8 | 21 operation u8 | 22 spare[2] | 24 model ns u64 |
+ *         32 pc u32 | 36 lr u32 (of a program that computes, when it was last interrupted), or
+ *         32 us left u64 (of one that sleeps), else 0 | 40 collective's bytes u32 | 44 root u32 |
+ *         48 node whose ENTER, or whose part of the step, it takes u32 |
+ *         52 step u16 (from 1; 0: before the first) | 54 steps u16 (0: not known yet) |
+ *         56 counters u32[STATE_COUNTERS]
+ *         The collective is the one that is under way, whether or not the program waits for it.
  * LINK_DEAD 0 port u8 | 1 reason u8 | 2 spare[2] | 4 peer id u32
  * DISAGREE 0 neighbour u32 | 4 own bytes u32 | 8 own root u32 | 12 its bytes u32 |
  *         16 its root u32 | 20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and
@@ -42,8 +49,8 @@ enum {
     FAULT_BYTES = 84,
     LINKS_HEADER_BYTES = 4,
     LINKS_PORT_BYTES = 8,
-    STATE_COUNTERS_AT = 40,
-    STATE_BYTES = 88,
+    STATE_COUNTERS_AT = 56,
+    STATE_BYTES = 104,
     LINK_DEAD_BYTES = 8,
     DISAGREE_BYTES = 24,
     BLOCK_HEADER_BYTES = 12,
@@ -93,4 +100,17 @@ enum wait_kind {
     WAIT_COLLECTIVE = 3,
     WAIT_CONSOLE = 4,
     WAIT_SLEEP = 5 /* until a time */
+};
+
+/* How far the message has come that a program waits for. */
+enum transfer_stage {
+    TRANSFER_OPEN = 0,  /* a send has no answer yet; for a receive nothing has come */
+    TRANSFER_KNOWN = 1, /* a send: the receiver's node knows of it, its program has not asked */
+    TRANSFER_MOVES = 2  /* both sides are known */
+};
+
+enum collective_stage {
+    COLLECTIVE_NONE = 0,
+    COLLECTIVE_ENTRY = 1, /* the nodes agree on it */
+    COLLECTIVE_STEPS = 2
 };

@@ -139,7 +139,43 @@ static uint8_t waits_for(const struct node *node, const struct request **request
     }
 }
 
+static uint8_t transfer_stage(const struct request *request)
+{
+    if (request->state == STATE_STORED)
+        return TRANSFER_KNOWN;
+    return request->state > STATE_STORED ? TRANSFER_MOVES : TRANSFER_OPEN;
+}
+
+static void put_message(const struct request *request, uint8_t *body)
+{
+    bool matched = request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING;
+
+    body[2] = transfer_stage(request);
+    put32(body + 4, (uint32_t)(matched ? request->result_peer : request->peer));
+    put32(body + 8, (uint32_t)(matched ? request->result_tag : request->tag));
+    put32(body + 16, matched ? request->result_bytes : request->bytes);
+}
+
+static void put_collective(const struct node *node, uint8_t *body)
+{
+    const struct collective *c = &node->collective;
+
+    if (!collective_active(node))
+        return;
+    body[20] = c->walking ? COLLECTIVE_STEPS : COLLECTIVE_ENTRY;
+    body[21] = (uint8_t)c->arguments.operation;
+    put32(body + 40, c->arguments.block_bytes);
+    put32(body + 44, c->arguments.root);
+    put32(body + 48, c->walking ? c->step.peer : node->router.id ^ 1u << c->round);
+    if (c->walking) {
+        put16(body + 52, (uint16_t)(c->step.step + 1));
+        put16(body + 54, (uint16_t)c->steps);
+    }
+}
+
 _Static_assert(STATE_COUNTERS_AT + 4 * STATE_COUNTERS == STATE_BYTES, "STATE ends with counters");
+_Static_assert((unsigned)STATE_BYTES <= (unsigned)SLOT_BODY_MAX,
+               "it takes none of the slots for console text");
 
 static void put_counters(const struct node *node, uint8_t *at)
 {
@@ -177,17 +213,18 @@ void report_state(struct node *node)
     uint8_t body[STATE_BYTES] = {node->program};
 
     body[1] = waits_for(node, &request);
-    if (request) {
-        put32(body + 4, (uint32_t)request->peer);
-        put32(body + 8, (uint32_t)request->tag);
-    }
+    body[3] = node->request_count;
+    if (request && request->kind != REQUEST_COLLECTIVE)
+        put_message(request, body);
     put32(body + 12, (uint32_t)node->exit_status);
-    put32(body + 16, node->collective.arguments.operation);
-    put32(body + 20, node->collective.walking ? node->collective.step.step : 0);
+    put_collective(node, body);
     put64(body + 24, node->clock_ns);
     if (node->program == PROGRAM_RUNNING && body[1] == WAIT_NOTHING) {
         put32(body + 32, node->program_pc);
         put32(body + 36, node->program_lr);
+    } else if (body[1] == WAIT_SLEEP) {
+        uint64_t wake_us = node_wake_us(node);
+        put64(body + 32, wake_us > node->router.now_us ? wake_us - node->router.now_us : 0);
     }
     put_counters(node, body + STATE_COUNTERS_AT);
     node->state_owed = router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body) != E_OK;

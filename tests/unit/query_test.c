@@ -2,6 +2,7 @@
  * What the host asks of nodes that do not answer, on cube:2: a node that stands still must not find
  * so many questions before it that those to others get stuck behind them.
  */
+#include "router/bytes.h"
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
@@ -180,6 +181,119 @@ static void programs_do_not_wait_for_ever_while_one_sleeps(void **state)
     free_fixture(f);
 }
 
+struct answer {
+    uint8_t head[4]; /* program, wait, transfer stage, requests */
+    int32_t peer, tag;
+    uint32_t bytes;
+    uint8_t stage, operation; /* of a collective */
+    uint32_t collective_bytes, root, partner;
+    uint16_t step, steps;
+};
+
+static void answer_in_full(struct fixture *f, uint32_t node, const struct answer *a)
+{
+    uint8_t body[STATE_BYTES] = {0};
+    struct mesh_packet packet = {PACKET_STATE, node, body, sizeof body};
+
+    memcpy(body, a->head, sizeof a->head);
+    put32(body + 4, (uint32_t)a->peer);
+    put32(body + 8, (uint32_t)a->tag);
+    put32(body + 16, a->bytes);
+    body[20] = a->stage;
+    body[21] = a->operation;
+    put32(body + 40, a->collective_bytes);
+    put32(body + 44, a->root);
+    put32(body + 48, a->partner);
+    put16(body + 52, a->step);
+    put16(body + 54, a->steps);
+    mesh_query_packet(&f->mesh, &packet);
+}
+
+static void what_a_node_answers_is_told_in_words(void **state)
+{
+    static const struct {
+        struct answer answer;
+        const char *words;
+    } told[] = {
+        {{.head = {3, WAIT_SEND, TRANSFER_OPEN, 1}, .peer = 2, .tag = 7, .bytes = 4000},
+         "waits to send 4000 bytes to rank 2, tag 7"},
+        {{.head = {3, WAIT_SEND, TRANSFER_KNOWN, 2}, .peer = 2, .tag = 7, .bytes = 4000},
+         "waits to send 4000 bytes to rank 2, tag 7, which has not asked for it (one of 2 open "
+         "requests)"},
+        {{.head = {3, WAIT_SEND, TRANSFER_MOVES, 1}, .peer = 2, .tag = 7, .bytes = 4000},
+         "sends 4000 bytes to rank 2, tag 7"},
+        {{.head = {3, WAIT_RECEIVE, TRANSFER_OPEN, 1}, .peer = -1, .tag = -1, .bytes = 9},
+         "waits to receive from any rank"},
+        {{.head = {3, WAIT_RECEIVE, TRANSFER_MOVES, 1}, .peer = 2, .bytes = 9},
+         "receives 9 bytes from rank 2, tag 0"},
+        {{.head = {3, WAIT_COLLECTIVE, 0, 1},
+          .stage = COLLECTIVE_STEPS,
+          .operation = 4,
+          .collective_bytes = 16,
+          .partner = 2,
+          .step = 3,
+          .steps = 15},
+         "waits in complete exchange of 16 bytes, step 3 of 15, with rank 2"},
+        {{.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 2},
+         "waits in barrier for rank 2 to enter"},
+        {{.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 99},
+         "waits in a collective"},
+        {{.head = {3, WAIT_CONSOLE, 0, 1}}, "waits for its console text to leave (1 open request)"},
+        {{.head = {3, WAIT_SLEEP, 0, 0}}, "sleeps for 0.0 s more"},
+        {{.head = {3, 77, 77, 255},
+          .peer = -9,
+          .tag = -9,
+          .bytes = 9,
+          .stage = 77,
+          .operation = 77,
+          .collective_bytes = 9,
+          .root = 9,
+          .partner = 99,
+          .step = 9,
+          .steps = 9},
+         "computes (255 open requests)"},
+    };
+    struct fixture *f = make_fixture();
+    char text[DOING_TEXT_MAX];
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof told / sizeof told[0]; i++) {
+        answer_in_full(f, 1, &told[i].answer);
+        mesh_describe_doing(&f->mesh, 1, true, text);
+        assert_string_equal(text, told[i].words);
+        json_decref(mesh_describe_nodes(&f->mesh));
+    }
+    free_fixture(f);
+}
+
+/* 0 waits for 1, 1 for 3, and 3 has not called it. */
+static void who_has_not_entered_is_found_through_those_who_have(void **state)
+{
+    static const struct answer entry[NODES] = {
+        {.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 1},
+        {.head = {3, WAIT_NOTHING, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 3},
+        {.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 3},
+        {.head = {3, WAIT_RECEIVE, TRANSFER_OPEN, 1}, .tag = 7, .bytes = 1},
+    };
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    for (uint32_t node = 0; node < NODES; node++) {
+        f->mesh.nodes[node].running = true;
+        answer_in_full(f, node, &entry[node]);
+    }
+    for (uint32_t node = 0; node < NODES; node++) {
+        assert_int_equal(mesh_missing(&f->mesh, node), SILENT);
+    }
+    mesh_tell_waits(&f->mesh, true);
+    assert_int_equal(f->lines, NODES + 1);
+    assert_string_equal(json_string_value(json_array_get(f->mesh.troubles, NODES)),
+                        "programs wait for each other in a circle: rank 0 for 3 for 0");
+    free_fixture(f);
+}
+
 TEST_MAIN(cmocka_unit_test(programs_do_not_wait_for_ever_while_one_sleeps),
+          cmocka_unit_test(what_a_node_answers_is_told_in_words),
+          cmocka_unit_test(who_has_not_entered_is_found_through_those_who_have),
           cmocka_unit_test(a_node_that_owes_an_answer_is_not_asked_again),
           cmocka_unit_test(programs_do_not_wait_for_ever_while_any_node_stands_still))

@@ -1,0 +1,186 @@
+/*
+ * state_test.c - what a node answers when the host asks what its program waits for.
+ */
+#include "drivers/status.h"
+#include "router/bytes.h"
+#include "router/router.h"
+#include "tests/mesh/mesh.h"
+#include "tests/unit/testing.h"
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+enum { LONG = 50000, STOPPED = 3, PORTS = 2, ROUNDS = 40, RESULT = MESH_DATA };
+
+static struct mesh *started(void)
+{
+    struct mesh *mesh = mesh_make(2, 4 << 20, 1, no_fault, ipsc860);
+
+    assert_true(mesh_start(mesh));
+    mesh_settle(mesh);
+    return mesh;
+}
+
+/* What lies before a node that stands still stays on its way: the mesh does not settle. */
+static void turn(struct mesh *mesh)
+{
+    for (unsigned round = 0; round < ROUNDS; round++)
+        mesh_round(mesh);
+}
+
+/* The body of a node's answer, when all has gone as far as it can. */
+static const uint8_t *ask(struct mesh *mesh, unsigned rank)
+{
+    turn(mesh);
+    mesh->event_count = 0;
+    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, rank, NULL, 0), E_OK);
+    turn(mesh);
+    assert_int_equal(mesh_count_events(mesh, PACKET_STATE), 1);
+    assert_int_equal(mesh->events[0].src, rank);
+    assert_int_equal(mesh->events[0].bytes, STATE_BYTES);
+    return mesh->events[0].body;
+}
+
+/* The program waits for a request, or goes on at once. */
+static enum node_verdict wait_for(struct mesh *mesh, unsigned rank, int32_t request)
+{
+    uint32_t arguments[4] = {(uint32_t)request, RESULT};
+    int32_t result;
+
+    assert_true(request >= 0);
+    return node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_WAIT, arguments, &result);
+}
+
+static void expect_message(const uint8_t *body, enum wait_kind wait, enum transfer_stage stage,
+                           int32_t peer, int32_t tag, uint32_t bytes)
+{
+    assert_int_equal(body[0], PROGRAM_RUNNING);
+    assert_int_equal(body[1], wait);
+    assert_int_equal(body[2], stage);
+    assert_int_equal((int32_t)get32(body + 4), peer);
+    assert_int_equal((int32_t)get32(body + 8), tag);
+    assert_int_equal(get32(body + 16), bytes);
+}
+
+static void expect_collective(const uint8_t *body, enum collective_stage stage, uint32_t peer,
+                              unsigned step, unsigned steps)
+{
+    assert_int_equal(body[20], stage);
+    assert_int_equal(get32(body + 48), peer);
+    assert_int_equal(get16(body + 52), step);
+    assert_int_equal(get16(body + 54), steps);
+}
+
+static void a_send_tells_whether_its_receiver_knows_of_it(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started();
+    int32_t request = mesh_message(mesh, 0, ECUBE_CALL_SEND, 3, 7, MESH_DATA, LONG);
+    assert_int_equal(wait_for(mesh, 0, request), NODE_BLOCK);
+    expect_message(ask(mesh, 0), WAIT_SEND, TRANSFER_KNOWN, 3, 7, LONG);
+    int32_t wanted = mesh_message(mesh, 3, ECUBE_CALL_RECEIVE, 0, 7, MESH_DATA, LONG);
+    assert_int_equal(mesh_wait(mesh, 3, wanted).status, E_OK);
+    mesh_free(mesh);
+}
+
+static bool is_matched(struct mesh *mesh)
+{
+    return mesh->nodes[0].node->requests[0].state == STATE_MOVING;
+}
+
+static void a_receive_tells_what_was_asked_for_and_then_what_comes(void **state)
+{
+    bool taken[PORTS][LINK_BUFFERS_MAX];
+
+    (void)state;
+    struct mesh *mesh = started();
+    int32_t request = mesh_message(mesh, 0, ECUBE_CALL_RECEIVE, ECUBE_ANY, 7, MESH_DATA, 2 * LONG);
+    assert_int_equal(mesh_message(mesh, 0, ECUBE_CALL_RECEIVE, 1, 8, MESH_DATA, 1), 1);
+    assert_int_equal(wait_for(mesh, 0, request), NODE_BLOCK);
+    expect_message(ask(mesh, 0), WAIT_RECEIVE, TRANSFER_OPEN, ECUBE_ANY, 7, 2 * LONG);
+    assert_int_equal(mesh->events[0].body[3], 2);
+    assert_true(mesh_message(mesh, STOPPED, ECUBE_CALL_SEND, 0, 7, MESH_DATA, LONG) >= 0);
+    assert_true(mesh_run(mesh, is_matched));
+    for (unsigned p = 0; p < PORTS; p++) /* the answer does not reach the sender */
+        memory_link_stop(&mesh->nodes[STOPPED].ends[p], taken[p]);
+    expect_message(ask(mesh, 0), WAIT_RECEIVE, TRANSFER_MOVES, STOPPED, 7, LONG);
+    mesh_free(mesh);
+}
+
+static bool all_step(struct mesh *mesh)
+{
+    bool all = true;
+
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        all &= mesh->nodes[rank].node->collective.walking;
+    return all;
+}
+
+/* Whom node 0 exchanges with in a step, counted from 1. */
+static uint32_t peer_of_0(unsigned number)
+{
+    struct walk_step step = {.peer = UINT32_MAX};
+    struct walk walk;
+
+    walk_begin(&walk, ECUBE_EXCHANGE, 2, 0, 0, LONG);
+    for (unsigned i = 0; i < number; i++)
+        assert_true(walk_next(&walk, &step));
+    return step.peer;
+}
+
+static void a_collective_tells_who_is_missing_and_then_its_step(void **state)
+{
+    static const struct ecube_abi_collective exchange = {
+        .operation = ECUBE_EXCHANGE, .block_bytes = LONG, .send = MESH_DATA, .receive = MESH_DATA};
+    bool taken[PORTS][LINK_BUFFERS_MAX];
+    int32_t requests[4];
+
+    (void)state;
+    struct mesh *mesh = started();
+    expect_collective(ask(mesh, 0), COLLECTIVE_NONE, 0, 0, 0);
+    for (unsigned rank = 0; rank < STOPPED; rank++)
+        requests[rank] = mesh_collective(mesh, rank, &exchange);
+    expect_collective(ask(mesh, 0), COLLECTIVE_ENTRY, 2, 0, 0); /* the program computes */
+    assert_int_equal(mesh->events[0].body[1], WAIT_NOTHING);
+    expect_collective(ask(mesh, 2), COLLECTIVE_ENTRY, STOPPED, 0, 0);
+    assert_int_equal(mesh->events[0].body[21], ECUBE_EXCHANGE);
+    assert_int_equal(get32(mesh->events[0].body + 40), LONG);
+    requests[STOPPED] = mesh_collective(mesh, STOPPED, &exchange);
+    assert_true(mesh_run(mesh, all_step));
+    for (unsigned p = 0; p < PORTS; p++)
+        memory_link_stop(&mesh->nodes[STOPPED].ends[p], taken[p]);
+    assert_int_equal(wait_for(mesh, 0, requests[0]), NODE_BLOCK);
+    const uint8_t *body = ask(mesh, 0);
+    assert_int_equal(body[1], WAIT_COLLECTIVE);
+    unsigned step = get16(body + 52);
+    expect_collective(body, COLLECTIVE_STEPS, peer_of_0(step), step, 3);
+    for (unsigned p = 0; p < PORTS; p++)
+        memory_link_start(&mesh->nodes[STOPPED].ends[p], taken[p]);
+    for (unsigned rank = 1; rank < 4; rank++)
+        assert_int_equal(mesh_wait(mesh, rank, requests[rank]).status, E_OK);
+    expect_collective(ask(mesh, 0), COLLECTIVE_NONE, 0, 0, 0);
+    mesh_free(mesh);
+}
+
+static void a_sleeping_program_tells_how_long_it_will(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started();
+    uint64_t end_ns = (mesh->now_us + 5000000) * 1000;
+    uint32_t arguments[4] = {(uint32_t)end_ns, (uint32_t)(end_ns >> 32)};
+    int32_t result;
+    assert_int_equal(
+        node_call(mesh->nodes[1].node, mesh->now_us, ECUBE_CALL_SLEEP, arguments, &result),
+        NODE_BLOCK);
+    uint64_t most_us = end_ns / 1000 - mesh->now_us, left_us = get64(ask(mesh, 1) + 32);
+    assert_in_range(left_us, end_ns / 1000 - mesh->now_us, most_us);
+    assert_int_equal(mesh->events[0].body[1], WAIT_SLEEP);
+    mesh->now_us += 6000000; /* its time has come, and it has not been resumed */
+    assert_int_equal(get64(ask(mesh, 1) + 32), 0);
+    mesh_free(mesh);
+}
+
+TEST_MAIN(cmocka_unit_test(a_send_tells_whether_its_receiver_knows_of_it),
+          cmocka_unit_test(a_receive_tells_what_was_asked_for_and_then_what_comes),
+          cmocka_unit_test(a_collective_tells_who_is_missing_and_then_its_step),
+          cmocka_unit_test(a_sleeping_program_tells_how_long_it_will))
