@@ -44,15 +44,15 @@ LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/divide.S lib
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
-TOOL := host/available.c host/check.c host/client.c host/console.c host/down.c host/download.c host/fault.c \
-	host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
+TOOL := host/available.c host/check.c host/client.c host/console.c host/down.c host/download.c host/duration.c \
+	host/fault.c host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/message.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c host/serve.c \
 	host/sim.c host/sim_options.c host/socket_link.c host/symbols.c host/target.c host/topology.c host/up.c host/view.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
-	tests/unit/download_test.c tests/unit/frame_test.c \
+	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/prover_test.c tests/unit/query_test.c \
 	tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \

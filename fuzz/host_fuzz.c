@@ -164,7 +164,7 @@ static void load(uint8_t strategy)
                                        .argument_count = 2,
                                        .strategy = strategy % 4,
                                        .x = DOWNLOAD_X_BEST,
-                                       .timeout_s = TIMEOUT_S};
+                                       .timeout_ms = TIMEOUT_S * 1000};
     struct message message;
 
     if (mesh_load(&mesh, &request, &message) == 0)

@@ -86,7 +86,7 @@ static json_t *make_request(const struct load_arguments *arguments,
     request =
         json_pack("{s:s, s:s, s:o, s:s, s:i, s:i, s:b}", "verb", "load", "path",
                   path ? path : job->path, "arguments", list, "strategy", arguments->strategy, "x",
-                  job->x, "timeout_s", (int)job->timeout_s, "verbose", arguments->verbose);
+                  job->x, "timeout_ms", (int)job->timeout_ms, "verbose", arguments->verbose);
     free(path);
     return request;
 }

@@ -91,7 +91,7 @@ struct mesh_job_request {
     unsigned argument_count;
     enum strategy strategy;
     int x;
-    unsigned timeout_s;
+    uint32_t timeout_ms;
 };
 
 enum message_state { MESSAGE_OFFERED, MESSAGE_READY, MESSAGE_OPENED, MESSAGE_ACCEPTED };
@@ -108,7 +108,7 @@ struct mesh_job {
     uint64_t clock_base_ns, clock_ns, clock_end_ns;
     uint64_t start_us, wall_us;
     unsigned receipts;
-    unsigned timeout_s;
+    uint32_t timeout_ms;
     unsigned ended;
     bool cancelled; /* do not run it */
     int status;     /* the worst so far */

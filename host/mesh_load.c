@@ -133,7 +133,7 @@ static int make_job(struct mesh *mesh, const struct mesh_job_request *request,
     const struct profile *profile = &mesh->options.profile;
     struct download_costs costs = {.tau_ns = profile->element_ns};
 
-    *job = (struct mesh_job){.timeout_s = request->timeout_s};
+    *job = (struct mesh_job){.timeout_ms = request->timeout_ms};
     mesh->job_held = true;
     job->path = strdup(request->path);
     if (image_read(&job->image, request->path, message) != 0 ||

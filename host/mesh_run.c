@@ -126,8 +126,10 @@ static void tick(uv_timer_t *timer)
 static void tell_timeout(struct mesh *mesh, bool stands)
 {
     mesh_emit_trouble(
-        mesh, "the run did not end within %u s: %u of %u programs have ended (--timeout sets it)",
-        mesh->job.timeout_s, mesh->job.ended, (unsigned)mesh->options.topology.nodes);
+        mesh,
+        "the run did not end within %.10g s: %u of %u programs have ended (--timeout sets it)",
+        (double)mesh->job.timeout_ms / 1e3, mesh->job.ended,
+        (unsigned)mesh->options.topology.nodes);
     mesh_tell_waits(mesh, stands);
     mesh_job_end(mesh, STATUS_TIMEOUT);
 }
@@ -187,7 +189,7 @@ void mesh_run_begin(struct mesh *mesh)
         mesh_send(mesh, PACKET_START, rank, clock, sizeof clock);
     }
     mesh_emit_progress(mesh, "run", 0, nodes);
-    uv_timer_start(&mesh->bound_timer, on_run_bound, (uint64_t)mesh->job.timeout_s * 1000, 0);
+    uv_timer_start(&mesh->bound_timer, on_run_bound, mesh->job.timeout_ms, 0);
     uv_timer_start(&mesh->tick_timer, tick, TICK_MS, TICK_MS);
     host_links_pump(&mesh->host);
 }

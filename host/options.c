@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/duration.h"
 #include "router/channel.h"
 
 enum {
@@ -21,11 +22,10 @@ enum {
 };
 
 enum {
-    TIMEOUT_DEFAULT_S = 600,
-    TIMEOUT_MAX_S = 7 * 24 * 3600,
-    PATIENCE_MAX_H = TIMEOUT_MAX_S / 3600,
-    SIGMA_MAX = 60,
-    DELAY_MAX_MS = 1000 * TIMEOUT_MAX_S
+    TIMEOUT_DEFAULT_MS = 600 * 1000,
+    HOUR_MS = 3600 * 1000,
+    BOUND_MAX_MS = 7 * 24 * HOUR_MS,
+    SIGMA_MAX = 60
 };
 
 struct named_profile {
@@ -64,7 +64,7 @@ static const struct argp_option network_option_list[] = {
 static const struct argp_option mesh_option_list[] = {
     {"patience", KEY_PATIENCE, "TIME", 0,
      "how long a node may be silent, stopped in a debugger for example, until it is taken for dead "
-     "(default 15s; s, m and h are units)",
+     "(default 15s; units are ms, s, m and h)",
      0},
     {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
     {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
@@ -95,26 +95,28 @@ static error_t parse_network(int key, char *text, struct argp_state *state)
 const struct argp options_network_argp = {
     network_option_list, parse_network, NULL, NULL, NULL, NULL, NULL};
 
-/* A time with its unit, in ms. */
 static uint32_t parse_patience(const char *text)
 {
-    static const struct {
-        const char *name;
-        double ms;
-    } units[] = {{"s", 1e3}, {"m", 60e3}, {"h", 3600e3}};
-    char *end;
-    double value = strtod(text, &end);
+    uint64_t ns;
 
-    for (unsigned i = 0; end != text && i < sizeof units / sizeof units[0]; i++) {
-        double ms = value * units[i].ms;
-
-        if (strcmp(end, units[i].name) == 0 && ms >= DEAD_AFTER_MS_MIN &&
-            ms <= PATIENCE_MAX_H * 3600e3) {
-            return (uint32_t)ms;
-        }
+    if (!duration_parse(text, DURATION_NEEDS_UNIT, DEAD_AFTER_MS_MIN * duration_ms_ns,
+                        BOUND_MAX_MS * duration_ms_ns, &ns)) {
+        options_reject("--patience %.40s: use a time from %ds to %dh, for example 90s, 10m or 1h",
+                       text, DEAD_AFTER_MS_MIN / 1000, BOUND_MAX_MS / HOUR_MS);
     }
-    options_reject("--patience %.40s: use a time from %ds to %dh, for example 90s, 10m or 1h", text,
-                   DEAD_AFTER_MS_MIN / 1000, PATIENCE_MAX_H);
+    return (uint32_t)(ns / duration_ms_ns);
+}
+
+static uint32_t parse_timeout(const char *text)
+{
+    uint64_t ns;
+
+    if (!duration_parse(text, duration_s_ns, duration_ms_ns, BOUND_MAX_MS * duration_ms_ns, &ns)) {
+        options_reject("--timeout %.40s: use a time from 1ms to %dh, for example 500ms, 90s or "
+                       "10m; a number alone is seconds",
+                       text, BOUND_MAX_MS / HOUR_MS);
+    }
+    return (uint32_t)(ns / duration_ms_ns);
 }
 
 static error_t parse_mesh(int key, char *text, struct argp_state *state)
@@ -140,7 +142,10 @@ static const struct argp_option load_option_list[] = {
     {"strategy", KEY_STRATEGY, "NAME", 0,
      "download by decremental (default), scatter, sequential or sequential-scatter", 0},
     {"x", KEY_X, "N", 0, "dimension of the smallest subcube (default: the best)", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "end a run that takes longer (default 600)", 0},
+    {"timeout", KEY_TIMEOUT, "TIME", 0,
+     "end a run that takes longer (default 10m; units are ms, s, m and h, a number alone is "
+     "seconds)",
+     0},
     {"json", KEY_JSON, "FILE", 0, "write the results to FILE as one JSON object", 0},
     {"verbose", 'v', NULL, 0, "show registers of faults", 0},
     {0},
@@ -164,9 +169,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
     switch (key) {
     case KEY_STRATEGY: arguments->strategy = text; break;
     case KEY_X: arguments->x = (int)parse_count(text, 0, TOPOLOGY_DIMS_MAX, "--x"); break;
-    case KEY_TIMEOUT:
-        arguments->timeout_s = (unsigned)parse_count(text, 1, TIMEOUT_MAX_S, "--timeout");
-        break;
+    case KEY_TIMEOUT: arguments->timeout_ms = parse_timeout(text); break;
     case KEY_JSON: arguments->json = text; break;
     case 'v': arguments->verbose = true; break;
     case ARGP_KEY_ARG: /* the first word is the program, all that follow are its own */
@@ -209,7 +212,7 @@ struct mesh_arguments options_mesh_defaults(void)
 struct load_arguments options_load_defaults(void)
 {
     return (struct load_arguments){
-        .strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_s = TIMEOUT_DEFAULT_S};
+        .strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_ms = TIMEOUT_DEFAULT_MS};
 }
 
 int options_find_profile(const struct mesh_arguments *arguments, struct profile *profile,
@@ -249,7 +252,7 @@ int options_make_job(const struct load_arguments *arguments, struct mesh_job_req
                                          .arguments = arguments->arguments,
                                          .argument_count = arguments->argument_count,
                                          .x = arguments->x,
-                                         .timeout_s = arguments->timeout_s};
+                                         .timeout_ms = arguments->timeout_ms};
     if (download_parse_strategy(arguments->strategy, &request->strategy, message) != 0 ||
         image_read(&image, arguments->program, message) != 0) {
         return -1;
@@ -258,22 +261,18 @@ int options_make_job(const struct load_arguments *arguments, struct mesh_job_req
     return 0;
 }
 
-/* "+MS" after the name of a phase, or nothing. */
+/* "+TIME" after the name of a phase, or nothing. */
 static int parse_delay(const char *text, unsigned *delay_ms, struct message *message)
 {
-    char *end;
-    unsigned long ms;
+    uint64_t ns = 0;
 
-    *delay_ms = 0;
-    if (!*text) {
-        return 0;
+    if (*text && !duration_parse(text + 1, duration_ms_ns, 0, BOUND_MAX_MS * duration_ms_ns, &ns)) {
+        return message_set(message,
+                           "'%.40s': a fault's delay is a time up to %dh, for example +100ms or "
+                           "+2s; a number alone is ms",
+                           text, BOUND_MAX_MS / HOUR_MS);
     }
-    ms = strtoul(text + 1, &end, 10);
-    if (text[1] < '0' || text[1] > '9' || *end || ms > DELAY_MAX_MS) {
-        return message_set(message, "'%.40s': a fault's delay is a number of ms from 0 to %d", text,
-                           DELAY_MAX_MS);
-    }
-    *delay_ms = (unsigned)ms;
+    *delay_ms = (unsigned)(ns / duration_ms_ns);
     return 0;
 }
 
@@ -291,9 +290,9 @@ static int parse_phase(const char *text, struct mesh_injection *injection, struc
             return parse_delay(text + length, &injection->delay_ms, message);
         }
     }
-    return message_set(message,
-                       "'%.40s': a fault happens at boot, download or run, for example 0-1@run+100",
-                       text);
+    return message_set(
+        message, "'%.40s': a fault happens at boot, download or run, for example 0-1@run+100ms",
+        text);
 }
 
 int options_add_injection(struct mesh_options *options, const char *text, bool kill,

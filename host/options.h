@@ -25,7 +25,7 @@ struct mesh_arguments {
 struct load_arguments {
     const char *strategy;
     int x;
-    unsigned timeout_s;
+    uint32_t timeout_ms;
     const char *json;
     bool verbose;
     const char *program;
@@ -66,6 +66,6 @@ int options_make_job(const struct load_arguments *arguments, struct mesh_job_req
 /* Takes "A-B,C-D": two cables to cross; the topology must be known. */
 int options_add_crossing(struct mesh_options *options, const char *text, struct message *message);
 
-/* Takes "A-B@PHASE[+MS]" or "N@PHASE[+MS]"; the topology must be known. */
+/* Takes "A-B@PHASE[+TIME]" or "N@PHASE[+TIME]"; the topology must be known. */
 int options_add_injection(struct mesh_options *options, const char *text, bool kill,
                           struct message *message);

@@ -37,7 +37,9 @@ struct run {
 
 static const struct argp_option option_list[] = {
     {"cut", KEY_CUT, "A-B@PHASE", 0,
-     "cut a link at boot, download or run (@run+MS: so much later), to see what happens", 0},
+     "cut a link at boot, download or run (@run+2s: so much later; a number "
+     "alone is ms), to see what happens",
+     0},
     {"kill", KEY_KILL, "N@PHASE", 0, "kill a node likewise", 0},
     {"cross", KEY_CROSS, "A-B,C-D", 0,
      "exchange the far ends of two links before the boot, to see what it says", 0},

@@ -185,7 +185,7 @@ static void serve_load(struct client *client, const json_t *request)
         .arguments = arguments,
         .argument_count = (unsigned)count,
         .x = (int)json_integer_value(json_object_get(request, "x")),
-        .timeout_s = (unsigned)json_integer_value(json_object_get(request, "timeout_s")),
+        .timeout_ms = (uint32_t)json_integer_value(json_object_get(request, "timeout_ms")),
     };
     struct message message;
 

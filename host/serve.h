@@ -4,7 +4,7 @@
  * A client sends one line of JSON, {"verb": ...}, and gets events, one per line, the last of kind
  * "end" or "error".
  *
- *   load        path, arguments, strategy, x, timeout_s, verbose:
+ *   load        path, arguments, strategy, x, timeout_ms, verbose:
  *               events of the run, then end with status and result
  *   ps          end with mesh, broken, boot_ms and nodes
  *   console     console and trouble events until the mesh ends

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/duration.h"
 #include "host/sim.h"
 #include "router/frame_wire.h"
 
@@ -126,25 +127,9 @@ static double parse_chance(const char *option, const char *text)
 }
 
 /* Reads a time with its unit; false when it is none. */
-static bool read_time(const char *text, double seconds_max, uint64_t *ns)
+static bool read_time(const char *text, uint64_t seconds_max, uint64_t *ns)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-    char *end;
-    double value = strtod(text, &end);
-
-    if (end == text || !(value >= 0)) {
-        return false;
-    }
-    for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].name) == 0 && value * units[i].ns <= seconds_max * 1e9) {
-            *ns = (uint64_t)(value * units[i].ns + 0.5);
-            return true;
-        }
-    }
-    return false;
+    return duration_parse(text, DURATION_NEEDS_UNIT, 0, seconds_max * duration_s_ns, ns);
 }
 
 static uint64_t parse_time(const char *option, const char *text)

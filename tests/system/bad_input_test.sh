@@ -66,8 +66,8 @@ unknown_words() {
     tool_fails 2 'profile' run --profile cray "$arguments"
     tool_fails 2 'strategy' run --strategy luck "$arguments"
     tool_fails 2 'link' run --mesh cube:2 --cut 0-3@run "$arguments"
-    tool_fails 2 'number of ms' run --mesh cube:2 --cut 0-1@run+soon "$arguments"
-    tool_fails 2 'number of ms' run --mesh cube:2 --kill 1@run+-5 "$arguments"
+    tool_fails 2 'delay is a time' run --mesh cube:2 --cut 0-1@run+soon "$arguments"
+    tool_fails 2 'delay is a time' run --mesh cube:2 --kill 1@run+-5 "$arguments"
     tool_fails 2 'node' run --mesh cube:2 --kill 9@run "$arguments"
     tool_fails 2 'one link twice' run --mesh cube:2 --cross 0-1,0-1 "$arguments"
     tool_fails 2 'one link twice' run --mesh cube:2 --cross 3-1,1-3 "$arguments"
@@ -75,6 +75,11 @@ unknown_words() {
         tool_fails 2 "^ecube: --patience $time: use a time from 1s to 168h" run --patience $time "$arguments"
     done
     tool_fails 2 'patience soon: use a time' up --patience soon
+    for time in 0 0s 0.5ms 169h 1d s -2s nan 1e99 5s5; do
+        tool_fails 2 "^ecube: --timeout $time: use a time from 1ms to 168h" run --timeout $time "$arguments"
+    done
+    tool_fails 2 'timeout soon: use a time' load --timeout soon "$arguments"
+    tool_fails 2 'delay is a time up to 168h' run --mesh cube:2 --cut 0-1@run+169h "$arguments"
     tool_fails 2 'name the link.*ecube cut 0-1' cut
     tool_fails 2 'name the node.*ecube kill 3' kill
 }

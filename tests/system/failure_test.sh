@@ -193,6 +193,7 @@ for phase in boot download run run+200; do
     check "a node killed at $phase is named and ends the run" node_dies $phase
     check "a link cut at $phase is named and ends the run" link_cut $phase
 done
+check "the delay of a fault takes a unit" node_dies run+0.2s
 check "crossed links are named, with where they lead" links_crossed
 check "a QEMU killed from outside is told as a dead node" qemu_killed_from_outside
 check "kill -9 of the tool leaves no process and no file" killed_hard

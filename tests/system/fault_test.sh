@@ -14,6 +14,14 @@ never_returns() {
     words | grep -Eq "$2" || { words; fail "no line like '$2'"; }
 }
 
+# any_unit TIME SECONDS - the form that all options with a time take.
+any_unit() {
+    may_time_out=1
+    tool run --mesh cube:0 --timeout "$1" "$misbehave" spin 0
+    [ "$status" -eq 124 ] || fail "status $status"
+    words | grep -q "did not end within $2 s: 0 of 1 programs have ended" || { words; fail "other words"; }
+}
+
 # Nothing moves any more: that is found without --timeout, and says who waits for whom.
 waits_for_ended() {
     may_time_out=1
@@ -126,6 +134,8 @@ check "a breakpoint instruction is told as that, with its place" \
 check "an exit with a status is told" faults 7 '7' exit
 check "an abort ends the run with a status" faults any '' abort
 check "a program that never returns is ended by --timeout" never_returns spin 'did not end within 3 s'
+check "--timeout takes a unit" any_unit 1500ms 1.5
+check "without one it is seconds" any_unit 2 2
 check "a program that computes for ever is told with its place" \
     never_returns spin 'node 2 \(rank 2\) computes in never_return \(misbehave\.c:[0-9]+\)'
 check "a program that waits for ever is named" never_returns wait 'node 2|did not end|wait'
