@@ -131,44 +131,47 @@ static uint64_t check_message(struct sim *sim, uint32_t rank, unsigned slot,
                                : 0;
 }
 
-/* Ends a request whose model time has come: 1 ended, 0 not yet, negative: its error. *wake_ns
- * becomes the time at which it may be asked for again, if it is done. */
-static int32_t test(struct sim *sim, uint32_t rank, int8_t *request, uint64_t *wake_ns)
+/* The requests that a program has open, sends first. */
+static int8_t *open_request(struct task *task, unsigned index)
 {
-    const struct request *r = &sim_node(sim, rank)->requests[*request];
-
-    if (r->state != STATE_DONE)
-        return 0;
-    if (r->done_ns > sim->now_ns) {
-        *wake_ns = r->done_ns < *wake_ns ? r->done_ns : *wake_ns;
-        return 0;
-    }
-    int32_t number = *request, result;
-    *request = REQUEST_NONE;
-    sim_part(sim, rank)->moved = true;
-    result = program_test(sim, rank, number);
-    return result < 0                              ? result
-           : program_result(sim, rank)->status < 0 ? program_result(sim, rank)->status
-                                                   : result;
+    return index < SENDS_OPEN ? &task->sending[index] : &task->receiving[index - SENDS_OPEN];
 }
 
-static int32_t test_all(struct sim *sim, uint32_t rank, uint64_t *wake_ns)
+/* The open request that ends first in model time; NULL when none has ended on the wire. */
+static int8_t *first_ended(struct sim *sim, uint32_t rank, uint64_t *done_ns)
+{
+    int8_t *first = NULL;
+
+    for (unsigned i = 0; i < SENDS_OPEN + RECEIVES_OPEN; i++) {
+        int8_t *number = open_request(&sim->tasks[rank], i);
+        if (*number < 0)
+            continue;
+        const struct request *request = &sim_node(sim, rank)->requests[*number];
+        if (request->state == STATE_DONE && (!first || request->done_ns < *done_ns)) {
+            first = number;
+            *done_ns = request->done_ns;
+        }
+    }
+    return first;
+}
+
+/* Takes the end of a request; negative: its error. */
+static int32_t take_end(struct sim *sim, uint32_t rank, int8_t *request)
 {
     struct task *task = &sim->tasks[rank];
+    unsigned receive = (unsigned)(request - task->receiving);
+    int32_t result = program_test(sim, rank, *request);
+    const struct ecube_abi_result *end = program_result(sim, rank);
 
-    for (unsigned i = 0; i < SENDS_OPEN; i++) {
-        int32_t ended = task->sending[i] >= 0 ? test(sim, rank, &task->sending[i], wake_ns) : 0;
-        if (ended < 0)
-            return ended;
-        task->sent += (uint32_t)ended;
-    }
-    for (unsigned i = 0; i < RECEIVES_OPEN; i++) {
-        int32_t ended = task->receiving[i] >= 0 ? test(sim, rank, &task->receiving[i], wake_ns) : 0;
-        if (ended < 0)
-            return ended;
-        task->received += (uint32_t)ended;
-        if (ended)
-            task->wrong += check_message(sim, rank, i, program_result(sim, rank));
+    *request = REQUEST_NONE;
+    sim_part(sim, rank)->moved = true;
+    if (result < 0 || end->status < 0)
+        return result < 0 ? result : end->status;
+    if (request < task->receiving || request >= task->receiving + RECEIVES_OPEN) {
+        task->sent++;
+    } else {
+        task->received++;
+        task->wrong += check_message(sim, rank, receive, end);
     }
     return E_OK;
 }
@@ -214,30 +217,45 @@ static bool has_send(struct sim *sim, uint32_t rank)
     return task->sends < sim->options.messages;
 }
 
+/* A message asks for its first link when its start-up is over. Until then the program takes no
+ * other end, which would move its clock, from which the start-up counts. */
+static int32_t end_start_up(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+
+    if (!task->starting)
+        return E_OK;
+    task->starting = false;
+    return begin_send(sim, rank, free_send(task));
+}
+
+/* As a program that sends and receives whenever it may, and else waits for any of its requests: it
+ * takes their ends one by one, in the order of model time. */
 struct next messages_next(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
-    uint64_t wake_ns = UINT64_MAX;
-    int32_t status = test_all(sim, rank, &wake_ns);
+    uint64_t done_ns = UINT64_MAX;
+    int32_t status = end_start_up(sim, rank);
+    int8_t *ended;
 
-    if (status == E_OK)
-        status = post_all(sim, rank);
-    if (status < 0)
-        return program_end_with(task, status);
-    if (has_send(sim, rank) && may_send(sim, task)) {
-        uint64_t starts_ns = program_clock(sim, rank) + sim->options.profile.xi_ns;
-        if (sim->now_ns >= starts_ns) {
-            int32_t request = begin_send(sim, rank, free_send(task));
-            if (request < 0)
-                return program_end_with(task, request);
-            wake_ns = sim->now_ns;
-        } else if (starts_ns < wake_ns) {
-            wake_ns = starts_ns;
+    for (;;) {
+        if (status >= 0)
+            status = post_all(sim, rank);
+        if (status < 0)
+            return program_end_with(task, status);
+        if (has_send(sim, rank) && may_send(sim, task)) {
+            task->starting = true;
+            return (struct next){.kind = NEXT_SLEEP,
+                                 .until_ns = program_clock(sim, rank) + sim->options.profile.xi_ns};
         }
+        ended = first_ended(sim, rank, &done_ns);
+        if (!ended || done_ns > sim->now_ns)
+            break;
+        status = take_end(sim, rank, ended);
     }
     if (task->sent == sim->options.messages && task->received == sim->expected[rank]) {
         task->pc = PC_DONE;
-        wake_ns = program_clock(sim, rank);
+        return (struct next){.kind = NEXT_POLL, .until_ns = program_clock(sim, rank)};
     }
-    return (struct next){.kind = NEXT_POLL, .until_ns = wake_ns};
+    return (struct next){.kind = NEXT_POLL, .until_ns = ended ? done_ns : UINT64_MAX};
 }

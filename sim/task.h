@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum task_state { TASK_NONE, TASK_READY, TASK_SLEEPS, TASK_WAITS, TASK_POLLS, TASK_ENDED };
@@ -17,6 +18,7 @@ enum { SENDS_OPEN = 4, RECEIVES_OPEN = 8, REQUEST_NONE = -1 };
 struct task {
     uint8_t state; /* enum task_state */
     uint8_t pc;
+    bool starting; /* it is in the start-up of a message */
     uint16_t size; /* of options.sizes */
     int32_t result;
     int32_t status; /* exit status */

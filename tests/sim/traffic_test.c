@@ -22,6 +22,21 @@ static void messages_arrive_whole_whatever_their_size_and_pattern(void **state)
         }
 }
 
+/* A sender with four messages under way begins the next one at the end of the oldest, whatever ends
+ * during its start-up; here start-ups take longer than the four on the link. */
+static void ends_of_others_do_not_put_a_message_off(void **state)
+{
+    enum { MESSAGES = 16, UNDER_WAY = 4 };
+    const uint64_t link_ns = ipsc860.tau_ns + 16 * ipsc860.element_ns;
+    struct sim_options options = simulation(1, SIM_HOTSPOT, 16);
+
+    (void)state;
+    options.messages = MESSAGES;
+    struct sim_result result = simulated_well(&options);
+    assert_int_equal(result.lines[0].model_ns,
+                     MESSAGES / UNDER_WAY * (ipsc860.xi_ns + link_ns) + (UNDER_WAY - 1) * link_ns);
+}
+
 /* 63 nodes with up to 4 announcements each, to a node that has slots for 13 answers: when each
  * announcement was repeated every 2 ms, those that had to be told LATER took them all. */
 static void announcements_behind_others_leave_slots_for_the_first(void **state)
@@ -200,6 +215,7 @@ static void requests_are_served_in_the_order_of_model_time(void **state)
 TEST_MAIN(cmocka_unit_test(a_message_alone_takes_the_papers_time),
           cmocka_unit_test(requests_are_served_in_the_order_of_model_time),
           cmocka_unit_test(messages_arrive_whole_whatever_their_size_and_pattern),
+          cmocka_unit_test(ends_of_others_do_not_put_a_message_off),
           cmocka_unit_test(announcements_behind_others_leave_slots_for_the_first),
           cmocka_unit_test(messages_arrive_whole_over_links_that_lose_and_damage),
           cmocka_unit_test(a_checked_message_of_several_frames_arrives_whole),

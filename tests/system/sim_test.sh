@@ -18,6 +18,15 @@ messages_have_no_steps() {
     [ "$("$json_get" result.json reports 0 steps)" = null ] || fail "steps in the JSON file"
 }
 
+messages_take_the_time_of_real_nodes() {
+    tool_succeeds sim --mesh cube:1 hotspot --messages 16 --bytes 16,400,2000,9000
+    sed -n 's/^ *\([0-9]*\)  *- *\([0-9]*\.[0-9]*\)  *- .*/\1 bytes: \2 us/p' out >simulated
+    tool_succeeds run --mesh cube:1 "$programs/window.elf" 16 400 2000 9000
+    sed -n 's/^\[0\] //p' out >measured
+    grep -q '^16 bytes: 376.325 us$' measured || fail "16 bytes: $(cat measured)"
+    cmp simulated measured || fail "simulated: $(cat simulated); measured: $(cat measured)"
+}
+
 every_scenario_ends_well() {
     for scenario in exchange broadcast scatter gather barrier download random transpose bitreversal hotspot; do
         tool_succeeds sim --mesh cube:3 --bytes 500 "$scenario"
@@ -277,6 +286,7 @@ faults_too_late() {
 
 check "sim prints the table of the emulated mesh, exact to the tick" shows_the_exact_table
 check "messages have no steps and no closed form" messages_have_no_steps
+check "messages take the model time that they take on nodes" messages_take_the_time_of_real_nodes
 check "every scenario ends well" every_scenario_ends_well
 check "the digest is the seed's" the_digest_is_the_seeds
 check "threads change nothing" threads_change_nothing
