@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-enum { ROUNDS_MAX = 25 };
+enum { ROUNDS_MAX = 200 };
 
 struct figure {
     const char *name;

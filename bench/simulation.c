@@ -29,7 +29,7 @@ struct side {
 };
 
 struct row {
-    unsigned dims, simgrid_rounds, rounds;
+    unsigned dims, rounds, runs; /* of ecube sim in a round, in which SimGrid has one */
     struct side simgrid, ecube;
     char event_name[NAME_BYTES];
     struct figure event_rate; /* million events per second */
@@ -171,10 +171,10 @@ static void measure(const char *build, struct row *row)
              1U << row->dims);
     row->event_rate = (struct figure){.name = row->event_name, .unit = "million/s"};
     for (unsigned round = 0; round < row->rounds; round++) {
-        if (round < row->simgrid_rounds) {
-            run_simgrid(build, row);
+        run_simgrid(build, row);
+        for (unsigned run = 0; run < row->runs; run++) {
+            run_ecube(build, row);
         }
-        run_ecube(build, row);
     }
 }
 
@@ -191,9 +191,9 @@ static double median_queue_rate(void)
 json_t *simulation_run(const char *build, struct ratio ratios[SIMULATION_RATIOS])
 {
     static struct row rows[SIZES] = {
-        {.dims = 6, .simgrid_rounds = 15, .rounds = 15},
-        {.dims = 8, .simgrid_rounds = 25, .rounds = 25},
-        {.dims = 10, .simgrid_rounds = 3, .rounds = 10},
+        {.dims = 6, .rounds = 25, .runs = 5},
+        {.dims = 8, .rounds = 25, .runs = 8},
+        {.dims = 10, .rounds = 3, .runs = 8},
     };
     json_t *list = json_array();
 

@@ -2,9 +2,9 @@
  * simulation.h - the same complete exchange on SimGrid and on `ecube sim`: wall time, memory, time
  * that each says it takes.
  *
- * Runs of the two alternate. Each computes the same every time, so the ratios are those of their
- * fastest runs; the medians are shown beside. SimGrid has only three rounds with 1,024 nodes,
- * because each takes most of a minute.
+ * Runs of the two alternate, one of SimGrid and as many of ours as take about as long, 8 at most.
+ * Each computes the same every time, so the ratios are those of their fastest runs; the medians are
+ * shown beside.
  *
  * Errors   a run that fails is said on stderr and shows as "-", its ratio as missed
  */
