@@ -1,9 +1,8 @@
 /*
  * figure.h - a number measured in several rounds, and a ratio that a bound speaks of.
  *
- * A figure is the median of its rounds, or, for a computation that does the same each time, the
- * fastest: what makes a round longer is then other work of the machine. One that was never tried is
- * not shown; one that was tried and failed is -1.
+ * A figure is the median of its rounds. One that was never tried is not shown; one that was tried
+ * and failed is -1.
  */
 #pragma once
 

@@ -210,12 +210,12 @@ json_t *simulation_run(const char *build, struct ratio ratios[SIMULATION_RATIOS]
         print_row(&rows[i]);
         json_array_append_new(list, row_to_json(&rows[i]));
     }
-    ratios[0] = (struct ratio){
-        "simulation: SimGrid's fastest run over ours, 256 nodes",
-        figure_least_quotient(&rows[1].simgrid.wall_ms, &rows[1].ecube.wall_ms), 10, true};
-    ratios[1] = (struct ratio){
-        "simulation: SimGrid's fastest run over ours, 1024 nodes",
-        figure_least_quotient(&rows[2].simgrid.wall_ms, &rows[2].ecube.wall_ms), 10, true};
+    ratios[0] =
+        (struct ratio){"simulation: SimGrid's wall time over ours, 256 nodes",
+                       figure_quotient(&rows[1].simgrid.wall_ms, &rows[1].ecube.wall_ms), 10, true};
+    ratios[1] =
+        (struct ratio){"simulation: SimGrid's wall time over ours, 1024 nodes",
+                       figure_quotient(&rows[2].simgrid.wall_ms, &rows[2].ecube.wall_ms), 10, true};
     ratios[2] = (struct ratio){"simulation: queue alone, million events/s, 1024 under way",
                                median_queue_rate(), 5, true};
     ratios[3] = (struct ratio){"simulation: whole run, million events/s, 1024 nodes",

@@ -3,8 +3,8 @@
  * that each says it takes.
  *
  * Runs of the two alternate, one of SimGrid and as many of ours as take about as long, 8 at most.
- * Each computes the same every time, so the ratios are those of their fastest runs; the medians are
- * shown beside.
+ * The ratios are those of medians. Each computes the same every time, so the fastest runs are shown
+ * beside: what makes another one longer is other work of the machine.
  *
  * Errors   a run that fails is said on stderr and shows as "-", its ratio as missed
  */
