@@ -2,13 +2,14 @@
  * ps.c - ecube ps: the nodes of a mesh that is up: program, what it waits for, model time, traffic.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "host/client.h"
 #include "host/options.h"
 #include "host/output.h"
 #include "host/verbs.h"
 
-enum { KEY_JSON = 600 };
+enum { KEY_JSON = 600, DOING_COLUMN = 62, DOING_WIDTH = 100 - DOING_COLUMN };
 
 struct ps {
     struct name_arguments name_arguments;
@@ -74,6 +75,35 @@ static void print_mesh(const json_t *answer)
     putchar('\n');
 }
 
+/* How much of the words goes on a line: whole words, one at least. */
+static size_t line_length(const char *words)
+{
+    size_t length = DOING_WIDTH;
+
+    if (strlen(words) <= length) {
+        return strlen(words);
+    }
+    while (length > 0 && words[length] != ' ') {
+        length--;
+    }
+    return length > 0 ? length : strcspn(words, " ");
+}
+
+/* Prints words in the last column, on as many lines as they need. */
+static void print_doing(const char *words)
+{
+    for (;;) {
+        size_t length = line_length(words);
+        printf("%.*s\n", (int)length, words);
+        words += length;
+        words += strspn(words, " ");
+        if (*words == '\0') {
+            return;
+        }
+        printf("%*s", DOING_COLUMN, "");
+    }
+}
+
 static void print_nodes(const json_t *answer)
 {
     size_t i;
@@ -84,13 +114,13 @@ static void print_nodes(const json_t *answer)
            "resent", "relay", "doing");
     json_array_foreach(json_object_get(answer, "nodes"), i, node)
     {
-        printf("%4lld %-8s %14.3f %8lld %8lld %6lld %6lld  %s\n",
+        printf("%4lld %-8s %14.3f %8lld %8lld %6lld %6lld  ",
                json_integer_value(json_object_get(node, "node")),
                json_string_value(json_object_get(node, "program")),
                json_number_value(json_object_get(node, "model_us")), counter(node, "frames_sent"),
                counter(node, "frames_received"), counter(node, "frames_resent"),
-               counter(node, "circuits_forwarded"),
-               json_string_value(json_object_get(node, "doing")));
+               counter(node, "circuits_forwarded"));
+        print_doing(json_string_value(json_object_get(node, "doing")));
     }
 }
 

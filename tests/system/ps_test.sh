@@ -9,6 +9,9 @@ says() {
 # waits_are_told - polls until every program has come to what it waits for.
 waits_are_told() {
     tool_succeeds ps --name waiting --json ps.json
+    ! grep -E '.{101}' out || fail "lines of more than 100 columns"
+    awk '/^                    / { sub(/^ +/, " "); words = words $0; next }
+        { if (NR > 1) print words; words = $0 } END { print words }' out >joined && mv joined out
     says 0 'waits to send 4000 bytes to rank 7, tag 1, which has not asked for it' &&
         says 1 'waits to receive from any rank, tag 5' &&
         says 2 'waits to receive from rank 3' &&
