@@ -157,9 +157,8 @@ static void owe_reply(struct router *router, struct port *in, int status, uint64
     uint8_t *packet = in->replies[number] + FRAME_HEADER_BYTES;
     bool accepted = status == E_OK;
 
-    memset(packet, 0, PACKET_HEADER_BYTES);
-    packet[0] = accepted ? PACKET_ACCEPT : PACKET_REFUSE;
-    put16(packet + 2, REPLY_BODY);
+    put64(packet, (accepted ? PACKET_ACCEPT : PACKET_REFUSE) | REPLY_BODY << 16);
+    put64(packet + 8, 0);
     put64(packet + 16, accepted ? done_ns : (uint64_t)(int64_t)status);
     in->replies_busy |= (uint8_t)(1u << number);
     in->owed |= (uint16_t)(number << OWED_BITS * in->owed_count++);

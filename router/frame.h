@@ -27,11 +27,11 @@ static inline void frame_pack(uint8_t *bytes, const struct frame *frame)
                      (uint64_t)frame->length << 32;
     uint64_t second =
         frame->seq | (uint64_t)frame->ack << 16 | (uint64_t)frame->control_credit << 32;
+    uint64_t check = frame_check(first, second, frame->data_credit);
 
     put64(bytes, first);
     put64(bytes + 8, second);
-    put32(bytes + 16, frame->data_credit);
-    put32(bytes + 20, frame_check(first, second, frame->data_credit));
+    put64(bytes + 16, frame->data_credit | check << 32);
 }
 
 /* Reads a header; false when sync or check is wrong: the bytes are not a header. */
