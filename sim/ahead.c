@@ -19,7 +19,6 @@ enum {
     AHEAD_FRAME = 2,
     AHEAD_OUT = 1,
     EVENTS_AHEAD = 4,
-    AHEAD_TAKE = 8,
     AHEAD_PEER = 4,
     AHEAD_SHOWN = 2,
     DIMS_MIN = 7 /* smaller cubes lie in the near cache as they are */
@@ -91,7 +90,6 @@ static void fetch_out(const struct sim *sim, const struct ahead *ahead, const ui
     fetch_port(&router->ports[out]);
     fetch_span(router_segments(router, out), PLACES_MIN * sizeof(struct segment));
     fetch_span(end, offsetof(struct sim_end, held));
-    fetch(&sim->ends[(ahead->rank ^ UINT32_C(1) << out) * dims + out]);
 }
 
 /* The node that is stepped after so many others. */
@@ -156,9 +154,9 @@ void ahead_event(const struct part *part, uint32_t at)
 void ahead_arrive(const struct outbox *out, uint32_t at)
 {
     if (at + AHEAD_PEER < out->count)
-        fetch(out->ends[at + AHEAD_PEER]);
+        fetch(out->sendings[at + AHEAD_PEER].to);
     if (at + AHEAD_SHOWN < out->count) {
-        const struct sim_end *end = out->ends[at + AHEAD_SHOWN];
+        const struct sim_end *end = out->sendings[at + AHEAD_SHOWN].to;
         fetch(&end->part->sim->actors[end->actor]);
         if (end->flight) {
             fetch(end->flight);
@@ -169,18 +167,14 @@ void ahead_arrive(const struct outbox *out, uint32_t at)
 
 void ahead_take(const struct outbox *out, uint32_t at)
 {
-    if (at + AHEAD_TAKE < out->count)
-        fetch(&out->ends[at + AHEAD_TAKE]->part);
     if (at + AHEAD_PEER < out->count) {
-        const struct sim_end *end = out->ends[at + AHEAD_PEER];
-        fetch(end->peer);
-        if (end->out)
-            fetch(end->out);
+        const struct sending *sending = &out->sendings[at + AHEAD_PEER];
+        fetch(sending->to);
+        fetch(sending->first);
     }
     if (at + AHEAD_SHOWN < out->count) {
-        const struct sim_end *end = out->ends[at + AHEAD_SHOWN];
-        fetch(&end->part->sim->actors[end->peer->actor]);
-        if (end->out)
-            fetch(end->out->data);
+        const struct sending *sending = &out->sendings[at + AHEAD_SHOWN];
+        fetch(&sending->to->part->sim->actors[sending->to->actor]);
+        fetch(sending->first->data);
     }
 }

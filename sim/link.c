@@ -104,17 +104,6 @@ void sim_end_arrive(struct sim_end *end)
     advance(end);
 }
 
-void sim_end_take(struct sim_end *end)
-{
-    struct chunk *first = end->out;
-
-    if (!first)
-        return; /* lost with its link */
-    end->out = NULL;
-    append(end->peer, first, first->last);
-    advance(end->peer);
-}
-
 static void discard(struct pool *pool, struct chunk *chunk)
 {
     while (chunk) {
@@ -122,6 +111,16 @@ static void discard(struct pool *pool, struct chunk *chunk)
         pool_give(pool, chunk);
         chunk = next;
     }
+}
+
+void sim_end_take(struct sim_end *end, struct chunk *first)
+{
+    if (end->link.carrier == CARRIER_LOST) {
+        discard(&end->part->pool, first); /* lost with its link */
+        return;
+    }
+    append(end, first, first->last);
+    advance(end);
 }
 
 /* When a frame that is sent now is there. */
@@ -145,33 +144,21 @@ static bool own_part(const struct part *part, const struct sim_end *end)
     return end->to_part == part->pool.number;
 }
 
-/* A frame to another part stays with its sender until the round is over: the list of its receiver
- * is not to be touched now. */
-static void put_across(struct part *part, struct sim_end *end, struct chunk *first,
-                       struct chunk *last)
-{
-    if (end->out) {
-        end->out->last->next = first;
-    } else {
-        end->out = first;
-        part_send(part, end->to_part, end);
-    }
-    end->out->last = last;
-}
-
-/* Puts a frame aside until the round is over. */
+/* Puts a frame aside until the round is over. The list of a receiver in another part is not to be
+ * touched now. */
 static EVERY_FRAME void put_aside(struct part *part, struct sim_end *end, struct chunk *first,
                                   struct chunk *last)
 {
     struct sim_end *to = end->peer;
 
     if (!own_part(part, end)) {
-        put_across(part, end, first, last);
+        first->last = last;
+        part_send(part, end->to_part, (struct sending){to, first});
         return;
     }
     append(to, first, last);
     if (!to->due)
-        part_send(part, end->to_part, to);
+        part_send(part, end->to_part, (struct sending){to, NULL});
     to->due = true;
 }
 
@@ -435,8 +422,6 @@ static void lose_flight(struct sim_end *end)
     *at = NULL;
     end->last = last;
     end->flight = NULL;
-    discard(pool, end->peer->out);
-    end->peer->out = NULL;
 }
 
 void sim_end_cut(struct sim_end *end)

@@ -17,7 +17,7 @@
 struct part;
 struct sim;
 
-enum { HELD_FEW = 3 };
+enum { HELD_FEW = 4 };
 
 /* One end. What it sends arrives at its peer. What a frame looks at are two cache lines. */
 struct sim_end {
@@ -35,7 +35,6 @@ struct sim_end {
     struct chunk *flight;       /* the first that is under way */
     struct part *part;
     struct sim_end *peer;
-    struct chunk *out;           /* sent in this round, to another part */
     uint64_t numbers;            /* bit n: buffer number n is with the router */
     struct chunk *few[HELD_FEW]; /* with the router: the lowest numbers, and the others */
 
@@ -62,8 +61,8 @@ void sim_end_due(struct sim_end *end);
 /* The round is over: what was sent to this end by one of its own part is on its way. */
 void sim_end_arrive(struct sim_end *end);
 
-/* ... what this end has sent to its peer in another part. */
-void sim_end_take(struct sim_end *end);
+/* ... a frame that was sent to it from another part, from `first` to first->last. */
+void sim_end_take(struct sim_end *end, struct chunk *first);
 
 /* Both ends lose their carrier; what is under way is lost. */
 void sim_end_cut(struct sim_end *end);

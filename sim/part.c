@@ -77,7 +77,7 @@ void parts_free(struct sim *sim)
         batch_free(&part->due);
         pool_free(&part->pool);
         for (unsigned to = 0; to <= sim->part_count; to++)
-            free(part->out[to].ends);
+            free(part->out[to].sendings);
     }
     free(sim->parts);
 }
@@ -141,13 +141,13 @@ static uint32_t take_ready(struct part *part)
 bool part_grow(struct part *part, struct outbox *out)
 {
     uint32_t room = out->room ? out->room * 2 : (uint32_t)OUTBOX_FIRST;
-    struct sim_end **ends = realloc(out->ends, room * sizeof(struct sim_end *));
+    struct sending *sendings = realloc(out->sendings, room * sizeof *sendings);
 
-    if (!ends) {
+    if (!sendings) {
         part->no_memory = true;
         return false;
     }
-    out->ends = ends;
+    out->sendings = sendings;
     out->room = room;
     return true;
 }
@@ -286,7 +286,7 @@ static void take_own(struct part *part)
 
     for (uint32_t i = 0; i < out->count; i++) {
         ahead_arrive(out, i);
-        sim_end_arrive(out->ends[i]);
+        sim_end_arrive(out->sendings[i].to);
     }
     out->count = 0;
 }
@@ -295,7 +295,7 @@ static void take(struct outbox *out)
 {
     for (uint32_t i = 0; i < out->count; i++) {
         ahead_take(out, i);
-        sim_end_take(out->ends[i]);
+        sim_end_take(out->sendings[i].to, out->sendings[i].first);
     }
     out->count = 0;
 }

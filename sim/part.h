@@ -33,10 +33,17 @@ enum event_kind {
     EVENT_FAULT /* number `index` of the list */
 };
 
-/* Ends of this part that have sent in this round to the nodes of another, or to the host; for this
- * part itself the ends that something was sent to. */
+/* What was sent to an end in this round: a frame, from `first` to first->last; NULL: all of it lies
+ * with the end, which is of the sender's own part. */
+struct sending {
+    struct sim_end *to;
+    struct chunk *first;
+};
+
+/* To the nodes of one part, or to the host. Who empties it looks at no end of the sender's part:
+ * their lines of the cache stay where they are. */
 struct outbox {
-    struct sim_end **ends;
+    struct sending *sendings;
     uint32_t count, room;
 };
 
@@ -95,13 +102,13 @@ void part_make_ready(struct part *part, uint32_t actor);
 /* False: there is no memory. */
 bool part_grow(struct part *part, struct outbox *out);
 
-/* Notes an end in the outbox of a part. */
-static inline void part_send(struct part *part, unsigned to_part, struct sim_end *end)
+/* Notes what was sent to an end of a part. */
+static inline void part_send(struct part *part, unsigned to_part, struct sending sending)
 {
     struct outbox *out = &part->out[to_part];
 
     if (out->count < out->room || part_grow(part, out))
-        out->ends[out->count++] = end;
+        out->sendings[out->count++] = sending;
 }
 
 /* The two halves of a round: among its own nodes, and what others have for them. */
