@@ -224,13 +224,12 @@ static void begin(struct part *part, struct sim_end *end, const uint8_t *data, u
     filling->left = filling->bytes = frame;
 }
 
-/* The chunk of the pool that a packet is, because a router passes it on: the receiver gets the same
- * one. Only within a part, for the receiver writes into it while its sender still holds it. NULL:
- * it must be copied. */
-static inline struct chunk *share(struct part *part, const struct sim_end *end, const uint8_t *data,
-                                  uint32_t bytes)
+/* The chunk of this part's pool that a packet is, because a router passes it on: the receiver gets
+ * the same one, and may write into it, for its sender only waits to give it back. NULL: it must be
+ * copied. */
+static inline struct chunk *share(struct part *part, const uint8_t *data, uint32_t bytes)
 {
-    struct chunk *chunk = own_part(part, end) ? pool_chunk(&part->pool, data) : NULL;
+    struct chunk *chunk = pool_chunk(&part->pool, data);
 
     if (!chunk || chunk->data != data || chunk->bytes != bytes || chunk->listed)
         return NULL;
@@ -264,7 +263,7 @@ static inline bool send_packet(struct part *part, struct sim_end *end, const uin
         bytes > CHUNK_SHORT_MAX || data[2] != FRAME_PACKET ||
         FRAME_HEADER_BYTES + get32(data + 4) != bytes)
         return false;
-    struct chunk *chunk = share(part, end, data, bytes);
+    struct chunk *chunk = share(part, data, bytes);
     if (!chunk) {
         chunk = pool_take(&part->pool, CHUNK_SHORT);
         if (!chunk)

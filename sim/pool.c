@@ -42,8 +42,22 @@ static bool add_slab(struct pool *pool, enum chunk_kind kind)
     return true;
 }
 
-/* The new one has never been used. */
-bool pool_grow(struct pool *pool, enum chunk_kind kind)
+/* Drops the holds that are collected, until a chunk is free; false: none is. */
+static bool drop_returned(struct pool *pool, enum chunk_kind kind)
+{
+    while (!pool->free[kind] && pool->returned[kind]) {
+        struct chunk *chunk = pool->returned[kind];
+        pool->returned[kind] = chunk->next;
+        if (chunk->next)
+            __builtin_prefetch(chunk->next, 1);
+        if (--chunk->holds == 0)
+            pool_put(pool, chunk);
+    }
+    return pool->free[kind];
+}
+
+/* Adds a chunk that has never been used. */
+static bool grow(struct pool *pool, enum chunk_kind kind)
 {
     uint32_t bytes = (uint32_t)sizeof(struct chunk) + rooms[kind];
     bool full = !pool->slabs[kind] || pool->slabs[kind]->used + bytes > SLAB_BYTES;
@@ -59,19 +73,26 @@ bool pool_grow(struct pool *pool, enum chunk_kind kind)
     return true;
 }
 
+bool pool_refill(struct pool *pool, enum chunk_kind kind)
+{
+    return drop_returned(pool, kind) || grow(pool, kind);
+}
+
 void pool_put(struct pool *pool, struct chunk *chunk)
 {
     if (pool->scrub)
         memset(chunk->memory, SCRUB, rooms[chunk->kind]);
-    if (chunk->home != pool->number) {
-        struct foreign *foreign = &pool->foreign[chunk->home][chunk->kind];
-        chunk->next = foreign->first;
-        foreign->last = foreign->first ? foreign->last : chunk;
-        foreign->first = chunk;
-        return;
-    }
     chunk->next = pool->free[chunk->kind];
     pool->free[chunk->kind] = chunk;
+}
+
+void pool_put_aside(struct pool *pool, struct chunk *chunk)
+{
+    struct foreign *foreign = &pool->foreign[chunk->home][chunk->kind];
+
+    chunk->next = foreign->first;
+    foreign->last = foreign->first ? foreign->last : chunk;
+    foreign->first = chunk;
 }
 
 struct chunk *pool_chunk(const struct pool *pool, const void *address)
@@ -91,8 +112,8 @@ void pool_collect(struct pool *pool, struct pool *other)
         struct foreign *foreign = &other->foreign[pool->number][kind];
         if (!foreign->first)
             continue;
-        foreign->last->next = pool->free[kind];
-        pool->free[kind] = foreign->first;
+        foreign->last->next = pool->returned[kind];
+        pool->returned[kind] = foreign->first;
         foreign->first = NULL;
     }
 }

@@ -4,9 +4,9 @@
  *
  * A buffer exists only while its chunk is under way or held by a router. There are two sizes: short
  * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h. A
- * short chunk may be held more than once, by ends of one part: it stays until all have given it
- * back. A chunk that has gone to another part is given to that one's pool, which puts it aside
- * until its own pool collects it.
+ * short chunk may be held more than once, also by ends of different parts: it stays until all have
+ * given it back. Holds are counted by its own pool alone: what is given back in another part that
+ * one's pool puts aside, until the chunk's own collects it and drops the hold when it runs short.
  *
  * Errors   pool_take returns NULL when there is no memory
  */
@@ -46,7 +46,7 @@ struct chunk {
 
 struct slab;
 
-/* Chunks of another pool that have been given back. */
+/* Holds of another pool's chunks that have been given back. */
 struct foreign {
     struct chunk *first, *last;
 };
@@ -56,18 +56,19 @@ struct pool {
     struct slab *slabs[CHUNK_KINDS]; /* the first of each kind has room left */
     struct slab *known[SLABS_KNOWN]; /* slabs of short chunks, by their address */
     struct foreign foreign[POOLS_MAX][CHUNK_KINDS];
+    struct chunk *returned[CHUNK_KINDS]; /* collected; a hold of each is to be dropped */
     size_t bytes;
     uint8_t number;
     bool scrub; /* overwrite what is given back, so that a late reader sees it */
     bool busy;  /* so many nodes use it that large pages are filled */
 };
 
-/* Has another one to be taken; false when there is no memory. */
-bool pool_grow(struct pool *pool, enum chunk_kind kind);
+/* Has another one to be taken, returned or new; false when there is no memory. */
+bool pool_refill(struct pool *pool, enum chunk_kind kind);
 
 static inline struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
 {
-    if (!pool->free[kind] && !pool_grow(pool, kind))
+    if (!pool->free[kind] && !pool_refill(pool, kind))
         return NULL;
     struct chunk *chunk = pool->free[kind];
     pool->free[kind] = chunk->next;
@@ -84,13 +85,18 @@ static inline struct chunk *pool_take(struct pool *pool, enum chunk_kind kind)
 
 /* Nobody holds it any more. */
 void pool_put(struct pool *pool, struct chunk *chunk);
+/* Keeps a hold of another pool's chunk until that one collects it. */
+void pool_put_aside(struct pool *pool, struct chunk *chunk);
 
 /* Drops one hold. */
 static inline void pool_give(struct pool *pool, struct chunk *chunk)
 {
-    if (--chunk->holds == 0)
+    if (chunk->home != pool->number)
+        pool_put_aside(pool, chunk);
+    else if (--chunk->holds == 0)
         pool_put(pool, chunk);
 }
+
 /* Takes back what the other pool has put aside for this one. */
 void pool_collect(struct pool *pool, struct pool *other);
 void pool_free(struct pool *pool);
