@@ -59,8 +59,8 @@ static const struct argp_option option_list[] = {
     {"seed", KEY_SEED, "S", 0, "what all chance comes from (default 1)", 0},
     {"shuffle", KEY_SHUFFLE, "S", 0, "events of one time happen in an order drawn from S", 0},
     {"contents", KEY_CONTENTS, "KIND", 0,
-     "checked: keep and check every byte; shared: only move bytes; auto (default): checked when "
-     "memory allows",
+     "checked: keep and check every byte; shared: nodes share one block, and links do not copy it; "
+     "auto (default): checked when memory allows",
      0},
     {"image", KEY_IMAGE, "N", 0, "bytes of the program that is downloaded first (default 512)", 0},
     {"x", KEY_X, "N", 0, "dimension of the download's smallest subcube (default: the best)", 0},

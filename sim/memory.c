@@ -195,6 +195,15 @@ static bool fold(uint8_t *window, uint64_t bytes)
     return good;
 }
 
+/* Where frames are checked, what is in them counts. */
+static void note_unseen(struct sim *sim)
+{
+    if (sim->options.payload_checked)
+        return;
+    sim->unseen = window_of(sim, 0);
+    sim->unseen_bytes = sim->layout.parts * sim->layout.window_bytes;
+}
+
 bool memory_map(struct sim *sim)
 {
     const struct layout *layout = &sim->layout;
@@ -221,6 +230,7 @@ bool memory_map(struct sim *sim)
             memory_unmap(sim);
             return false;
         }
+    note_unseen(sim);
     return true;
 }
 

@@ -39,6 +39,7 @@ struct chunk {
     uint32_t holds;
     uint16_t number; /* while a router has it */
     bool listed;     /* it is among sim_end.held */
+    bool middle;     /* it does not begin with its frame's header; a short one always does */
     uint8_t kind;    /* enum chunk_kind */
     uint8_t home;    /* number of its pool */
     _Alignas(CHUNK_LINE) uint8_t memory[];

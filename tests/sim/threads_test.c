@@ -59,9 +59,11 @@ static void every_scenario_is_the_same_on_any_number_of_threads(void **state)
 
 static void bytes_that_nobody_keeps_are_the_same_on_any_number_of_threads(void **state)
 {
-    struct sim_options options = simulation(6, SIM_EXCHANGE, 3000);
+    struct sim_options options = simulation(6, SIM_EXCHANGE, 1000);
 
     (void)state;
+    options.sizes[1] = 6000; /* frames of more than one chunk, when blocks hold what lay about */
+    options.size_count = 2;
     options.contents = SIM_SHARED;
     options.scrub = false;
     expect_same_on_threads(&options);
