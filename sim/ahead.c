@@ -18,7 +18,6 @@ enum {
     AHEAD_PORT = 3,
     AHEAD_FRAME = 2,
     AHEAD_OUT = 1,
-    EVENTS_AHEAD = 4,
     AHEAD_PEER = 4,
     AHEAD_SHOWN = 2,
     DIMS_MIN = 7 /* smaller cubes lie in the near cache as they are */
@@ -33,7 +32,7 @@ static inline void fetch(const void *at)
     __asm__ volatile("");
 }
 
-/* All lines of so many bytes, a number that the compiler knows, wherever they begin. */
+/* All lines of so many bytes, a number that the compiler knows; they begin one. */
 static inline __attribute__((always_inline)) void fetch_span(const void *at, size_t bytes)
 {
     const uint8_t *line = (const uint8_t *)at;
@@ -41,38 +40,19 @@ static inline __attribute__((always_inline)) void fetch_span(const void *at, siz
 #pragma GCC unroll 8
     for (size_t i = 0; i < bytes; i += LINE)
         fetch(line + i);
-    fetch(line + bytes - 1);
 }
 
 /* What every step of a node looks at. */
 static void fetch_node(const struct node *node)
 {
     fetch(node);
-    fetch_span(&node->collective, offsetof(struct collective, walk) + sizeof(struct walk));
     fetch_span(&node->router, offsetof(struct router, sources));
-    fetch(&node->router.notices);
 }
 
 static void fetch_port(const struct port *port)
 {
     fetch_span(port, offsetof(struct port, channel) + offsetof(struct channel, refs) + 1);
     fetch(&port->circuits);
-}
-
-/* What a channel will queue, and what has been acknowledged; and the memory of an answer. */
-static void fetch_queue(const struct port *port)
-{
-    const struct channel *channel = &port->channel;
-
-    fetch(&channel->segments[channel->first & (channel->places - 1)]);
-    fetch(&channel->segments[channel->end & (channel->places - 1)]);
-    fetch(port->replies[0]);
-}
-
-static void fetch_frame(const struct chunk *chunk)
-{
-    fetch(chunk);
-    fetch_span(chunk->data, FRAME_HEADER_BYTES + OPEN_BYTES);
 }
 
 /* Where a circuit's frame goes on to; without branches that nobody can foresee: what stays here or
@@ -131,24 +111,14 @@ void ahead_ready(struct part *part)
         fetch_span(ahead->end, offsetof(struct sim_end, held));
     }
     ahead = ahead_of(part, AHEAD_FRAME);
-    if (ahead->end) {
-        fetch_queue(&ahead->node->router.ports[ahead->port]);
-        if (ahead->end->first)
-            fetch_frame(ahead->end->first);
+    if (ahead->end && ahead->end->first) {
+        fetch(ahead->end->first);
+        fetch(ahead->end->first->data);
     }
     ahead = ahead_of(part, AHEAD_OUT);
     if (ahead->end && ahead->end->first)
         fetch_out(part->sim, ahead, ahead->end->first->data + FRAME_HEADER_BYTES);
     part->ahead_next++;
-}
-
-void ahead_event(const struct part *part, uint32_t at)
-{
-    if (part->sim->options.dims < DIMS_MIN || at + EVENTS_AHEAD >= part->due.count)
-        return;
-    const struct event *event = &part->due.events[at + EVENTS_AHEAD];
-    if (event->kind == EVENT_HELD || event->kind == EVENT_HELD1 || event->kind == EVENT_LINK)
-        fetch(&part->sim->ends[event->index]);
 }
 
 void ahead_arrive(const struct outbox *out, uint32_t at)

@@ -17,9 +17,6 @@ struct part;
 /* Looks at the actors that wait to be stepped, before the first of them is. */
 void ahead_ready(struct part *part);
 
-/* Looks at an end whose event comes soon, before number `at` of those that are due is taken. */
-void ahead_event(const struct part *part, uint32_t at);
-
 /* Looks at the ends whose frames are shown next. */
 void ahead_arrive(const struct outbox *out, uint32_t at);
 

@@ -255,10 +255,8 @@ static void take_events(struct part *part)
 
     do {
         find_due(part);
-        for (uint32_t i = 0; i < part->due.count; i++) {
-            ahead_event(part, i);
+        for (uint32_t i = 0; i < part->due.count; i++)
             dispatch(part, &part->due.events[i]);
-        }
     } while (part->due.count && (!sim->options.shuffle || random_below(&sim->shuffle, 4)));
 }
 
