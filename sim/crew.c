@@ -18,6 +18,7 @@ struct member {
     struct crew *crew;
     pthread_t thread;
     unsigned number;
+    bool bound; /* to the processor that it begins on */
 };
 
 struct crew {
@@ -29,6 +30,7 @@ struct crew {
     _Alignas(LINE) _Atomic uint32_t asleep; /* members */
     _Atomic bool over;
     unsigned count;
+    cpu_set_t processors; /* that the members may run on */
     pthread_mutex_t lock;
     pthread_cond_t call;
     struct member members[];
@@ -78,6 +80,8 @@ static void *serve(void *argument)
     struct member *member = argument;
     struct crew *crew = member->crew;
 
+    if (member->bound)
+        pthread_setaffinity_np(pthread_self(), sizeof crew->processors, &crew->processors);
     for (unsigned look = 0; !atomic_load_explicit(&crew->over, memory_order_relaxed); look++) {
         if (do_share(crew, member->number))
             look = 0;
@@ -115,6 +119,40 @@ void crew_run(struct crew *crew, crew_work *work, void *context)
         rest(look);
 }
 
+/* The processor that a member begins on: so many after the caller's. */
+static cpu_set_t first_processor(const struct crew *crew, unsigned number)
+{
+    unsigned at = (unsigned)sched_getcpu() % CPU_SETSIZE;
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    for (unsigned left = number; left;) {
+        at = (at + 1) % CPU_SETSIZE;
+        left -= CPU_ISSET(at, &crew->processors) ? 1 : 0;
+    }
+    CPU_SET(at, &one);
+    return one;
+}
+
+/* Left to the system, a new thread may wait on the caller's processor until it is moved, a
+ * millisecond or more; so it begins on another one, and may go where it likes from then on. */
+static bool make_thread(struct member *member)
+{
+    member->bound = CPU_COUNT(&member->crew->processors) > 1;
+    if (member->bound) {
+        cpu_set_t one = first_processor(member->crew, member->number);
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setaffinity_np(&attributes, sizeof one, &one);
+        int status = pthread_create(&member->thread, &attributes, serve, member);
+        pthread_attr_destroy(&attributes);
+        if (status == 0)
+            return true;
+        member->bound = false;
+    }
+    return pthread_create(&member->thread, NULL, serve, member) == 0;
+}
+
 /* Signals are for the caller's thread. */
 static bool start(struct crew *crew, unsigned members)
 {
@@ -126,7 +164,7 @@ static bool start(struct crew *crew, unsigned members)
     while (good && crew->count < members) {
         struct member *member = &crew->members[crew->count];
         *member = (struct member){.crew = crew, .number = crew->count};
-        good = pthread_create(&member->thread, NULL, serve, member) == 0;
+        good = make_thread(member);
         crew->count += good;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -141,6 +179,8 @@ struct crew *crew_make(unsigned members)
     if (!crew)
         return NULL;
     *crew = (struct crew){.count = 1};
+    if (sched_getaffinity(0, sizeof crew->processors, &crew->processors) != 0)
+        CPU_ZERO(&crew->processors); /* there are more than it has room for */
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->call, NULL);
     if (!start(crew, members)) {

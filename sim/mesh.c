@@ -78,7 +78,11 @@ struct sim *sim_make(const struct sim_options *options)
     sim->wall_ns = sim->progress_ns = wall_start_ns;
     sim->layout = layout_make(&sim->options, options->contents == SIM_CHECKED);
     sim->part_count = sim->layout.parts;
+    if (sim->part_count > 1)
+        sim->crew = crew_make(sim->part_count); /* without it one thread does all */
+    sim->crowded = true;
     if (!memory_map(sim)) {
+        crew_free(sim->crew);
         free(sim);
         return NULL;
     }
@@ -87,9 +91,6 @@ struct sim *sim_make(const struct sim_options *options)
         sim_free(sim);
         return NULL;
     }
-    if (sim->part_count > 1)
-        sim->crew = crew_make(sim->part_count); /* without it one thread does all */
-    sim->crowded = true;
     wire_host(sim);
     sim_all_parts(sim, make_nodes);
     sim->trace = options->traced ? trace_make(sim) : NULL;
