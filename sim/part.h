@@ -33,15 +33,14 @@ enum event_kind {
     EVENT_FAULT /* number `index` of the list */
 };
 
-/* What was sent to an end in this round: a frame, from `first` to first->last; NULL: all of it lies
- * with the end, which is of the sender's own part. */
+/* A frame to an end, from `first` to first->last; NULL: what was sent to it lies with it. */
 struct sending {
     struct sim_end *to;
     struct chunk *first;
 };
 
-/* To the nodes of one part, or to the host. Who empties it looks at no end of the sender's part:
- * their lines of the cache stay where they are. */
+/* Sent in this round to the nodes of one part, or to the host. Who empties it looks at no end of
+ * the sender's part: their lines of the cache stay where they are. */
 struct outbox {
     struct sending *sendings;
     uint32_t count, room;
