@@ -37,7 +37,7 @@ PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
 SIM := sim/ahead.c sim/boot.c sim/crew.c sim/ending.c sim/fault.c sim/history.c sim/link.c sim/loop.c sim/memory.c sim/mesh.c sim/messages.c \
-	sim/part.c sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c \
+	sim/outbox.c sim/part.c sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c \
 	sim/wait_edges.c sim/wait_search.c sim/waits.c
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/divide.S lib/error.c lib/format.c lib/info.c lib/memalign.c \

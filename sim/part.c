@@ -14,9 +14,8 @@
 #include "sim/state.h"
 
 enum {
-    NODES_MIN = 2,   /* of a part */
-    NODES_MANY = 64, /* they fill a large page with short chunks */
-    OUTBOX_FIRST = 64
+    NODES_MIN = 2,  /* of a part */
+    NODES_MANY = 64 /* they fill a large page with short chunks */
 };
 
 /* Where the order of things counts, they happen one after another. */
@@ -77,7 +76,7 @@ void parts_free(struct sim *sim)
         batch_free(&part->due);
         pool_free(&part->pool);
         for (unsigned to = 0; to <= sim->part_count; to++)
-            free(part->out[to].sendings);
+            outbox_free(&part->out[to]);
     }
     free(sim->parts);
 }
@@ -136,20 +135,6 @@ static uint32_t take_ready(struct part *part)
     part->ready_first = part->ready_first + 1 == part->ready_room ? 0 : part->ready_first + 1;
     part->ready_count--;
     return actor;
-}
-
-bool part_grow(struct part *part, struct outbox *out)
-{
-    uint32_t room = out->room ? out->room * 2 : (uint32_t)OUTBOX_FIRST;
-    struct sending *sendings = realloc(out->sendings, room * sizeof *sendings);
-
-    if (!sendings) {
-        part->no_memory = true;
-        return false;
-    }
-    out->sendings = sendings;
-    out->room = room;
-    return true;
 }
 
 void part_arm(struct part *part, uint32_t actor, uint64_t deadline_us)

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "sim/link.h"
+#include "sim/outbox.h"
 #include "sim/queue.h"
 #include "sim/result.h"
 
@@ -31,19 +32,6 @@ enum event_kind {
     EVENT_LOOK,  /* a slow actor looks */
     EVENT_PROGRAM,
     EVENT_FAULT /* number `index` of the list */
-};
-
-/* A frame to an end, from `first` to first->last; NULL: what was sent to it lies with it. */
-struct sending {
-    struct sim_end *to;
-    struct chunk *first;
-};
-
-/* Sent in this round to the nodes of one part, or to the host. Who empties it looks at no end of
- * the sender's part: their lines of the cache stay where they are. */
-struct outbox {
-    struct sending *sendings;
-    uint32_t count, room;
 };
 
 enum { AHEAD_PLACES = 8 }; /* a power of two */
@@ -98,16 +86,10 @@ void part_at_model(struct part *part, uint64_t time_ns, enum event_kind kind, ui
 void part_at_wall(struct part *part, uint64_t time_ns, enum event_kind kind, uint32_t index);
 /* An actor of this part is to be stepped. */
 void part_make_ready(struct part *part, uint32_t actor);
-/* False: there is no memory. */
-bool part_grow(struct part *part, struct outbox *out);
-
 /* Notes what was sent to an end of a part. */
 static inline void part_send(struct part *part, unsigned to_part, struct sending sending)
 {
-    struct outbox *out = &part->out[to_part];
-
-    if (out->count < out->room || part_grow(part, out))
-        out->sendings[out->count++] = sending;
+    part->no_memory |= !outbox_add(&part->out[to_part], sending);
 }
 
 /* The two halves of a round: among its own nodes, and what others have for them. */
