@@ -63,10 +63,11 @@ static bool is_plain(const struct sim *sim)
 
 struct sim *sim_make(const struct sim_options *options)
 {
-    struct sim *sim = calloc(1, sizeof *sim);
+    struct sim *sim = aligned_alloc(_Alignof(struct sim), sizeof *sim);
 
     if (!sim)
         return NULL;
+    memset(sim, 0, sizeof *sim);
     CHECK(options->dims <= SIM_DIMS_MAX && options->size_count <= SIM_SIZES_MAX);
     sim->options = *options;
     sim->damages = sim_faults_damage(&options->faults) || options->faults.fail_event;

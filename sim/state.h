@@ -27,7 +27,12 @@ struct node;
 struct trace;
 
 struct sim {
-    struct sim_options options;
+    /* what parts ask in every round, and is written between rounds: one line of the cache */
+    _Alignas(64) uint64_t now_ns; /* model time up to which all has happened */
+    uint64_t wall_ns;             /* what the nodes' clocks show */
+
+    /* what parts ask in every round, and stays */
+    _Alignas(64) struct sim_options options;
     struct layout layout;
     uint32_t count; /* of nodes; the host is actor `count` */
     uint8_t phase;  /* enum sim_phase */
@@ -35,17 +40,10 @@ struct sim {
     bool damages;
     bool plain; /* nothing happens to a frame on its way, and nobody looks at it */
 
-    uint64_t now_ns;  /* model time up to which all has happened */
-    uint64_t wall_ns; /* what the nodes' clocks show */
-    uint32_t *ready;  /* places for the actors of all parts that are to be stepped */
-    bool host_ready, host_acts;
-    uint64_t busy; /* events of the last round to which the clocks have moved */
-    bool crowded;  /* so much is to be done in a round that threads are worth it */
+    uint32_t *ready; /* places for the actors of all parts that are to be stepped */
     struct part *parts;
     unsigned part_count;
-    struct crew *crew;    /* a thread for each part; NULL: one does it all */
-    uint64_t progress_ns; /* wall time at which a program, the boot or data last moved */
-    uint64_t seed, shuffle;
+    struct crew *crew; /* a thread for each part; NULL: one does it all */
 
     void *map;
     size_t map_bytes;
@@ -57,6 +55,14 @@ struct sim {
     struct task *tasks;
     struct sim_end *ends;
     uint32_t *expected; /* messages that a node will get, of each size */
+
+    /* the rest is the loop's, or belongs to runs of one part */
+    _Alignas(64) bool host_ready;
+    bool host_acts;
+    bool crowded;         /* so much is to be done in a round that threads are worth it */
+    uint64_t busy;        /* events of the last round to which the clocks have moved */
+    uint64_t progress_ns; /* wall time at which a program, the boot or data last moved */
+    uint64_t seed, shuffle;
     struct host host;
     uint64_t flip_left; /* bytes until the next flip */
 
