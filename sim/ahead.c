@@ -15,7 +15,6 @@ enum {
     LINE = 64,
     /* steps ahead: far enough for the memory to answer, near enough for the cache to keep it */
     AHEAD_NODE = 4,
-    AHEAD_PORT = 3,
     AHEAD_FRAME = 2,
     AHEAD_OUT = 1,
     AHEAD_PEER = 4,
@@ -60,65 +59,69 @@ static void fetch_port(const struct port *port)
 static void fetch_out(const struct sim *sim, const struct ahead *ahead, const uint8_t *packet)
 {
     const struct router *router = &ahead->node->router;
-    unsigned dims = sim->options.dims;
+    const struct port *ports = sim_ports(sim, ahead->rank);
+    unsigned dims = sim->options.dims, in = ahead->end->port;
     unsigned on = (unsigned)__builtin_ctz((get32(packet + 8) ^ ahead->rank) | sim->count);
-    unsigned back = router->ports[ahead->port].setup_holder;
-    unsigned out = packet[0] == PACKET_OPEN ? on : back;
+    unsigned out = packet[0] == PACKET_OPEN ? on : ahead->port->setup_holder;
 
-    out = out < dims ? out : ahead->port;
-    const struct sim_end *end = &sim->ends[ahead->rank * dims + out];
-    fetch_port(&router->ports[out]);
+    out = out < dims ? out : in;
+    fetch_port(&ports[out]);
     fetch_span(router_segments(router, out), PLACES_MIN * sizeof(struct segment));
-    fetch_span(end, offsetof(struct sim_end, held));
+    fetch_span(&sim->ends[ahead->rank * dims + out], offsetof(struct sim_end, held));
 }
 
-/* The node that is stepped after so many others. */
-static const struct ahead *ahead_of(const struct part *part, unsigned steps)
+static struct ahead *ahead_at(struct part *part, uint32_t place)
 {
-    return &part->ahead[(part->ahead_next + steps) % AHEAD_PLACES];
+    return &part->ahead[place % AHEAD_PLACES];
 }
 
-/* Notes the node that is stepped after AHEAD_NODE others, and its link that has news; with more
- * than one, only the first is fetched. */
-static void look_ahead(struct part *part)
+/* Notes the node at a place of the list, and its link that has news; with more than one, only the
+ * first is fetched. */
+static void look_up(struct part *part, uint32_t place)
 {
     const struct sim *sim = part->sim;
-    struct ahead *ahead = &part->ahead[(part->ahead_next + AHEAD_NODE) % AHEAD_PLACES];
+    struct ahead *ahead = ahead_at(part, place);
     unsigned dims = sim->options.dims;
-
-    ahead->end = NULL;
-    if (AHEAD_NODE >= part->ready_count)
-        return;
-    uint32_t at = part->ready_first + AHEAD_NODE;
-    at = at < part->ready_room ? at : at - part->ready_room;
-    uint32_t rank = part->ready[at];
+    uint32_t rank = part->stepped[place];
     unsigned port = (unsigned)__builtin_ctz(sim->actors[rank].attention | UINT32_C(1) << dims);
-    ahead->rank = rank;
-    ahead->node = sim_node(sim, rank);
-    ahead->port = (uint8_t)port;
-    ahead->end = port < dims ? &sim->ends[rank * dims + port] : NULL;
+
+    *ahead = (struct ahead){.node = sim_node(sim, rank), .rank = rank};
     fetch_node(ahead->node);
+    if (port >= dims)
+        return;
+    ahead->port = &sim_ports(sim, rank)[port];
+    ahead->end = &sim->ends[rank * dims + port];
+    fetch_port(ahead->port);
+    fetch_span(ahead->end, offsetof(struct sim_end, held));
 }
 
-void ahead_ready(struct part *part)
+static bool is_far(const struct part *part)
 {
-    if (part->sim->options.dims < DIMS_MIN)
+    return part->sim->options.dims >= DIMS_MIN;
+}
+
+void ahead_begin(struct part *part)
+{
+    for (uint32_t i = 0; is_far(part) && i < AHEAD_NODE && i < part->stepped_count; i++)
+        look_up(part, i);
+}
+
+void ahead_step(struct part *part, uint32_t place)
+{
+    uint32_t count = part->stepped_count;
+
+    if (!is_far(part))
         return;
-    look_ahead(part);
-    const struct ahead *ahead = ahead_of(part, AHEAD_PORT);
-    if (ahead->end) {
-        fetch_port(&ahead->node->router.ports[ahead->port]);
-        fetch_span(ahead->end, offsetof(struct sim_end, held));
-    }
-    ahead = ahead_of(part, AHEAD_FRAME);
-    if (ahead->end && ahead->end->first) {
+    if (place + AHEAD_NODE < count)
+        look_up(part, place + AHEAD_NODE);
+    const struct ahead *ahead = ahead_at(part, place + AHEAD_FRAME);
+    if (place + AHEAD_FRAME < count && ahead->end && ahead->end->first) {
         fetch(ahead->end->first);
         fetch(ahead->end->first->data);
     }
-    ahead = ahead_of(part, AHEAD_OUT);
-    if (ahead->end && ahead->end->first)
+    ahead = ahead_at(part, place + AHEAD_OUT);
+    if (place + AHEAD_OUT < count && ahead->end && ahead->end->first)
         fetch_out(part->sim, ahead, ahead->end->first->data + FRAME_HEADER_BYTES);
-    part->ahead_next++;
 }
 
 void ahead_arrive(const struct outbox *out, uint32_t at)

@@ -14,8 +14,11 @@
 struct outbox;
 struct part;
 
-/* Looks at the actors that wait to be stepped, before the first of them is. */
-void ahead_ready(struct part *part);
+/* Looks at the first of the nodes that are stepped in a round. */
+void ahead_begin(struct part *part);
+
+/* ... at those behind the one at a place of their list, before it is stepped. */
+void ahead_step(struct part *part, uint32_t place);
 
 /* Looks at the ends whose frames are shown next. */
 void ahead_arrive(const struct outbox *out, uint32_t at);

@@ -77,7 +77,7 @@ static uint64_t area_bytes(const struct layout *layout, const struct sim_options
 static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
 {
     uint64_t each = layout->node_bytes + node_pool_bytes() + sizeof(struct actor) +
-                    sizeof(struct task) + 2 * sizeof(uint32_t);
+                    sizeof(struct task) + 3 * sizeof(uint32_t);
 
     return count * each + layout->ends_bytes;
 }
@@ -101,8 +101,8 @@ struct layout layout_make(const struct sim_options *options, bool checked)
                             .image_room = (uint32_t)align(image_max(options))};
 
     layout.memory_bytes = align(node_memory_bytes(dims + 1, RING_PLACES) - node_pool_bytes());
-    layout.node_bytes =
-        align(node_bytes()) + align((dims + 1) * sizeof(void *)) + layout.memory_bytes;
+    layout.ports_at = align(node_bytes()) + align((dims + 1) * sizeof(void *));
+    layout.node_bytes = layout.ports_at + layout.memory_bytes;
     layout.ends_bytes = ((size_t)count * dims + 2 * (dims + 1)) * sizeof(struct sim_end);
     for (uint32_t rank = 0; rank < count; rank++) {
         layout.program_bytes += area_bytes(&layout, options, rank);
@@ -161,6 +161,7 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
                                  .attention = &sim->actors[rank].attention,
                                  .payload_checked = sim->options.payload_checked};
     node_init(node, &config);
+    CHECK(node->router.ports == sim_ports(sim, rank));
 }
 
 /* The areas of the nodes, and behind them the windows. */
@@ -221,7 +222,7 @@ bool memory_map(struct sim *sim)
     sim->actors = take(&at, (count + 1) * sizeof *sim->actors);
     sim->tasks = take(&at, count * sizeof *sim->tasks);
     sim->expected = take(&at, count * sizeof *sim->expected);
-    sim->ready = take(&at, (count + 1) * sizeof *sim->ready);
+    sim->ready = take(&at, 2 * count * sizeof *sim->ready);
     sim->pools = at; /* not in large pages: few nodes use them */
     if (sim->options.dims <= HUGE_PAGES_DIMS)
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);

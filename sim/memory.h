@@ -29,6 +29,7 @@ struct layout {
     uint64_t program_bytes; /* of all nodes */
     uint64_t window_bytes;  /* that all nodes of a part share */
     size_t node_bytes, memory_bytes, ends_bytes;
+    size_t ports_at; /* in a node's place: its router's ports */
     unsigned parts;
     uint64_t total_bytes;
 };

@@ -57,7 +57,7 @@ bool parts_make(struct sim *sim)
         part->first = first;
         part->end = end;
         part->ready = sim->ready + first;
-        part->ready_room = end - first;
+        part->stepped = sim->ready + sim->count + first;
         part->pool.number = (uint8_t)i;
         part->pool.scrub = sim->options.scrub;
         part->pool.busy = end - first >= NODES_MANY;
@@ -119,22 +119,6 @@ void part_at_wall(struct part *part, uint64_t time_ns, enum event_kind kind, uin
 {
     part->no_memory |=
         !queue_add(&part->wall, (struct event){time_ns, next_order(part), kind, index});
-}
-
-void part_make_ready(struct part *part, uint32_t actor)
-{
-    uint32_t at = part->ready_first + part->ready_count++;
-
-    part->ready[at < part->ready_room ? at : at - part->ready_room] = actor;
-}
-
-static uint32_t take_ready(struct part *part)
-{
-    uint32_t actor = part->ready[part->ready_first];
-
-    part->ready_first = part->ready_first + 1 == part->ready_room ? 0 : part->ready_first + 1;
-    part->ready_count--;
-    return actor;
 }
 
 void part_arm(struct part *part, uint32_t actor, uint64_t deadline_us)
@@ -251,10 +235,16 @@ static void step_ready(struct part *part)
 {
     struct sim *sim = part->sim;
     bool shuffled = sim->options.shuffle != 0;
+    uint32_t *ready = part->ready;
 
-    for (uint32_t left = part->ready_count; left; left--) {
-        ahead_ready(part);
-        uint32_t rank = take_ready(part);
+    part->ready = part->stepped;
+    part->stepped = ready;
+    part->stepped_count = part->ready_count;
+    part->ready_count = 0;
+    ahead_begin(part);
+    for (uint32_t i = 0; i < part->stepped_count; i++) {
+        ahead_step(part, i);
+        uint32_t rank = ready[i];
         if (shuffled && random_below(&sim->shuffle, 2))
             part_make_ready(part, rank);
         else

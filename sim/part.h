@@ -39,9 +39,9 @@ enum { AHEAD_PLACES = 8 }; /* a power of two */
 /* A node that is stepped soon (ahead.h), and its link that has news. */
 struct ahead {
     const struct node *node;
+    const struct port *port;   /* of that link */
     const struct sim_end *end; /* NULL: there is none */
     uint32_t rank;
-    uint8_t port;
 };
 
 struct part {
@@ -50,11 +50,11 @@ struct part {
     struct queue model, wall;
     struct batch due; /* events of this round */
     uint64_t order;   /* of the next event among those of one time */
-    uint32_t *ready;  /* actors to be stepped: a ring, with ready_count of them */
-    uint32_t ready_first, ready_room;
+    uint32_t *ready;   /* actors to be stepped, ready_count of them */
+    uint32_t *stepped; /* those that are stepped in this round */
+    uint32_t stepped_count;
     struct filling filling;
     struct ahead ahead[AHEAD_PLACES];
-    unsigned ahead_next;
     struct outbox out[PARTS_MAX + 1]; /* the last one in use: to the host */
     struct pool pool;
 
@@ -84,8 +84,11 @@ void parts_free(struct sim *sim);
 
 void part_at_model(struct part *part, uint64_t time_ns, enum event_kind kind, uint32_t index);
 void part_at_wall(struct part *part, uint64_t time_ns, enum event_kind kind, uint32_t index);
-/* An actor of this part is to be stepped. */
-void part_make_ready(struct part *part, uint32_t actor);
+/* An actor of this part, which is not among those that are ready, is to be stepped. */
+static inline void part_make_ready(struct part *part, uint32_t actor)
+{
+    part->ready[part->ready_count++] = actor;
+}
 /* Notes what was sent to an end of a part. */
 static inline void part_send(struct part *part, unsigned to_part, struct sending sending)
 {

@@ -40,7 +40,7 @@ struct sim {
     bool damages;
     bool plain; /* nothing happens to a frame on its way, and nobody looks at it */
 
-    uint32_t *ready; /* places for the actors of all parts that are to be stepped */
+    uint32_t *ready; /* two places for each node: of all parts, those to be stepped, now and next */
     struct part *parts;
     unsigned part_count;
     struct crew *crew; /* a thread for each part; NULL: one does it all */
@@ -79,6 +79,12 @@ struct sim {
 static inline struct node *sim_node(const struct sim *sim, uint32_t rank)
 {
     return (struct node *)(sim->nodes + rank * sim->layout.node_bytes);
+}
+
+/* The ports of its router. */
+static inline const struct port *sim_ports(const struct sim *sim, uint32_t rank)
+{
+    return (const struct port *)(sim->nodes + rank * sim->layout.node_bytes + sim->layout.ports_at);
 }
 
 /* The part that steps an actor. */
