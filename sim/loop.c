@@ -331,13 +331,23 @@ static void round_of(struct sim *sim)
         sim->busy = sim_events(sim) - before;
 }
 
+/* The event with whose round the run is to stop. A replay goes on to the next one: what the host
+ * says of an event it says in a later round. */
+static uint64_t last_event(const struct sim *sim)
+{
+    uint64_t stop_at = sim->options.stop_at;
+
+    if (stop_at == 0 || stop_at == UINT64_MAX)
+        return UINT64_MAX;
+    return sim->options.history ? stop_at + 1 : stop_at;
+}
+
 bool sim_advance(struct sim *sim, uint64_t events)
 {
-    uint64_t end = sim_events(sim) + events;
+    uint64_t end = sim_events(sim) + events, last = last_event(sim);
     unsigned idle = 0;
 
-    if (sim->options.stop_at && sim->options.stop_at < end)
-        end = sim->options.stop_at;
+    end = last < end ? last : end;
     sim->pause = false;
     while (sim->verdict == SIM_RUNS && sim_events(sim) < end && !sim->pause) {
         uint64_t before = sim_events(sim);
@@ -351,7 +361,7 @@ bool sim_advance(struct sim *sim, uint64_t events)
             stuck(sim);
         }
     }
-    if (sim->verdict == SIM_RUNS && sim->options.stop_at && sim_events(sim) >= sim->options.stop_at)
+    if (sim->verdict == SIM_RUNS && sim_events(sim) >= last)
         sim_end(sim, SIM_STOPPED);
     return sim->verdict == SIM_RUNS;
 }

@@ -48,8 +48,8 @@ struct part {
     _Alignas(64) struct sim *sim;
     uint32_t first, end; /* its nodes: from, and before */
     struct queue model, wall;
-    struct batch due; /* events of this round */
-    uint64_t order;   /* of the next event among those of one time */
+    struct batch due;  /* events of this round */
+    uint64_t order;    /* of the next event among those of one time */
     uint32_t *ready;   /* actors to be stepped, ready_count of them */
     uint32_t *stepped; /* those that are stepped in this round */
     uint32_t stepped_count;

@@ -228,6 +228,13 @@ a_failure_is_replayed() {
     grep -Eq "^event $((event - 1)), .*: node [0-9]+ to (node|host)" err || fail "no words on what came before $event: $(cat err)"
 }
 
+# What the host is told of an event it says in a later round.
+a_replay_comes_to_its_trouble() {
+    fault 'node 3: its link 2 to node 7 is dead' --cut 3-7@1ms
+    event=$(sed -n 's/.*--replay \([0-9]*\) .*/\1/p' err)
+    fault 'node 3: its link 2 to node 7 is dead' --cut 3-7@1ms --replay "$event"
+}
+
 # A node that is dead from the beginning is so before the first event.
 a_death_before_all_events_is_replayed() {
     fault 'first trouble at event 0: --replay [1-9][0-9]* ' --kill 5
@@ -304,6 +311,7 @@ check "a trace is a function of the seed" a_trace_is_the_seeds
 check "faults are named" faults_are_named
 check "faults that the run was too short for are told" faults_too_late
 check "a failure is replayed" a_failure_is_replayed
+check "a replay comes to its trouble" a_replay_comes_to_its_trouble
 check "a failure before the first event is replayed to the end" a_death_before_all_events_is_replayed
 check "a run that stops at its event, or ends before, says so" a_stop_is_told
 check "programs that wait for each other are printed as a circle" circle_of_programs
