@@ -276,7 +276,7 @@ static int status_of(const struct run *run)
     case SIM_WRONG: return 1;
     case SIM_STUCK: return STATUS_TIMEOUT;
     case SIM_NO_MEMORY: return STATUS_BAD_INPUT;
-    case SIM_STOPPED: return 0;
+    case SIM_STOPPED: return run->result.trouble_count ? STATUS_MESH : 0;
     default: return STATUS_MESH;
     }
 }

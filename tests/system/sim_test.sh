@@ -232,7 +232,9 @@ a_failure_is_replayed() {
 a_replay_comes_to_its_trouble() {
     fault 'node 3: its link 2 to node 7 is dead' --cut 3-7@1ms
     event=$(sed -n 's/.*--replay \([0-9]*\) .*/\1/p' err)
-    fault 'node 3: its link 2 to node 7 is dead' --cut 3-7@1ms --replay "$event"
+    tool sim --mesh cube:4 exchange --bytes 1000 --cut 3-7@1ms --replay "$event"
+    [ "$status" -eq 3 ] || fail "status $status, not 3"
+    grep -q 'node 3: its link 2 to node 7 is dead' err || fail "the replay differs: $(cat err)"
 }
 
 # A node that is dead from the beginning is so before the first event.
