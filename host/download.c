@@ -50,6 +50,11 @@ uint64_t download_sequential_ns(const struct download_costs *costs, unsigned dim
     return (UINT64_C(1) << dims) * (costs->beta_host_ns + set_bytes(costs) * costs->tau_ns);
 }
 
+const char *download_note(uint64_t model_ns, uint64_t predicted_ns)
+{
+    return model_ns > predicted_ns ? "; formula (9) is too small below sigma 1" : "";
+}
+
 uint64_t download_bound_ns(const struct download_costs *costs, unsigned dims)
 {
     return (costs->common_bytes + (costs->block_bytes << dims)) * costs->tau_ns;

@@ -67,6 +67,10 @@ uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsi
                                         unsigned x);
 uint64_t download_decremental_ns(const struct download_costs *costs, unsigned dims, unsigned x);
 
+/* What is to be said of a download that took longer than formula (9) gives; "": nothing. With sigma
+ * below 1 a subcube before the last may be the last to end. */
+const char *download_note(uint64_t model_ns, uint64_t predicted_ns);
+
 /* The least time of any strategy: every block and the common part once over the host's one port. */
 uint64_t download_bound_ns(const struct download_costs *costs, unsigned dims);
 

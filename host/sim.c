@@ -356,10 +356,11 @@ static void print_summary(const struct run *run)
     getrusage(RUSAGE_SELF, &usage);
     if (options->scenario != SIM_LOAD && r->receipts) {
         printf("\ndownload  decremental, x %u, %" PRIu64
-               " bytes, model %.3f us, by formula (9) %.3f us, receipts %u of %u",
+               " bytes, model %.3f us, by formula (9) %.3f us,\n          receipts %u of %u%s",
                options->download_x, r->download_bytes, (double)r->download_ns / 1e3,
                (double)run->predicted_ns / 1e3, r->receipts,
-               (unsigned)run->arguments.topology.nodes);
+               (unsigned)run->arguments.topology.nodes,
+               download_note(r->download_ns, run->predicted_ns));
     }
     printf("\nsim       %s, %u nodes, %" PRIu64 " events, %.2f million a second on %u thread%s\n"
            "          %" PRIu64 " bytes of memory per node, %.0f MB resident at most\n"

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "host/download.h"
 #include "host/report.h"
 
 enum { REWRITE_US = 50 * 1000, PLAIN_US = 2 * 1000 * 1000, BAR_CELLS = 40 };
@@ -115,11 +116,18 @@ static int formula_of(const char *strategy)
                                                          : 9;
 }
 
+static const char *note_of(const json_t *download)
+{
+    return download_note((uint64_t)(1e3 * number_of(download, "model_us") + 0.5),
+                         (uint64_t)(1e3 * number_of(download, "predicted_us") + 0.5));
+}
+
 void view_result(struct view *view, const json_t *result)
 {
     const json_t *download = json_object_get(result, "download");
     unsigned nodes = (unsigned)number_of(result, "nodes");
     unsigned receipts = (unsigned)number_of(download, "receipts");
+    int formula = formula_of(string_of(download, "strategy"));
 
     view_clear(view);
     report_print(stdout, json_object_get(result, "reports"));
@@ -129,11 +137,11 @@ void view_result(struct view *view, const json_t *result)
     }
     if (receipts > 0) {
         printf("download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us,\n"
-               "          wall %.1f ms, receipts %u of %u\n",
+               "          wall %.1f ms, receipts %u of %u%s\n",
                string_of(download, "strategy"), number_of(download, "x"),
-               number_of(download, "bytes"), number_of(download, "model_us"),
-               formula_of(string_of(download, "strategy")), number_of(download, "predicted_us"),
-               number_of(download, "wall_ms"), receipts, nodes);
+               number_of(download, "bytes"), number_of(download, "model_us"), formula,
+               number_of(download, "predicted_us"), number_of(download, "wall_ms"), receipts, nodes,
+               formula == 9 ? note_of(download) : "");
     }
     fflush(stdout);
 }
