@@ -8,6 +8,9 @@
 
 #include "drivers/status.h"
 #include "router/frame_wire.h"
+#include "sim/link.h"
+#include "sim/part.h"
+#include "sim/state.h"
 #include "tests/sim/simulation.h"
 
 static bool said(const struct sim_result *result, const char *text)
@@ -255,6 +258,27 @@ static void a_run_can_be_stopped_and_told_at_an_event(void **state)
     sim_free(sim);
 }
 
+/* What was sent in the round in which its link is cut is lost too, in another part and in this. */
+static void a_frame_under_way_is_lost_when_its_link_is_cut(void **state)
+{
+    static const uint8_t frame[FRAME_HEADER_BYTES];
+    struct sim_options options = simulation(2, SIM_EXCHANGE, 100);
+
+    (void)state;
+    for (unsigned port = 1; port <= options.dims; port++) /* the last one leads to the host */
+        for (unsigned cut = 0; cut < 2; cut++) {
+            struct sim *sim = sim_make(&options);
+            struct sim_end *end = sim_end_at(sim, 0, port);
+            end->link.ops->send(&end->link, frame, sizeof frame);
+            if (cut)
+                sim_end_cut(end);
+            part_act(sim->parts);
+            part_meet(sim->parts);
+            assert_int_equal(end->peer->arrived, cut ? 0 : 1);
+            sim_free(sim);
+        }
+}
+
 static void too_much_memory_is_known_before_it_is_asked_for(void **state)
 {
     struct sim_options options = simulation(10, SIM_EXCHANGE, 100000);
@@ -280,4 +304,5 @@ TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(delay_and_rate_take_wall_time),
           cmocka_unit_test(one_fault_at_any_event_is_repaired_or_told),
           cmocka_unit_test(a_run_can_be_stopped_and_told_at_an_event),
+          cmocka_unit_test(a_frame_under_way_is_lost_when_its_link_is_cut),
           cmocka_unit_test(too_much_memory_is_known_before_it_is_asked_for))
