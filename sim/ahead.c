@@ -95,14 +95,15 @@ static void look_up(struct part *part, uint32_t place)
     fetch_span(ahead->end, offsetof(struct sim_end, held));
 }
 
-static bool is_far(const struct part *part)
+/* Whether the nodes lie in no near cache. */
+static bool is_large(const struct part *part)
 {
     return part->sim->options.dims >= DIMS_MIN;
 }
 
 void ahead_begin(struct part *part)
 {
-    for (uint32_t i = 0; is_far(part) && i < AHEAD_NODE && i < part->stepped_count; i++)
+    for (uint32_t i = 0; is_large(part) && i < AHEAD_NODE && i < part->stepped_count; i++)
         look_up(part, i);
 }
 
@@ -110,7 +111,7 @@ void ahead_step(struct part *part, uint32_t place)
 {
     uint32_t count = part->stepped_count;
 
-    if (!is_far(part))
+    if (!is_large(part))
         return;
     if (place + AHEAD_NODE < count)
         look_up(part, place + AHEAD_NODE);

@@ -238,8 +238,8 @@ static inline struct chunk *share(struct part *part, const uint8_t *data, uint32
     return chunk;
 }
 
-/* Copies a frame word by word, as it has just been written: what is read in larger pieces would
- * wait until all of it lies in the cache. */
+/* Copies a frame, at least a word, word by word, as it has just been written: what is read in
+ * larger pieces would wait until all of it lies in the cache. */
 static inline void copy_frame(uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
     uint64_t word;
