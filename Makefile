@@ -54,7 +54,7 @@ EXAMPLES := examples/complete_exchange/complete_exchange.c \
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/prover_test.c tests/unit/query_test.c \
-	tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
+	tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
@@ -74,7 +74,7 @@ SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/colle
 	tests/system/programs/waiter.c tests/system/programs/window.c
 SYSTEM_TOOLS := tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
-BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/timed_run.c \
+BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/timed_run.c \
 	bench/queue_rate.c sim/queue.c host/check.c
 BENCH_SIMGRID := bench/simgrid/alltoall.c
 BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
@@ -85,10 +85,10 @@ FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c r
 	router/frame.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols.
-FUZZ_HOST := fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
+FUZZ_HOST = $(TARGET_OPTIONS) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
 	host/mesh.c host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/message.c host/report.c host/socket_link.c host/target.c host/topology.c
-FUZZ_IMAGE := fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
+FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------
 
@@ -119,6 +119,7 @@ PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -
 # What is built ----------------------------------------------------------------------------------------------------
 
 CRC_TABLES := $(B)/gen/crc_tables.c
+TARGET_OPTIONS := $(B)/gen/target_options.c
 # Two sets of schedules: the firmware's stay small, the tool's reach the cubes that only the simulator has.
 TABLES := $(B)/gen/schedule_tables.c $(CRC_TABLES)
 TABLES_LARGE := $(B)/gen/schedule_tables_large.c $(CRC_TABLES)
@@ -133,7 +134,7 @@ program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 KERNEL := $(B)/virt/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(SIM))
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM))
 SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
@@ -152,11 +153,11 @@ run: all
 ## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
 test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/schedule_pml \
 		$(B)/bench/scale $(B)/campaign
-	@QEMU_TEST="$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
+	@QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
 bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_ELFS)
-	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_MACHINE) $(QEMU_QUIET)" $(BENCHES)
+	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_OPTIONS)" $(BENCHES)
 
 ## events per second of the simulator: its queue alone, and all of it
 bench-sim: $(B)/bench/sim_rate
@@ -229,7 +230,7 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
 		-o $@ $(KERNEL_OBJECTS)
 
-$(B)/ecube: $(call native,$(TOOL) $(SIM) $(ROOMS) $(TABLES_LARGE))
+$(B)/ecube: $(call native,$(TOOL) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 
@@ -248,6 +249,12 @@ $(B)/crc_gen: $(call native,$(CRC_GENERATOR))
 $(CRC_TABLES): $(B)/crc_gen
 	@mkdir -p $(@D)
 	$(Q)$(B)/crc_gen > $@
+
+# QEMU's options as the board has them, for the tool.
+$(TARGET_OPTIONS): board/virt/board.mk Makefile
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "host/target.h"'; echo 'const char *const target_options[] = {'; \
+	printf '    "%s",\n' $(QEMU_OPTIONS); echo '    0};'; } >$@
 
 # The dimensions of the exchange, and of the trees and the barrier.
 $(B)/gen/schedule_tables.c: SCHEDULE_DIMS := 10 10

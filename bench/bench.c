@@ -1,6 +1,6 @@
 /*
- * bench.c - bench BUILD "QEMU COMMAND": the ratios between the mesh and the raw device, as a table
- * and as JSON.
+ * bench.c - bench BUILD "QEMU COMMAND" [PART [RUNS]]: the ratios between the mesh and the raw
+ * device, as a table and as JSON.
  *
  * Raw and real runs alternate, ROUNDS times, so that both see the same machine; a figure is the
  * median of its rounds. Ratios that a bound speaks of are made from those medians.
@@ -20,6 +20,7 @@
 #include "bench/figure.h"
 #include "bench/raw_run.h"
 #include "bench/simulation.h"
+#include "bench/stalls.h"
 
 enum {
     ROUNDS = 5,
@@ -70,6 +71,11 @@ static struct {
     json_t *rows; /* NULL: not measured */
     struct ratio ratios[SIMULATION_RATIOS];
 } simulation;
+
+static struct {
+    json_t *rows; /* NULL: not measured */
+    unsigned runs;
+} stalls = {.runs = STALLS_RUNS};
 
 static const char *build;
 static struct raw_bench raw;
@@ -312,6 +318,11 @@ static void bench_simulation(void)
     simulation.rows = simulation_run(build, simulation.ratios);
 }
 
+static void bench_stalls(void)
+{
+    stalls.rows = stalls_run(&raw, stalls.runs);
+}
+
 static double quotient(enum figure_index a, enum figure_index b)
 {
     return figure_quotient(&figures[a], &figures[b]);
@@ -351,8 +362,18 @@ static json_t *show(void)
     }
     json_object_set_new(root, "ratios", list);
     json_object_set_new(root, "figures", measured);
+    if (raw.runs > 0) {
+        printf("\nraw runs that stood still: %u of %u%s\n", raw.stood_still, raw.runs,
+               raw.stood_still > 0 ? "  (a wake-up was lost: board/virt/README.md)" : "");
+        json_object_set_new(
+            root, "raw_runs",
+            json_pack("{s:i, s:i}", "runs", (int)raw.runs, "stood_still", (int)raw.stood_still));
+    }
     if (simulation.rows) {
         json_object_set_new(root, "simulation", simulation.rows);
+    }
+    if (stalls.rows) {
+        json_object_set_new(root, "stalls", stalls.rows);
     }
     return root;
 }
@@ -360,10 +381,11 @@ static json_t *show(void)
 static const struct part {
     const char *name;
     void (*run)(void);
+    bool only_by_name;
 } parts[] = {
-    {"links", bench_links},           {"boot", bench_boot},
-    {"exchange", bench_exchange},     {"waiting", bench_waiting},
-    {"simulation", bench_simulation},
+    {"links", bench_links, false},           {"boot", bench_boot, false},
+    {"exchange", bench_exchange, false},     {"waiting", bench_waiting, false},
+    {"simulation", bench_simulation, false}, {"stalls", bench_stalls, true},
 };
 
 enum { PARTS = sizeof parts / sizeof parts[0] };
@@ -373,7 +395,7 @@ static bool run_parts(const char *only)
 {
     bool found = false;
     for (unsigned i = 0; i < PARTS; i++) {
-        if (!only || strcmp(parts[i].name, only) == 0) {
+        if (only ? strcmp(parts[i].name, only) == 0 : !parts[i].only_by_name) {
             parts[i].run();
             found = true;
         }
@@ -392,13 +414,16 @@ int main(int argc, char **argv)
 {
     char image[COMMAND_MAX], path[COMMAND_MAX];
     if (argc < 3) {
-        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART]\n");
+        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART [RUNS]]\n");
         return 2;
     }
     build = argv[1];
     snprintf(image, sizeof image, "%s/bench/raw.elf", build);
     snprintf(path, sizeof path, "%s/bench.json", build);
     raw = (struct raw_bench){.qemu = argv[2], .image = image};
+    if (argc > 4) {
+        stalls.runs = (unsigned)atoi(argv[4]);
+    }
     if (!run_parts(argc > 3 ? argv[3] : NULL)) {
         return 2;
     }

@@ -19,9 +19,15 @@ enum {
     CHAIN_MAX = 4,
     PORTS = 13,
     WAIT_MS = 60000,
+    LOOK_MS = 500,
+    LOOKS_UNTIL_STILL = 6, /* that many in a row without work: the run stands still */
+    WORK_NS_MIN = 1000000, /* of processor time between two looks; QEMU that waits has none */
     LINE_BYTES = 512,
     NODES_MAX = 128
 };
+
+/* How a run can fail. */
+enum { NO_RESULT = -1, STOOD_STILL = -2 };
 
 struct process {
     pid_t pid;
@@ -56,8 +62,6 @@ static _Noreturn void become_qemu(const struct raw_bench *bench, const char *rol
     words[used++] = (char *)"-kernel";
     words[used++] = (char *)bench->image;
     if (link_count > 0) {
-        words[used++] = (char *)"-global";
-        words[used++] = (char *)"virtio-mmio.force-legacy=false";
         snprintf(strings[string], sizeof strings[0], "virtio-serial-device,max_ports=%d", PORTS);
         words[used++] = (char *)"-device";
         words[used++] = strings[string++];
@@ -105,15 +109,52 @@ static void stop(struct process *process)
     *process = (struct process){0, -1};
 }
 
-/* Reads until the line "raw WORD NUMBER NUMBER" has come. */
-static int read_result(const struct process *process, uint64_t numbers[2])
+/* Processor time of all threads of all processes. */
+static uint64_t processor_ns(const struct process *processes, unsigned count)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++) {
+        clockid_t clock;
+        struct timespec time;
+        if (clock_getcpuclockid(processes[i].pid, &clock) == 0 &&
+            clock_gettime(clock, &time) == 0) {
+            sum += (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+        }
+    }
+    return sum;
+}
+
+/* Waits until `told` has something to read: 0; STOOD_STILL: nobody works any more. */
+static int wait_for(const struct process *processes, unsigned count, unsigned told)
+{
+    struct pollfd wait = {.fd = processes[told].output_fd, .events = POLLIN};
+    uint64_t before_ns = processor_ns(processes, count);
+    int still = 0;
+
+    for (int waited_ms = 0; waited_ms < WAIT_MS; waited_ms += LOOK_MS) {
+        if (poll(&wait, 1, LOOK_MS) == 1) {
+            return 0;
+        }
+        uint64_t now_ns = processor_ns(processes, count);
+        still = now_ns - before_ns < WORK_NS_MIN ? still + 1 : 0;
+        before_ns = now_ns;
+        if (still == LOOKS_UNTIL_STILL) {
+            return STOOD_STILL;
+        }
+    }
+    return NO_RESULT;
+}
+
+/* Reads until the line "raw WORD NUMBER NUMBER" of `told` has come. */
+static int read_result(const struct process *processes, unsigned count, unsigned told,
+                       uint64_t numbers[2])
 {
     char line[LINE_BYTES];
     size_t used = 0;
-    struct pollfd wait = {.fd = process->output_fd, .events = POLLIN};
+    int ready = 0;
 
-    while (used < sizeof line - 1 && poll(&wait, 1, WAIT_MS) == 1) {
-        ssize_t bytes = read(process->output_fd, line + used, sizeof line - 1 - used);
+    while (used < sizeof line - 1 && (ready = wait_for(processes, count, told)) == 0) {
+        ssize_t bytes = read(processes[told].output_fd, line + used, sizeof line - 1 - used);
         if (bytes <= 0) {
             break;
         }
@@ -128,13 +169,17 @@ static int read_result(const struct process *process, uint64_t numbers[2])
             return 0;
         }
     }
+    if (ready == STOOD_STILL) {
+        fprintf(stderr, "bench: a raw run stood still\n");
+        return STOOD_STILL;
+    }
     line[used] = '\0';
     fprintf(stderr, "bench: the raw image gave no result: %s\n", line);
-    return -1;
+    return NO_RESULT;
 }
 
 /* Runs first ... middle ... last in a chain; the result is that of `told`. */
-static int run_chain(const struct raw_bench *bench, const char *const *roles, unsigned count,
+static int run_chain(struct raw_bench *bench, const char *const *roles, unsigned count,
                      unsigned told, uint64_t amount, uint64_t numbers[2])
 {
     struct process processes[CHAIN_MAX];
@@ -158,8 +203,10 @@ static int run_chain(const struct raw_bench *bench, const char *const *roles, un
         status |= start(&processes[i], bench, roles[i], amount, links, link_count);
     }
     if (status == 0) {
-        status = read_result(&processes[told], numbers);
+        status = read_result(processes, count, told, numbers);
     }
+    bench->runs++;
+    bench->stood_still += status == STOOD_STILL;
     for (unsigned i = 0; i < count; i++) {
         stop(&processes[i]);
     }
@@ -170,7 +217,7 @@ static int run_chain(const struct raw_bench *bench, const char *const *roles, un
     return status;
 }
 
-double raw_run_stream(const struct raw_bench *bench, unsigned relays, uint64_t bytes)
+double raw_run_stream(struct raw_bench *bench, unsigned relays, uint64_t bytes)
 {
     const char *roles[CHAIN_MAX] = {"send", "relay", "relay", "relay"};
     uint64_t numbers[2];
@@ -181,7 +228,7 @@ double raw_run_stream(const struct raw_bench *bench, unsigned relays, uint64_t b
     return (double)numbers[0] * 1e6 / (double)numbers[1];
 }
 
-double raw_run_ping(const struct raw_bench *bench, uint32_t count)
+double raw_run_ping(struct raw_bench *bench, uint32_t count)
 {
     const char *roles[] = {"ping", "pong"};
     uint64_t numbers[2];

@@ -3,7 +3,7 @@
  * at best.
  *
  * Every call starts its processes, waits for the result line, and ends them; they die with the
- * bench in any case.
+ * bench in any case. A run whose processes all wait, so that no result can come, is counted.
  *
  * Units    bytes, us, ns
  * Errors   a negative number after a message on stderr
@@ -13,16 +13,17 @@
 #include <stdint.h>
 
 struct raw_bench {
-    /* command line up to and with -semihosting-config, words separated by spaces */
+    /* QEMU and the options of the board, words separated by spaces */
     const char *qemu;
-    const char *image; /* build/bench/raw.elf */
+    const char *image;          /* build/bench/raw.elf */
+    unsigned runs, stood_still; /* counted here: chains run, and those that stood still */
 };
 
 /* Bytes per second through a chain of a sender, `relays` relays and a receiver. */
-double raw_run_stream(const struct raw_bench *bench, unsigned relays, uint64_t bytes);
+double raw_run_stream(struct raw_bench *bench, unsigned relays, uint64_t bytes);
 
 /* ns of the median round trip of 8 bytes over one link. */
-double raw_run_ping(const struct raw_bench *bench, uint32_t count);
+double raw_run_ping(struct raw_bench *bench, uint32_t count);
 
 /* us from the first start until `nodes` processes have each printed a byte. */
 double raw_run_boot(const struct raw_bench *bench, unsigned nodes);

@@ -136,21 +136,12 @@ __attribute__((format(printf, 2, 3))) static void add(struct target_command *com
 void target_make_command(struct target_command *command, const struct target *target,
                          const char *rundir, uint32_t node, const int *fds, unsigned port_count)
 {
-    static const char *const fixed[] = {"-M",          "virt",
-                                        "-cpu",        "cortex-a15",
-                                        "-accel",      "tcg,tb-size=16",
-                                        "-display",    "none",
-                                        "-nodefaults", "-no-user-config",
-                                        "-global",     "virtio-mmio.force-legacy=false"};
-
     command->count = 0;
     command->text_bytes = 0;
     add(command, "%s", target->qemu);
-    for (unsigned i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
-        add(command, "%s", fixed[i]);
+    for (const char *const *option = target_options; *option; option++) {
+        add(command, "%s", *option);
     }
-    add(command, "-m");
-    add(command, "%u", BOARD_RAM_BYTES >> 20);
     add(command, "-kernel");
     add(command, "%s", target->kernel);
     add(command, "-device");

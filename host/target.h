@@ -11,7 +11,7 @@
 #include "host/message.h"
 #include "host/topology.h"
 
-enum { TARGET_PATH_MAX = 512, TARGET_ARGUMENTS_MAX = 64 };
+enum { TARGET_PATH_MAX = 512, TARGET_ARGUMENTS_MAX = 80 };
 
 /* The memory of a node as a program image sees it. */
 struct target_memory {
@@ -35,6 +35,9 @@ struct target_command {
 };
 
 extern const struct target_memory target_memory;
+
+/* The options of every node's QEMU, as board.mk has them: generated; NULL ends them. */
+extern const char *const target_options[];
 
 /* Finds the kernel image beside the tool and QEMU in PATH; kernel and qemu may be given, else
  * NULL. */

@@ -1,0 +1,17 @@
+/*
+ * stalls.h - how many raw streams stand still because QEMU has left memory barriers out, and how
+ * many with the board's -smp 1,maxcpus=2, which makes it keep them (board/virt/README.md).
+ *
+ * Errors   as in raw_run.h; a run that fails in another way is said and counts as a run
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "bench/raw_run.h"
+
+enum { STALLS_RUNS = 100 };
+
+/* Runs a raw stream `runs` times with the board's options and as often without its -smp, in turn;
+ * prints both counts and returns them as an array. `raw` is not changed. */
+json_t *stalls_run(const struct raw_bench *raw, unsigned runs);
