@@ -44,14 +44,14 @@ LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/divide.S lib
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
-TOOL := host/available.c host/check.c host/client.c host/console.c host/down.c host/download.c host/duration.c \
+TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/down.c host/download.c host/duration.c \
 	host/fault.c host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/message.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c host/serve.c \
 	host/sim.c host/sim_options.c host/socket_link.c host/symbols.c host/target.c host/topology.c host/up.c host/view.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := tests/unit/boot_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
+UNIT_TESTS := tests/unit/boot_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/prover_test.c tests/unit/query_test.c \
 	tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
@@ -68,7 +68,7 @@ CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_ju
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
-SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c \
+SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c tests/system/programs/talker.c \
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
@@ -152,7 +152,7 @@ run: all
 
 ## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
 test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/schedule_pml \
-		$(B)/bench/scale $(B)/campaign
+		$(B)/ecube-checked $(B)/bench/scale $(B)/campaign
 	@QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
@@ -233,6 +233,11 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 $(B)/ecube: $(call native,$(TOOL) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
+
+# The same with sanitizers, for system tests.
+$(B)/ecube-checked: $(call checked,host/main.c) $(B)/host/rooms.a
+	@echo "  link  $@"
+	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ $(TOOL_LIBS)
 
 $(B)/schedule_gen: $(call native,$(GENERATOR) collectives/walker.c)
 	@echo "  link  $@"

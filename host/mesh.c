@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/check.h"
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
 #include "router/bytes.h"
@@ -29,7 +30,9 @@ json_t *mesh_text(const char *text, size_t bytes)
 void mesh_emit(struct mesh *mesh, json_t *event)
 {
     if (event) {
+        mesh->telling++;
         mesh->owner.emit(mesh->owner.context, event);
+        mesh->telling--;
     }
 }
 
@@ -204,6 +207,7 @@ void mesh_close(struct mesh *mesh)
     if (!mesh->handles_open) {
         return;
     }
+    CHECK(mesh->telling == 0);
     mesh->handles_open = false;
     host_links_close(&mesh->host);
     for (unsigned i = 0; i < sizeof handles / sizeof handles[0]; i++) {

@@ -129,6 +129,8 @@ struct mesh_query {
     void *context;
 };
 
+/* What the owner is told. In `emit` it may look, and no more: whatever ends or begins something
+ * waits until nothing is being told. */
 struct mesh_owner {
     void *context;
     void (*emit)(void *context, json_t *event);               /* takes over the reference */
@@ -173,6 +175,7 @@ struct mesh {
     unsigned stall_count;
     bool query_open;
     bool timed_out;
+    unsigned telling; /* calls of owner.emit under way */
     struct mesh_query query_waiters[QUERY_WAITERS_MAX];
     unsigned query_waiter_count;
 };

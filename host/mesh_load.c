@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/check.h"
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
 #include "router/bytes.h"
@@ -208,6 +209,7 @@ static void on_download_slow(uv_timer_t *timer)
 
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
 {
+    CHECK(mesh->telling == 0);
     if (mesh->broken) {
         return message_set(message,
                            "the mesh is broken, a node or link is dead: end it with 'ecube down'");

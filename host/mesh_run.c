@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "drivers/check.h"
 #include "host/mesh_internal.h"
 #include "router/bytes.h"
 
@@ -108,6 +109,7 @@ void mesh_job_end(struct mesh *mesh, int status)
 
 void mesh_cancel(struct mesh *mesh, int status)
 {
+    CHECK(mesh->telling == 0);
     if (mesh->phase == MESH_RUN) {
         mesh_job_end(mesh, status);
         host_links_pump(&mesh->host);

@@ -1,0 +1,199 @@
+/*
+ * The clients of a mesh that stays: whoever hangs up, or does not read, is taken away by the loop,
+ * and never while somebody is told something.
+ */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "host/clients.h"
+
+struct fixture {
+    uv_loop_t loop;
+    struct clients clients;
+    char path[64];
+    unsigned asked, gone;
+    bool telling;
+};
+
+static void note_request(void *context, struct client *client, const json_t *request)
+{
+    struct fixture *f = context;
+
+    (void)client;
+    f->asked += json_object_get(request, "verb") != NULL;
+}
+
+static void note_gone(void *context, struct client *client)
+{
+    struct fixture *f = context;
+
+    assert_false(f->telling);
+    assert_true(client->doomed);
+    f->gone++;
+    /* What its owner does then is told to the others, some of which may be gone, too. */
+    for (struct client *other = f->clients.first; other; other = other->next) {
+        client_tell(other, json_pack("{s:s}", "event", "cancelled"));
+    }
+}
+
+static struct fixture *make_fixture(void)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct clients_owner owner = {.context = f, .request = note_request, .gone = note_gone};
+    char directory[] = "/tmp/ecube-clients.XXXXXX";
+
+    assert_non_null(mkdtemp(directory));
+    snprintf(f->path, sizeof f->path, "%s/control", directory);
+    uv_loop_init(&f->loop);
+    assert_int_equal(clients_listen(&f->clients, &f->loop, f->path, &owner), 0);
+    return f;
+}
+
+static void free_fixture(struct fixture *f)
+{
+    clients_close(&f->clients);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&f->loop), 0);
+    unlink(f->path);
+    *strrchr(f->path, '/') = '\0';
+    assert_int_equal(rmdir(f->path), 0);
+    free(f);
+}
+
+static unsigned count(const struct fixture *f)
+{
+    unsigned all = 0;
+
+    for (const struct client *client = f->clients.first; client; client = client->next) {
+        all++;
+    }
+    return all;
+}
+
+/* A client that is connected; its end. */
+static int connect_client(struct fixture *f)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    unsigned before = count(f);
+
+    memcpy(address.sun_path, f->path, sizeof f->path);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    while (count(f) == before) {
+        uv_run(&f->loop, UV_RUN_ONCE);
+    }
+    return fd;
+}
+
+static void tell_all(struct fixture *f)
+{
+    f->telling = true;
+    for (struct client *client = f->clients.first; client; client = client->next) {
+        client_tell(client, json_pack("{s:s}", "event", "console"));
+    }
+    f->telling = false;
+}
+
+/* Lets the loop do what it can without waiting. */
+static void turn(struct fixture *f)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+    }
+}
+
+static void who_hangs_up_is_taken_away_by_the_loop(void **state)
+{
+    struct fixture *f = make_fixture();
+    int fds[3];
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        fds[i] = connect_client(f);
+    }
+    close(fds[0]);
+    close(fds[2]);
+    tell_all(f); /* the connections of two fail here */
+    tell_all(f);
+    assert_int_equal(count(f), 3);
+    assert_int_equal(f->gone, 0);
+    turn(f);
+    assert_int_equal(count(f), 1);
+    assert_int_equal(f->gone, 2);
+    tell_all(f);
+    turn(f);
+    assert_int_equal(f->gone, 2);
+    close(fds[1]);
+    free_fixture(f);
+}
+
+static void who_reads_nothing_is_taken_away_by_the_loop(void **state)
+{
+    struct fixture *f = make_fixture();
+    int fds[2] = {connect_client(f), connect_client(f)};
+    char *much = malloc(1 << 20);
+
+    (void)state;
+    memset(much, 'x', 1 << 20);
+    f->telling = true;
+    for (unsigned i = 0; i < 40; i++) {
+        client_tell(f->clients.first,
+                    json_pack("{s:s, s:s#}", "event", "console", "text", much, (size_t)1 << 20));
+    }
+    assert_int_equal(count(f), 2);
+    f->telling = false;
+    turn(f);
+    assert_int_equal(count(f), 1);
+    assert_int_equal(f->gone, 1);
+    free(much);
+    close(fds[0]);
+    close(fds[1]);
+    free_fixture(f);
+}
+
+static void a_request_may_come_in_pieces_and_counts_once(void **state)
+{
+    static const char text[] = "{\"verb\": \"ps\"}\n{\"verb\": \"ps\"}\n";
+    struct fixture *f = make_fixture();
+    int fd = connect_client(f);
+
+    (void)state;
+    for (unsigned i = 0; i + 1 < sizeof text; i++) {
+        assert_int_equal(write(fd, text + i, 1), 1);
+        turn(f);
+        assert_int_equal(f->asked, i >= 14);
+    }
+    close(fd);
+    free_fixture(f);
+}
+
+static void one_client_too_many_is_not_listed_until_another_leaves(void **state)
+{
+    struct fixture *f = make_fixture();
+    int fds[CLIENTS_MAX + 1], late;
+
+    (void)state;
+    for (unsigned i = 0; i <= CLIENTS_MAX; i++) {
+        fds[i] = connect_client(f);
+        assert_int_equal(f->clients.first->listed, i < CLIENTS_MAX);
+    }
+    close(fds[0]);
+    turn(f);
+    late = connect_client(f);
+    assert_true(f->clients.first->listed);
+    close(late);
+    for (unsigned i = 1; i <= CLIENTS_MAX; i++) {
+        close(fds[i]);
+    }
+    free_fixture(f);
+}
+
+TEST_MAIN(cmocka_unit_test(who_hangs_up_is_taken_away_by_the_loop),
+          cmocka_unit_test(who_reads_nothing_is_taken_away_by_the_loop),
+          cmocka_unit_test(a_request_may_come_in_pieces_and_counts_once),
+          cmocka_unit_test(one_client_too_many_is_not_listed_until_another_leaves))
