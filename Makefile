@@ -73,9 +73,9 @@ SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/colle
 	tests/system/programs/misbehave.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
 SYSTEM_TOOLS := tests/system/json_get.c
-BENCH_PROGRAMS := bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
-BENCH := bench/bench.c bench/figure.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/timed_run.c \
-	bench/queue_rate.c sim/queue.c host/check.c
+BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
+BENCH := bench/bench.c bench/figure.c bench/mesh_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c \
+	bench/timed_run.c bench/waiting.c bench/queue_rate.c sim/queue.c host/check.c
 BENCH_SIMGRID := bench/simgrid/alltoall.c
 BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
 BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c

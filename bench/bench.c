@@ -5,64 +5,94 @@
  * Raw and real runs alternate, ROUNDS times, so that both see the same machine; a figure is the
  * median of its rounds. Ratios that a bound speaks of are made from those medians.
  */
-#include <dirent.h>
 #include <jansson.h>
-#include <signal.h>
-#include <stdarg.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/figure.h"
+#include "bench/mesh_run.h"
 #include "bench/raw_run.h"
 #include "bench/simulation.h"
 #include "bench/stalls.h"
+#include "bench/waiting.h"
 
 enum {
     ROUNDS = 5,
     STREAM_BYTES = 65536,
     STREAM_COUNT = 6000,
+    STREAM_COUNT_SHORT = 600,
     PINGS = 5000,
     EXCHANGE_BYTES = 65536,
-    COMMAND_MAX = 1024,
-    IDLE_SECONDS = 3
+    EXCHANGE_DIMS = 4,
+    EXCHANGE_COUNT = 9,
+    POLLING_BYTES = 1000,
+    POLLING_COUNT = 5,
+    POLLING_DIMS_MIN = 2,
+    POLLING_DIMS_MAX = 6,
+    POLLING_DIMS = POLLING_DIMS_MAX - POLLING_DIMS_MIN + 1,
+    POLLING_SECONDS = 20,
+    COMMAND_MAX = 1024
 };
 
 enum figure_index {
     RAW_STREAM,
     STREAM,
+    RAW_STREAM_WORK,
+    STREAM_WORK,
     RAW_RELAY,
     RELAY,
+    RAW_RELAY_WORK,
+    RELAY_WORK,
     RAW_PING,
     PING,
     RAW_BOOT_16,
     BOOT_16,
     RAW_BOOT_64,
     BOOT_64,
+    RAW_EXCHANGE_WORK,
+    EXCHANGE_WORK,
     RAW_EXCHANGE,
     EXCHANGE,
-    MEMORY,
+    WAITING_2,
+    POLLING_2 = WAITING_2 + POLLING_DIMS,
+    MEMORY = POLLING_2 + POLLING_DIMS,
     IDLE,
     FIGURES
 };
 
 static struct figure figures[FIGURES] = {
-    [RAW_STREAM] = {.name = "raw link, 64 KiB", .unit = "MB/s"},
+    [RAW_STREAM] = {.name = "raw link, 64 KiB, copied by the receiver", .unit = "MB/s"},
     [STREAM] = {.name = "link, program to program", .unit = "MB/s"},
-    [RAW_RELAY] = {.name = "raw relay, two links", .unit = "MB/s"},
+    [RAW_STREAM_WORK] = {.name = "raw link, processor time per 64 KiB", .unit = "us"},
+    [STREAM_WORK] = {.name = "link, processor time per 64 KiB", .unit = "us"},
+    [RAW_RELAY] = {.name = "raw relay, two links, copied", .unit = "MB/s"},
     [RELAY] = {.name = "two links, program to program", .unit = "MB/s"},
+    [RAW_RELAY_WORK] = {.name = "raw relay, the same per hop", .unit = "us"},
+    [RELAY_WORK] = {.name = "two links, the same per hop", .unit = "us"},
     [RAW_PING] = {.name = "raw round trip, 8 bytes", .unit = "us"},
     [PING] = {.name = "round trip, program to program", .unit = "us"},
     [RAW_BOOT_16] = {.name = "16 bare QEMUs print a byte", .unit = "ms"},
     [BOOT_16] = {.name = "16 nodes booted", .unit = "ms"},
     [RAW_BOOT_64] = {.name = "64 bare QEMUs print a byte", .unit = "ms"},
     [BOOT_64] = {.name = "64 nodes booted", .unit = "ms"},
-    [RAW_EXCHANGE] = {.name = "raw links, bytes and hops of AAP", .unit = "ms"},
-    [EXCHANGE] = {.name = "complete exchange, 64 KiB, 16 nodes", .unit = "ms"},
+    [RAW_EXCHANGE_WORK] = {.name = "raw links, AAP's hops, processor time", .unit = "ms"},
+    [EXCHANGE_WORK] = {.name = "exchange of 64 KiB, 16 nodes, the same", .unit = "ms"},
+    [RAW_EXCHANGE] = {.name = "raw links, the same on all processors", .unit = "ms"},
+    [EXCHANGE] = {.name = "exchange of 64 KiB, 16 nodes, wall time", .unit = "ms"},
+    [WAITING_2] = {.name = "exchange of 1,000 bytes, cube:2, waiting", .unit = "ms"},
+    [WAITING_2 + 1] = {.name = "exchange of 1,000 bytes, cube:3, waiting", .unit = "ms"},
+    [WAITING_2 + 2] = {.name = "exchange of 1,000 bytes, cube:4, waiting", .unit = "ms"},
+    [WAITING_2 + 3] = {.name = "exchange of 1,000 bytes, cube:5, waiting", .unit = "ms"},
+    [WAITING_2 + 4] = {.name = "exchange of 1,000 bytes, cube:6, waiting", .unit = "ms"},
+    [POLLING_2] = {.name = "exchange of 1,000 bytes, cube:2, polling", .unit = "ms"},
+    [POLLING_2 + 1] = {.name = "exchange of 1,000 bytes, cube:3, polling", .unit = "ms"},
+    [POLLING_2 + 2] = {.name = "exchange of 1,000 bytes, cube:4, polling", .unit = "ms"},
+    [POLLING_2 + 3] = {.name = "exchange of 1,000 bytes, cube:5, polling", .unit = "ms"},
+    [POLLING_2 + 4] = {.name = "exchange of 1,000 bytes, cube:6, polling", .unit = "ms"},
     [MEMORY] = {.name = "memory of a node (64 nodes)", .unit = "MB"},
     [IDLE] = {.name = "CPU of 64 waiting nodes", .unit = "% of a core"},
 };
@@ -70,7 +100,7 @@ static struct figure figures[FIGURES] = {
 static struct {
     json_t *rows; /* NULL: not measured */
     struct ratio ratios[SIMULATION_RATIOS];
-} simulation;
+} simulation = {.ratios = {{.value = NAN}, {.value = NAN}, {.value = NAN}, {.value = NAN}}};
 
 static struct {
     json_t *rows; /* NULL: not measured */
@@ -80,89 +110,71 @@ static struct {
 static const char *build;
 static struct raw_bench raw;
 
-static double now_us(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
-}
-
 static void add(enum figure_index index, double value)
 {
     figure_add(&figures[index], value);
 }
 
-/* Runs a command with its words in build/bench/run.out; shows them when it fails. */
-static int run_command(const char *command)
+/* What a unit of work takes, from a long and a short run: so start and end, which both have, do not
+ * count. -1: one of them failed. */
+static double per_unit(double long_us, double short_us, double units)
 {
-    char line[8 * COMMAND_MAX];
-
-    snprintf(line, sizeof line,
-             "%s >%s/bench/run.out 2>&1 || { grep -v ' of [0-9]' %s/bench/run.out >&2; exit 1; }",
-             command, build, build);
-    int status = system(line);
-    if (status != 0) {
-        fprintf(stderr, "bench: failed: %s\n", command);
-    }
-    return status;
+    return long_us > 0 && short_us > 0 ? (long_us - short_us) / units : -1;
 }
 
-/* Runs a program on a mesh; the object that --json wrote, or NULL. */
-static json_t *run_mesh(const char *format, ...)
+/* us of processor time that 64 KiB take over a chain of raw links. */
+static double raw_stream_work(unsigned relays, double *bytes_per_us)
 {
-    char arguments[COMMAND_MAX], command[3 * COMMAND_MAX], path[COMMAND_MAX];
-    json_t *result;
-    va_list list;
-
-    va_start(list, format);
-    vsnprintf(arguments, sizeof arguments, format, list);
-    va_end(list);
-    snprintf(path, sizeof path, "%s/bench/run.json", build);
-    snprintf(command, sizeof command, "%s/ecube run --json %s %s", build, path, arguments);
-    unlink(path);
-    result = run_command(command) == 0 ? json_load_file(path, 0, NULL) : NULL;
-    unlink(path);
-    return result;
+    struct raw_stream all, some;
+    raw_run_stream(&raw, relays, (uint64_t)STREAM_BYTES * STREAM_COUNT, &all);
+    raw_run_stream(&raw, relays, (uint64_t)STREAM_BYTES * STREAM_COUNT_SHORT, &some);
+    *bytes_per_us = all.bytes_per_us;
+    return per_unit(all.processor_us, some.processor_us, STREAM_COUNT - STREAM_COUNT_SHORT);
 }
 
-/* The number `key` of the last report; -1: none. Consumes the object. */
-static double last_report(json_t *object, const char *key)
+/* The same from node 0 of a mesh to its last. */
+static double stream_work(const char *mesh, double *bytes_per_us)
 {
-    const json_t *reports = json_object_get(object, "reports");
-    const json_t *report = json_array_get(reports, json_array_size(reports) - 1);
-    double value = report ? json_number_value(json_object_get(report, key)) : -1;
-    json_decref(object);
-    return value;
+    struct mesh_result all, some;
+    mesh_run(build, &all, "--mesh %s %s/bench/stream.elf %d %d", mesh, build, STREAM_BYTES,
+             STREAM_COUNT);
+    mesh_run(build, &some, "--mesh %s %s/bench/stream.elf %d %d", mesh, build, STREAM_BYTES,
+             STREAM_COUNT_SHORT);
+    *bytes_per_us = all.wall_us > 0 ? all.bytes / all.wall_us : -1;
+    return per_unit(all.processor_us, some.processor_us, STREAM_COUNT - STREAM_COUNT_SHORT);
 }
 
-static double stream_rate(const char *mesh)
+static void add_stream(enum figure_index rate, enum figure_index work, unsigned hops, double value,
+                       double work_us)
 {
-    json_t *object =
-        run_mesh("--mesh %s %s/bench/stream.elf %d %d", mesh, build, STREAM_BYTES, STREAM_COUNT);
-    double bytes = last_report(json_incref(object), "bytes"), us = last_report(object, "wall_us");
-    return us > 0 ? bytes / us : -1;
+    add(rate, value);
+    add(work, work_us / hops);
 }
 
 static void bench_links(void)
 {
-    const uint64_t bytes = (uint64_t)STREAM_BYTES * STREAM_COUNT;
     for (unsigned round = 0; round < ROUNDS; round++) {
-        add(RAW_STREAM, raw_run_stream(&raw, 0, bytes) / 1e6);
-        add(STREAM, stream_rate("cube:1"));
-        add(RAW_RELAY, raw_run_stream(&raw, 1, bytes) / 1e6);
-        add(RELAY, stream_rate("cube:2"));
+        struct mesh_result trips;
+        double rate, work;
+        work = raw_stream_work(0, &rate);
+        add_stream(RAW_STREAM, RAW_STREAM_WORK, 1, rate, work);
+        work = stream_work("cube:1", &rate);
+        add_stream(STREAM, STREAM_WORK, 1, rate, work);
+        work = raw_stream_work(1, &rate);
+        add_stream(RAW_RELAY, RAW_RELAY_WORK, 2, rate, work);
+        work = stream_work("cube:2", &rate);
+        add_stream(RELAY, RELAY_WORK, 2, rate, work);
         add(RAW_PING, raw_run_ping(&raw, PINGS) / 1e3);
-        add(PING,
-            last_report(run_mesh("--mesh cube:1 %s/bench/ping.elf %d", build, PINGS), "wall_us"));
+        mesh_run(build, &trips, "--mesh cube:1 %s/bench/ping.elf %d", build, PINGS);
+        add(PING, trips.wall_us);
     }
 }
 
 static double boot_ms(const char *mesh)
 {
-    json_t *object = run_mesh("--mesh %s %s/bench/nothing.elf", mesh, build);
-    double value = object ? json_number_value(json_object_get(object, "boot_ms")) : -1;
-    json_decref(object);
-    return value;
+    struct mesh_result result;
+    mesh_run(build, &result, "--mesh %s %s/bench/nothing.elf", mesh, build);
+    return result.boot_ms;
 }
 
 static void bench_boot(void)
@@ -175,142 +187,47 @@ static void bench_boot(void)
     }
 }
 
-/* N nodes send 64 KiB over N d / 2 hops in sum: what one raw link moves in the same time, using the
- * whole machine. */
+static void run_exchange(struct mesh_result *result, unsigned dims, unsigned bytes, unsigned count,
+                         const char *how)
+{
+    mesh_run(build, result, "--mesh cube:%u --timeout %ds %s/bench/exchange.elf %u %u %s", dims,
+             POLLING_SECONDS, build, bytes, count, how);
+}
+
+/* N nodes send 64 KiB over N N d / 2 hops in sum. What a raw link's processor time for as many is,
+ * shared among all processors, no software over these links goes below. */
 static void bench_exchange(void)
 {
-    const double byte_hops = 16.0 * EXCHANGE_BYTES * (16 * 4 / 2);
+    const double hops = (1 << EXCHANGE_DIMS) * (1 << EXCHANGE_DIMS) * EXCHANGE_DIMS / 2.0;
+    const double processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        double rate = raw_run_stream(&raw, 0, (uint64_t)STREAM_BYTES * STREAM_COUNT);
-        add(RAW_EXCHANGE, rate > 0 ? byte_hops / rate * 1e3 : -1);
-        add(EXCHANGE, last_report(run_mesh("--mesh cube:4 %s/examples/complete_exchange.elf %d",
-                                           build, EXCHANGE_BYTES),
-                                  "wall_us") /
-                          1e3);
+        struct mesh_result many, one;
+        double rate, work = raw_stream_work(0, &rate);
+        run_exchange(&many, EXCHANGE_DIMS, EXCHANGE_BYTES, EXCHANGE_COUNT, "wait");
+        run_exchange(&one, EXCHANGE_DIMS, EXCHANGE_BYTES, 1, "wait");
+        add(RAW_EXCHANGE_WORK, work * hops / 1e3);
+        add(EXCHANGE_WORK, per_unit(many.processor_us, one.processor_us, EXCHANGE_COUNT - 1) / 1e3);
+        add(RAW_EXCHANGE, work * hops / processors / 1e3);
+        add(EXCHANGE, many.wall_us / 1e3);
     }
 }
 
-/* Adds up one number over the QEMUs that are this bench's descendants: those with its mark. */
-static double sum_over_nodes(const char *mark, double (*measure)(const char *pid))
+static void bench_polling(void)
 {
-    DIR *directory = opendir("/proc");
-    struct dirent *entry;
-    double sum = 0;
-
-    while (directory && (entry = readdir(directory)) != NULL) {
-        char path[300], environment[16384];
-        FILE *file;
-        size_t bytes;
-        if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name)) {
-            continue;
-        }
-        snprintf(path, sizeof path, "/proc/%s/environ", entry->d_name);
-        file = fopen(path, "r");
-        if (!file) {
-            continue;
-        }
-        bytes = fread(environment, 1, sizeof environment - 1, file);
-        fclose(file);
-        environment[bytes] = '\0';
-        if (memmem(environment, bytes, mark, strlen(mark))) {
-            sum += measure(entry->d_name);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (unsigned i = 0; i < POLLING_DIMS; i++) {
+            struct mesh_result result;
+            run_exchange(&result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "wait");
+            add(WAITING_2 + i, result.wall_us / 1e3);
+            run_exchange(&result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "poll");
+            add(POLLING_2 + i, result.wall_us / 1e3);
         }
     }
-    if (directory) {
-        closedir(directory);
-    }
-    return sum;
 }
 
-static bool is_qemu(const char *pid)
-{
-    char path[64], name[32] = "";
-    snprintf(path, sizeof path, "/proc/%.20s/comm", pid);
-    FILE *file = fopen(path, "r");
-    bool yes = file && fgets(name, sizeof name, file) && strncmp(name, "qemu", 4) == 0;
-    if (file) {
-        fclose(file);
-    }
-    return yes;
-}
-
-static double pss_mb(const char *pid)
-{
-    char path[64], line[200];
-    double kb = 0;
-    snprintf(path, sizeof path, "/proc/%.20s/smaps_rollup", pid);
-    FILE *file = is_qemu(pid) ? fopen(path, "r") : NULL;
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "Pss: %lf", &kb) == 1) {
-            break;
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return kb / 1024;
-}
-
-static double cpu_ticks(const char *pid)
-{
-    char path[64], line[1024] = "";
-    unsigned long user = 0, system_time = 0;
-    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-    FILE *file = is_qemu(pid) ? fopen(path, "r") : NULL;
-    if (file && fgets(line, sizeof line, file)) {
-        const char *after = strrchr(line, ')');
-        if (after) {
-            sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-                   &system_time);
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return (double)(user + system_time);
-}
-
-static double count_one(const char *pid)
-{
-    return is_qemu(pid) ? 1 : 0;
-}
-
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int number)
-{
-    interrupted = number;
-}
-
-/* A mesh of 64 nodes that has booted and waits; it is ended even when the bench is interrupted. */
 static void bench_waiting(void)
 {
-    char mark[64], command[COMMAND_MAX];
-    snprintf(mark, sizeof mark, "ECUBE_BENCH_MARK=%d", (int)getpid());
-    putenv(mark);
-    signal(SIGINT, note_interrupt);
-    signal(SIGTERM, note_interrupt);
-    snprintf(command, sizeof command, "%s/ecube up --name bench-%d --mesh cube:6", build,
-             (int)getpid());
-    if (run_command(command) != 0) {
-        add(MEMORY, -1);
-        add(IDLE, -1);
-        return;
-    }
-    double nodes = sum_over_nodes(mark, count_one);
-    add(MEMORY, sum_over_nodes(mark, pss_mb) / nodes);
-    double before = sum_over_nodes(mark, cpu_ticks), start_us = now_us();
-    sleep(IDLE_SECONDS);
-    double ticks = sum_over_nodes(mark, cpu_ticks) - before;
-    double seconds = (now_us() - start_us) / 1e6;
-    figures[IDLE].tried = true; /* no tick at all is a result */
-    figures[IDLE].values[figures[IDLE].count++] =
-        100 * ticks / (double)sysconf(_SC_CLK_TCK) / seconds;
-    snprintf(command, sizeof command, "%s/ecube down --name bench-%d", build, (int)getpid());
-    run_command(command);
-    if (interrupted) {
-        exit(128 + interrupted);
-    }
+    waiting_run(build, &figures[MEMORY], &figures[IDLE]);
 }
 
 static void bench_simulation(void)
@@ -335,31 +252,40 @@ static double relay_ratio(void)
     return mesh < 0 || device < 0 ? -1 : mesh / device;
 }
 
+static struct ratio polling_ratio(unsigned dims)
+{
+    static char names[POLLING_DIMS][64];
+    const unsigned i = dims - POLLING_DIMS_MIN;
+    snprintf(names[i], sizeof names[i],
+             "polling: exchange of 1,000 bytes on cube:%u, against waiting", dims);
+    return (struct ratio){names[i], quotient(POLLING_2 + i, WAITING_2 + i), 4, false};
+}
+
 static json_t *show(void)
 {
     const struct ratio ratios[] = {
-        {"link: bytes per second against the raw device", quotient(STREAM, RAW_STREAM), 0.85, true},
+        {"link: bytes per second against the copying raw link", quotient(STREAM, RAW_STREAM), 0.7,
+         true},
         {"link: round trip of 8 bytes against raw ping-pong", quotient(PING, RAW_PING), 1.5, false},
         {"relay: two links against one, over the same of the raw relay", relay_ratio(), 0.9, true},
         {"boot: 16 nodes against 16 bare QEMUs", quotient(BOOT_16, RAW_BOOT_16), 1.3, false},
         {"boot: 64 nodes against 64 bare QEMUs", quotient(BOOT_64, RAW_BOOT_64), 1.3, false},
-        {"exchange: wall time against the raw links", quotient(EXCHANGE, RAW_EXCHANGE), 1.5, false},
+        {"exchange: wall time against the raw links' processor time",
+         quotient(EXCHANGE, RAW_EXCHANGE), 2, false},
+        polling_ratio(2),
+        polling_ratio(3),
+        polling_ratio(4),
+        polling_ratio(5),
+        polling_ratio(6),
+        simulation.ratios[0],
+        simulation.ratios[1],
+        simulation.ratios[2],
+        simulation.ratios[3],
     };
     json_t *root = json_object(), *list = json_array(), *measured = json_array();
 
-    for (unsigned i = 0, shown = 0; i < FIGURES; i++) {
-        if (figures[i].tried && !shown++) {
-            puts("\nfigure (median)                                   value");
-        }
-        figure_show(&figures[i], measured);
-    }
-    puts("\nratio                                                             value   bound");
-    for (unsigned i = 0; i < sizeof ratios / sizeof ratios[0]; i++) {
-        ratio_show(&ratios[i], list);
-    }
-    for (unsigned i = 0; simulation.rows && i < SIMULATION_RATIOS; i++) {
-        ratio_show(&simulation.ratios[i], list);
-    }
+    figures_show(figures, FIGURES, measured);
+    ratios_show(ratios, sizeof ratios / sizeof ratios[0], list);
     json_object_set_new(root, "ratios", list);
     json_object_set_new(root, "figures", measured);
     if (raw.runs > 0) {
@@ -383,9 +309,10 @@ static const struct part {
     void (*run)(void);
     bool only_by_name;
 } parts[] = {
-    {"links", bench_links, false},           {"boot", bench_boot, false},
-    {"exchange", bench_exchange, false},     {"waiting", bench_waiting, false},
-    {"simulation", bench_simulation, false}, {"stalls", bench_stalls, true},
+    {"links", bench_links, false},       {"boot", bench_boot, false},
+    {"exchange", bench_exchange, false}, {"polling", bench_polling, false},
+    {"waiting", bench_waiting, false},   {"simulation", bench_simulation, false},
+    {"stalls", bench_stalls, true},
 };
 
 enum { PARTS = sizeof parts / sizeof parts[0] };

@@ -66,27 +66,66 @@ double figure_least_quotient(const struct figure *a, const struct figure *b)
     return quotient(a, b, figure_least);
 }
 
-void figure_show(const struct figure *figure, json_t *list)
+static void show_figure(const struct figure *figure, json_t *list)
 {
-    if (!figure->tried) {
-        return;
+    if (figure->count == 0) {
+        printf("%-44s %10s\n", figure->name, "failed");
+    } else {
+        printf("%-44s %10.2f %10.2f %10.2f  %s\n", figure->name, figure_median(figure),
+               figure_least(figure), at_place(figure, figure->count - 1), figure->unit);
     }
-    printf("%-44s %10.2f %s\n", figure->name, figure_median(figure), figure->unit);
-    json_array_append_new(list, json_pack("{s:s, s:f, s:s, s:i}", "name", figure->name, "median",
-                                          figure_median(figure), "unit", figure->unit, "rounds",
-                                          (int)figure->count));
+    json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f, s:s, s:i}", "name", figure->name,
+                                          "median", figure_median(figure), "least",
+                                          figure_least(figure), "most",
+                                          figure->count ? at_place(figure, figure->count - 1) : -1,
+                                          "unit", figure->unit, "rounds", (int)figure->count));
 }
 
-void ratio_show(const struct ratio *ratio, json_t *list)
+void figures_show(const struct figure *figures, unsigned count, json_t *list)
 {
-    if (isnan(ratio->value)) {
-        return;
+    unsigned shown = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (figures[i].tried) {
+            if (shown++ == 0) {
+                printf("\n%-44s %10s %10s %10s\n", "figure", "median", "least", "most");
+            }
+            show_figure(&figures[i], list);
+        }
     }
-    bool met = ratio->value > 0 &&
-               (ratio->at_least ? ratio->value >= ratio->bound : ratio->value <= ratio->bound);
-    printf("%-62s %8.2f  %s %-5.2f %s\n", ratio->name, ratio->value,
-           ratio->at_least ? ">=" : "<=", ratio->bound, met ? "met" : "MISSED");
+}
+
+static bool is_met(const struct ratio *ratio)
+{
+    return ratio->value > 0 &&
+           (ratio->at_least ? ratio->value >= ratio->bound : ratio->value <= ratio->bound);
+}
+
+static void show_ratio(const struct ratio *ratio, json_t *list)
+{
+    char value[32] = "failed";
+    if (ratio->value > 0) {
+        snprintf(value, sizeof value, "%.2f", ratio->value);
+    }
+    printf("%-62s %8s  %s %-5.2f %s\n", ratio->name, value,
+           ratio->at_least ? ">=" : "<=", ratio->bound, is_met(ratio) ? "met" : "MISSED");
     json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:b, s:b}", "name", ratio->name, "value",
                                           ratio->value, "bound", ratio->bound, "at_least",
-                                          ratio->at_least, "met", met));
+                                          ratio->at_least, "met", is_met(ratio)));
+}
+
+void ratios_show(const struct ratio *ratios, unsigned count, json_t *list)
+{
+    unsigned shown = 0, missed = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!isnan(ratios[i].value)) {
+            if (shown++ == 0) {
+                printf("\n%-62s %8s   bound\n", "ratio", "value");
+            }
+            show_ratio(&ratios[i], list);
+            missed += !is_met(&ratios[i]);
+        }
+    }
+    if (shown > 0) {
+        printf("bounds missed: %u of %u\n", missed, shown);
+    }
 }

@@ -40,8 +40,9 @@ double figure_least(const struct figure *figure);
 double figure_quotient(const struct figure *a, const struct figure *b);
 double figure_least_quotient(const struct figure *a, const struct figure *b);
 
-/* Prints the figure, when it was tried, and appends it to `list`. */
-void figure_show(const struct figure *figure, json_t *list);
+/* Prints a table of the figures that were tried and appends them to `list`. */
+void figures_show(const struct figure *figures, unsigned count, json_t *list);
 
-/* Prints the ratio and whether its bound is met, when it was tried, and appends it to `list`. */
-void ratio_show(const struct ratio *ratio, json_t *list);
+/* Prints a table of the ratios that were tried, each with its bound and whether it is met, and how
+ * many are not; appends them to `list`. */
+void ratios_show(const struct ratio *ratios, unsigned count, json_t *list);

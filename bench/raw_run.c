@@ -34,6 +34,12 @@ struct process {
     int output_fd; /* its stdout and stderr */
 };
 
+/* Of a chain. */
+struct result {
+    uint64_t numbers[2];
+    uint64_t processor_ns; /* of all its processes, until the result came */
+};
+
 static double now_us(void)
 {
     struct timespec time;
@@ -180,7 +186,7 @@ static int read_result(const struct process *processes, unsigned count, unsigned
 
 /* Runs first ... middle ... last in a chain; the result is that of `told`. */
 static int run_chain(struct raw_bench *bench, const char *const *roles, unsigned count,
-                     unsigned told, uint64_t amount, uint64_t numbers[2])
+                     unsigned told, uint64_t amount, struct result *result)
 {
     struct process processes[CHAIN_MAX];
     int cables[CHAIN_MAX][2];
@@ -203,7 +209,8 @@ static int run_chain(struct raw_bench *bench, const char *const *roles, unsigned
         status |= start(&processes[i], bench, roles[i], amount, links, link_count);
     }
     if (status == 0) {
-        status = read_result(processes, count, told, numbers);
+        status = read_result(processes, count, told, result->numbers);
+        result->processor_ns = processor_ns(processes, count);
     }
     bench->runs++;
     bench->stood_still += status == STOOD_STILL;
@@ -217,22 +224,28 @@ static int run_chain(struct raw_bench *bench, const char *const *roles, unsigned
     return status;
 }
 
-double raw_run_stream(struct raw_bench *bench, unsigned relays, uint64_t bytes)
+bool raw_run_stream(struct raw_bench *bench, unsigned relays, uint64_t bytes,
+                    struct raw_stream *stream)
 {
     const char *roles[CHAIN_MAX] = {"send", "relay", "relay", "relay"};
-    uint64_t numbers[2];
+    struct result result;
+
+    *stream = (struct raw_stream){-1, -1};
     roles[relays + 1] = "receive";
-    if (run_chain(bench, roles, relays + 2, relays + 1, bytes, numbers) != 0 || numbers[1] == 0) {
-        return -1;
+    if (run_chain(bench, roles, relays + 2, relays + 1, bytes, &result) != 0 ||
+        result.numbers[1] == 0) {
+        return false;
     }
-    return (double)numbers[0] * 1e6 / (double)numbers[1];
+    stream->bytes_per_us = (double)result.numbers[0] / (double)result.numbers[1];
+    stream->processor_us = (double)result.processor_ns / 1e3;
+    return true;
 }
 
 double raw_run_ping(struct raw_bench *bench, uint32_t count)
 {
     const char *roles[] = {"ping", "pong"};
-    uint64_t numbers[2];
-    return run_chain(bench, roles, 2, 0, count, numbers) == 0 ? (double)numbers[0] : -1;
+    struct result result;
+    return run_chain(bench, roles, 2, 0, count, &result) == 0 ? (double)result.numbers[0] : -1;
 }
 
 double raw_run_boot(const struct raw_bench *bench, unsigned nodes)

@@ -6,10 +6,11 @@
  * bench in any case. A run whose processes all wait, so that no result can come, is counted.
  *
  * Units    bytes, us, ns
- * Errors   a negative number after a message on stderr
+ * Errors   false or a negative number after a message on stderr
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct raw_bench {
@@ -19,8 +20,15 @@ struct raw_bench {
     unsigned runs, stood_still; /* counted here: chains run, and those that stood still */
 };
 
-/* Bytes per second through a chain of a sender, `relays` relays and a receiver. */
-double raw_run_stream(struct raw_bench *bench, unsigned relays, uint64_t bytes);
+/* Of one stream. */
+struct raw_stream {
+    double bytes_per_us;
+    double processor_us; /* of all its processes, their start included */
+};
+
+/* Sends `bytes` through a chain of a sender, `relays` relays and a receiver that copies them. */
+bool raw_run_stream(struct raw_bench *bench, unsigned relays, uint64_t bytes,
+                    struct raw_stream *stream);
 
 /* ns of the median round trip of 8 bytes over one link. */
 double raw_run_ping(struct raw_bench *bench, uint32_t count);

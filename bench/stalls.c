@@ -28,7 +28,8 @@ json_t *stalls_run(const struct raw_bench *raw, unsigned runs)
     drop_smp(without);
     for (unsigned i = 0; i < runs; i++) {
         for (unsigned kind = 0; kind < 2; kind++) {
-            raw_run_stream(&kinds[kind], 0, STREAM_BYTES);
+            struct raw_stream stream;
+            raw_run_stream(&kinds[kind], 0, STREAM_BYTES, &stream);
         }
         fprintf(stderr, "\r  %u of %u, stood still: %u with, %u without ", i + 1, runs,
                 kinds[0].stood_still, kinds[1].stood_still);

@@ -42,6 +42,11 @@ static bool ended_within(pid_t child, int limit_ms)
     return ready > 0;
 }
 
+static double seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
 void timed_run_first_line(const char *output, char *line, int line_bytes)
 {
     FILE *file = fopen(output, "r");
@@ -77,6 +82,7 @@ int timed_run_within(unsigned limit_s, const char *const *words, const char *out
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     run->wall_s = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+    run->processor_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     run->peak_mib = (double)usage.ru_maxrss / 1024;
     if (late) {
         return TIMED_RUN_LATE;

@@ -1,6 +1,6 @@
 /*
- * timed_run.h - what a command takes: wall time from fork to exit, and the memory of its largest
- * process.
+ * timed_run.h - what a command takes: wall time from fork to exit, processor time, and the memory
+ * of its largest process.
  *
  * The command ends after its limit at the latest, and with this process, whatever ends it. One that
  * starts others goes under timeout(1), which ends them too.
@@ -21,6 +21,7 @@ enum {
 
 struct timed_run {
     double wall_s;
+    double processor_s; /* of the command and of what it started and waited for, all threads */
     double
         peak_mib; /* of the largest process; at least that of the caller, which it is forked from */
 };

@@ -20,7 +20,8 @@ enum { RAW_SEGMENT_BYTES = 65536 };
 /* Keeps the link's queue full of 64 KiB segments for ever. */
 void raw_send(struct link *link);
 
-/* Discards what comes until `bytes` have come; shows bytes and us since the first chunk. */
+/* Copies what comes into memory until `bytes` have come; shows bytes and us since the first chunk.
+ */
 void raw_receive(struct link *link, uint32_t bytes);
 
 /* Sends 8 bytes and waits for 8 bytes, `count` times; shows the median and the mean round trip in

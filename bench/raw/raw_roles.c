@@ -1,13 +1,16 @@
 #include "bench/raw/raw.h"
 
+#include <string.h>
+
 #include "boot/platform.h"
 #include "drivers/check.h"
 #include "drivers/link.h"
 
-enum { PING_BYTES = 8, PINGS_MAX = 65536, RELAYED_MAX = LINK_BUFFERS_MAX };
+enum { PING_BYTES = 8, PINGS_MAX = 65536, RELAYED_MAX = LINK_BUFFERS_MAX, MESSAGES = 8 };
 
 static uint8_t segment[RAW_SEGMENT_BYTES];
 static uint32_t trip_us[PINGS_MAX];
+static uint8_t messages[MESSAGES * RAW_SEGMENT_BYTES]; /* filled in turn, as programs do */
 
 void raw_send(struct link *link)
 {
@@ -29,12 +32,16 @@ void raw_receive(struct link *link, uint32_t bytes)
     struct link_chunk chunk;
     uint64_t start_us = 0;
     uint32_t received = 0;
+    uint32_t place = 0;
     while (received < bytes) {
         while (link->ops->receive(link, &chunk)) {
             if (received == 0) {
                 start_us = platform_now_us();
             }
             received += chunk.bytes;
+            place = place + chunk.bytes <= sizeof(messages) ? place : 0;
+            memcpy(messages + place, chunk.data, chunk.bytes);
+            place += chunk.bytes;
             link->ops->release(link, chunk.buffer);
         }
         if (received < bytes) {

@@ -1,0 +1,29 @@
+/*
+ * mesh_run.h - runs the tool, which runs a program on a mesh of its own, and reads what it
+ * measured.
+ *
+ * The words "ecube ..." are given as a format; spaces separate them. A run ends after its limit at
+ * the latest, and with the bench.
+ *
+ * Units    ms, us, bytes
+ * Errors   false after a message on stderr, with what the tool said beside progress
+ */
+#pragma once
+
+#include <stdbool.h>
+
+enum { MESH_RUN_SECONDS = 180 };
+
+struct mesh_result {
+    double boot_ms;
+    double bytes, wall_us; /* of the last report of the program */
+    double processor_us;   /* of the tool and its QEMUs, all threads, from start to end */
+};
+
+/* Runs "BUILD/ecube WORDS"; processor_us, which may be NULL, becomes that of all its processes. */
+__attribute__((format(printf, 3, 4))) bool mesh_run_tool(const char *build, double *processor_us,
+                                                         const char *words, ...);
+
+/* Runs "BUILD/ecube run WORDS". When it fails, or reports nothing, what is missing is -1. */
+__attribute__((format(printf, 3, 4))) bool mesh_run(const char *build, struct mesh_result *result,
+                                                    const char *words, ...);
