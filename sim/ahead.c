@@ -125,20 +125,6 @@ void ahead_step(struct part *part, uint32_t place)
         fetch_out(part->sim, ahead, ahead->end->first->data + FRAME_HEADER_BYTES);
 }
 
-void ahead_arrive(const struct outbox *out, uint32_t at)
-{
-    if (at + AHEAD_PEER < out->count)
-        fetch(out->sendings[at + AHEAD_PEER].to);
-    if (at + AHEAD_SHOWN < out->count) {
-        const struct sim_end *end = out->sendings[at + AHEAD_SHOWN].to;
-        fetch(&end->part->sim->actors[end->actor]);
-        if (end->flight) {
-            fetch(end->flight);
-            fetch(end->flight->data);
-        }
-    }
-}
-
 void ahead_take(const struct outbox *out, uint32_t at)
 {
     if (at + AHEAD_PEER < out->count) {

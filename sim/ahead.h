@@ -20,8 +20,5 @@ void ahead_begin(struct part *part);
 /* ... at those behind the one at a place of their list, before it is stepped. */
 void ahead_step(struct part *part, uint32_t place);
 
-/* Looks at the ends whose frames are shown next. */
-void ahead_arrive(const struct outbox *out, uint32_t at);
-
-/* Looks at the ends of another part whose frames are taken next. */
+/* Looks at the ends whose frames are taken next. */
 void ahead_take(const struct outbox *out, uint32_t at);

@@ -98,12 +98,6 @@ static inline void append(struct sim_end *to, struct chunk *first, struct chunk 
         to->flight = first;
 }
 
-void sim_end_arrive(struct sim_end *end)
-{
-    end->due = false;
-    advance(end);
-}
-
 static void discard(struct pool *pool, struct chunk *chunk)
 {
     while (chunk) {
@@ -139,27 +133,13 @@ static uint64_t physical(struct sim *sim, struct sim_end *end, uint32_t bytes)
     return leaves + faults->delay_ns;
 }
 
-static bool own_part(const struct part *part, const struct sim_end *end)
-{
-    return end->to_part == part->pool.number;
-}
-
-/* Puts a frame aside until the round is over. The list of a receiver in another part is not to be
- * touched now. */
+/* Puts a frame aside until the round is over: not even an event of this round that shows what came
+ * to the receiver before may show it. */
 static EVERY_FRAME void put_aside(struct part *part, struct sim_end *end, struct chunk *first,
                                   struct chunk *last)
 {
-    struct sim_end *to = end->peer;
-
-    if (!own_part(part, end)) {
-        first->last = last;
-        part_send(part, end->to_part, (struct sending){to, first});
-        return;
-    }
-    append(to, first, last);
-    if (!to->due)
-        part_send(part, end->to_part, (struct sending){to, NULL});
-    to->due = true;
+    first->last = last;
+    part_send(part, end->to_part, (struct sending){end->peer, first});
 }
 
 /* The frame is complete. */

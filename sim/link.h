@@ -25,7 +25,6 @@ struct sim_end {
     uint16_t arrived;
     uint8_t port;
     uint8_t to_part;            /* of the peer; the number of parts: it is the host */
-    bool due;                   /* something was sent to it in this round */
     bool mute;                  /* nothing that it sends arrives any more */
     bool waiting;               /* an event stands for the first chunk under way */
     bool starved;               /* a chunk is there, and no buffer number is free */
@@ -58,10 +57,8 @@ void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, ui
 /* The event of an end has come: shows what is due. */
 void sim_end_due(struct sim_end *end);
 
-/* The round is over: what was sent to this end by one of its own part is on its way. */
-void sim_end_arrive(struct sim_end *end);
-
-/* ... a frame that was sent to it from another part, from `first` to first->last. */
+/* The round is over: a frame that was sent to this end, from `first` to first->last, is on its way.
+ */
 void sim_end_take(struct sim_end *end, struct chunk *first);
 
 /* Both ends lose their carrier; what is under way is lost. */

@@ -15,7 +15,7 @@
 struct chunk;
 struct sim_end;
 
-/* A frame to an end, from `first` to first->last; NULL: what was sent to it lies with it. */
+/* A frame to an end, from `first` to first->last. */
 struct sending {
     struct sim_end *to;
     struct chunk *first;

@@ -252,18 +252,6 @@ static void step_ready(struct part *part)
     }
 }
 
-/* What was sent within the part. */
-static void take_own(struct part *part)
-{
-    struct outbox *out = &part->out[part->pool.number];
-
-    for (uint32_t i = 0; i < out->count; i++) {
-        ahead_arrive(out, i);
-        sim_end_arrive(out->sendings[i].to);
-    }
-    out->count = 0;
-}
-
 static void take(struct outbox *out)
 {
     for (uint32_t i = 0; i < out->count; i++) {
@@ -294,7 +282,7 @@ void part_act(struct part *part)
     take_events(part);
     step_ready(part);
     part->acted = part->events;
-    take_own(part);
+    take(&part->out[part->pool.number]);
     part_tell(part);
 }
 
@@ -304,10 +292,7 @@ void part_meet(struct part *part)
 
     for (unsigned from = 0; from < sim->part_count; from++) {
         struct part *other = &sim->parts[from];
-        if (other == part)
-            take_own(part); /* from the host */
-        else
-            take(&other->out[part->pool.number]);
+        take(&other->out[part->pool.number]); /* its own: from the host */
         if (part->pool.number == 0)
             take(&other->out[sim->part_count]);
         pool_collect(&part->pool, &other->pool);

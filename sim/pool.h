@@ -31,7 +31,7 @@ enum chunk_kind { CHUNK_SHORT, CHUNK_LONG, CHUNK_KINDS };
  */
 struct chunk {
     _Alignas(CHUNK_LINE) struct chunk *next;
-    struct chunk *last; /* of a frame to another part; in the first of its chunks */
+    struct chunk *last; /* of a frame in an outbox; in the first of its chunks */
     uint8_t *data;
     uint64_t wall_due_ns;  /* not there before this wall time */
     uint64_t model_due_ns; /* not shown before this model time */

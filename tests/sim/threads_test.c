@@ -6,14 +6,15 @@
 #include "tests/unit/testing.h"
 
 #include "sim/crew.h"
+#include "sim/random.h"
 #include "tests/sim/simulation.h"
 
 #ifdef __SANITIZE_THREAD__
 static const unsigned threads[] = {3}; /* it is slow, and finds a race whoever wins it */
-enum { CREW_RUNS = 500 };
+enum { CREW_RUNS = 500, DRAWN_RUNS = 0 };
 #else
-static const unsigned threads[] = {2, 3, 7, 16};
-enum { CREW_RUNS = 10000 };
+static const unsigned threads[] = {2, 3, 4, 7, 16};
+enum { CREW_RUNS = 10000, DRAWN_RUNS = 40 };
 #endif
 
 static void expect_same(const struct sim_result *one, const struct sim_result *other)
@@ -29,6 +30,11 @@ static void expect_same(const struct sim_result *one, const struct sim_result *o
     assert_int_equal(one->wall_ns, other->wall_ns);
     assert_int_equal(one->line_count, other->line_count);
     assert_memory_equal(one->lines, other->lines, sizeof one->lines);
+    assert_int_equal(one->verdict, other->verdict);
+    assert_int_equal(one->trouble_count, other->trouble_count);
+    assert_int_equal(one->trouble_event, other->trouble_event);
+    for (unsigned i = 0; i < one->trouble_count && i < SIM_TROUBLES_MAX; i++)
+        assert_string_equal(one->troubles[i], other->troubles[i]);
 }
 
 static void expect_same_on_threads(struct sim_options *options)
@@ -37,10 +43,10 @@ static void expect_same_on_threads(struct sim_options *options)
     struct sim_result one = simulated(options);
 
     for (unsigned i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+        unsigned most = (1u << options->dims) / 2; /* two nodes for each */
         options->threads = threads[i];
         struct sim_result other = simulated(options);
-        assert_int_equal(other.threads, threads[i]);
-        assert_int_equal(one.verdict, other.verdict);
+        assert_int_equal(other.threads, threads[i] < most ? threads[i] : most);
         expect_same(&one, &other);
     }
 }
@@ -82,18 +88,58 @@ static void links_that_take_time_are_the_same_on_any_number_of_threads(void **st
 static void a_deadlock_is_told_the_same_on_any_number_of_threads(void **state)
 {
     struct sim_options options = simulation(6, SIM_CIRCLE, 10);
-    struct sim_result one = simulated(&options);
 
     (void)state;
-    options.threads = 3;
-    struct sim_result other = simulated(&options);
-    assert_int_equal(other.threads, 3);
-    assert_int_equal(one.verdict, SIM_STUCK);
-    assert_int_equal(one.trouble_count, other.trouble_count);
-    assert_int_equal(one.trouble_event, other.trouble_event);
-    for (unsigned i = 0; i < one.trouble_count && i < SIM_TROUBLES_MAX; i++)
-        assert_string_equal(one.troubles[i], other.troubles[i]);
-    expect_same(&one, &other);
+    assert_int_equal(simulated(&options).verdict, SIM_STUCK);
+    expect_same_on_threads(&options);
+}
+
+/* Any scenario that ends, mostly with messages in several pieces. */
+static struct sim_options drawn(uint64_t seed)
+{
+    unsigned dims = 2 + random_below(&seed, 4);
+    enum sim_scenario scenario = (enum sim_scenario)random_below(&seed, SIM_ENDING);
+    struct sim_options options = simulation(dims, scenario, 1 + random_below(&seed, 6000));
+
+    if (random_below(&seed, 4))
+        options.profile = unit_profile; /* most things happen at one time with others */
+    options.messages = 1 + random_below(&seed, 24);
+    options.sizes[options.size_count] = random_below(&seed, 1500);
+    options.size_count += random_below(&seed, 2);
+    options.contents = random_below(&seed, 2) ? SIM_CHECKED : SIM_SHARED;
+    options.scrub = random_below(&seed, 2);
+    options.faults.delay_ns = random_below(&seed, 3) ? 0 : random_below(&seed, 20000);
+    options.faults.rate = random_below(&seed, 3) ? 0 : 100000 + random_below(&seed, 10000000);
+    options.download_x = random_below(&seed, dims + 1);
+    options.seed = seed;
+    return options;
+}
+
+/* Seeds that have found something: an event showed what was sent in its own round. */
+static const uint64_t found[] = {35, 131, 175};
+
+static void whatever_is_drawn_is_the_same_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= DRAWN_RUNS; seed++) {
+        struct sim_options options = drawn(seed);
+        expect_same_on_threads(&options);
+    }
+    for (unsigned i = 0; i < sizeof found / sizeof found[0]; i++) {
+        struct sim_options options = drawn(found[i]);
+        expect_same_on_threads(&options);
+    }
+}
+
+/* A program that its own event lets send, to a node whose link has an event at the same time. */
+static void what_is_sent_in_a_round_is_not_shown_in_it(void **state)
+{
+    struct sim_options options = simulation(3, SIM_RANDOM, 5000);
+
+    (void)state;
+    options.profile = unit_profile;
+    options.messages = 16;
+    expect_same_on_threads(&options);
 }
 
 /* Damage is drawn frame by frame, and a timeline is written so. */
@@ -156,5 +202,7 @@ TEST_MAIN(cmocka_unit_test(every_scenario_is_the_same_on_any_number_of_threads),
           cmocka_unit_test(bytes_that_nobody_keeps_are_the_same_on_any_number_of_threads),
           cmocka_unit_test(links_that_take_time_are_the_same_on_any_number_of_threads),
           cmocka_unit_test(a_deadlock_is_told_the_same_on_any_number_of_threads),
+          cmocka_unit_test(whatever_is_drawn_is_the_same_on_any_number_of_threads),
+          cmocka_unit_test(what_is_sent_in_a_round_is_not_shown_in_it),
           cmocka_unit_test(what_happens_in_an_order_has_one_thread),
           cmocka_unit_test(a_crew_does_each_share_once_and_sees_the_others))
