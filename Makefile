@@ -47,7 +47,8 @@ PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.
 TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/down.c host/download.c host/duration.c \
 	host/fault.c host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
-	host/message.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c host/serve.c \
+	host/message.c host/offspring.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
+	host/rundir_watch.c host/serve.c \
 	host/sim.c host/sim_options.c host/socket_link.c host/symbols.c host/target.c host/topology.c host/up.c host/view.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c

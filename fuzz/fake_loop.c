@@ -152,7 +152,8 @@ void uv_update_time(uv_loop_t *loop)
 
 int launcher_start(struct launcher *launcher, const struct topology *topology,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
-                   const struct target *target, const char *rundir, struct message *message)
+                   const struct target *target, const struct rundir *rundir,
+                   struct message *message)
 {
     (void)crossings, (void)crossing_count, (void)target, (void)rundir, (void)message;
     *launcher = (struct launcher){.topology = *topology};

@@ -350,11 +350,12 @@ static void begin(void)
                                    .verbose = true};
     struct target target = {.kernel = "kernel.elf", .qemu = "qemu"};
     struct mesh_owner owner = {.emit = on_emit, .booted = on_booted, .ended = on_ended};
+    struct rundir rundir = {.path = "/nowhere"};
     struct message message;
 
     fake_world_begin();
     boots = jobs_open = 0;
-    CHECK(mesh_start(&mesh, &loop, &options, &target, "/nowhere", &owner, &message) == 0);
+    CHECK(mesh_start(&mesh, &loop, &options, &target, &rundir, &owner, &message) == 0);
     for (unsigned i = 0; i < LINKS; i++) {
         pipe_init(&pipes[i]);
         wires[i] = (struct wire){.pipe = &pipes[i], .channel = &mesh.host.router.ports[i].channel};

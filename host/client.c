@@ -54,6 +54,7 @@ int client_connect(const char *name, struct message *message)
     struct found found = {0};
     int fd;
 
+    rundir_sweep();
     if (!name) {
         rundir_list(visit, &found);
         if (found.count == 0) {

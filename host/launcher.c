@@ -87,9 +87,10 @@ static void cross(struct launcher *launcher, const struct launcher_crossing *cro
 }
 
 /* In the child, between fork and exec. */
-static _Noreturn void become_qemu(const struct launcher_node *node, unsigned port_count,
-                                  pid_t parent, struct target_command *command)
+static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t number, pid_t parent,
+                                  struct target_command *command)
 {
+    const struct launcher_node *node = &launcher->nodes[number];
     int null = open("/dev/null", O_RDONLY);
     sigset_t none;
 
@@ -104,16 +105,17 @@ static _Noreturn void become_qemu(const struct launcher_node *node, unsigned por
     dup2(null, 0);
     dup2(node->output_fd, 1);
     dup2(node->output_fd, 2);
-    for (unsigned p = 0; p < port_count; p++) {
+    for (unsigned p = 0; p < topology_ports(&launcher->topology, number); p++) {
         fcntl(node->port_fds[p], F_SETFD, 0);
     }
+    offspring_mark(launcher->run, number);
     execv(command->arguments[0], command->arguments);
     dprintf(2, "cannot run %s: %s\n", command->arguments[0], strerror(errno));
     _exit(127);
 }
 
 static int start_node(struct launcher *launcher, uint32_t number, const struct target *target,
-                      const char *rundir, struct message *message)
+                      const struct rundir *rundir, struct message *message)
 {
     struct launcher_node *node = &launcher->nodes[number];
     unsigned port_count = topology_ports(&launcher->topology, number);
@@ -124,10 +126,10 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
     if (node->output_fd < 0) {
         return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
     }
-    target_make_command(&command, target, rundir, number, node->port_fds, port_count);
+    target_make_command(&command, target, rundir->path, number, node->port_fds, port_count);
     node->pid = fork();
     if (node->pid == 0) {
-        become_qemu(node, port_count, parent, &command);
+        become_qemu(launcher, number, parent, &command);
     }
     if (node->pid < 0) {
         node->pid = 0;
@@ -142,9 +144,11 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
 
 int launcher_start(struct launcher *launcher, const struct topology *topology,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
-                   const struct target *target, const char *rundir, struct message *message)
+                   const struct target *target, const struct rundir *rundir,
+                   struct message *message)
 {
     *launcher = (struct launcher){.topology = *topology};
+    memcpy(launcher->run, rundir->run, sizeof launcher->run);
     launcher->nodes = calloc(topology->nodes, sizeof *launcher->nodes);
     if (!launcher->nodes) {
         return message_set(message, "out of memory");
@@ -174,20 +178,32 @@ int launcher_start(struct launcher *launcher, const struct topology *topology,
     return 0;
 }
 
+static bool is_dead(const void *context, uint32_t node)
+{
+    const struct launcher *launcher = context;
+
+    return node < launcher->topology.nodes && launcher->nodes[node].dead;
+}
+
 void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
                    void *context)
 {
+    bool any = false;
+
     for (uint32_t number = 0; number < launcher->topology.nodes; number++) {
         struct launcher_node *node = &launcher->nodes[number];
 
         if (node->pid > 0 && waitpid(node->pid, &node->wait_status, WNOHANG) == node->pid) {
             node->pid = 0;
-            node->dead = true;
+            node->dead = any = true;
             for (unsigned p = 0; p < launcher->topology.dims; p++) {
                 shutdown(node->port_fds[p], SHUT_RDWR);
             }
             died(context, number);
         }
+    }
+    if (any) {
+        offspring_kill(launcher->run, is_dead, launcher);
     }
 }
 
@@ -208,7 +224,7 @@ void launcher_describe(const struct launcher *launcher, uint32_t number,
     }
     end = strrchr(words, '\n');
     if (WIFSIGNALED(node->wait_status)) {
-        snprintf(text, LAUNCHER_NOTE_MAX, "killed by signal %d (%s)%s%s",
+        snprintf(text, LAUNCHER_NOTE_MAX, "was killed by signal %d (%s)%s%s",
                  WTERMSIG(node->wait_status), strsignal(WTERMSIG(node->wait_status)),
                  bytes > 0 ? ": " : "", end ? end + 1 : words);
     } else {

@@ -5,7 +5,8 @@
  * no others. The launcher keeps both ends of a cable between nodes: it can cut it, and when a node
  * dies it shuts that node's cables down, since a neighbour would see nothing while the launcher
  * holds the dead node's end. Of a host link it keeps the host's end. QEMUs get SIGKILL when the
- * tool dies, however it dies.
+ * tool dies, however it dies. What a node's process has started is killed when that ends, and by
+ * the guardian (rundir.h) when the tool does.
  *
  * Source   QEMU 7.2 -chardev socket,fd=; prctl(2) PR_SET_PDEATHSIG; measured: two processes per
  *          cable, no races
@@ -16,8 +17,9 @@
 #include <sys/types.h>
 
 #include "host/message.h"
-#include "host/topology.h"
+#include "host/rundir.h"
 #include "host/target.h"
+#include "host/topology.h"
 
 enum { LAUNCHER_NOTE_MAX = 300 };
 
@@ -36,6 +38,7 @@ struct launcher_crossing {
 
 struct launcher {
     struct topology topology;
+    char run[OFFSPRING_RUN_BYTES]; /* what its processes are marked with */
     struct launcher_node *nodes;
     int host_fds[TOPOLOGY_HOST_LINKS_MAX]; /* the host's ends */
 };
@@ -46,9 +49,11 @@ int launcher_check_descriptors(const struct topology *topology, struct message *
 /* Makes the cables, crosses those listed, starts the nodes. On failure nothing is left running. */
 int launcher_start(struct launcher *launcher, const struct topology *topology,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
-                   const struct target *target, const char *rundir, struct message *message);
+                   const struct target *target, const struct rundir *rundir,
+                   struct message *message);
 
-/* Reaps nodes that have ended and shuts their cables down; calls died for each. */
+/* Reaps nodes that have ended, kills what they have started and shuts their cables down; calls died
+ * for each. */
 void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
                    void *context);
 

@@ -175,8 +175,8 @@ static void open_handles(struct mesh *mesh)
 }
 
 int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *options,
-               const struct target *target, const char *rundir, const struct mesh_owner *owner,
-               struct message *message)
+               const struct target *target, const struct rundir *rundir,
+               const struct mesh_owner *owner, struct message *message)
 {
     *mesh = (struct mesh){.loop = loop, .options = *options, .owner = *owner, .target = *target};
     mesh->start_us = uv_hrtime() / 1000;

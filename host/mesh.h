@@ -182,8 +182,8 @@ struct mesh {
 
 /* Starts the nodes. */
 int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *options,
-               const struct target *target, const char *rundir, const struct mesh_owner *owner,
-               struct message *message);
+               const struct target *target, const struct rundir *rundir,
+               const struct mesh_owner *owner, struct message *message);
 
 /* Whether a request's arguments fit a mesh of so many nodes; the bytes of each node's block of
  * them. */

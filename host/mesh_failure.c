@@ -65,8 +65,8 @@ void mesh_node_died(void *context, uint32_t number)
         }
     }
     if (mesh->deaths++ < DEATHS_TOLD_MAX) {
-        mesh_emit_trouble(mesh, "node %u (rank %u) died during %s: its QEMU was %s",
-                          (unsigned)number, (unsigned)number, phase_text(mesh->phase), note);
+        mesh_emit_trouble(mesh, "node %u (rank %u) died during %s: its QEMU %s", (unsigned)number,
+                          (unsigned)number, phase_text(mesh->phase), note);
     }
     begin_failure(mesh);
 }

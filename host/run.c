@@ -12,7 +12,7 @@
 #include "host/mesh.h"
 #include "host/options.h"
 #include "host/output.h"
-#include "host/rundir.h"
+#include "host/rundir_watch.h"
 #include "host/verbs.h"
 #include "host/view.h"
 
@@ -28,6 +28,7 @@ struct run {
 
     uv_loop_t loop;
     uv_signal_t signals[3];
+    struct rundir_watch rundir_watch;
     struct mesh mesh;
     struct mesh_job_request request;
     struct view view;
@@ -194,8 +195,9 @@ static int execute(struct run *run, const struct mesh_options *options, const st
         return message_set(message, "cannot make an event loop: %s", uv_strerror(started));
     }
     watch_signals(run);
+    rundir_watch_start(&run->rundir_watch, &run->loop, &rundir, NULL, NULL, NULL);
     view_init(&run->view, options->topology.nodes);
-    started = mesh_start(&run->mesh, &run->loop, options, target, rundir.path, &owner, message);
+    started = mesh_start(&run->mesh, &run->loop, options, target, &rundir, &owner, message);
     if (started == 0) {
         uv_run(&run->loop, UV_RUN_DEFAULT);
     }
@@ -205,6 +207,7 @@ static int execute(struct run *run, const struct mesh_options *options, const st
     for (unsigned i = 0; i < 3; i++) {
         uv_close((uv_handle_t *)&run->signals[i], NULL);
     }
+    rundir_watch_close(&run->rundir_watch);
     mesh_close(&run->mesh);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);

@@ -11,13 +11,18 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define NAME_FORMAT   "ecube-%u-"
+#define HIDDEN_FORMAT ".ecube-%u-"
 
 enum {
     BASE_MAX = 40,
     REMOVE_TRIES = 40,
     REMOVE_PAUSE_US = 50000,
-    FDS_KEPT = 5 /* by the guardian: standard ones, the tool's pipe, the directory */
+    FDS_KEPT = 5,    /* by the guardian: standard ones, the tool's pipe, the directory */
+    BIRTH_MAX_S = 60 /* a directory without a lock is just being made, or its maker is dead */
 };
 
 /* $XDG_RUNTIME_DIR when it is short enough for socket paths, writable and ours. */
@@ -35,7 +40,7 @@ static const char *base_directory(void)
 
 void rundir_path(char path[RUNDIR_PATH_MAX], const char *name)
 {
-    snprintf(path, RUNDIR_PATH_MAX, "%s/ecube-%u-%.*s", base_directory(), (unsigned)getuid(),
+    snprintf(path, RUNDIR_PATH_MAX, "%s/" NAME_FORMAT "%.*s", base_directory(), (unsigned)getuid(),
              RUNDIR_NAME_MAX, name);
 }
 
@@ -75,12 +80,12 @@ static void remove_directory(const char *path)
     rmdir(path);
 }
 
-/* Whether that directory lies at path. */
-static bool lies_at(int directory, const char *path)
+/* Whether that file or directory lies at path. */
+static bool lies_at(int file, const char *path)
 {
     struct stat one, other;
 
-    return fstat(directory, &one) == 0 && lstat(path, &other) == 0 && one.st_dev == other.st_dev &&
+    return fstat(file, &one) == 0 && lstat(path, &other) == 0 && one.st_dev == other.st_dev &&
            one.st_ino == other.st_ino;
 }
 
@@ -102,58 +107,113 @@ static bool is_own_directory(const char *path)
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == getuid();
 }
 
-void rundir_list(void (*visit)(void *context, const char *name), void *context)
+/* Calls visit with path and name of every directory of this user's whose name begins so. */
+static void list(const char *format,
+                 void (*visit)(void *context, const char *path, const char *name), void *context)
 {
     const char *base = base_directory();
     DIR *directory = opendir(base);
     struct dirent *entry;
     char prefix[24], path[RUNDIR_PATH_MAX];
-    size_t prefix_bytes = (size_t)snprintf(prefix, sizeof prefix, "ecube-%u-", (unsigned)getuid());
+    size_t prefix_bytes = (size_t)snprintf(prefix, sizeof prefix, format, (unsigned)getuid());
 
     if (!directory) {
         return;
     }
     while ((entry = readdir(directory)) != NULL) {
-        if (strncmp(entry->d_name, prefix, prefix_bytes) == 0 &&
-            name_valid(entry->d_name + prefix_bytes)) {
-            rundir_path(path, entry->d_name + prefix_bytes);
+        const char *name = entry->d_name + prefix_bytes;
+
+        if (strncmp(entry->d_name, prefix, prefix_bytes) == 0 && name_valid(name)) {
+            snprintf(path, sizeof path, "%s/%s%.*s", base, prefix, RUNDIR_NAME_MAX, name);
             if (is_own_directory(path)) {
-                visit(context, entry->d_name + prefix_bytes);
+                visit(context, path, name);
             }
         }
     }
     closedir(directory);
 }
 
-/* Removes a directory whose lock nobody holds. */
-static void sweep_one(void *context, const char *name)
+struct visitor {
+    void (*visit)(void *context, const char *name);
+    void *context;
+};
+
+static void visit_name(void *context, const char *path, const char *name)
 {
-    char path[RUNDIR_PATH_MAX], lock[RUNDIR_PATH_MAX + 8];
+    const struct visitor *visitor = context;
+
+    (void)path;
+    visitor->visit(visitor->context, name);
+}
+
+void rundir_list(void (*visit)(void *context, const char *name), void *context)
+{
+    struct visitor visitor = {visit, context};
+
+    list(NAME_FORMAT, visit_name, &visitor);
+}
+
+/* Whether a directory may be one that is just being made. */
+static bool is_young(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) != 0 || time(NULL) - status.st_mtime <= BIRTH_MAX_S;
+}
+
+/* Removes a directory whose lock nobody holds, and what its tool has left running. */
+static void sweep_one(void *context, const char *path, const char *name)
+{
+    char lock[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX], run[OFFSPRING_RUN_BYTES] = "";
+    const bool *hidden = context;
     int fd;
 
-    (void)context;
-    rundir_path(path, name);
+    (void)name;
     snprintf(lock, sizeof lock, "%s/lock", path);
     fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) {
+    if ((fd < 0 || *hidden) && is_young(path)) {
+        close(fd);
         return;
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        if (fd >= 0 && pread(fd, run, sizeof run - 1, 0) == sizeof run - 1) {
+            offspring_end(run);
+        }
         remove_directory(path);
     }
     close(fd);
 }
 
-/* What the guardian says once, when it has tried to make the directory. */
+void rundir_sweep(void)
+{
+    bool hidden = false;
+
+    list(NAME_FORMAT, sweep_one, &hidden);
+    hidden = true;
+    list(HIDDEN_FORMAT, sweep_one, &hidden);
+}
+
+/* What the guardian says once, when it has tried to make the directory, or found it. */
 struct birth {
-    char hidden[RUNDIR_PATH_MAX];
+    char hidden[RUNDIR_PATH_MAX]; /* empty: it was there */
     int error;
 };
+
+/* The directory that is guarded; below 0 when there is none. */
+static int begin_guard(const char *path, bool anew, struct birth *birth)
+{
+    if (!anew) {
+        return open(path, O_DIRECTORY | O_RDONLY);
+    }
+    snprintf(birth->hidden, sizeof birth->hidden, "%s/" HIDDEN_FORMAT "XXXXXX", base_directory(),
+             (unsigned)getuid());
+    return mkdtemp(birth->hidden) ? open(birth->hidden, O_DIRECTORY | O_RDONLY) : -1;
+}
 
 /* The guardian: makes the directory, for what it has not made it may not find when the tool is
  * killed at once; sleeps until the tool closes its end of the pipe, by ending in whatever way; then
  * cleans up. */
-static _Noreturn void guard(int fd, int answer, const char *path)
+static _Noreturn void guard(int fd, int answer, const struct rundir *rundir, bool anew)
 {
     struct birth birth = {.error = 0};
     char byte;
@@ -165,9 +225,7 @@ static _Noreturn void guard(int fd, int answer, const char *path)
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    snprintf(birth.hidden, sizeof birth.hidden, "%s/.ecube-%u-XXXXXX", base_directory(),
-             (unsigned)getuid());
-    directory = mkdtemp(birth.hidden) ? open(birth.hidden, O_DIRECTORY | O_RDONLY) : -1;
+    directory = begin_guard(rundir->path, anew, &birth);
     birth.error = directory < 0 ? errno : 0;
     if (write(answer, &birth, sizeof birth) != sizeof birth || directory < 0) {
         rmdir(birth.hidden);
@@ -186,21 +244,35 @@ static _Noreturn void guard(int fd, int answer, const char *path)
     }
     while (read(3, &byte, 1) < 0 && errno == EINTR) {
     }
+    offspring_end(rundir->run);
     remove_surely(birth.hidden, 4);
-    remove_surely(path, 4);
+    remove_surely(rundir->path, 4);
     _exit(0);
 }
 
-/* Ends the guardian, which removes the directory. */
-static void dismiss_guardian(struct rundir *rundir)
+/* Lets the guardian do its work, even one that was stopped. False when it has not done it. */
+static bool dismiss_guardian(struct rundir *rundir)
 {
-    close(rundir->guardian_fd);
-    while (waitpid(rundir->guardian, NULL, 0) < 0 && errno == EINTR) {
+    int status = -1;
+
+    if (rundir->guardian > 0) {
+        close(rundir->guardian_fd);
+        kill(rundir->guardian, SIGCONT);
+        while (waitpid(rundir->guardian, &status, 0) < 0 && errno == EINTR) {
+        }
+        rundir->guardian = 0;
     }
+    return status == 0;
 }
 
-/* Starts the guardian; then the directory lies at `hidden`. */
-static int start_guardian(struct rundir *rundir, char hidden[RUNDIR_PATH_MAX],
+static void close_pair(const int ends[2])
+{
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Starts the guardian; a directory that it makes lies at `hidden` then. */
+static int start_guardian(struct rundir *rundir, bool anew, char hidden[RUNDIR_PATH_MAX],
                           struct message *message)
 {
     struct birth birth = {.error = EIO};
@@ -210,16 +282,23 @@ static int start_guardian(struct rundir *rundir, char hidden[RUNDIR_PATH_MAX],
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return message_set(message, "cannot make a pipe: %s", strerror(errno));
     }
-    if (pipe2(answers, O_CLOEXEC) != 0 || (rundir->guardian = fork()) < 0) {
+    if (pipe2(answers, O_CLOEXEC) != 0) {
+        message_set(message, "cannot make a pipe: %s", strerror(errno));
+        close_pair(ends);
+        return -1;
+    }
+    rundir->guardian = fork();
+    if (rundir->guardian < 0) {
         message_set(message, "cannot start a process: %s", strerror(errno));
-        close(ends[0]);
-        close(ends[1]);
+        close_pair(ends);
+        close_pair(answers);
+        rundir->guardian = 0;
         return -1;
     }
     if (rundir->guardian == 0) {
         close(ends[1]);
         close(answers[0]);
-        guard(ends[0], answers[1], rundir->path);
+        guard(ends[0], answers[1], rundir, anew);
     }
     close(ends[0]);
     close(answers[1]);
@@ -236,18 +315,47 @@ static int start_guardian(struct rundir *rundir, char hidden[RUNDIR_PATH_MAX],
     return 0;
 }
 
+/* Whether the directory is where it was made, and its lock in it. */
+static bool is_in_place(const struct rundir *rundir)
+{
+    char lock[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX];
+
+    snprintf(lock, sizeof lock, "%s/lock", rundir->path);
+    return lies_at(rundir->lock_fd, lock);
+}
+
+bool rundir_keep(struct rundir *rundir)
+{
+    char hidden[RUNDIR_PATH_MAX];
+    struct message message;
+
+    if (!is_in_place(rundir)) {
+        return false;
+    }
+    if (rundir->guardian > 0 && waitpid(rundir->guardian, NULL, WNOHANG) == rundir->guardian) {
+        close(rundir->guardian_fd);
+        rundir->guardian = 0;
+    }
+    if (rundir->guardian == 0) { /* when that fails it is tried again; the end needs no guardian */
+        start_guardian(rundir, false, hidden, &message);
+    }
+    return true;
+}
+
 /* The directory is made under a hidden name and renamed when its lock is held, so no sweep takes
  * it for stale. */
 int rundir_create(struct rundir *rundir, const char *name, struct message *message)
 {
-    char hidden[RUNDIR_PATH_MAX], lock[RUNDIR_PATH_MAX + 8], unique[RUNDIR_NAME_MAX + 1];
+    char hidden[RUNDIR_PATH_MAX], lock[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX],
+        unique[RUNDIR_NAME_MAX + 1];
     int status = -1;
 
     *rundir = (struct rundir){.lock_fd = -1, .guardian_fd = -1};
-    rundir_list(sweep_one, NULL);
+    rundir_sweep();
+    offspring_name_run(rundir->run);
     snprintf(unique, sizeof unique, "run-%d", (int)getpid());
     rundir_path(rundir->path, name ? name : unique);
-    if (start_guardian(rundir, hidden, message) != 0) {
+    if (start_guardian(rundir, true, hidden, message) != 0) {
         rundir->path[0] = '\0';
         return -1;
     }
@@ -255,6 +363,8 @@ int rundir_create(struct rundir *rundir, const char *name, struct message *messa
     rundir->lock_fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (rundir->lock_fd < 0 || flock(rundir->lock_fd, LOCK_EX | LOCK_NB) != 0) {
         message_set(message, "cannot lock %s: %s", lock, strerror(errno));
+    } else if (write(rundir->lock_fd, rundir->run, sizeof rundir->run) != sizeof rundir->run) {
+        message_set(message, "cannot write %s: %s", lock, strerror(errno));
     } else if (rename(hidden, rundir->path) != 0) {
         message_set(
             message,
@@ -274,7 +384,12 @@ void rundir_remove(struct rundir *rundir)
     if (rundir->path[0] == '\0') {
         return;
     }
-    dismiss_guardian(rundir);
+    if (!dismiss_guardian(rundir)) {
+        offspring_end(rundir->run);
+        if (is_in_place(rundir)) {
+            remove_directory(rundir->path);
+        }
+    }
     close(rundir->lock_fd);
     rundir->path[0] = '\0';
 }

@@ -2,8 +2,10 @@
  * rundir.h - the private directory of one mesh: QMP and GDB sockets, the control socket, the lock.
  *
  * It lies in $XDG_RUNTIME_DIR, else in /tmp, has mode 0700 and is named ecube-UID-NAME. A guardian
- * process makes it, and removes it when the tool is gone, however and whenever it went; the tool
- * holds a lock in it, so that what a guardian could not remove is stale to the next start.
+ * process makes it. When the tool is gone, however and whenever it went, the guardian kills what
+ * the nodes have started and removes the directory. The tool replaces a guardian that was killed.
+ * When both were killed at once, the next verb for meshes does that work: the tool holds a lock in
+ * the directory, which is stale when nobody holds it.
  */
 #pragma once
 
@@ -11,11 +13,13 @@
 #include <sys/types.h>
 
 #include "host/message.h"
+#include "host/offspring.h"
 
-enum { RUNDIR_PATH_MAX = 88, RUNDIR_NAME_MAX = 24 };
+enum { RUNDIR_PATH_MAX = 88, RUNDIR_FILE_MAX = 16, RUNDIR_NAME_MAX = 24 };
 
 struct rundir {
-    char path[RUNDIR_PATH_MAX]; /* empty: there is none */
+    char path[RUNDIR_PATH_MAX];    /* empty: there is none */
+    char run[OFFSPRING_RUN_BYTES]; /* what the nodes' processes are marked with */
     int lock_fd;
     int guardian_fd;
     pid_t guardian;
@@ -25,8 +29,15 @@ struct rundir {
  * has. */
 int rundir_create(struct rundir *rundir, const char *name, struct message *message);
 
-/* Removes the directory and ends the guardian. */
+/* Starts another guardian when the last one has died. False when the directory is not where it was,
+ * so that nobody finds the mesh any more. */
+bool rundir_keep(struct rundir *rundir);
+
+/* Kills what the nodes have started, removes the directory and ends the guardian. */
 void rundir_remove(struct rundir *rundir);
+
+/* Does the same for those whose tool and guardian are gone. */
+void rundir_sweep(void);
 
 /* Path of the directory that a mesh of this name has, whether it exists or not. */
 void rundir_path(char path[RUNDIR_PATH_MAX], const char *name);

@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include "host/clients.h"
-#include "host/rundir.h"
+#include "host/rundir_watch.h"
 
 enum { CLOSE_TURNS = 8 };
 
 struct server {
     uv_loop_t loop;
     uv_signal_t signals[3];
+    struct rundir_watch rundir_watch;
     struct mesh mesh;
     struct clients clients;
     struct client *runner; /* whose program is loaded */
@@ -207,11 +208,29 @@ static void on_signal(uv_signal_t *handle, int number)
     uv_stop(&server->loop);
 }
 
-static int listen_on(struct server *server, const char *directory, struct message *message)
+/* Nobody finds the mesh any more: who uses it now is told, and it ends. */
+static void on_directory_gone(void *context)
+{
+    struct server *server = context;
+    json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text",
+                              "the mesh ends: its directory was removed", "status", STATUS_MESH);
+
+    if (server->report_fd >= 0) {
+        report_boot(server, event);
+    }
+    for (struct client *client = server->clients.first; client; client = client->next) {
+        client_tell(client, json_incref(event));
+    }
+    json_decref(event);
+    server->status = STATUS_MESH;
+    uv_stop(&server->loop);
+}
+
+static int listen_on(struct server *server, struct rundir *rundir, struct message *message)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct clients_owner owner = {.context = server, .request = on_request, .gone = on_gone};
-    char path[RUNDIR_PATH_MAX + 16];
+    char path[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX];
     int status = uv_loop_init(&server->loop);
 
     if (status != 0) {
@@ -222,10 +241,12 @@ static int listen_on(struct server *server, const char *directory, struct messag
         server->signals[i].data = server;
         uv_signal_start(&server->signals[i], on_signal, numbers[i]);
     }
-    snprintf(path, sizeof path, "%s/control", directory);
+    snprintf(path, sizeof path, "%s/control", rundir->path);
     if (clients_listen(&server->clients, &server->loop, path, &owner) != 0) {
         return message_set(message, "cannot make the control socket %s", path);
     }
+    rundir_watch_start(&server->rundir_watch, &server->loop, rundir, path, on_directory_gone,
+                       server);
     return 0;
 }
 
@@ -239,10 +260,8 @@ int serve_mesh(const char *name, const struct mesh_options *options, const struc
     struct message message;
 
     server.report_fd = report_fd;
-    if (rundir_create(&rundir, name, &message) != 0 ||
-        listen_on(&server, rundir.path, &message) != 0 ||
-        mesh_start(&server.mesh, &server.loop, options, target, rundir.path, &owner, &message) !=
-            0) {
+    if (rundir_create(&rundir, name, &message) != 0 || listen_on(&server, &rundir, &message) != 0 ||
+        mesh_start(&server.mesh, &server.loop, options, target, &rundir, &owner, &message) != 0) {
         json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text", message.text,
                                   "status", STATUS_BAD_INPUT);
 
@@ -252,6 +271,7 @@ int serve_mesh(const char *name, const struct mesh_options *options, const struc
         return STATUS_BAD_INPUT;
     }
     uv_run(&server.loop, UV_RUN_DEFAULT);
+    rundir_watch_close(&server.rundir_watch);
     mesh_close(&server.mesh);
     for (unsigned i = 0; i < CLOSE_TURNS;
          i++) { /* lets last words leave; clients see the end of this process */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "board/virt/board.h"
@@ -96,12 +97,23 @@ static int check_kernel(const char *path, struct message *message)
     return 0;
 }
 
+/* The whole path: a mesh that stays runs in another directory. */
+static int take_path(char path[TARGET_PATH_MAX], const char *given, struct message *message)
+{
+    char *here = given[0] == '/' ? NULL : getcwd(NULL, 0);
+    int bytes = snprintf(path, TARGET_PATH_MAX, "%s%s%s", here ? here : "", here ? "/" : "", given);
+
+    free(here);
+    return bytes < TARGET_PATH_MAX ? 0
+                                   : message_set(message, "%.80s...: the path is too long", given);
+}
+
 int target_find(struct target *target, const char *kernel, const char *qemu,
                 struct message *message)
 {
-    if (kernel) {
-        snprintf(target->kernel, sizeof target->kernel, "%s", kernel);
-    } else if (find_kernel(target, message) != 0) {
+    struct stat status;
+
+    if (kernel ? take_path(target->kernel, kernel, message) : find_kernel(target, message)) {
         return -1;
     }
     if (check_kernel(target->kernel, message) != 0) {
@@ -110,9 +122,14 @@ int target_find(struct target *target, const char *kernel, const char *qemu,
     if (!qemu) {
         return find_qemu(target, message);
     }
-    snprintf(target->qemu, sizeof target->qemu, "%s", qemu);
+    if (take_path(target->qemu, qemu, message) != 0) {
+        return -1;
+    }
     if (access(target->qemu, X_OK) != 0) {
         return message_set(message, "cannot run %.300s: %s", qemu, strerror(errno));
+    }
+    if (stat(target->qemu, &status) != 0 || !S_ISREG(status.st_mode)) {
+        return message_set(message, "cannot run %.300s: it is not a file", qemu);
     }
     return 0;
 }

@@ -1,0 +1,125 @@
+# Nothing is left behind: QEMUs that a script in QEMU's place has started, a killed guardian, a directory that is removed.
+. tests/system/testing.sh
+
+arguments=$programs/arguments.elf
+misbehave=$programs/misbehave.elf
+
+# wrapper LINE... - a script, ./wrapper, that runs QEMU in that way; sh -c gets QEMU's arguments.
+wrapper() {
+    printf '#!/bin/sh\n%s\n' "$*" >wrapper
+    chmod +x wrapper
+}
+
+nothing_left() {
+    wait_until 20 no_processes || fail "left running: $(processes qemu-system) $(processes ecube)"
+    wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "left lying: $(ls -A "$XDG_RUNTIME_DIR")"
+}
+
+# The processes that hold a mesh, or its guardian.
+servers() {
+    processes ecube | grep -v guardian | cut -d ' ' -f 1
+}
+
+guardian() {
+    processes ecube-guardian | cut -d ' ' -f 1
+}
+
+# Starts a run that does not end by itself, in the background; its pid in $runner.
+start_spinning() {
+    "$ecube" run --mesh cube:1 "$@" "$misbehave" spin 0 >out 2>err &
+    runner=$!
+    wait_until 60 grep -q 'run: 0 of 2' err || { cat err; fail "the program does not start"; }
+}
+
+wrapped() {
+    wrapper "$1"
+    tool_succeeds run --mesh cube:1 --qemu ./wrapper "$arguments" some
+    no_processes || fail "left running: $(processes qemu-system)"
+    start_spinning --qemu ./wrapper
+    kill -9 $runner
+    wait $runner 2>/dev/null
+    nothing_left
+}
+
+wrapped_node_dies() {
+    wrapper 'qemu-system-arm "$@"; exit'
+    tool_succeeds up --name wrapped --mesh cube:1 --qemu ./wrapper
+    tool_succeeds kill --name wrapped 1
+    wait_until 20 eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the QEMU of the node that was killed lives"
+    tool_succeeds down --name wrapped
+    no_processes || fail "left running: $(processes qemu-system)"
+}
+
+guardian_killed() {
+    start_spinning
+    first=$(guardian)
+    kill -9 "$first" || fail "no guardian"
+    wait_until 20 eval '[ -n "$(guardian)" ] && [ "$(guardian)" != "$first" ]' || fail "no other guardian"
+    kill "-$1" $runner
+    wait $runner 2>/dev/null
+    nothing_left
+}
+
+guardian_stopped() {
+    start_spinning
+    kill -STOP "$(guardian)" || fail "no guardian"
+    kill -TERM $runner
+    wait $runner
+    nothing_left
+}
+
+# No verb needs to be told what lies about.
+both_killed() {
+    wrapper 'qemu-system-arm "$@"; exit'
+    tool_succeeds up --name doomed --mesh cube:1 --qemu ./wrapper
+    # shellcheck disable=SC2046 -- one or two of them
+    kill -9 $(guardian) $(servers) || fail "no processes"
+    wait_until 20 eval '[ "$(process_count ecube)" -eq 0 ]' || fail "they live"
+    tool_fails 2 "no mesh named 'doomed' is up" ps --name doomed
+    nothing_left
+}
+
+directory_removed() {
+    tool_succeeds up --name lost --mesh cube:1
+    timeout 60 "$ecube" load --name lost "$misbehave" spin 0 >load.out 2>load.err &
+    loader=$!
+    wait_until 60 grep -q 'run: 0 of 2' load.err || fail "the program does not start"
+    "$@"
+    wait $loader
+    code=$?
+    [ "$code" -eq 3 ] || fail "status $code of the load"
+    grep -qx 'ecube: the mesh ends: its directory was removed' load.err || { cat load.err; fail "no line about it"; }
+    wait_until 20 no_processes || fail "the mesh outlives its directory"
+    tool_succeeds up --name lost --mesh cube:0
+    tool_succeeds load --name lost "$arguments" again
+    tool_succeeds down --name lost
+    nothing_left
+}
+
+remove_all() { rm -rf "$XDG_RUNTIME_DIR"/ecube-*-lost; }
+remove_lock() { rm "$XDG_RUNTIME_DIR"/ecube-*-lost/lock; }
+remove_socket() { rm "$XDG_RUNTIME_DIR"/ecube-*-lost/control; }
+
+# The old one does not take the directory of the new one along.
+name_taken_at_once() {
+    tool_succeeds up --name lost --mesh cube:1
+    remove_all
+    tool_succeeds up --name lost --mesh cube:0
+    wait_until 20 eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the mesh outlives its directory"
+    tool_succeeds load --name lost "$arguments" again
+    tool_succeeds down --name lost
+    nothing_left
+}
+
+check "a script that has QEMU as its child leaves none" wrapped 'qemu-system-arm "$@"; exit'
+check "nor one that has it in a pipe, a group and a session of its own" wrapped 'setsid timeout 100 qemu-system-arm "$@" | cat'
+check "a node that is killed takes along what its script has started" wrapped_node_dies
+check "a guardian that was killed is replaced, and the tool ended" guardian_killed TERM
+check "a guardian that was killed is replaced, and the tool killed" guardian_killed KILL
+check "a guardian that is stopped does its work in the end" guardian_stopped
+check "what tool and guardian could not end, the next verb does" both_killed
+check "a mesh whose directory is removed ends and says so" directory_removed remove_all
+check "a mesh whose lock is removed ends and says so" directory_removed remove_lock
+check "a mesh whose socket is removed ends and says so" directory_removed remove_socket
+check "a name whose directory was removed can be up again at once" name_taken_at_once
+cases_done
