@@ -55,7 +55,7 @@ EXAMPLES := examples/complete_exchange/complete_exchange.c \
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/prover_test.c tests/unit/query_test.c \
-	tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
+	tests/unit/raw_run_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
@@ -353,6 +353,8 @@ $(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(TABL
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
 # The tool is killed where it calls them.
 $(B)/tests/unit/rundir_test: TEST_LINK := -Wl,--wrap=flock,--wrap=rename
+# What it tests is the bench's, not the tool's.
+$(B)/tests/unit/raw_run_test: $(call checked,bench/raw_run.c)
 
 # The same test once more, with another sanitizer.
 $(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(TABLES) host/check.c)
