@@ -55,8 +55,9 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topo
 void host_links_pump(struct host_links *host);
 
 /* Queues a packet; it goes when the router has a slot. False when the outbox is full. */
-bool host_links_send(struct host_links *host, uint8_t kind, uint32_t dst, const void *body,
-                     uint32_t bytes);
+__attribute__((warn_unused_result)) bool host_links_send(struct host_links *host, uint8_t kind,
+                                                         uint32_t dst, const void *body,
+                                                         uint32_t bytes);
 
 /* Whether nothing of what circuits were given to send is still read, by the router or by a socket.
  */

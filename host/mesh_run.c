@@ -238,6 +238,13 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
                   (unsigned)packet->node, (unsigned)packet->node);
         return;
     }
+    /* What a program had begun when it ended its node goes on with, and may hear of late. */
+    if (mesh->phase == MESH_RUN && packet->kind == PACKET_DISAGREE &&
+        packet->bytes >= DISAGREE_BYTES) {
+        mesh_tell_disagreement(mesh, packet);
+        mesh->job.status = mesh->job.status > 1 ? mesh->job.status : 1;
+        return;
+    }
     if (mesh->phase != MESH_RUN || !mesh->nodes[packet->node].running) {
         return;
     }
@@ -249,12 +256,6 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
         if (packet->bytes >= 4) {
             mesh->nodes[packet->node].exit_untold = (int)(get32(packet->body) & 0xff);
             node_ended(mesh, packet->node, mesh->nodes[packet->node].exit_untold);
-        }
-        break;
-    case PACKET_DISAGREE:
-        if (packet->bytes >= DISAGREE_BYTES) {
-            mesh_tell_disagreement(mesh, packet);
-            mesh->job.status = mesh->job.status > 1 ? mesh->job.status : 1;
         }
         break;
     case PACKET_FAULT:

@@ -40,7 +40,7 @@ enum {
     OPERATION_GONE = 0xff /* in an ENTER: an answer of a program that has ended; it wants none */
 };
 
-static bool send_enter(struct node *node, unsigned round, const struct enter *enter)
+static int send_enter(struct node *node, unsigned round, const struct enter *enter)
 {
     uint8_t body[ENTER_BYTES];
 
@@ -53,7 +53,7 @@ static bool send_enter(struct node *node, unsigned round, const struct enter *en
     body[14] = enter->run;
     body[15] = 0;
     return router_send(&node->router, PACKET_ENTER, node->router.id ^ 1u << round, body,
-                       sizeof body) == E_OK;
+                       sizeof body);
 }
 
 static void finish(struct node *node, int status)
@@ -151,13 +151,13 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
 
 /* Tells the host which two neighbours are not in the same collective; the lower one of them does.
  */
-static void tell_disagreement(struct node *node, uint32_t neighbour, const struct enter *heard)
+static int tell_disagreement(struct node *node, uint32_t neighbour, const struct enter *heard)
 {
     const struct enter *mine = &node->collective.mine;
     uint8_t body[DISAGREE_BYTES] = {0};
 
     if (neighbour < node->router.id)
-        return;
+        return E_OK;
     put32(body, neighbour);
     put32(body + 4, mine->bytes);
     put32(body + 8, mine->root);
@@ -165,11 +165,12 @@ static void tell_disagreement(struct node *node, uint32_t neighbour, const struc
     put32(body + 16, heard->root);
     body[20] = mine->operation;
     body[21] = heard->operation;
-    router_send(&node->router, PACKET_DISAGREE, ID_HOST, body, sizeof body);
+    return router_send(&node->router, PACKET_DISAGREE, ID_HOST, body, sizeof body);
 }
 
-/* What two halves agree on, the same whichever half asks: an end of a program before a mismatch. */
-static void merge(struct node *node, const struct enter *heard)
+/* What two halves agree on, the same whichever half asks: an end of a program before a mismatch.
+ * E_FULL: the host is still to be told that they do not, and nothing has changed. */
+static int merge(struct node *node, const struct enter *heard)
 {
     struct collective *c = &node->collective;
     struct enter *mine = &c->mine;
@@ -181,9 +182,11 @@ static void merge(struct node *node, const struct enter *heard)
             mine->status = heard->status;
     } else if (heard->operation != mine->operation || heard->bytes != mine->bytes ||
                heard->root != mine->root) {
+        if (tell_disagreement(node, node->router.id ^ 1u << c->round, heard) != E_OK)
+            return E_FULL;
         mine->status = E_MISMATCH;
-        tell_disagreement(node, node->router.id ^ 1u << c->round, heard);
     }
+    return E_OK;
 }
 
 /* Goes through the entry rounds as far as neighbours have answered. */
@@ -194,14 +197,15 @@ static void pump_entry(struct node *node)
     while (c->round < node->router.dims) {
         struct enter *heard = &c->heard[c->epoch & 1][c->round];
         if (!c->round_sent) {
-            if (!send_enter(node, c->round, &c->mine))
+            if (send_enter(node, c->round, &c->mine) != E_OK)
                 return;
             c->round_sent = true;
         }
         if (!heard->here || heard->epoch != c->epoch)
             return;
+        if (merge(node, heard) != E_OK)
+            return;
         heard->here = false;
-        merge(node, heard);
         c->round++;
         c->round_sent = false;
     }
@@ -266,7 +270,7 @@ void collective_gone(struct node *node)
         if (!heard->here || !is_gone(node, heard))
             continue;
         /* Two programs that have ended must not answer each other's answers for ever. */
-        heard->here = heard->operation != OPERATION_GONE && !send_enter(node, round, &gone);
+        heard->here = heard->operation != OPERATION_GONE && send_enter(node, round, &gone) != E_OK;
         c->gone_owed |= heard->here;
     }
 }

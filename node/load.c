@@ -67,13 +67,15 @@ static bool has_room(const struct node *node, const struct load *load, uint32_t 
            (node->router.id & ((1u << load->dims) - 1)) == 0;
 }
 
+/* Answers an offer at once, or not at all: it is repeated until it has been answered. */
 static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match)
 {
     uint8_t body[12] = {0};
 
     put32(body, want);
     put32(body + 4, match);
-    router_send(&node->router, kind, dst, body, kind == PACKET_READY ? 12 : 4);
+    if (router_send(&node->router, kind, dst, body, kind == PACKET_READY ? 12 : 4) != E_OK)
+        node->dropped_requests++;
 }
 
 /* Circuits that wait for their step of a collective that is no more. */
@@ -92,8 +94,12 @@ void load_offer(struct node *node, const struct notice *notice)
     const uint8_t *body = notice->packet + PACKET_HEADER_BYTES;
     uint32_t from = get32(notice->packet + 4), want = get32(body);
 
-    if (notice->bytes < OFFER_BYTES || router_slots_free(&node->router) < REPLY_SLOTS)
-        return; /* asked again */
+    if (notice->bytes < OFFER_BYTES)
+        return;
+    if (router_slots_free(&node->router) < REPLY_SLOTS) {
+        node->dropped_requests++; /* asked again */
+        return;
+    }
     if (load->state == LOAD_RECEIVING && load->from == from && load->want == want) {
         answer(node, PACKET_READY, from, want, want);
         return;
@@ -103,8 +109,9 @@ void load_offer(struct node *node, const struct notice *notice)
         answer(node, PACKET_GONE, from, want, 0);
         return;
     }
-    if (node->program == PROGRAM_RUNNING || load->state != LOAD_IDLE || collective_active(node) ||
-        !router_quiet(&node->router)) {
+    /* How the last program ended is said first: its report reads the memory that it had. */
+    if (node->program == PROGRAM_RUNNING || node->owed & (OWED_FAULT | OWED_EXIT) ||
+        load->state != LOAD_IDLE || collective_active(node) || !router_quiet(&node->router)) {
         answer(node, PACKET_LATER, from, want, 0);
         return;
     }

@@ -63,15 +63,31 @@ static void remove_want(struct node *node, unsigned index)
             (node->want_count - index) * sizeof node->wants[0]);
 }
 
-bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match,
-                  uint32_t room)
+/* READY from a posted receive for an announced message; E_FULL: no slot now. */
+static int send_ready(struct node *node, const struct want *want, const struct request *request)
 {
     uint8_t body[12];
 
-    put32(body, want);
-    put32(body + 4, match);
-    put32(body + 8, room);
-    return router_send(&node->router, kind, dst, body, kind == PACKET_READY ? 12 : 4) == E_OK;
+    put32(body, want->id);
+    put32(body + 4, request_name(node, request));
+    put32(body + 8, request->bytes);
+    return router_send(&node->router, PACKET_READY, want->src, body, sizeof body);
+}
+
+/* A word without more than a name: QUEUED, LATER, GONE. */
+static int send_word(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
+{
+    uint8_t body[4];
+
+    put32(body, name);
+    return router_send(&node->router, kind, dst, body, sizeof body);
+}
+
+/* Answers an announcement at once, or not at all: it is repeated until it has been answered. */
+static void answer(struct node *node, uint8_t kind, const struct want *want)
+{
+    if (send_word(node, kind, want->src, want->id) != E_OK)
+        node->dropped_requests++;
 }
 
 /* Joins a receive and a stored message; false when it cannot be done now. */
@@ -96,9 +112,8 @@ static bool join(struct node *node, struct request *request, unsigned index)
             request_finish(node, send, E_OK, send->issue_ns);
         }
     } else {
-        if (!match_answer(node, PACKET_READY, want.src, want.id, request_name(node, request),
-                          request->bytes))
-            return false;
+        if (send_ready(node, &want, request) != E_OK)
+            return false; /* it stays stored, and is looked for again in each step */
         settle_receive(request, want.src, want.tag, want.bytes);
         request->match = want.id;
         request->state = STATE_MOVING;
@@ -201,31 +216,30 @@ void match_want(struct node *node, const uint8_t *packet)
         return;
     }
     if (!takes_messages(node, packet[32])) {
-        match_answer(node, PACKET_GONE, want.src, want.id, 0, 0);
+        answer(node, PACKET_GONE, &want);
         return;
     }
     /* It is repeated when its answer is late, or was overtaken by an older one. */
     const struct request *receive = expecting(node, want.src, want.id);
     if (receive) {
-        if (!receive->accepted)
-            match_answer(node, PACKET_READY, want.src, want.id, request_name(node, receive),
-                         receive->bytes);
+        if (!receive->accepted && send_ready(node, &want, receive) != E_OK)
+            node->dropped_requests++;
         return;
     }
     if (is_stored(node, want.src, want.id)) {
-        match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
+        answer(node, PACKET_QUEUED, &want);
         return;
     }
     uint32_t behind = get32(packet + 28);
     if (behind && !expecting(node, want.src, behind) && !is_stored(node, want.src, behind)) {
-        match_answer(node, PACKET_LATER, want.src, want.id, 0, 0);
+        answer(node, PACKET_LATER, &want);
         return;
     }
     unsigned before = node->want_count;
     if (!store_want(node, &want, WANTS_MAX))
-        match_answer(node, PACKET_LATER, want.src, want.id, 0, 0);
+        answer(node, PACKET_LATER, &want);
     else if (node->want_count > before)
-        match_answer(node, PACKET_QUEUED, want.src, want.id, 0, 0);
+        answer(node, PACKET_QUEUED, &want);
 }
 
 unsigned match_announced(struct node *node)
@@ -238,15 +252,33 @@ unsigned match_announced(struct node *node)
     return count;
 }
 
-bool match_end(struct node *node)
+/* READY is said once, so this answer is owed until it is said. */
+void match_deny(struct node *node, uint32_t dst, uint32_t name)
 {
-    if (takes_messages(node, node->load.run))
-        return false;
-    while (node->want_count && router_slots_free(&node->router) >= REPLY_SLOTS) {
-        match_answer(node, PACKET_GONE, node->wants[0].src, node->wants[0].id, 0, 0);
-        remove_want(node, 0);
+    for (unsigned i = 0; i < node->gone_count; i++)
+        if (node->gones[i].dst == dst && node->gones[i].name == name)
+            return;
+    if (node->gone_count == GONES_MAX) { /* more than a node's own announcements bring about */
+        node->dropped_requests++;
+        return;
     }
-    return node->want_count > 0;
+    node->gones[node->gone_count++] = (struct gone){dst, name};
+    node->messages_move = true;
+}
+
+bool match_say_gone(struct node *node)
+{
+    while (node->gone_count &&
+           send_word(node, PACKET_GONE, node->gones[0].dst, node->gones[0].name) == E_OK) {
+        node->gone_count--;
+        memmove(&node->gones[0], &node->gones[1], node->gone_count * sizeof node->gones[0]);
+    }
+    if (takes_messages(node, node->load.run))
+        return node->gone_count > 0;
+    while (node->want_count && router_slots_free(&node->router) >= REPLY_SLOTS &&
+           send_word(node, PACKET_GONE, node->wants[0].src, node->wants[0].id) == E_OK)
+        remove_want(node, 0);
+    return node->gone_count + node->want_count > 0;
 }
 
 /* A short message that came without a READY. */

@@ -116,7 +116,7 @@ static void take_answer(struct node *node, const uint8_t *packet)
     uint32_t peer = get32(packet + 4);
 
     if (packet[0] == PACKET_READY && (!request || request->kind != REQUEST_SEND)) {
-        match_answer(node, PACKET_GONE, peer, get32(packet + 20), 0, 0);
+        match_deny(node, peer, get32(packet + 20));
         return;
     }
     if (packet[0] == PACKET_GONE && request && request->kind == REQUEST_RECEIVE &&
@@ -290,7 +290,7 @@ void message_pump(struct node *node, uint64_t now_us)
 
     if (!node->messages_move)
         return;
-    left = match_end(node);
+    left = match_say_gone(node);
     for (unsigned i = 0; i < node->request_count; i++) {
         struct request *request = request_at(node, i);
         if (send_moves(request) && now_us >= request->again_us)

@@ -74,7 +74,7 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     node->program_moves = true;
     node->start_due = false;
     node->exit_status = status;
-    node->exit_owed = state == PROGRAM_EXITED;
+    node->owed |= state == PROGRAM_EXITED ? OWED_EXIT : 0;
     node->call_open = false;
     message_end(node);
     collective_gone(node);
@@ -104,7 +104,7 @@ static void take_packet(struct node *node, const struct notice *notice)
         if (node->program == PROGRAM_RUNNING || node->start_due)
             program_end(node, PROGRAM_EXITED, E_CANCELLED);
         break;
-    case PACKET_QUERY: report_state(node); break;
+    case PACKET_QUERY: node->owed |= OWED_STATE; break;
     default: break;
     }
 }
@@ -135,14 +135,17 @@ bool node_work(struct node *node, uint64_t now_us)
 
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
         const struct notice *notice;
+        uint32_t slots;
         while (router_noticed(&node->router) && (notice = router_notice(&node->router)))
             take_notice(node, notice, now_us);
         collective_pump(node);
         message_pump(node, now_us);
         more = node->load_due && load_pump(node, now_us);
         report_pump(node, now_us);
+        slots = node->router.slots_free;
         router_move(&node->router, now_us);
-        if (node->router.notice_count == 0)
+        /* Packets that a dead link has dropped leave slots for what is owed. */
+        if (node->router.notice_count == 0 && !(node->router.slots_free & ~slots))
             break;
     }
     router_flush(&node->router);
@@ -199,20 +202,11 @@ bool node_program_runs(const struct node *node)
 
 void node_fault(struct node *node, uint64_t now_us, const struct fault *fault)
 {
-    uint8_t body[PACKET_BODY_MAX] = {0};
-    uint32_t text_bytes = fault->text ? (uint32_t)strlen(fault->text) : 0;
-
-    if (text_bytes > PACKET_BODY_MAX - FAULT_BYTES)
-        text_bytes = PACKET_BODY_MAX - FAULT_BYTES;
-    put32(body, fault->kind);
-    put32(body + 4, fault->address);
-    put32(body + 8, fault->status_register);
-    for (unsigned i = 0; i < 16; i++)
-        put32(body + 12 + 4 * i, fault->registers[i]);
-    put32(body + 76, fault->cpsr);
-    put32(body + 80, fault->line);
-    memcpy(body + FAULT_BYTES, fault->text ? fault->text : "", text_bytes);
-    program_end(node, PROGRAM_FAULTED, 0);
-    router_send(&node->router, PACKET_FAULT, ID_HOST, body, FAULT_BYTES + text_bytes);
+    node->fault = *fault;
+    node->owed |= OWED_FAULT;
+    /* Before all else that the end brings about: a kernel that has failed may not come that far. */
+    report_pump(node, now_us);
+    if (!(node->owed & OWED_EXIT)) /* else the program had ended before its kernel failed */
+        program_end(node, PROGRAM_FAULTED, 0);
     node_work(node, now_us);
 }

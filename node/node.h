@@ -44,7 +44,7 @@ struct fault {
     uint32_t status_register;
     uint32_t registers[16]; /* r0..r12, sp, lr, pc */
     uint32_t cpsr;
-    uint32_t line; /* a failed CHECK: its line and file */
+    uint32_t line; /* a failed CHECK: its line and file, a string that stays */
     const char *text;
 };
 

@@ -18,7 +18,7 @@ void report_notice(struct node *node, const struct notice *notice, uint64_t now_
     case NOTICE_IDENTITY: node->identity_us = now_us; break;
     case NOTICE_UP:
         if (node->links_told)
-            node->links_owed = true;
+            node->owed |= OWED_LINKS;
         break;
     case NOTICE_CROSSED: /* the boot tells of crossed cables; later, what it carries is lost */
         if (node->links_told)
@@ -55,7 +55,7 @@ static bool links_settled(const struct node *node)
     return true;
 }
 
-static bool send_links(struct node *node)
+static int send_links(struct node *node)
 {
     uint8_t body[LINKS_HEADER_BYTES + PORTS_MAX * LINKS_PORT_BYTES] = {0};
 
@@ -68,7 +68,7 @@ static bool send_links(struct node *node)
         put32(entry + 4, peer);
     }
     return router_send(&node->router, PACKET_LINKS, ID_HOST, body,
-                       LINKS_HEADER_BYTES + node->router.port_count * LINKS_PORT_BYTES) == E_OK;
+                       LINKS_HEADER_BYTES + node->router.port_count * LINKS_PORT_BYTES);
 }
 
 static void pump_links(struct node *node, uint64_t now_us)
@@ -76,11 +76,11 @@ static void pump_links(struct node *node, uint64_t now_us)
     if (node->router.id == ID_UNKNOWN)
         return;
     bool due = links_settled(node) || now_us - node->identity_us >= LINKS_REPORT_US;
-    if ((due && !node->links_told) || node->links_owed) {
-        if (!send_links(node))
+    if ((due && !node->links_told) || node->owed & OWED_LINKS) {
+        if (send_links(node) != E_OK)
             return;
         node->links_told = true;
-        node->links_owed = false;
+        node->owed &= (uint8_t)~OWED_LINKS;
     }
 }
 
@@ -95,22 +95,6 @@ static void pump_dead(struct node *node)
             return;
         node->dead_owed &= ~(1u << p);
     }
-}
-
-void report_pump(struct node *node, uint64_t now_us)
-{
-    if (!node->links_told || node->links_owed)
-        pump_links(node, now_us);
-    if (node->dead_owed)
-        pump_dead(node);
-    if (node->exit_owed) {
-        uint8_t body[4];
-        put32(body, (uint32_t)node->exit_status);
-        node->exit_owed =
-            router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body) != E_OK;
-    }
-    if (node->state_owed)
-        report_state(node);
 }
 
 uint64_t report_deadline(const struct node *node)
@@ -207,7 +191,7 @@ void node_interrupted(struct node *node, uint32_t pc, uint32_t lr)
     node->program_lr = lr;
 }
 
-void report_state(struct node *node)
+static int send_state(struct node *node)
 {
     const struct request *request;
     uint8_t body[STATE_BYTES] = {node->program};
@@ -227,5 +211,47 @@ void report_state(struct node *node)
         put64(body + 32, wake_us > node->router.now_us ? wake_us - node->router.now_us : 0);
     }
     put_counters(node, body + STATE_COUNTERS_AT);
-    node->state_owed = router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body) != E_OK;
+    return router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
+}
+
+static int send_fault(struct node *node)
+{
+    const struct fault *fault = &node->fault;
+    uint8_t body[PACKET_BODY_MAX] = {0};
+    uint32_t text_bytes = fault->text ? (uint32_t)strlen(fault->text) : 0;
+
+    if (text_bytes > PACKET_BODY_MAX - FAULT_BYTES)
+        text_bytes = PACKET_BODY_MAX - FAULT_BYTES;
+    put32(body, fault->kind);
+    put32(body + 4, fault->address);
+    put32(body + 8, fault->status_register);
+    for (unsigned i = 0; i < 16; i++)
+        put32(body + 12 + 4 * i, fault->registers[i]);
+    put32(body + 76, fault->cpsr);
+    put32(body + 80, fault->line);
+    memcpy(body + FAULT_BYTES, fault->text ? fault->text : "", text_bytes);
+    return router_send(&node->router, PACKET_FAULT, ID_HOST, body, FAULT_BYTES + text_bytes);
+}
+
+static int send_exit(struct node *node)
+{
+    uint8_t body[4];
+
+    put32(body, (uint32_t)node->exit_status);
+    return router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body);
+}
+
+/* A slot that comes free does so in a step, which comes here: what is owed then is said. */
+void report_pump(struct node *node, uint64_t now_us)
+{
+    if (!node->links_told || node->owed & OWED_LINKS)
+        pump_links(node, now_us);
+    if (node->dead_owed)
+        pump_dead(node);
+    if (node->owed & OWED_FAULT && send_fault(node) == E_OK)
+        node->owed &= (uint8_t)~OWED_FAULT;
+    if (node->owed & OWED_EXIT && send_exit(node) == E_OK)
+        node->owed &= (uint8_t)~OWED_EXIT;
+    if (node->owed & OWED_STATE && send_state(node) == E_OK)
+        node->owed &= (uint8_t)~OWED_STATE;
 }

@@ -30,7 +30,10 @@ enum {
     SOON_DOUBLINGS = 10,               /* longer each time, for it may never be done */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
     HASH_SLICE_BYTES = 32 * 1024,
-    REPLY_SLOTS = 6 /* slots kept for answers: requests are not taken with fewer */
+    REPLY_SLOTS = 6, /* slots kept for answers: requests are not taken with fewer */
+    /* A program that ends leaves at most so many announcements; while one runs, only those count
+     * that were repeated because their answer was late. */
+    GONES_MAX = ECUBE_REQUESTS_MAX
 };
 
 enum request_kind { REQUEST_FREE, REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE };
@@ -130,11 +133,20 @@ struct load {
     uint8_t digest[DIGEST_BYTES];
 };
 
+/* What must be said once, and has found no slot yet: report_pump says it when there is one. */
+enum owed { OWED_LINKS = 1, OWED_FAULT = 2, OWED_EXIT = 4, OWED_STATE = 8 };
+
+/* A GONE that is still to be said: for a READY to a message that is no more. */
+struct gone {
+    uint32_t dst, name;
+};
+
 /* What every step looks at comes first, here and in what this is made of. */
 struct node {
     uint8_t program; /* enum program_state */
-    bool start_due, exit_owed, links_owed, links_told, state_owed;
-    bool messages_move; /* a send may go on, or a posted receive may find a stored message */
+    uint8_t owed;    /* of enum owed: what the host has not been told yet */
+    bool start_due, links_told;
+    bool messages_move; /* a send or a posted receive may go on, or a GONE is owed */
     bool call_open;     /* a system call waits */
     bool program_moves; /* it may go on, or has ended */
     uint8_t request_count;
@@ -157,11 +169,16 @@ struct node {
     struct router router;
 
     struct node_config config;
-    uint32_t program_pc, program_lr;           /* when it was last interrupted; 0: it was not yet */
+    uint32_t program_pc, program_lr; /* when it was last interrupted; 0: it was not yet */
+    uint8_t gone_count;
+    struct gone gones[GONES_MAX];              /* oldest first */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
     struct want wants[WANT_PLACES]; /* in order of arrival */
-    struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
+    union {
+        struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
+        struct fault fault; /* while OWED_FAULT: the program that asked for collectives is over */
+    };
 };
 
 _Static_assert(sizeof(void *) != 8 ||
@@ -212,16 +229,16 @@ void collective_reset(struct node *node);
 void match_receive(struct node *node, struct request *request);
 /* All bytes of a receive's message are in its buffer, as far as they fit. */
 void match_finish(struct node *node, struct request *request, uint64_t done_ns);
-/* Answers an announcement; false when no slot is free. */
-bool match_answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match,
-                  uint32_t room);
+/* Tells a receiver that the message is no more for which it is ready. */
+void match_deny(struct node *node, uint32_t dst, uint32_t name);
 /* Joins a message of this node to itself with its receive, or stores it, if there is room. */
 void match_self(struct node *node, struct request *request);
 void match_want(struct node *node, const uint8_t *packet);
 /* Moves the announcements of other nodes to the front of the stored messages; how many they are. */
 unsigned match_announced(struct node *node);
-/* Tells those who announced a message to a program that has ended; true when some still wait. */
-bool match_end(struct node *node);
+/* Says the GONEs that are owed: to those who are ready for a message that is no more, and to those
+ * who announced one to a program that has ended; true when some are still owed. */
+bool match_say_gone(struct node *node);
 void match_open(struct node *node, unsigned port, const uint8_t *packet);
 
 int collective_start(struct node *node, const struct ecube_abi_collective *arguments);
@@ -247,7 +264,6 @@ bool load_pump(struct node *node, uint64_t now_us);
 uint64_t load_deadline(const struct node *node);
 
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us);
-void report_state(struct node *node);
 void report_pump(struct node *node, uint64_t now_us);
 uint64_t report_deadline(const struct node *node);
 

@@ -7,8 +7,8 @@
  * knows is in state.h and port.h: only for those who give it a place, and for those who look.
  *
  * Units    bytes; wall time in us, model time in ns
- * Errors   E_FULL no slot for a packet; E_BUSY another circuit of this source is being set up;
- *          E_LINK_DEAD no way
+ * Errors   E_FULL no slot for a packet, which is owed until there is one; E_BUSY another circuit of
+ *          this source is being set up; E_LINK_DEAD no way
  * Source   circuits and their time: Boppana & Raghavendra, CENG 90-20 (1990), section 2
  *          e-cube routes: Dally & Seitz 1987, IEEE Trans. Computers C-36(5):547-553
  */
@@ -70,9 +70,9 @@ static inline bool router_noticed(const struct router *router)
 /* Wall time at which router_step wants to run next; UINT64_MAX: only when something arrives. */
 uint64_t router_deadline(const struct router *router);
 
-/* Sends a packet to dst; the body is copied, NULL when it has no bytes. E_FULL: no slot now. */
-int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body,
-                uint32_t bytes);
+/* Sends a packet to dst; the body is copied, NULL when it has no bytes. E_FULL: it is owed. */
+__attribute__((warn_unused_result)) int router_send(struct router *router, uint8_t kind,
+                                                    uint32_t dst, const void *body, uint32_t bytes);
 
 /* How many more small packets router_send takes now. */
 unsigned router_slots_free(const struct router *router);
@@ -81,7 +81,8 @@ unsigned router_slots_free(const struct router *router);
  * Starts a circuit from this node. E_BUSY: one to another node, or of another kind, has no answer
  * yet; messages to one node follow each other without waiting for answers, up to CIRCUITS_MAX.
  */
-int router_open(struct router *router, const struct circuit_source *source);
+__attribute__((warn_unused_result)) int router_open(struct router *router,
+                                                    const struct circuit_source *source);
 
 /* Mask of the ports where an OPEN packet waits for this node's answer. */
 static inline uint32_t router_opens(const struct router *router)

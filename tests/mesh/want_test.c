@@ -89,6 +89,19 @@ static void a_message_that_is_gone_frees_its_receive_for_the_next_one(void **sta
     neighbours_expect_no_more(all);
 }
 
+static void a_ready_for_a_message_that_is_no_more_is_told_gone_when_slots_are_full(void **state)
+{
+    struct neighbours *all = *state;
+
+    node_fills_slots(all);
+    neighbour_answers(all, 1, PACKET_READY, 0x10501, 77);
+    neighbours_turn_without_2(all);
+    for (int i = 0; i < 20; i++)
+        neighbours_pass_ms(all, 500); /* node 2 takes packets again: slots are free */
+    const struct heard *gone = neighbours_expect(all, PACKET_GONE, 1);
+    assert_int_equal(gone->name, 77);
+}
+
 /* An announcement that came twice, late, was told READY twice, and each READY is told GONE. */
 static void a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_one(void **state)
 {
@@ -293,6 +306,7 @@ static void a_message_shorter_than_announced_is_as_long_as_it_is(void **state)
 TEST_MAIN(NODE_TEST(an_announcement_that_comes_again_is_stored_once),
           NODE_TEST(an_announcement_that_comes_again_is_told_ready_again_until_its_circuit_comes),
           NODE_TEST(a_message_that_is_gone_frees_its_receive_for_the_next_one),
+          NODE_TEST(a_ready_for_a_message_that_is_no_more_is_told_gone_when_slots_are_full),
           NODE_TEST(a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_one),
           NODE_TEST(a_receive_whose_circuit_has_come_is_not_freed),
           NODE_TEST(an_announcement_behind_one_that_is_not_known_is_put_off),

@@ -105,6 +105,13 @@ function_and_line() {
     words | grep -Eq 'dereference_null.*misbehave\.c:[0-9]+' || { words; fail "neither function nor line"; }
 }
 
+behind_text() {
+    tool run --mesh cube:2 "$misbehave" talk 2
+    [ "$status" -eq 139 ] || { words; fail "status $status"; }
+    [ "$(grep -c '^\[2\] line ' out)" -eq 26 ] || { cat out; fail "not all lines"; }
+    words | grep -Eq 'node 2 \(rank 2\): .*null pointer' || { words; fail "no line about the crash"; }
+}
+
 in_json() {
     tool run --mesh cube:1 --json result.json "$misbehave" null 1
     told=$("$json_get" result.json troubles 0) || fail "no trouble in the JSON file"
@@ -146,6 +153,7 @@ check "nodes that disagree on a collective are told" disagrees
 check "a node that ends without its collective does not hang the others" absent
 check "a crash does not disturb circuits that pass through its node" crash_beside_traffic
 check "a fault names function and source line" function_and_line
+check "a fault right behind much text is told, and the text too" behind_text
 check "what went wrong is in the JSON file, too" in_json
 check "what a program had begun when it ended the others complete" leavers 0 "no error" begun
 check "so they do when it crashed" leavers 139 "no error" crash

@@ -24,6 +24,14 @@ __attribute__((noinline)) static int dereference_null(void)
     return (int)*pointer;
 }
 
+/* So much text that no packet slot is left for what becomes of it. */
+__attribute__((noinline)) static int talk_and_crash(void)
+{
+    for (int i = 0; i < 26; i++)
+        printf("line %d\n", i);
+    return dereference_null();
+}
+
 __attribute__((noinline)) static int write_memory(uintptr_t address)
 {
     pointer = (uint32_t *)address;
@@ -141,6 +149,8 @@ static int alone(const char *what, int value)
 {
     if (strcmp(what, "null") == 0)
         return dereference_null();
+    if (strcmp(what, "talk") == 0)
+        return talk_and_crash();
     if (strcmp(what, "divide") == 0)
         return value / zero;
     if (strcmp(what, "reciprocal") == 0)
