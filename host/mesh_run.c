@@ -49,22 +49,38 @@ static void take_console(struct mesh *mesh, const struct mesh_packet *packet)
     }
 }
 
-json_t *mesh_describe(const struct mesh *mesh, int status)
+/* What was measured; null: it was not. */
+static json_t *measured(bool known, double value)
+{
+    return known ? json_real(value) : json_null();
+}
+
+/* Null: no program has been sent. */
+static json_t *describe_download(const struct mesh *mesh)
 {
     const struct mesh_job *job = &mesh->job;
     const struct download_plan *plan = &job->plan;
+    bool complete = job->receipts == mesh->options.topology.nodes;
     uint64_t model_ns =
         job->clock_end_ns > job->clock_base_ns ? job->clock_end_ns - job->clock_base_ns : 0;
-    json_t *download = json_pack("{s:s, s:i, s:I, s:f, s:f, s:f, s:i}", "strategy",
-                                 download_strategy_name(plan->strategy), "x", (int)plan->x, "bytes",
-                                 (json_int_t)plan->bytes, "model_us", (double)model_ns / 1e3,
-                                 "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
-                                 (double)job->wall_us / 1e3, "receipts", (int)job->receipts);
 
-    return json_pack("{s:s, s:i, s:f, s:o, s:i, s:o, s:o}", "mesh", mesh->options.topology.name,
+    if (!mesh->job_held) {
+        return json_null();
+    }
+    return json_pack(
+        "{s:s, s:i, s:I, s:o, s:f, s:o, s:i}", "strategy", download_strategy_name(plan->strategy),
+        "x", (int)plan->x, "bytes", (json_int_t)plan->bytes, "model_us",
+        measured(complete, (double)model_ns / 1e3), "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
+        measured(complete, (double)job->wall_us / 1e3), "receipts", (int)job->receipts);
+}
+
+json_t *mesh_describe(const struct mesh *mesh, int status)
+{
+    return json_pack("{s:s, s:i, s:o, s:o, s:i, s:o, s:o}", "mesh", mesh->options.topology.name,
                      "nodes", (int)mesh->options.topology.nodes, "boot_ms",
-                     (double)mesh->boot_us / 1e3, "download", download, "status", status, "reports",
-                     report_to_json(&job->reports), "troubles", json_copy(mesh->troubles));
+                     measured(mesh->boot_us > 0, (double)mesh->boot_us / 1e3), "download",
+                     describe_download(mesh), "status", status, "reports",
+                     report_to_json(&mesh->job.reports), "troubles", json_copy(mesh->troubles));
 }
 
 /* Told up to a second late, and not in a broken mesh: there the dead node or link is the reason. */

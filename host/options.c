@@ -146,7 +146,10 @@ static const struct argp_option load_option_list[] = {
      "end a run that takes longer (default 10m; units are ms, s, m and h, a number alone is "
      "seconds)",
      0},
-    {"json", KEY_JSON, "FILE", 0, "write the results to FILE as one JSON object", 0},
+    {"json", KEY_JSON, "FILE", 0,
+     "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
+     "object",
+     0},
     {"verbose", 'v', NULL, 0, "show registers of faults", 0},
     {0},
 };

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,8 +14,22 @@ static int cannot_write(const struct output *output, int error, struct message *
                        strerror(error));
 }
 
+static int take_standard_output(struct output *output, struct message *message)
+{
+    *output = (struct output){.path = "to standard output", .what = "JSON", .taken = true};
+    fflush(stdout);
+    output->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (output->fd < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+        return cannot_write(output, errno, message);
+    }
+    return 0;
+}
+
 int output_open(struct output *output, const char *path, struct message *message)
 {
+    if (path && strcmp(path, "-") == 0) {
+        return take_standard_output(output, message);
+    }
     return output_open_as(output, "JSON file", path, message);
 }
 
@@ -33,10 +48,10 @@ int output_open_as(struct output *output, const char *what, const char *path,
     return 0;
 }
 
-/* A pipe or device cannot be cut short. */
+/* A pipe or device cannot be cut short, and standard output may be a file that others add to. */
 static bool emptied(const struct output *output)
 {
-    return ftruncate(output->fd, 0) == 0 || errno == EINVAL;
+    return output->taken || ftruncate(output->fd, 0) == 0 || errno == EINVAL;
 }
 
 int output_begin(struct output *output, struct message *message)

@@ -1,6 +1,9 @@
 /*
  * output.h - the files of --json and --trace: opened before the run, so that an unwritable one is
  * told then.
+ *
+ * `--json -` is standard output. What reads it expects one JSON object, so all else that is written
+ * to standard output from then on goes to standard error.
  */
 #pragma once
 
@@ -13,9 +16,11 @@ struct output {
     const char *path; /* NULL: none was asked for */
     const char *what; /* for messages */
     int fd;
-    bool made; /* it did not exist before */
+    bool made;  /* it did not exist before */
+    bool taken; /* it is what standard output was */
 };
 
+/* Of results: a file, or "-". */
 int output_open(struct output *output, const char *path, struct message *message);
 
 /* The same for a file that is no JSON object of results but, say, a trace. */

@@ -17,7 +17,11 @@ struct ps {
 };
 
 static const struct argp_option option_list[] = {
-    {"json", KEY_JSON, "FILE", 0, "write everything, all counters too, to FILE", 0}, {0}};
+    {"json", KEY_JSON, "FILE", 0,
+     "write everything, all counters too, to FILE (-: standard output, and the table to standard "
+     "error)",
+     0},
+    {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {

@@ -77,6 +77,12 @@ json_t *report_count(uint64_t count)
     return count <= INT64_MAX ? json_integer((json_int_t)count) : json_real((double)count);
 }
 
+/* A closed form or a bound: who says nothing leaves it 0. */
+static json_t *claim_us(uint64_t claim_ns, uint64_t model_ns)
+{
+    return claim_ns == 0 && model_ns > 0 ? json_null() : json_real((double)claim_ns / 1e3);
+}
+
 json_t *report_to_json(const struct report_table *table)
 {
     json_t *list = json_array();
@@ -84,15 +90,14 @@ json_t *report_to_json(const struct report_table *table)
     for (unsigned i = 0; i < table->count; i++) {
         const struct report *r = &table->reports[i];
 
-        json_array_append_new(
-            list,
-            json_pack("{s:s, s:o, s:o, s:f, s:o, s:f, s:f, s:o}", "name", r->name, "bytes",
-                      report_count(r->bytes), "steps",
-                      r->unstepped ? json_null() : report_count(r->steps), "model_us",
-                      (double)r->model_ns / 1e3, "predicted_us",
-                      r->unpredicted ? json_null() : json_real((double)r->predicted_ns / 1e3),
-                      "bound_us", (double)r->bound_ns / 1e3, "wall_us", (double)r->wall_ns / 1e3,
-                      "wrong", r->unchecked ? json_null() : report_count(r->wrong)));
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:f, s:o, s:o, s:f, s:o}", "name",
+                                              r->name, "bytes", report_count(r->bytes), "steps",
+                                              r->unstepped ? json_null() : report_count(r->steps),
+                                              "model_us", (double)r->model_ns / 1e3, "predicted_us",
+                                              claim_us(r->predicted_ns, r->model_ns), "bound_us",
+                                              claim_us(r->bound_ns, r->model_ns), "wall_us",
+                                              (double)r->wall_ns / 1e3, "wrong",
+                                              r->unchecked ? json_null() : report_count(r->wrong)));
     }
     return list;
 }
@@ -112,10 +117,18 @@ static void write_count(char *text, size_t room, const json_t *count)
     }
 }
 
+static void write_time(char *text, size_t room, const json_t *time_us)
+{
+    if (json_is_real(time_us)) {
+        snprintf(text, room, "%.3f", json_real_value(time_us));
+    }
+}
+
 static void print_line(FILE *file, const json_t *report)
 {
     double model_us = number(report, "model_us"), bound_us = number(report, "bound_us");
-    char bytes[32] = "-", steps[32] = "-", eta[16] = "-", predicted[32] = "-", wrong[32] = "-";
+    char bytes[32] = "-", steps[32] = "-", predicted[32] = "-", bound[32] = "-";
+    char eta[16] = "-", wrong[32] = "-";
 
     write_count(bytes, sizeof bytes, json_object_get(report, "bytes"));
     write_count(steps, sizeof steps, json_object_get(report, "steps"));
@@ -123,11 +136,10 @@ static void print_line(FILE *file, const json_t *report)
     if (bound_us > 0) {
         snprintf(eta, sizeof eta, "%.3f", model_us / bound_us);
     }
-    if (!json_is_null(json_object_get(report, "predicted_us"))) {
-        snprintf(predicted, sizeof predicted, "%.3f", number(report, "predicted_us"));
-    }
-    fprintf(file, "%14s %6s %14.3f %14s %14.3f %7s %11.3f %6s\n", bytes, steps, model_us, predicted,
-            bound_us, eta, number(report, "wall_us") / 1e3, wrong);
+    write_time(predicted, sizeof predicted, json_object_get(report, "predicted_us"));
+    write_time(bound, sizeof bound, json_object_get(report, "bound_us"));
+    fprintf(file, "%14s %6s %14.3f %14s %14s %7s %11.3f %6s\n", bytes, steps, model_us, predicted,
+            bound, eta, number(report, "wall_us") / 1e3, wrong);
 }
 
 void report_print(FILE *file, const json_t *reports)

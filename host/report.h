@@ -16,9 +16,8 @@
 struct report {
     char name[ECUBE_NAME_MAX];
     uint64_t bytes, steps, model_ns, predicted_ns, bound_ns, wall_ns, wrong;
-    bool unstepped;   /* there is no schedule */
-    bool unpredicted; /* there is no closed form */
-    bool unchecked;   /* contents were not looked at */
+    bool unstepped; /* there is no schedule */
+    bool unchecked; /* contents were not looked at */
 };
 
 struct report_table {
@@ -34,8 +33,9 @@ void report_free(struct report_table *table);
 /* A count; one of 2^63 and more is a real number, for JSON integers have a sign. */
 json_t *report_count(uint64_t count);
 
-/* The list of the JSON output. */
+/* The list of the JSON output. What was not looked at, and a closed form or bound of 0 for what took
+ * time, is null. */
 json_t *report_to_json(const struct report_table *table);
 
-/* Prints a list made by report_to_json as a table. */
+/* Prints a list made by report_to_json as a table, null as "-". */
 void report_print(FILE *file, const json_t *reports);

@@ -38,7 +38,7 @@ struct run {
     uint64_t run_us;
     char history[SIM_HISTORY_MAX][SIM_TEXT_MAX];
     unsigned history_count;
-    uint64_t predicted_ns; /* of the download before the scenario */
+    uint64_t predicted_ns; /* of the last download, as download_ns of the result */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -147,7 +147,6 @@ static int prepare(struct run *run, struct output *output, struct message *messa
     struct download_costs costs = costs_of(options, options->image_bytes);
     options->download_x =
         arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, options->dims);
-    run->predicted_ns = download_decremental_ns(&costs, options->dims, options->download_x);
     choose_threads(arguments);
     if (choose_contents(arguments, message) != 0) {
         return -1;
@@ -173,6 +172,18 @@ static void show_progress(struct view *view, const struct sim *sim)
 
     view_event(view, event);
     json_decref(event);
+}
+
+/* The closed form of the last download: of the scenario's image, or the one before it. */
+static uint64_t download_predicted_ns(const struct run *run)
+{
+    const struct sim_options *options = &run->arguments.options;
+    const struct sim_result *result = &run->result;
+    bool own = options->scenario == SIM_LOAD && result->line_count > 0;
+    struct download_costs costs =
+        costs_of(options, own ? result->lines[result->line_count - 1].bytes : options->image_bytes);
+
+    return download_decremental_ns(&costs, options->dims, options->download_x);
 }
 
 /* Notes when lines become complete, for their time on this machine. */
@@ -218,6 +229,7 @@ static int execute(struct run *run, struct message *message)
         }
     }
     note_lines(run, sim, &complete);
+    run->predicted_ns = download_predicted_ns(run);
     run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
     if (run->arguments.options.traced) {
@@ -252,7 +264,6 @@ static json_t *reports_of(const struct run *run)
                             .wall_ns = (run->begun_us[i + 1] - run->begun_us[i]) * 1000,
                             .wrong = line->wrong,
                             .unstepped = options->scenario > SIM_LOAD,
-                            .unpredicted = options->scenario > SIM_LOAD,
                             .unchecked = !run->result.checked && options->scenario != SIM_LOAD};
         if (options->scenario == SIM_LOAD) {
             struct download_costs costs = costs_of(options, line->bytes);
@@ -281,6 +292,20 @@ static int status_of(const struct run *run)
     }
 }
 
+/* The last download; null: none has come to its end. */
+static json_t *describe_download(const struct run *run)
+{
+    const struct sim_result *r = &run->result;
+
+    if (!r->receipts) {
+        return json_null();
+    }
+    return json_pack("{s:s, s:i, s:I, s:f, s:f, s:n, s:i}", "strategy", "decremental", "x",
+                     (int)run->arguments.options.download_x, "bytes", (json_int_t)r->download_bytes,
+                     "model_us", (double)r->download_ns / 1e3, "predicted_us",
+                     (double)run->predicted_ns / 1e3, "wall_ms", "receipts", (int)r->receipts);
+}
+
 static json_t *describe(const struct run *run, json_t *reports)
 {
     const struct sim_options *options = &run->arguments.options;
@@ -293,10 +318,6 @@ static json_t *describe(const struct run *run, json_t *reports)
     for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         json_array_append_new(troubles, json_string(r->troubles[i]));
     }
-    json_t *download = json_pack("{s:s, s:i, s:I, s:f, s:f, s:i}", "strategy", "decremental", "x",
-                                 (int)options->download_x, "bytes", (json_int_t)r->download_bytes,
-                                 "model_us", (double)r->download_ns / 1e3, "predicted_us",
-                                 (double)run->predicted_ns / 1e3, "receipts", (int)r->receipts);
     json_t *sim = json_pack(
         "{s:s, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
         sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed, "digest", digest,
@@ -305,8 +326,9 @@ static json_t *describe(const struct run *run, json_t *reports)
         seconds > 0 ? (double)r->events / seconds : 0, "node_bytes", (json_int_t)r->node_bytes,
         "checked", (int)r->checked, "damaged", (json_int_t)r->damaged, "troubles", troubles);
     return json_pack("{s:s, s:i, s:o, s:i, s:o, s:o}", "mesh", run->arguments.topology.name,
-                     "nodes", (int)run->arguments.topology.nodes, "download", download, "status",
-                     status_of(run), "reports", reports, "sim", sim);
+                     "nodes", (int)run->arguments.topology.nodes, "download",
+                     describe_download(run), "status", status_of(run), "reports", reports, "sim",
+                     sim);
 }
 
 static void digest_text(const struct trace_result *trace, char text[65])

@@ -64,7 +64,10 @@ static const struct argp_option option_list[] = {
      0},
     {"image", KEY_IMAGE, "N", 0, "bytes of the program that is downloaded first (default 512)", 0},
     {"x", KEY_X, "N", 0, "dimension of the download's smallest subcube (default: the best)", 0},
-    {"json", KEY_JSON, "FILE", 0, "write the results to FILE as one JSON object", 0},
+    {"json", KEY_JSON, "FILE", 0,
+     "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
+     "object",
+     0},
     {"trace", KEY_TRACE, "FILE", 0,
      "write a timeline to FILE, as Chrome trace JSON, for ui.perfetto.dev or chrome://tracing: one "
      "track per directed link, circuits as slices in model time",

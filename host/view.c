@@ -135,7 +135,11 @@ void view_result(struct view *view, const json_t *result)
         printf("\nboot      %s, %u nodes, %.1f ms\n", string_of(result, "mesh"), nodes,
                number_of(result, "boot_ms"));
     }
-    if (receipts > 0) {
+    if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
+        printf("download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",
+               string_of(download, "strategy"), number_of(download, "x"),
+               number_of(download, "bytes"), receipts, nodes);
+    } else if (receipts > 0) {
         printf("download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us,\n"
                "          wall %.1f ms, receipts %u of %u%s\n",
                string_of(download, "strategy"), number_of(download, "x"),

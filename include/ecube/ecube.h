@@ -62,8 +62,8 @@ struct ecube_report {
     uint64_t bytes;   /* size of the operation, as in "bytes per pair" */
     uint64_t steps;
     uint64_t model_ns;     /* measured */
-    uint64_t predicted_ns; /* ecube_predict_ns */
-    uint64_t bound_ns;     /* ecube_bound_ns */
+    uint64_t predicted_ns; /* ecube_predict_ns; 0: none, shown as "-" */
+    uint64_t bound_ns;     /* ecube_bound_ns; likewise */
     uint64_t wall_ns;
     uint64_t wrong; /* bytes that were not what they should be */
 };

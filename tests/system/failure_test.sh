@@ -187,6 +187,10 @@ failed_json() {
     [ "$("$json_get" result.json status)" = 7 ] || { cat result.json; fail "status in the JSON file"; }
     tool run --mesh cube:1 --json result.json --kill 1@run "$programs/misbehave.elf" spin 1
     [ "$("$json_get" result.json status)" = 3 ] || { cat result.json; fail "status in the JSON file"; }
+    tool run --mesh cube:1 --json - --kill 1@boot "$programs/misbehave.elf" spin 1
+    [ "$("$json_get" out status)" = 3 ] || { cat out; fail "status on standard output"; }
+    [ "$("$json_get" out boot_ms)" = null ] || { cat out; fail "a time of a boot that failed"; }
+    [ "$("$json_get" out download)" = null ] || { cat out; fail "a download that was none"; }
 }
 
 for phase in boot download run run+200; do

@@ -18,6 +18,34 @@ messages_have_no_steps() {
     [ "$("$json_get" result.json reports 0 steps)" = null ] || fail "steps in the JSON file"
 }
 
+# value KEY... - in the last result.json.
+value() {
+    "$json_get" result.json "$@" || fail "no $* in the JSON file"
+}
+
+the_download_is_one_download() {
+    tool_succeeds sim --mesh cube:2 download --bytes 100,3000 --json result.json
+    [ "$(value download model_us)" = "$(value reports 1 model_us)" ] || { cat result.json; fail "of another image"; }
+    [ "$(value download predicted_us)" = "$(value reports 1 predicted_us)" ] || { cat result.json; fail "two mixed"; }
+    [ "$(value download bytes)" -ge 3000 ] || { cat result.json; fail "bytes of another image"; }
+    tool sim --mesh cube:2 exchange --kill 1@boot --json result.json
+    [ "$(value download)" = null ] || { cat result.json; fail "a download that was none"; }
+}
+
+standard_output_is_json_alone() {
+    tool_succeeds sim --mesh cube:2 exchange --bytes 16 --json result.json
+    cp out table
+    tool_succeeds sim --mesh cube:2 exchange --bytes 16 --json -
+    cp out piped.json
+    [ "$("$json_get" piped.json sim digest)" = "$(value sim digest)" ] || { cat out; fail "another object"; }
+    grep -q 'complete exchange' err || { cat err; fail "no table on standard error"; }
+    [ "$(grep -c . table)" -eq "$(grep -c . err)" ] || { cat err; fail "another table"; }
+    [ ! -e ./- ] || fail "a file called -"
+    echo first >both
+    timeout 60 "$ecube" sim --mesh cube:1 barrier --json - >>both 2>err || fail "status $?"
+    [ "$(head -n 1 both)" = first ] || fail "what stood in the file is gone"
+}
+
 messages_take_the_time_of_real_nodes() {
     tool_succeeds sim --mesh cube:1 hotspot --messages 16 --bytes 16,400,2000,9000
     sed -n 's/^ *\([0-9]*\)  *- *\([0-9]*\.[0-9]*\)  *- .*/\1 bytes: \2 us/p' out >simulated
@@ -303,6 +331,8 @@ faults_too_late() {
 
 check "sim prints the table of the emulated mesh, exact to the tick" shows_the_exact_table
 check "messages have no steps and no closed form" messages_have_no_steps
+check "the JSON of downloads tells of one of them" the_download_is_one_download
+check "--json - leaves standard output to the JSON" standard_output_is_json_alone
 check "messages take the model time that they take on nodes" messages_take_the_time_of_real_nodes
 check "every scenario ends well" every_scenario_ends_well
 check "the digest is the seed's" the_digest_is_the_seeds
