@@ -170,9 +170,10 @@ struct mesh {
     struct image sent_image; /* of an earlier job, whose circuits may still send them */
     uint8_t *sent_blocks;    /* NULL: there is none */
     uint64_t activity, activity_seen;
-    unsigned quiet_ticks;
+    unsigned ticks, quiet_ticks;
     uint64_t stall_digest;
     unsigned stall_count;
+    bool stall_polls;
     bool query_open;
     bool timed_out;
     unsigned telling; /* calls of owner.emit under way */

@@ -24,6 +24,8 @@ struct node_state {
     uint64_t model_ns;
     uint32_t pc, lr;
     uint64_t left_us;
+    bool delivered, polls; /* enum state_flag */
+    uint32_t progress;
     struct {
         uint8_t stage, operation;
         uint32_t bytes, root, peer;
@@ -74,6 +76,8 @@ void mesh_tell_waits(struct mesh *mesh, bool stands);
 /* Takes note of what the nodes have answered. False when one of them does not wait, else true and
  * stall_count is how often the same has been seen again. */
 bool mesh_look(struct mesh *mesh);
+/* Called so often while programs run: tells how they have ended, and ends a run that stands. */
+enum { MESH_TICKS_PER_S = 5 };
 void mesh_watch_tick(struct mesh *mesh);
 
 /* mesh_state.c */
@@ -85,7 +89,7 @@ void mesh_collective_text(char *text, size_t room, uint32_t operation, uint32_t 
  * called it yet. The own rank when the node is not about to begin one. */
 uint32_t mesh_missing(const struct mesh *mesh, uint32_t rank);
 /* What a node does, in words; with_place: also where its program computes, as far as known. */
-enum { DOING_TEXT_MAX = 200 + PLACE_TEXT_MAX };
+enum { DOING_TEXT_MAX = 220 + PLACE_TEXT_MAX };
 void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place,
                          char text[DOING_TEXT_MAX]);
 

@@ -10,9 +10,20 @@
 
 enum {
     WAITS_TOLD_MAX = 16,
-    QUIET_TICKS = 5,   /* seconds without a word from any program before the nodes are asked */
-    STALL_SAME_MAX = 2 /* unchanged answers, all waiting, that count as blocked for ever */
+    /* Ticks without a word from any program: then the nodes are asked, every second, or every tick
+     * while all wait; and until programs that only test count as waiting, for they may give up. */
+    QUIET_TICKS = 5 * MESH_TICKS_PER_S,
+    POLLS_TICKS = 60 * MESH_TICKS_PER_S,
+    STALL_WAVES_MIN = 3
 };
+
+/* How many answers of all nodes, without progress, say that programs wait for ever. Between two of
+ * them whatever was on a link has come to the next node. So what is still on its way, in both
+ * directions between any two nodes, has come to its end and would show as progress. */
+static unsigned stall_waves(const struct mesh *mesh)
+{
+    return STALL_WAVES_MIN + 2 * mesh->options.topology.dims;
+}
 
 static void finish_query(struct mesh *mesh)
 {
@@ -174,11 +185,26 @@ void mesh_tell_waits(struct mesh *mesh, bool stands)
     }
 }
 
-/* True when every program that runs waits for another and all nodes have said so: messages may be
- * on their way through one that stands still. *digest tells whether anything has moved. */
-static bool all_wait(const struct mesh *mesh, uint64_t *digest)
+static uint64_t fnv_1a(uint64_t hash, const uint8_t *bytes, unsigned count)
 {
-    uint64_t hash = 14695981039346656037U;
+    for (unsigned i = 0; i < count; i++) {
+        hash = (hash ^ bytes[i]) * 1099511628211U;
+    }
+    return hash;
+}
+
+/* What the nodes say together. */
+struct look {
+    uint64_t digest; /* of states and progress: when it is the same twice, nothing has moved */
+    bool delivered;  /* and nothing from before the last answers is on a link */
+    bool polls;      /* some programs wait by testing */
+};
+
+/* True when every program that runs waits for another and all nodes have said so: messages may be
+ * on their way through one that stands still. */
+static bool all_wait(const struct mesh *mesh, struct look *look)
+{
+    *look = (struct look){.digest = 14695981039346656037U, .delivered = true};
 
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
         const struct mesh_node *node = &mesh->nodes[rank];
@@ -187,6 +213,13 @@ static bool all_wait(const struct mesh *mesh, uint64_t *digest)
         if (!node->state_known && !node->dead) {
             return false;
         }
+        if (!node->dead) { /* also one whose program has ended: its kernel passes on */
+            uint8_t progress[4];
+
+            put32(progress, state.progress);
+            look->digest = fnv_1a(look->digest, progress, sizeof progress);
+            look->delivered &= state.delivered;
+        }
         if (!node->running) {
             continue;
         }
@@ -194,24 +227,26 @@ static bool all_wait(const struct mesh *mesh, uint64_t *digest)
             state.wait == WAIT_CONSOLE || state.wait == WAIT_SLEEP) {
             return false;
         }
-        for (unsigned i = 0; i < STATE_COUNTERS_AT; i++) { /* FNV-1a, without the counters */
-            hash = (hash ^ node->state[i]) * 1099511628211U;
-        }
+        look->polls |= state.polls;
+        look->digest = fnv_1a(look->digest, node->state, STATE_FLAGS_AT);
+        look->digest = fnv_1a(look->digest, node->state + STATE_FLAGS_AT + 1,
+                              STATE_COUNTERS_AT - STATE_FLAGS_AT - 1);
     }
-    *digest = hash;
     return true;
 }
 
 bool mesh_look(struct mesh *mesh)
 {
-    uint64_t digest;
+    struct look look;
 
-    if (!all_wait(mesh, &digest)) {
+    if (!all_wait(mesh, &look)) {
         mesh->stall_count = 0;
         return false;
     }
-    mesh->stall_count = digest == mesh->stall_digest ? mesh->stall_count + 1 : 0;
-    mesh->stall_digest = digest;
+    bool same = look.digest == mesh->stall_digest && look.delivered;
+    mesh->stall_count = same ? mesh->stall_count + 1 : 0;
+    mesh->stall_digest = look.digest;
+    mesh->stall_polls = look.polls;
     return true;
 }
 
@@ -221,7 +256,8 @@ static void after_watch(void *context, struct mesh *mesh)
     if (mesh->phase != MESH_RUN || mesh->timed_out || mesh->broken) {
         return;
     }
-    if (mesh_look(mesh) && mesh->stall_count >= STALL_SAME_MAX) {
+    if (mesh_look(mesh) && mesh->stall_count >= stall_waves(mesh) &&
+        (!mesh->stall_polls || mesh->quiet_ticks >= POLLS_TICKS)) {
         mesh_emit_trouble(mesh, "the programs that still run wait for ever: %u of %u have ended",
                           mesh->job.ended, (unsigned)mesh->options.topology.nodes);
         mesh_tell_waits(mesh, true);
@@ -231,7 +267,11 @@ static void after_watch(void *context, struct mesh *mesh)
 
 void mesh_watch_tick(struct mesh *mesh)
 {
-    mesh_tell_exits(mesh);
+    bool second = ++mesh->ticks % MESH_TICKS_PER_S == 0;
+
+    if (second) {
+        mesh_tell_exits(mesh);
+    }
     if (mesh->activity != mesh->activity_seen) {
         mesh->activity_seen = mesh->activity;
         mesh->quiet_ticks = 0;
@@ -239,6 +279,9 @@ void mesh_watch_tick(struct mesh *mesh)
         return;
     }
     mesh->quiet_ticks++;
+    if (!second && mesh->stall_count == 0) {
+        return;
+    }
     if ((mesh->quiet_ticks >= QUIET_TICKS || mesh->job.status != 0) && !mesh->query_open &&
         !mesh->timed_out) {
         mesh_query(mesh, after_watch, NULL);

@@ -7,7 +7,7 @@
 #include "host/mesh_internal.h"
 #include "router/bytes.h"
 
-enum { TICK_MS = 1000, EXITS_TOLD_MAX = 4, UTF8_BYTES_MAX = 4 };
+enum { TICK_MS = 1000 / MESH_TICKS_PER_S, EXITS_TOLD_MAX = 4, UTF8_BYTES_MAX = 4 };
 
 static void show_line(struct mesh *mesh, uint32_t rank, unsigned bytes)
 {
@@ -195,7 +195,7 @@ void mesh_run_begin(struct mesh *mesh)
     put64(clock, mesh->model_ns);
     mesh_enter_phase(mesh, MESH_RUN);
     mesh->activity = mesh->activity_seen = 0;
-    mesh->stall_count = mesh->quiet_ticks = 0;
+    mesh->stall_count = mesh->quiet_ticks = mesh->ticks = 0;
     mesh->timed_out = false;
     for (uint32_t rank = 0; rank < nodes; rank++) {
         struct mesh_node *node = &mesh->nodes[rank];

@@ -24,6 +24,9 @@ struct node_state mesh_state_of(const struct mesh_node *node)
                                .tag = (int32_t)get32(body + 8),
                                .status = (int32_t)get32(body + 12),
                                .bytes = get32(body + 16),
+                               .delivered = body[STATE_FLAGS_AT] & STATE_DELIVERED,
+                               .polls = body[STATE_FLAGS_AT] & STATE_POLLS,
+                               .progress = get32(body + STATE_COUNTERS_AT + 4 * COUNTER_PROGRESS),
                                .model_ns = get64(body + 24),
                                .collective = {.stage = body[20],
                                               .operation = body[21],
@@ -157,6 +160,7 @@ void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place
     const struct mesh_node *node = &mesh->nodes[rank];
     struct node_state state = mesh_state_of(node);
     char what[WAIT_TEXT_MAX], place[PLACE_TEXT_MAX] = "", requests[REQUESTS_TEXT_MAX];
+    const char *polls = state.polls ? ", by testing" : "";
 
     if (node->dead || !node->state_known) {
         snprintf(text, DOING_TEXT_MAX, node->dead ? "is dead" : "does not answer");
@@ -176,7 +180,7 @@ void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place
         mesh_describe_place(mesh, state.pc, state.lr, place);
     }
     requests_text(&state, requests, sizeof requests);
-    snprintf(text, DOING_TEXT_MAX, "%s%s%s", what, place, requests);
+    snprintf(text, DOING_TEXT_MAX, "%s%s%s%s", what, polls, place, requests);
 }
 
 static json_t *describe_counters(const uint8_t *state)
@@ -194,6 +198,7 @@ static json_t *describe_counters(const uint8_t *state)
         [COUNTER_CIRCUITS_REFUSED] = "circuits_refused",
         [COUNTER_REQUESTS_DROPPED] = "requests_dropped",
         [COUNTER_COLLECTIVES] = "collectives",
+        [COUNTER_PROGRESS] = "progress",
     };
     json_t *counters = json_object();
 
@@ -231,7 +236,11 @@ static json_t *describe_wait(const struct node_state *state)
         json_object_set_new(
             wait, "stage",
             json_string(stages[state->transfer <= TRANSFER_MOVES ? state->transfer : 0]));
-    } else if (state->wait == WAIT_SLEEP) {
+    }
+    if (state->polls) {
+        json_object_set_new(wait, "polls", json_true());
+    }
+    if (state->wait == WAIT_SLEEP) {
         json_object_set_new(wait, "left_us", json_real((double)state->left_us));
     }
     return wait;

@@ -111,24 +111,58 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
         result.peer = result.tag = ECUBE_ANY;
     }
     memcpy(at, &result, sizeof result);
+    node->progress++;
     node->clock_ns = clock_max(node->clock_ns, request->done_ns);
     request_free(node, request);
     return E_OK;
 }
 
-static int call_wait(struct node *node, const uint32_t arguments[4], bool test, bool *blocked)
+/* The request that a wait or a test names; NULL when there is none. */
+static struct request *named_request(struct node *node, const uint32_t arguments[4])
 {
     struct request *request =
         arguments[0] < ECUBE_REQUESTS_MAX ? &node->requests[arguments[0]] : NULL;
 
-    if (!request || request->kind == REQUEST_FREE)
+    return request && request->kind != REQUEST_FREE ? request : NULL;
+}
+
+static int call_wait(struct node *node, const uint32_t arguments[4], bool *blocked)
+{
+    struct request *request = named_request(node, arguments);
+
+    if (!request)
         return E_ARGUMENT;
-    if (request->state != STATE_DONE) {
-        *blocked = !test;
-        return 0;
+    *blocked = request->state != STATE_DONE;
+    return *blocked ? 0 : take_result(node, request, arguments[1]);
+}
+
+/* Whether a test only repeats what was asked just now: the program has done nothing since, and
+ * nothing that it waits for has come. */
+static bool tests_again(const struct node *node, const struct request *request, uint64_t now_us)
+{
+    return request->tested == node->finished && now_us - node->tested_us < TEST_SOON_US;
+}
+
+/* A program that tests again and again would keep its node, and the machine that emulates it, from
+ * the work that it waits for: such a test rests. */
+static int call_test(struct node *node, uint64_t now_us, const uint32_t arguments[4], bool *blocked)
+{
+    struct request *request = named_request(node, arguments);
+
+    if (!request)
+        return E_ARGUMENT;
+    if (request->state == STATE_DONE) {
+        int status = take_result(node, request, arguments[1]);
+        return status == E_OK ? 1 : status;
     }
-    int status = take_result(node, request, arguments[1]);
-    return status == E_OK && test ? 1 : status;
+    if (node->rest_us == 0)
+        node->rest_us = tests_again(node, request, now_us) ? now_us + REST_US : now_us;
+    *blocked = now_us < node->rest_us && request->tested == node->finished;
+    if (!*blocked) {
+        request->tested = node->finished;
+        node->tested_us = now_us;
+    }
+    return 0;
 }
 
 static int call_message(struct node *node, const uint32_t arguments[4], bool send)
@@ -159,7 +193,11 @@ static uint64_t sleep_end_ns(const struct node *node)
 
 uint64_t node_wake_us(const struct node *node)
 {
-    if (!node->call_open || node->call_number != ECUBE_CALL_SLEEP)
+    if (!node->call_open)
+        return UINT64_MAX;
+    if (node->call_number == ECUBE_CALL_TEST)
+        return node->rest_us;
+    if (node->call_number != ECUBE_CALL_SLEEP)
         return UINT64_MAX;
     uint64_t ns = sleep_end_ns(node);
     return ns / 1000 + (ns % 1000 != 0);
@@ -181,8 +219,8 @@ static int serve(struct node *node, uint64_t now_us, bool *blocked)
     case ECUBE_CALL_SEND: return call_message(node, arguments, true);
     case ECUBE_CALL_RECEIVE: return call_message(node, arguments, false);
     case ECUBE_CALL_COLLECTIVE: return call_collective(node, arguments);
-    case ECUBE_CALL_WAIT: return call_wait(node, arguments, false, blocked);
-    case ECUBE_CALL_TEST: return call_wait(node, arguments, true, blocked);
+    case ECUBE_CALL_WAIT: return call_wait(node, arguments, blocked);
+    case ECUBE_CALL_TEST: return call_test(node, now_us, arguments, blocked);
     case ECUBE_CALL_CLOCK: return call_clock(node, now_us, arguments);
     case ECUBE_CALL_ADVANCE: return call_advance(node, arguments);
     case ECUBE_CALL_REPORT: return call_report(node, arguments, blocked);
@@ -201,6 +239,8 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     node->call_number = number;
     memcpy(node->call_arguments, arguments, sizeof node->call_arguments);
     node->call_open = true;
+    node->rest_us = 0;
+    node->progress += number != ECUBE_CALL_TEST; /* one that finds something counts it */
     enum node_verdict verdict = node_resume(node, now_us, result);
     if (verdict == NODE_BLOCK || number <= ECUBE_CALL_COLLECTIVE) {
         node_work(node, now_us);

@@ -24,7 +24,8 @@
  * STATE   0 program u8 | 1 wait u8 | 2 transfer stage u8 | 3 requests u8 (not yet waited for) |
  *         4 peer i32 | 8 tag i32 | 12 status i32 | 16 bytes u32 (peer, tag and bytes of the message
  *         that the program waits for: as asked for, of a matched receive the sender's) |
- *         20 collective stage u8 | 21 operation u8 | 22 spare[2] | 24 model ns u64 |
+ *         20 collective stage u8 | 21 operation u8 | 22 flags u8 (enum state_flag) | 23 spare |
+ *         24 model ns u64 |
  *         32 pc u32 | 36 lr u32 (of a program that computes, when it was last interrupted), or
  *         32 us left u64 (of one that sleeps), else 0 | 40 collective's bytes u32 | 44 root u32 |
  *         48 node whose ENTER, or whose part of the step, it takes u32 |
@@ -49,8 +50,9 @@ enum {
     FAULT_BYTES = 84,
     LINKS_HEADER_BYTES = 4,
     LINKS_PORT_BYTES = 8,
+    STATE_FLAGS_AT = 22,
     STATE_COUNTERS_AT = 56,
-    STATE_BYTES = 104,
+    STATE_BYTES = 108,
     LINK_DEAD_BYTES = 8,
     DISAGREE_BYTES = 24,
     BLOCK_HEADER_BYTES = 12,
@@ -71,7 +73,17 @@ enum state_counter {
     COUNTER_CIRCUITS_REFUSED,
     COUNTER_REQUESTS_DROPPED, /* there was no slot for an answer; they are repeated */
     COUNTER_COLLECTIVES,
+    /* what brings programs on: bytes of circuits taken or passed on, circuits accepted, messages
+     * matched, requests completed, calls made. Not: a test that says "not yet", what is said again,
+     * acknowledgements, questions and their answers. */
+    COUNTER_PROGRESS,
     STATE_COUNTERS
+};
+
+enum state_flag {
+    /* all that this node had sent when it was asked before has come to its neighbours */
+    STATE_DELIVERED = 1,
+    STATE_POLLS = 2 /* the program tests again and again for what it waits for */
 };
 
 enum fault_kind {

@@ -40,8 +40,10 @@ static struct request *find_receive(struct node *node, uint32_t src, uint32_t ta
     return NULL;
 }
 
-static void settle_receive(struct request *request, uint32_t src, uint32_t tag, uint32_t bytes)
+static void settle_receive(struct node *node, struct request *request, uint32_t src, uint32_t tag,
+                           uint32_t bytes)
 {
+    node->progress++;
     request->result_peer = (int32_t)src;
     request->result_tag = (int32_t)tag;
     request->result_bytes = bytes;
@@ -100,21 +102,21 @@ static bool join(struct node *node, struct request *request, unsigned index)
     if (want.pool < POOL_MAX) {
         memcpy(request->data, node->pool[want.pool], copied);
         node->pool_used &= ~(1u << want.pool);
-        settle_receive(request, want.src, want.tag, want.bytes);
+        settle_receive(node, request, want.src, want.tag, want.bytes);
         match_finish(node, request, want.done_ns);
     } else if (want.src == node->router.id) {
         /* a neighbour may have announced it in our name */
         if (send && send->kind == REQUEST_SEND && send->peer == (int32_t)want.src &&
             send->bytes == want.bytes) {
             memmove(request->data, send->data, copied);
-            settle_receive(request, want.src, want.tag, want.bytes);
+            settle_receive(node, request, want.src, want.tag, want.bytes);
             match_finish(node, request, clock_max(request->issue_ns, send->issue_ns));
             request_finish(node, send, E_OK, send->issue_ns);
         }
     } else {
         if (send_ready(node, &want, request) != E_OK)
             return false; /* it stays stored, and is looked for again in each step */
-        settle_receive(request, want.src, want.tag, want.bytes);
+        settle_receive(node, request, want.src, want.tag, want.bytes);
         request->match = want.id;
         request->state = STATE_MOVING;
     }
@@ -296,7 +298,7 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
     if (request) {
         sink.data = request->data;
         sink.room = request->bytes;
-        settle_receive(request, src, tag, bytes);
+        settle_receive(node, request, src, tag, bytes);
         match_finish(node, request, router_accept(&node->router, port, &sink));
         return;
     }

@@ -42,6 +42,7 @@ void node_init(struct node *node, const struct node_config *config)
         (uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring);
     node->pool = config->pool ? config->pool : (void *)behind;
     node->collective.request = ECUBE_REQUESTS_MAX;
+    node->finished = 1;
 }
 
 uint32_t node_id(const struct node *node)

@@ -112,7 +112,7 @@ static uint8_t waits_for(const struct node *node, const struct request **request
         return WAIT_NOTHING;
     if (node->call_number == ECUBE_CALL_SLEEP)
         return WAIT_SLEEP;
-    if (node->call_number != ECUBE_CALL_WAIT)
+    if (node->call_number != ECUBE_CALL_WAIT && node->call_number != ECUBE_CALL_TEST)
         return WAIT_CONSOLE;
     *request = &node->requests[node->call_arguments[0]];
     switch ((*request)->kind) {
@@ -181,6 +181,7 @@ static void put_counters(const struct node *node, uint8_t *at)
     counters[COUNTER_CIRCUITS_REFUSED] = node->router.circuits_refused;
     counters[COUNTER_REQUESTS_DROPPED] = node->dropped_requests;
     counters[COUNTER_COLLECTIVES] = node->collective.epoch;
+    counters[COUNTER_PROGRESS] = node->progress + router_progress(&node->router);
     for (unsigned i = 0; i < STATE_COUNTERS; i++)
         put32(at + 4 * i, counters[i]);
 }
@@ -197,6 +198,8 @@ static int send_state(struct node *node)
     uint8_t body[STATE_BYTES] = {node->program};
 
     body[1] = waits_for(node, &request);
+    body[STATE_FLAGS_AT] = (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
+                         (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
     body[3] = node->request_count;
     if (request && request->kind != REQUEST_COLLECTIVE)
         put_message(request, body);
@@ -211,7 +214,10 @@ static int send_state(struct node *node)
         put64(body + 32, wake_us > node->router.now_us ? wake_us - node->router.now_us : 0);
     }
     put_counters(node, body + STATE_COUNTERS_AT);
-    return router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
+    int status = router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
+    if (status == E_OK)
+        router_mark(&node->router);
+    return status;
 }
 
 static int send_fault(struct node *node)

@@ -58,6 +58,8 @@ uint32_t request_name(const struct node *node, const struct request *request)
 void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns)
 {
     node->program_moves = true;
+    node->progress++;
+    node->finished++;
     request->state = STATE_DONE;
     request->status = status;
     request->done_ns = done_ns;

@@ -30,7 +30,9 @@ enum {
     SOON_DOUBLINGS = 10,               /* longer each time, for it may never be done */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
     HASH_SLICE_BYTES = 32 * 1024,
-    REPLY_SLOTS = 6, /* slots kept for answers: requests are not taken with fewer */
+    TEST_SOON_US = 10, /* a test that follows another within this time has had no work in between */
+    REST_US = 1000,    /* then it waits so long for what it tests, unless that comes first */
+    REPLY_SLOTS = 6,   /* slots kept for answers: requests are not taken with fewer */
     /* A program that ends leaves at most so many announcements; while one runs, only those count
      * that were repeated because their answer was late. */
     GONES_MAX = ECUBE_REQUESTS_MAX
@@ -56,6 +58,7 @@ struct request {
     bool announce;      /* send: do not try the receiver's pool again */
     uint8_t early;      /* send: how often a hop was still busy with a collective */
     bool accepted, sent;
+    uint8_t tested;    /* struct node's `finished` when a test last said "not yet" */
     int32_t peer, tag; /* as the program gave them */
     int32_t status;
     uint8_t *data;
@@ -169,6 +172,9 @@ struct node {
     struct router router;
 
     struct node_config config;
+    uint32_t progress; /* of COUNTER_PROGRESS, beside the router's */
+    uint8_t finished;  /* requests so far, and one: a new request has not been tested since */
+    uint64_t tested_us, rest_us;     /* the last test that said "not yet"; until when one rests */
     uint32_t program_pc, program_lr; /* when it was last interrupted; 0: it was not yet */
     uint8_t gone_count;
     struct gone gones[GONES_MAX];              /* oldest first */

@@ -98,5 +98,18 @@ static inline bool channel_settled(const struct channel *channel, uint32_t id)
            channel->state == LINK_DEAD || channel->link->carrier != CARRIER_UP;
 }
 
+/* Remembers what has been sent by now; and whether all of what was remembered last has come to the
+ * neighbour. */
+static inline void channel_mark(struct channel *channel)
+{
+    channel->seq_marked = channel->seq_next;
+}
+
+static inline bool channel_delivered(const struct channel *channel)
+{
+    return channel->state != LINK_UP ||
+           (int16_t)(channel->seq_acknowledged - channel->seq_marked) >= 0;
+}
+
 /* Declares the link dead. */
 void channel_kill(struct channel *channel, uint8_t reason);

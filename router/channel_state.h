@@ -87,6 +87,7 @@ struct channel {
     uint32_t frames_sent, frames_received;
     uint16_t piece_first, piece_commit, piece_end; /* [commit, end): not yet checked */
     uint8_t refs[LINK_BUFFERS_MAX];                /* the lowest numbers are those in use */
+    uint16_t seq_marked;                           /* of the first new frame behind channel_mark */
 
     struct piece *pieces;
     uint8_t payload_flags;

@@ -248,6 +248,7 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
         out->setup_holder = PORT_NONE;
     router->setup_due = true;
     if (status == E_OK) {
+        router->progress++;
         out->free_ns = done_ns;
         if (out->setup_flags & OPEN_SCHEDULE)
             out->turn_count++;
@@ -352,6 +353,7 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
     uint64_t done_ns = start_of(router, in, packet, sink->ready_ns) +
                        clock_transfer(&router->profile, packet[12], circuit->length);
     router->receive_free_ns = done_ns;
+    router->progress++;
     in->chain_src = get32(packet + 4);
     in->chain_ns = done_ns;
     circuit->sink = *sink;

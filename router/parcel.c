@@ -49,5 +49,6 @@ void parcel_send(struct router *router, unsigned port, struct parcel *parcel, ui
         first->data -= FRAME_HEADER_BYTES;
         first->bytes += FRAME_HEADER_BYTES;
     }
+    router->progress++;
     channel_queue(channel, router->now_us, FRAME_DATA, parcel->flags, parcel->bytes, parcel->count);
 }

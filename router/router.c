@@ -350,6 +350,21 @@ bool router_step(struct router *router, uint64_t now_us)
     return more || router->notice_count > 0;
 }
 
+bool router_delivered(const struct router *router)
+{
+    bool all = true;
+
+    for (unsigned p = 0; p < router->port_count; p++)
+        all &= channel_delivered(&router->ports[p].channel);
+    return all;
+}
+
+void router_mark(struct router *router)
+{
+    for (unsigned p = 0; p < router->port_count; p++)
+        channel_mark(&router->ports[p].channel);
+}
+
 uint64_t router_deadline(const struct router *router)
 {
     return router->wake_us;

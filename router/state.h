@@ -92,6 +92,7 @@ struct router {
     uint64_t send_free_ns, receive_free_ns;
     const uint32_t *peers; /* host: the node that belongs at each link */
     uint32_t packets_forwarded, packets_dropped, circuits_refused;
+    uint32_t progress;
 
     /* behind what is looked at in every step */
     struct source sources[SOURCES_MAX];

@@ -317,6 +317,7 @@ static void pump_local(struct router *router, unsigned port)
         }
         uint8_t flags = piece->flags;
         struct piece done = *piece;
+        router->progress++;
         channel_drop_piece(&in->channel);
         channel_release(&in->channel, done.buffer, CREDIT_DATA, done.bytes);
         if (flags & FLAG_LAST) {

@@ -33,9 +33,11 @@ int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t a
     int32_t result = E_CANCELLED;
 
     sim_part(sim, rank)->calls++;
-    CHECK(node_call(sim_node(sim, rank), sim->wall_ns / 1000, number, arguments, &result) !=
-          NODE_BLOCK);
-    return result;
+    if (node_call(sim_node(sim, rank), sim->wall_ns / 1000, number, arguments, &result) !=
+        NODE_BLOCK)
+        return result;
+    CHECK(number == ECUBE_CALL_TEST); /* it rests; what polls here looks when something has come */
+    return 0;
 }
 
 int32_t program_collective(struct sim *sim, uint32_t rank, uint32_t operation, uint32_t send,

@@ -162,6 +162,80 @@ static void a_collective_tells_who_is_missing_and_then_its_step(void **state)
     mesh_free(mesh);
 }
 
+static uint32_t progress_of(struct mesh *mesh, unsigned rank)
+{
+    return get32(ask(mesh, rank) + STATE_COUNTERS_AT + 4 * COUNTER_PROGRESS);
+}
+
+/* 0 sends to 3, which is by way of 1. */
+static void bytes_that_flow_are_progress_on_every_node_of_their_way(void **state)
+{
+    uint32_t before[4];
+
+    (void)state;
+    struct mesh *mesh = started();
+    int32_t request = mesh_message(mesh, 0, ECUBE_CALL_SEND, 3, 7, MESH_DATA, LONG);
+    int32_t wanted = mesh_message(mesh, 3, ECUBE_CALL_RECEIVE, 0, 7, MESH_DATA, LONG);
+    for (unsigned rank = 0; rank < 4; rank++)
+        before[rank] = mesh->nodes[rank].node->progress +
+                       router_progress(&mesh->nodes[rank].node->router);
+    assert_int_equal(mesh_wait(mesh, 3, wanted).status, E_OK);
+    assert_int_equal(mesh_wait(mesh, 0, request).status, E_OK);
+    assert_in_range(progress_of(mesh, 0) - before[0], 3, UINT32_MAX);
+    assert_in_range(progress_of(mesh, 1) - before[1], 2, UINT32_MAX); /* accepted, passed on */
+    assert_in_range(progress_of(mesh, 3) - before[3], 3, UINT32_MAX);
+    assert_int_equal(progress_of(mesh, 2), before[2]);
+    mesh_free(mesh);
+}
+
+/* More messages are announced than are stored: the last is told LATER, and repeated, for ever. */
+static void what_is_said_again_and_again_is_no_progress(void **state)
+{
+    enum { MORE = WANTS_MAX / 2 + 4 };
+    uint32_t before[4], frames;
+
+    (void)state;
+    struct mesh *mesh = started();
+    for (unsigned i = 0; i < MORE; i++) {
+        assert_true(mesh_message(mesh, 0, ECUBE_CALL_SEND, 3, 7, MESH_DATA, LONG) >= 0);
+        assert_true(mesh_message(mesh, 1, ECUBE_CALL_SEND, 3, 7, MESH_DATA, LONG) >= 0);
+    }
+    turn(mesh);
+    mesh->now_us += 1000000;
+    for (unsigned rank = 0; rank < 4; rank++)
+        before[rank] = progress_of(mesh, rank);
+    frames = get32(ask(mesh, 0) + STATE_COUNTERS_AT + 4 * COUNTER_FRAMES_SENT);
+    for (unsigned i = 0; i < 20; i++) {
+        mesh->now_us += 100000;
+        turn(mesh);
+    }
+    for (unsigned rank = 0; rank < 4; rank++)
+        assert_int_equal(progress_of(mesh, rank), before[rank]);
+    frames = get32(ask(mesh, 0) + STATE_COUNTERS_AT + 4 * COUNTER_FRAMES_SENT) - frames;
+    assert_in_range(frames, 20, UINT32_MAX);
+    mesh_free(mesh);
+}
+
+static void a_node_tells_whether_what_it_sent_has_come_to_its_neighbours(void **state)
+{
+    bool taken[PORTS][LINK_BUFFERS_MAX];
+
+    (void)state;
+    struct mesh *mesh = started();
+    for (unsigned p = 0; p < PORTS; p++)
+        memory_link_stop(&mesh->nodes[STOPPED].ends[p], taken[p]);
+    assert_true(mesh_message(mesh, 1, ECUBE_CALL_SEND, STOPPED, 7, MESH_DATA, LONG) >= 0);
+    ask(mesh, 1); /* the first answer is the mark of the next */
+    assert_false(ask(mesh, 1)[STATE_FLAGS_AT] & STATE_DELIVERED);
+    assert_true(ask(mesh, 0)[STATE_FLAGS_AT] & STATE_DELIVERED);
+    for (unsigned p = 0; p < PORTS; p++)
+        memory_link_start(&mesh->nodes[STOPPED].ends[p], taken[p]);
+    mesh->now_us += 100000;
+    turn(mesh);
+    assert_true(ask(mesh, 1)[STATE_FLAGS_AT] & STATE_DELIVERED);
+    mesh_free(mesh);
+}
+
 static void a_sleeping_program_tells_how_long_it_will(void **state)
 {
     (void)state;
@@ -183,4 +257,7 @@ static void a_sleeping_program_tells_how_long_it_will(void **state)
 TEST_MAIN(cmocka_unit_test(a_send_tells_whether_its_receiver_knows_of_it),
           cmocka_unit_test(a_receive_tells_what_was_asked_for_and_then_what_comes),
           cmocka_unit_test(a_collective_tells_who_is_missing_and_then_its_step),
+          cmocka_unit_test(bytes_that_flow_are_progress_on_every_node_of_their_way),
+          cmocka_unit_test(what_is_said_again_and_again_is_no_progress),
+          cmocka_unit_test(a_node_tells_whether_what_it_sent_has_come_to_its_neighbours),
           cmocka_unit_test(a_sleeping_program_tells_how_long_it_will))

@@ -67,13 +67,31 @@ static void free_fixture(struct fixture *f)
     free(f);
 }
 
-/* The node's program runs, and waits for something; or it has ended. */
-static void answer_with(struct fixture *f, uint32_t node, enum wait_kind wait)
+struct moves {
+    bool under_way;            /* something that was sent before the last question */
+    bool polls;                /* the program waits by testing */
+    uint32_t progress, frames; /* counters */
+};
+
+static void answer_moving(struct fixture *f, uint32_t node, enum wait_kind wait,
+                          const struct moves *moves)
 {
     uint8_t body[STATE_BYTES] = {wait ? PROGRAM_RUNNING : PROGRAM_EXITED, (uint8_t)wait};
     struct mesh_packet packet = {PACKET_STATE, node, body, sizeof body};
 
+    body[STATE_FLAGS_AT] = (uint8_t)((moves->under_way ? 0 : STATE_DELIVERED) |
+                                     (moves->polls ? STATE_POLLS : 0));
+    put32(body + STATE_COUNTERS_AT + 4 * COUNTER_PROGRESS, moves->progress);
+    put32(body + STATE_COUNTERS_AT + 4 * COUNTER_FRAMES_SENT, moves->frames);
     mesh_query_packet(&f->mesh, &packet);
+}
+
+/* The node's program runs, and waits for something; or it has ended. */
+static void answer_with(struct fixture *f, uint32_t node, enum wait_kind wait)
+{
+    static const struct moves none;
+
+    answer_moving(f, node, wait, &none);
 }
 
 static void answer(struct fixture *f, uint32_t node, bool waits)
@@ -129,7 +147,7 @@ static void a_node_that_owes_an_answer_is_not_asked_again(void **state)
 /* Lets the host watch until it would have found that all wait. */
 static void watch(struct fixture *f, bool silent_answers)
 {
-    for (unsigned tick = 0; tick < 12 && !f->ended; tick++) {
+    for (unsigned tick = 0; tick < 12 * MESH_TICKS_PER_S && !f->ended; tick++) {
         mesh_watch_tick(&f->mesh);
         if (!f->mesh.query_open) {
             continue;
@@ -169,7 +187,7 @@ static void programs_do_not_wait_for_ever_while_one_sleeps(void **state)
     for (uint32_t node = 0; node < NODES; node++) {
         f->mesh.nodes[node].running = true;
     }
-    for (unsigned tick = 0; tick < 24; tick++) {
+    for (unsigned tick = 0; tick < 24 * MESH_TICKS_PER_S; tick++) {
         mesh_watch_tick(&f->mesh);
         if (f->mesh.query_open) {
             all_answer_but_the_silent_one(f);
@@ -181,11 +199,85 @@ static void programs_do_not_wait_for_ever_while_one_sleeps(void **state)
     free_fixture(f);
 }
 
+/* How many ticks pass until the host says that the programs wait for ever, while all of them wait
+ * and the last node moves as `each` says, more with every answer; 0: never. */
+static unsigned ticks_until_end(const struct moves *each, unsigned ticks)
+{
+    struct fixture *f = make_fixture();
+    struct moves moves = *each;
+    unsigned tick;
+
+    for (uint32_t node = 0; node < NODES; node++) {
+        f->mesh.nodes[node].running = true;
+    }
+    for (tick = 1; tick <= ticks && !f->ended; tick++) {
+        mesh_watch_tick(&f->mesh);
+        f->mesh.host.outbox_count = 0;
+        if (f->mesh.query_open) {
+            all_answer_but_the_silent_one(f);
+            answer_moving(f, SILENT, WAIT_RECEIVE, &moves);
+            moves.progress += each->progress;
+            moves.frames += each->frames;
+        }
+    }
+    tick = f->ended ? tick - 1 : 0;
+    free_fixture(f);
+    return tick;
+}
+
+enum { LONG_TICKS = 600 * MESH_TICKS_PER_S };
+
+static void programs_wait_for_ever_when_nothing_moves_within_seconds(void **state)
+{
+    static const struct moves none;
+    unsigned ticks = ticks_until_end(&none, LONG_TICKS);
+
+    (void)state;
+    assert_in_range(ticks, 5 * MESH_TICKS_PER_S, 12 * MESH_TICKS_PER_S);
+}
+
+static void programs_do_not_wait_for_ever_while_bytes_flow(void **state)
+{
+    static const struct moves bytes = {.progress = 1, .frames = 1};
+
+    (void)state;
+    assert_int_equal(ticks_until_end(&bytes, LONG_TICKS), 0);
+}
+
+/* On a slow machine it may be there for long. */
+static void programs_do_not_wait_for_ever_while_something_is_on_a_link(void **state)
+{
+    static const struct moves under_way = {.under_way = true};
+
+    (void)state;
+    assert_int_equal(ticks_until_end(&under_way, LONG_TICKS), 0);
+}
+
+/* Frames go round, what they carry is refused again and again. */
+static void programs_wait_for_ever_when_only_frames_move(void **state)
+{
+    static const struct moves frames = {.frames = 100};
+
+    (void)state;
+    assert_in_range(ticks_until_end(&frames, LONG_TICKS), 1, 12 * MESH_TICKS_PER_S);
+}
+
+/* It may count how often it tests, and do something else. */
+static void a_program_that_tests_has_a_minute(void **state)
+{
+    static const struct moves polls = {.polls = true};
+
+    (void)state;
+    assert_in_range(ticks_until_end(&polls, LONG_TICKS), 60 * MESH_TICKS_PER_S,
+                    70 * MESH_TICKS_PER_S);
+}
+
 struct answer {
     uint8_t head[4]; /* program, wait, transfer stage, requests */
     int32_t peer, tag;
     uint32_t bytes;
     uint8_t stage, operation; /* of a collective */
+    uint8_t flags;
     uint32_t collective_bytes, root, partner;
     uint16_t step, steps;
 };
@@ -201,6 +293,7 @@ static void answer_in_full(struct fixture *f, uint32_t node, const struct answer
     put32(body + 16, a->bytes);
     body[20] = a->stage;
     body[21] = a->operation;
+    body[STATE_FLAGS_AT] = a->flags;
     put32(body + 40, a->collective_bytes);
     put32(body + 44, a->root);
     put32(body + 48, a->partner);
@@ -226,6 +319,8 @@ static void what_a_node_answers_is_told_in_words(void **state)
          "waits to receive from any rank"},
         {{.head = {3, WAIT_RECEIVE, TRANSFER_MOVES, 1}, .peer = 2, .bytes = 9},
          "receives 9 bytes from rank 2, tag 0"},
+        {{.head = {3, WAIT_RECEIVE, TRANSFER_OPEN, 2}, .peer = 2, .bytes = 9, .flags = STATE_POLLS},
+         "waits to receive from rank 2, tag 0, by testing (one of 2 open requests)"},
         {{.head = {3, WAIT_COLLECTIVE, 0, 1},
           .stage = COLLECTIVE_STEPS,
           .operation = 4,
@@ -295,5 +390,10 @@ static void who_has_not_entered_is_found_through_those_who_have(void **state)
 TEST_MAIN(cmocka_unit_test(programs_do_not_wait_for_ever_while_one_sleeps),
           cmocka_unit_test(what_a_node_answers_is_told_in_words),
           cmocka_unit_test(who_has_not_entered_is_found_through_those_who_have),
+          cmocka_unit_test(programs_wait_for_ever_when_nothing_moves_within_seconds),
+          cmocka_unit_test(programs_do_not_wait_for_ever_while_bytes_flow),
+          cmocka_unit_test(programs_do_not_wait_for_ever_while_something_is_on_a_link),
+          cmocka_unit_test(programs_wait_for_ever_when_only_frames_move),
+          cmocka_unit_test(a_program_that_tests_has_a_minute),
           cmocka_unit_test(a_node_that_owes_an_answer_is_not_asked_again),
           cmocka_unit_test(programs_do_not_wait_for_ever_while_any_node_stands_still))
