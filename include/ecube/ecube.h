@@ -38,6 +38,10 @@
 #include "error.h"
 #include "predict.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* How a transfer ended. A collective has source and tag ECUBE_ANY. */
 struct ecube_status {
     int source; /* rank of the sender; of a send, its destination */
@@ -79,14 +83,17 @@ const struct ecube_profile *ecube_profile(void);
 
 /*
  * Messages. A receive takes the oldest message that fits source and tag; either may be ECUBE_ANY.
- * Messages of one pair with one tag are received in the order of their sends. A blocking send may
- * wait for its receive to be called; when it returns, data may be changed. To oneself, send only
- * one of at most 1024 bytes blocking, or call the receive first; what is sent to oneself takes no
- * model time. status may be NULL.
+ * Messages of one pair with one tag are received in the order of their sends. When a blocking send
+ * returns, data may be changed. What is sent to oneself takes no model time. status may be NULL.
  *
- * A node keeps 64 messages for which no receive has been called. More wait in their senders, and
- * with them what the same sender has sent to that node after them: if more may come, receive each
- * sender's in the order of its sends.
+ * Limits. A message of at most 1,024 bytes is short: a blocking send of it returns although no
+ * receive has been called, as long as its receiver keeps fewer than 64 messages, from all senders
+ * together, that no receive has asked for; one more place is kept for a short one to oneself. A
+ * longer one waits for its receive, so send it to oneself only when the receive has been called.
+ * What the 64 places do not take waits in its sender, and with it all that the same sender has sent
+ * to that node after it, also what its receiver waits for: if more than 64 may come unasked,
+ * receive each sender's in the order of its sends. A message, or a collective's blocks together,
+ * are at most 4 GiB - 1 bytes, and lie in the program's memory (53 MiB on the board virt).
  *
  * In model time the start-ups of sends that are started one after the other overlap: on an iPSC/860
  * 32 of 0 bytes over one hop take 65.425 + 32 * 9.575 = 371.825 us, blocking ones 32 * 75 us.
@@ -113,8 +120,9 @@ int ecube_receive_start(void *data, uint32_t bytes, int source, int tag,
 /* Waits until the transfer is complete and ends the request. Returns its status' bytes. */
 int ecube_wait(struct ecube_request *request, struct ecube_status *status);
 /*
- * Returns 1 and ends the request when the transfer is complete, 0 when not yet, or its error. Where
- * there is nothing else to do, wait: a node that only asks takes the emulating machine's time.
+ * Returns 1 and ends the request when the transfer is complete, 0 when not yet, or its error. A
+ * test that only repeats what was asked just now, with no work of the program in between, rests
+ * until one of the program's transfers is complete, 1 ms at most; one after work never does.
  */
 int ecube_test(struct ecube_request *request, struct ecube_status *status);
 /* Waits for all; statuses is NULL or has count entries. Returns ECUBE_OK or the first error. */
@@ -167,3 +175,7 @@ int ecube_compute(uint64_t ns);
 
 /* Adds a line to the run's result table. */
 int ecube_report(const struct ecube_report *report);
+
+#ifdef __cplusplus
+}
+#endif

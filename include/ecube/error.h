@@ -26,5 +26,13 @@ enum ecube_error {
     ECUBE_E_SYSCALL = -15    /* the kernel knows no such call: another version */
 };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* One short English phrase for an error code; "unknown status" for anything else. */
 const char *ecube_error_text(int error);
+
+#ifdef __cplusplus
+}
+#endif
