@@ -63,7 +63,7 @@ TARGET_GLUE := tests/target/start.c tests/target/testing.c
 MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_test.c tests/mesh/circuit_test.c \
 	tests/mesh/contention_test.c tests/mesh/credit_test.c tests/mesh/ending_test.c tests/mesh/enter_test.c \
 	tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/message_test.c \
-	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/owed_test.c tests/mesh/silence_test.c \
+	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/owed_test.c tests/mesh/poll_test.c tests/mesh/silence_test.c \
 	tests/mesh/state_test.c tests/mesh/step_test.c tests/mesh/stream_test.c tests/mesh/turn_test.c tests/mesh/want_test.c
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c tests/mesh/neighbour.c tests/mesh/pair.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
@@ -145,6 +145,16 @@ UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS) $
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
+# What the tests need that TESTS picks by layer/name.
+picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
+SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/ecube-checked $(B)/bench/scale
+TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
+	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
+	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
+	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/sim/*_test.sh))),$(B)/campaign) \
+	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/models/*_test.sh))),$(B)/schedule_pml) \
+	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
+
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
 all: $(KERNEL) $(B)/ecube $(SDK) $(EXAMPLE_ELFS)
 
@@ -153,8 +163,7 @@ run: all
 	$(B)/ecube run --mesh $(MESH) $(B)/examples/complete_exchange.elf $(SIZES)
 
 ## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
-test: all $(UNIT_BINARIES) $(FUZZ_BINARIES) $(TARGET_IMAGES) $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/schedule_pml \
-		$(B)/ecube-checked $(B)/bench/scale $(B)/campaign
+test: $(TEST_NEEDS)
 	@QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)

@@ -17,7 +17,7 @@
 
 enum {
     NODE_BYTES_MAX = 32 * 1024,
-    MEMORY_BYTES_MAX = 128 * 1024,
+    MEMORY_BYTES_MAX = 192 * 1024,
     SERVE_US = 2000,       /* how long links may keep a program that could go on */
     TURN_US = 2000,        /* how long it then goes on before they are looked at again */
     FAREWELL_US = 1000000, /* how long a kernel that has failed may still try to say so */

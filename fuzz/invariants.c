@@ -62,19 +62,27 @@ static void check_counts(const struct router *router)
     CHECK(router->notice_count == 0);
 }
 
-/* Every pool buffer belongs to exactly one stored message. */
+/* Every pool buffer is free or belongs to exactly one stored message. */
 static void check_messages(const struct node *node)
 {
-    uint32_t used = 0;
+    bool seen[POOL_MAX] = {0};
+    unsigned count = node->pool_free_count;
 
-    CHECK(node->want_count < WANT_PLACES);
+    CHECK(node->want_count < WANT_PLACES && count <= POOL_MAX);
+    for (unsigned i = 0; i < count; i++) {
+        CHECK(node->pool_free[i] < POOL_MAX && !seen[node->pool_free[i]]);
+        seen[node->pool_free[i]] = true;
+    }
     for (unsigned i = 0; i < node->want_count; i++) {
         uint8_t pool = node->wants[i].pool;
         CHECK(pool <= POOL_MAX);
-        CHECK(pool == POOL_MAX || !(used >> pool & 1));
-        used |= pool < POOL_MAX ? 1u << pool : 0;
+        CHECK(pool == POOL_MAX || !seen[pool]);
+        if (pool < POOL_MAX) {
+            seen[pool] = true;
+            count++;
+        }
     }
-    CHECK(used == node->pool_used);
+    CHECK(count == POOL_MAX);
 }
 
 static void check_owners(const struct node *node)

@@ -73,9 +73,8 @@ enum state_counter {
     COUNTER_CIRCUITS_REFUSED,
     COUNTER_REQUESTS_DROPPED, /* there was no slot for an answer; they are repeated */
     COUNTER_COLLECTIVES,
-    /* what brings programs on: bytes of circuits taken or passed on, circuits accepted, messages
-     * matched, requests completed, calls made. Not: a test that says "not yet", what is said again,
-     * acknowledgements, questions and their answers. */
+    /* bytes and circuits moved, messages matched, requests completed, calls made; not what is only
+     * repeated, acknowledged or asked, nor a test in vain */
     COUNTER_PROGRESS,
     STATE_COUNTERS
 };

@@ -58,6 +58,24 @@ void match_finish(struct node *node, struct request *request, uint64_t done_ns)
     request_finish(node, request, fit ? E_OK : E_TRUNCATED, done_ns);
 }
 
+static uint8_t take_pool(struct node *node)
+{
+    return node->pool_free[--node->pool_free_count];
+}
+
+static void give_pool(struct node *node, uint8_t pool)
+{
+    node->pool_free[node->pool_free_count++] = pool;
+}
+
+void match_reset(struct node *node)
+{
+    node->want_count = 0;
+    node->pool_free_count = 0;
+    for (unsigned pool = POOL_MAX; pool-- > 0;)
+        give_pool(node, (uint8_t)pool);
+}
+
 static void remove_want(struct node *node, unsigned index)
 {
     node->want_count--;
@@ -101,7 +119,7 @@ static bool join(struct node *node, struct request *request, unsigned index)
 
     if (want.pool < POOL_MAX) {
         memcpy(request->data, node->pool[want.pool], copied);
-        node->pool_used &= ~(1u << want.pool);
+        give_pool(node, want.pool);
         settle_receive(node, request, want.src, want.tag, want.bytes);
         match_finish(node, request, want.done_ns);
     } else if (want.src == node->router.id) {
@@ -151,15 +169,6 @@ static bool store_want(struct node *node, const struct want *want, unsigned most
     return false;
 }
 
-static unsigned free_pool(const struct node *node)
-{
-    unsigned pool = 0;
-
-    while (pool < POOL_MAX && node->pool_used >> pool & 1)
-        pool++;
-    return pool;
-}
-
 /* A message of a node to itself: a short one is pooled, so that even a blocking send returns. It
  * stays queued when there is no room. */
 void match_self(struct node *node, struct request *request)
@@ -170,13 +179,12 @@ void match_self(struct node *node, struct request *request)
                         .bytes = request->bytes,
                         .done_ns = request->issue_ns,
                         .pool = POOL_MAX};
-    unsigned pool = free_pool(node);
 
     request->state = STATE_STORED;
-    if (pool < POOL_MAX && request->bytes <= POOL_BYTES && node->want_count <= WANTS_MAX) {
-        memcpy(node->pool[pool], request->data, request->bytes);
-        node->pool_used |= 1u << pool;
-        want.pool = (uint8_t)pool;
+    if (node->pool_free_count > 0 && request->bytes <= POOL_BYTES &&
+        node->want_count <= WANTS_MAX) {
+        want.pool = take_pool(node);
+        memcpy(node->pool[want.pool], request->data, request->bytes);
         request_finish(node, request, E_OK, request->issue_ns);
     }
     if (!store_want(node, &want, WANTS_MAX + 1)) {
@@ -289,7 +297,6 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
     uint32_t src = get32(packet + 4), bytes = get32(packet + 16), tag = get32(packet + 24);
     struct request *request = find_receive(node, src, tag);
     struct circuit_sink sink = {0};
-    unsigned pool = free_pool(node);
 
     if (!takes_messages(node, packet[31])) {
         router_refuse(&node->router, port, E_PEER_GONE);
@@ -302,15 +309,13 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
         match_finish(node, request, router_accept(&node->router, port, &sink));
         return;
     }
-    if (pool == POOL_MAX || (node->pool_used | 1u << pool) == POOL_FULL ||
-        node->want_count >= WANTS_MAX) {
+    if (node->pool_free_count <= 1 || node->want_count >= WANTS_MAX) {
         router_refuse(&node->router, port, E_FULL);
         return;
     }
-    node->pool_used |= 1u << pool;
-    sink.data = node->pool[pool];
+    struct want want = {.src = src, .tag = tag, .bytes = bytes, .pool = take_pool(node)};
+    sink.data = node->pool[want.pool];
     sink.room = POOL_BYTES;
-    struct want want = {.src = src, .tag = tag, .bytes = bytes, .pool = (uint8_t)pool};
     want.done_ns = router_accept(&node->router, port, &sink);
     store_want(node, &want, WANTS_MAX);
 }

@@ -31,8 +31,7 @@ void message_reset(struct node *node)
             request_free(node, request);
     }
     node->collectives_queued = 0;
-    node->want_count = 0;
-    node->pool_used = 0;
+    match_reset(node);
 }
 
 void message_end(struct node *node)

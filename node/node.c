@@ -43,6 +43,7 @@ void node_init(struct node *node, const struct node_config *config)
     node->pool = config->pool ? config->pool : (void *)behind;
     node->collective.request = ECUBE_REQUESTS_MAX;
     node->finished = 1;
+    match_reset(node);
 }
 
 uint32_t node_id(const struct node *node)

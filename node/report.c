@@ -198,8 +198,9 @@ static int send_state(struct node *node)
     uint8_t body[STATE_BYTES] = {node->program};
 
     body[1] = waits_for(node, &request);
-    body[STATE_FLAGS_AT] = (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
-                         (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
+    body[STATE_FLAGS_AT] =
+        (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
+                  (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
     body[3] = node->request_count;
     if (request && request->kind != REQUEST_COLLECTIVE)
         put_message(request, body);

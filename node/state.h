@@ -21,8 +21,8 @@ enum {
     WANTS_MAX = 64, /* announced or pooled messages without a matching receive, */
     /* one more that the node sends itself, and one that finds its receive at once */
     WANT_PLACES = WANTS_MAX + 2,
-    POOL_MAX = 16, /* short messages kept for a later receive, the last for one to oneself */
-    POOL_FULL = (1 << POOL_MAX) - 1, /* as a set of buffers */
+    /* buffers for short messages among them, the last for one to oneself */
+    POOL_MAX = WANTS_MAX + 1,
     POOL_BYTES = OPEN_INLINE_MAX,
     ASK_AGAIN_US = 300 * 1000,         /* an announcement without an answer is repeated */
     LATER_US = 2 * 1000,               /* after a full queue or a busy hop */
@@ -165,7 +165,7 @@ struct node {
     uint8_t (*pool)[POOL_BYTES];
     uint32_t call_number;
     uint32_t call_arguments[4];
-    uint32_t pool_used; /* bit n: buffer n */
+    uint8_t pool_free_count; /* of pool_free[] */
     uint32_t dropped_requests;
     unsigned want_count;
     uint8_t dead_reason[PORTS_MAX];
@@ -181,6 +181,7 @@ struct node {
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
     struct want wants[WANT_PLACES]; /* in order of arrival */
+    uint8_t pool_free[POOL_MAX];    /* numbers of buffers, the next one last */
     union {
         struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
         struct fault fault; /* while OWED_FAULT: the program that asked for collectives is over */
@@ -231,6 +232,8 @@ uint64_t message_deadline(const struct node *node);
 
 /* A download begins: the next program's collectives are counted anew. */
 void collective_reset(struct node *node);
+/* No message is stored. */
+void match_reset(struct node *node);
 /* Looks for a stored message for a posted receive. */
 void match_receive(struct node *node, struct request *request);
 /* All bytes of a receive's message are in its buffer, as far as they fit. */

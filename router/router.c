@@ -350,6 +350,11 @@ bool router_step(struct router *router, uint64_t now_us)
     return more || router->notice_count > 0;
 }
 
+uint32_t router_progress(const struct router *router)
+{
+    return router->progress;
+}
+
 bool router_delivered(const struct router *router)
 {
     bool all = true;

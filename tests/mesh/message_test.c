@@ -296,7 +296,7 @@ static void a_message_of_the_program_before_is_not_for_the_next(void **state)
         int32_t request = send(mesh, 0, 1, 3, MESH_DATA, sizes[i]);
         assert_int_equal(mesh_wait(mesh, 0, request).status, E_PEER_GONE);
         assert_int_equal(next->want_count, 0);
-        assert_int_equal(next->pool_used, 0);
+        assert_int_equal(next->pool_free_count, POOL_MAX);
     }
     mesh_free(mesh);
 }
@@ -311,79 +311,24 @@ static uint8_t doing(struct mesh *mesh, unsigned rank)
     return mesh->events[0].body[1];
 }
 
-/* What a test of a request says at a time: NODE_BLOCK when it rests. */
-static enum node_verdict test_at(struct mesh *mesh, int32_t request, uint64_t now_us,
-                                 int32_t *result)
-{
-    uint32_t arguments[4] = {(uint32_t)request, MESH_DATA};
-
-    *result = E_TIMEOUT;
-    return node_call(mesh->nodes[0].node, now_us, ECUBE_CALL_TEST, arguments, result);
-}
-
-static void a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes(void **state)
+/* Sends that block return without a receive, and the last message is taken first. */
+static void as_many_short_messages_as_are_stored_are_received_in_any_order(void **state)
 {
     (void)state;
-    struct mesh *mesh = started(2, 1, no_fault);
-    struct node *node = mesh->nodes[0].node;
-    int32_t wanted = receive(mesh, 0, 1, 3, MESH_DATA, 50), result;
-    uint64_t now_us = mesh->now_us + 1000000;
-    assert_int_equal(test_at(mesh, wanted, now_us, &result), NODE_RESUME);
-    assert_int_equal(result, 0);
-    assert_true(node_wake_us(node) == UINT64_MAX);
-    assert_int_equal(test_at(mesh, wanted, now_us + 1, &result), NODE_BLOCK);
-    assert_int_equal(node_wake_us(node), now_us + 1 + REST_US);
-    assert_int_equal(node_resume(node, now_us + REST_US, &result), NODE_BLOCK);
-    assert_int_equal(node_resume(node, now_us + 1 + REST_US, &result), NODE_RESUME);
-    assert_int_equal(result, 0);
-    assert_true(node_wake_us(node) == UINT64_MAX);
-    assert_int_equal(test_at(mesh, wanted, now_us + 2 + REST_US, &result), NODE_BLOCK);
-    assert_int_equal(doing(mesh, 0), WAIT_RECEIVE);
-    assert_true(mesh->events[0].body[STATE_FLAGS_AT] & STATE_POLLS);
-    assert_true(send(mesh, 1, 0, 3, MESH_DATA, 50) >= 0);
-    mesh_settle(mesh);
-    assert_int_equal(node_resume(node, now_us + 3 + REST_US, &result), NODE_RESUME);
-    assert_int_equal(result, 1);
-    mesh_free(mesh);
-}
-
-static void a_program_that_computes_between_tests_is_not_slowed(void **state)
-{
-    (void)state;
-    struct mesh *mesh = started(2, 1, no_fault);
-    int32_t wanted = receive(mesh, 0, 1, 3, MESH_DATA, 50), result;
-    uint64_t now_us = mesh->now_us + 1000000;
-    for (unsigned i = 0; i < 10; i++) {
-        assert_int_equal(test_at(mesh, wanted, now_us, &result), NODE_RESUME);
-        assert_int_equal(result, 0);
-        now_us += TEST_SOON_US;
+    struct mesh *mesh = started(1, 1, no_fault);
+    uint32_t *data = mesh_at(mesh, 0, MESH_DATA), *got = mesh_at(mesh, 1, MESH_DATA);
+    for (uint32_t i = 0; i < WANTS_MAX; i++) {
+        data[i * POOL_BYTES / 4] = i;
+        int32_t request = send(mesh, 0, 1, (int32_t)i, MESH_DATA + i * POOL_BYTES, POOL_BYTES);
+        assert_int_equal(mesh_wait(mesh, 0, request).status, E_OK);
     }
-    mesh_free(mesh);
-}
-
-/* A program goes round its requests: it rests when all have said "not yet", and when one has come
- * nothing keeps it from finding out which. */
-static void a_program_that_tests_many_requests_finds_what_has_come_without_resting(void **state)
-{
-    enum { MANY = 5 };
-    int32_t wanted[MANY], result;
-
-    (void)state;
-    struct mesh *mesh = started(2, 1, no_fault);
-    uint64_t now_us = mesh->now_us + 1000000;
-    for (int i = 0; i < MANY; i++)
-        wanted[i] = receive(mesh, 0, 1, i, MESH_DATA, 50);
-    for (int i = 0; i < MANY; i++)
-        assert_int_equal(test_at(mesh, wanted[i], ++now_us, &result), NODE_RESUME);
-    assert_int_equal(test_at(mesh, wanted[0], ++now_us, &result), NODE_BLOCK);
-    assert_true(send(mesh, 1, 0, MANY - 1, MESH_DATA, 50) >= 0);
-    mesh_settle(mesh);
-    assert_int_equal(node_resume(mesh->nodes[0].node, ++now_us, &result), NODE_RESUME);
-    assert_int_equal(result, 0);
-    for (int i = 1; i < MANY; i++) {
-        assert_int_equal(test_at(mesh, wanted[i], ++now_us, &result), NODE_RESUME);
-        assert_int_equal(result, i == MANY - 1);
+    assert_int_equal(mesh->nodes[1].node->pool_free_count, 1);
+    for (uint32_t i = WANTS_MAX; i-- > 0;) {
+        int32_t request = receive(mesh, 1, 0, (int32_t)i, MESH_DATA, POOL_BYTES);
+        assert_int_equal(mesh_wait(mesh, 1, request).status, E_OK);
+        assert_int_equal(*got, i);
     }
+    assert_int_equal(mesh->nodes[1].node->pool_free_count, POOL_MAX);
     mesh_free(mesh);
 }
 
@@ -552,10 +497,8 @@ TEST_MAIN(
     cmocka_unit_test(impossible_requests_are_refused),
     cmocka_unit_test(computing_never_wraps_the_model_clock),
     cmocka_unit_test(a_message_of_the_program_before_is_not_for_the_next),
-    cmocka_unit_test(a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes),
-          cmocka_unit_test(a_program_that_computes_between_tests_is_not_slowed),
-          cmocka_unit_test(a_program_that_tests_many_requests_finds_what_has_come_without_resting),
-          cmocka_unit_test(a_program_sleeps_until_its_time_and_its_node_does_not),
+    cmocka_unit_test(as_many_short_messages_as_are_stored_are_received_in_any_order),
+    cmocka_unit_test(a_program_sleeps_until_its_time_and_its_node_does_not),
     cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
     cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
     cmocka_unit_test(random_traffic_survives_damage_and_loss),

@@ -177,8 +177,8 @@ static void bytes_that_flow_are_progress_on_every_node_of_their_way(void **state
     int32_t request = mesh_message(mesh, 0, ECUBE_CALL_SEND, 3, 7, MESH_DATA, LONG);
     int32_t wanted = mesh_message(mesh, 3, ECUBE_CALL_RECEIVE, 0, 7, MESH_DATA, LONG);
     for (unsigned rank = 0; rank < 4; rank++)
-        before[rank] = mesh->nodes[rank].node->progress +
-                       router_progress(&mesh->nodes[rank].node->router);
+        before[rank] =
+            mesh->nodes[rank].node->progress + router_progress(&mesh->nodes[rank].node->router);
     assert_int_equal(mesh_wait(mesh, 3, wanted).status, E_OK);
     assert_int_equal(mesh_wait(mesh, 0, request).status, E_OK);
     assert_in_range(progress_of(mesh, 0) - before[0], 3, UINT32_MAX);

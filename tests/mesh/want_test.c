@@ -264,7 +264,7 @@ static void without_room_for_announcements_no_short_message_is_taken(void **stat
     neighbour_opens(all, 2, 0, OPEN_EAGER | OPEN_INLINE, 8);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 2)->status, E_FULL);
-    assert_int_equal(all->node->pool_used, 0);
+    assert_int_equal(all->node->pool_free_count, POOL_MAX);
 }
 
 static void with_all_announcements_stored_one_whose_receive_is_posted_is_taken(void **state)

@@ -79,8 +79,8 @@ static void answer_moving(struct fixture *f, uint32_t node, enum wait_kind wait,
     uint8_t body[STATE_BYTES] = {wait ? PROGRAM_RUNNING : PROGRAM_EXITED, (uint8_t)wait};
     struct mesh_packet packet = {PACKET_STATE, node, body, sizeof body};
 
-    body[STATE_FLAGS_AT] = (uint8_t)((moves->under_way ? 0 : STATE_DELIVERED) |
-                                     (moves->polls ? STATE_POLLS : 0));
+    body[STATE_FLAGS_AT] =
+        (uint8_t)((moves->under_way ? 0 : STATE_DELIVERED) | (moves->polls ? STATE_POLLS : 0));
     put32(body + STATE_COUNTERS_AT + 4 * COUNTER_PROGRESS, moves->progress);
     put32(body + STATE_COUNTERS_AT + 4 * COUNTER_FRAMES_SENT, moves->frames);
     mesh_query_packet(&f->mesh, &packet);

@@ -1,0 +1,113 @@
+/*
+ * poll_test.c - programs that test for what they wait for: when a test rests, and until when.
+ */
+#include "drivers/status.h"
+#include "router/router.h"
+#include "tests/mesh/mesh.h"
+#include "tests/unit/testing.h"
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+static struct mesh *started(void)
+{
+    struct mesh *mesh = mesh_make(1, 4 << 20, 1, no_fault, ipsc860);
+
+    assert_true(mesh_start(mesh));
+    return mesh;
+}
+
+/* Node 1 sends, node 0 receives, and tests. */
+static int32_t send(struct mesh *mesh, int32_t tag, uint32_t bytes)
+{
+    return mesh_message(mesh, 1, ECUBE_CALL_SEND, 0, tag, MESH_DATA, bytes);
+}
+
+static int32_t receive(struct mesh *mesh, int32_t tag, uint32_t bytes)
+{
+    return mesh_message(mesh, 0, ECUBE_CALL_RECEIVE, 1, tag, MESH_DATA, bytes);
+}
+
+/* What a test of a request says at a time: NODE_BLOCK when it rests. */
+static enum node_verdict test_at(struct mesh *mesh, int32_t request, uint64_t now_us,
+                                 int32_t *result)
+{
+    uint32_t arguments[4] = {(uint32_t)request, MESH_DATA};
+
+    *result = E_TIMEOUT;
+    return node_call(mesh->nodes[0].node, now_us, ECUBE_CALL_TEST, arguments, result);
+}
+
+static void a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started();
+    struct node *node = mesh->nodes[0].node;
+    int32_t wanted = receive(mesh, 3, 50), result;
+    uint64_t now_us = mesh->now_us + 1000000;
+    assert_int_equal(test_at(mesh, wanted, now_us, &result), NODE_RESUME);
+    assert_int_equal(result, 0);
+    assert_true(node_wake_us(node) == UINT64_MAX);
+    assert_int_equal(test_at(mesh, wanted, now_us + 1, &result), NODE_BLOCK);
+    assert_int_equal(node_wake_us(node), now_us + 1 + REST_US);
+    assert_int_equal(node_resume(node, now_us + REST_US, &result), NODE_BLOCK);
+    assert_int_equal(node_resume(node, now_us + 1 + REST_US, &result), NODE_RESUME);
+    assert_int_equal(result, 0);
+    assert_true(node_wake_us(node) == UINT64_MAX);
+    assert_int_equal(test_at(mesh, wanted, now_us + 2 + REST_US, &result), NODE_BLOCK);
+    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 0, NULL, 0), E_OK);
+    mesh_settle(mesh);
+    assert_int_equal(mesh_count_events(mesh, PACKET_STATE), 1);
+    const uint8_t *body = mesh->events[mesh->event_count - 1].body;
+    assert_int_equal(body[1], WAIT_RECEIVE);
+    assert_true(body[STATE_FLAGS_AT] & STATE_POLLS);
+    assert_true(send(mesh, 3, 50) >= 0);
+    mesh_settle(mesh);
+    assert_int_equal(node_resume(node, now_us + 3 + REST_US, &result), NODE_RESUME);
+    assert_int_equal(result, 1);
+    mesh_free(mesh);
+}
+
+static void a_program_that_computes_between_tests_is_not_slowed(void **state)
+{
+    (void)state;
+    struct mesh *mesh = started();
+    int32_t wanted = receive(mesh, 3, 50), result;
+    uint64_t now_us = mesh->now_us + 1000000;
+    for (unsigned i = 0; i < 10; i++) {
+        assert_int_equal(test_at(mesh, wanted, now_us, &result), NODE_RESUME);
+        assert_int_equal(result, 0);
+        now_us += TEST_SOON_US;
+    }
+    mesh_free(mesh);
+}
+
+/* A program goes round its requests: it rests when all have said "not yet", and when one has come
+ * nothing keeps it from finding out which. */
+static void a_program_that_tests_many_requests_finds_what_has_come_without_resting(void **state)
+{
+    enum { MANY = 5 };
+    int32_t wanted[MANY], result;
+
+    (void)state;
+    struct mesh *mesh = started();
+    uint64_t now_us = mesh->now_us + 1000000;
+    for (int i = 0; i < MANY; i++)
+        wanted[i] = receive(mesh, i, 50);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(test_at(mesh, wanted[i], ++now_us, &result), NODE_RESUME);
+    assert_int_equal(test_at(mesh, wanted[0], ++now_us, &result), NODE_BLOCK);
+    assert_true(send(mesh, MANY - 1, 50) >= 0);
+    mesh_settle(mesh);
+    assert_int_equal(node_resume(mesh->nodes[0].node, ++now_us, &result), NODE_RESUME);
+    assert_int_equal(result, 0);
+    for (int i = 1; i < MANY; i++) {
+        assert_int_equal(test_at(mesh, wanted[i], ++now_us, &result), NODE_RESUME);
+        assert_int_equal(result, i == MANY - 1);
+    }
+    mesh_free(mesh);
+}
+
+TEST_MAIN(cmocka_unit_test(a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes),
+          cmocka_unit_test(a_program_that_computes_between_tests_is_not_slowed),
+          cmocka_unit_test(a_program_that_tests_many_requests_finds_what_has_come_without_resting))
