@@ -48,8 +48,8 @@ TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.
 	host/fault.c host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/message.c host/offspring.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
-	host/rundir_watch.c host/serve.c \
-	host/sim.c host/sim_options.c host/socket_link.c host/symbols.c host/target.c host/topology.c host/up.c host/view.c
+	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/socket_link.c host/symbols.c \
+	host/target.c host/topology.c host/up.c host/view.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \

@@ -70,8 +70,9 @@ static json_t *describe_download(const struct mesh *mesh)
     return json_pack(
         "{s:s, s:i, s:I, s:o, s:f, s:o, s:i}", "strategy", download_strategy_name(plan->strategy),
         "x", (int)plan->x, "bytes", (json_int_t)plan->bytes, "model_us",
-        measured(complete, (double)model_ns / 1e3), "predicted_us", (double)plan->predicted_ns / 1e3, "wall_ms",
-        measured(complete, (double)job->wall_us / 1e3), "receipts", (int)job->receipts);
+        measured(complete, (double)model_ns / 1e3), "predicted_us",
+        (double)plan->predicted_ns / 1e3, "wall_ms", measured(complete, (double)job->wall_us / 1e3),
+        "receipts", (int)job->receipts);
 }
 
 json_t *mesh_describe(const struct mesh *mesh, int status)

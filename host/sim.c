@@ -22,24 +22,10 @@
 enum {
     CHUNK_EVENTS = 4096,
     MESSAGES_DEFAULT = 16,
-    BLOCK_BYTES = 16,
     THREAD_NODES = 64 /* fewer are not worth a thread */
 };
 
 static const double address_room = 3.5e9; /* of a node's 32-bit addresses, for its data */
-
-struct run {
-    struct sim_arguments arguments;
-    struct sim_result result;
-    struct output trace_output;
-    struct trace_result trace;
-    uint64_t begun_us[SIM_SIZES_MAX + 1]; /* when each line began; the last one ended */
-    uint64_t start_us, end_us;
-    uint64_t run_us;
-    char history[SIM_HISTORY_MAX][SIM_TEXT_MAX];
-    unsigned history_count;
-    uint64_t predicted_ns; /* of the last download, as download_ns of the result */
-};
 
 static volatile sig_atomic_t interrupted;
 
@@ -112,19 +98,6 @@ static int check_sizes(const struct sim_arguments *arguments, struct message *me
     return 0;
 }
 
-static struct download_costs costs_of(const struct sim_options *options, uint32_t image_bytes)
-{
-    const struct profile *profile = &options->profile;
-    uint64_t sigma = profile->sigma_permille;
-
-    return (struct download_costs){.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
-                                   .beta_host_ns = profile->xi_ns * sigma / 1000 +
-                                                   profile->tau_ns * sigma / 1000,
-                                   .tau_ns = profile->element_ns,
-                                   .common_bytes = image_bytes,
-                                   .block_bytes = BLOCK_BYTES};
-}
-
 /* As many as there are processors, if there is work for them. */
 static void choose_threads(struct sim_arguments *arguments)
 {
@@ -136,7 +109,7 @@ static void choose_threads(struct sim_arguments *arguments)
     }
 }
 
-static int prepare(struct run *run, struct output *output, struct message *message)
+static int prepare(struct sim_run *run, struct output *output, struct message *message)
 {
     struct sim_arguments *arguments = &run->arguments;
     struct sim_options *options = &arguments->options;
@@ -144,7 +117,7 @@ static int prepare(struct run *run, struct output *output, struct message *messa
     if (sim_arguments_finish(arguments, message) != 0 || check_sizes(arguments, message) != 0) {
         return -1;
     }
-    struct download_costs costs = costs_of(options, options->image_bytes);
+    struct download_costs costs = sim_download_costs(options, options->image_bytes);
     options->download_x =
         arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, options->dims);
     choose_threads(arguments);
@@ -174,20 +147,8 @@ static void show_progress(struct view *view, const struct sim *sim)
     json_decref(event);
 }
 
-/* The closed form of the last download: of the scenario's image, or the one before it. */
-static uint64_t download_predicted_ns(const struct run *run)
-{
-    const struct sim_options *options = &run->arguments.options;
-    const struct sim_result *result = &run->result;
-    bool own = options->scenario == SIM_LOAD && result->line_count > 0;
-    struct download_costs costs =
-        costs_of(options, own ? result->lines[result->line_count - 1].bytes : options->image_bytes);
-
-    return download_decremental_ns(&costs, options->dims, options->download_x);
-}
-
 /* Notes when lines become complete, for their time on this machine. */
-static void note_lines(struct run *run, const struct sim *sim, unsigned *complete)
+static void note_lines(struct sim_run *run, const struct sim *sim, unsigned *complete)
 {
     uint64_t now = now_us();
 
@@ -201,7 +162,7 @@ static void note_lines(struct run *run, const struct sim *sim, unsigned *complet
     }
 }
 
-static int execute(struct run *run, struct message *message)
+static int execute(struct sim_run *run, struct message *message)
 {
     struct view view;
     unsigned complete = 0;
@@ -229,7 +190,7 @@ static int execute(struct run *run, struct message *message)
         }
     }
     note_lines(run, sim, &complete);
-    run->predicted_ns = download_predicted_ns(run);
+    run->predicted_ns = sim_download_predicted_ns(run);
     run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
     run->end_us = now_us();
     if (run->arguments.options.traced) {
@@ -242,42 +203,7 @@ static int execute(struct run *run, struct message *message)
     return 0;
 }
 
-/* The lines as the table of `ecube run` has them. */
-static json_t *reports_of(const struct run *run)
-{
-    const struct sim_options *options = &run->arguments.options;
-    struct report reports[SIM_SIZES_MAX];
-    struct report_table table = {.reports = reports};
-
-    for (unsigned i = 0; i < run->result.line_count; i++) {
-        const struct sim_line *line = &run->result.lines[i];
-        struct report *report = &reports[i];
-        if (line->nodes != run->arguments.topology.nodes) {
-            break;
-        }
-        *report =
-            (struct report){.bytes = line->bytes,
-                            .steps = line->steps,
-                            .model_ns = line->model_ns,
-                            .predicted_ns = line->predicted_ns,
-                            .bound_ns = line->bound_ns,
-                            .wall_ns = (run->begun_us[i + 1] - run->begun_us[i]) * 1000,
-                            .wrong = line->wrong,
-                            .unstepped = options->scenario > SIM_LOAD,
-                            .unchecked = !run->result.checked && options->scenario != SIM_LOAD};
-        if (options->scenario == SIM_LOAD) {
-            struct download_costs costs = costs_of(options, line->bytes);
-            report->predicted_ns =
-                download_decremental_ns(&costs, options->dims, options->download_x);
-            report->bound_ns = download_bound_ns(&costs, options->dims);
-        }
-        snprintf(report->name, sizeof report->name, "%s", sim_scenario_title(options->scenario));
-        table.count++;
-    }
-    return report_to_json(&table);
-}
-
-static int status_of(const struct run *run)
+static int status_of(const struct sim_run *run)
 {
     if (interrupted) {
         return 128 + interrupted;
@@ -292,83 +218,26 @@ static int status_of(const struct run *run)
     }
 }
 
-/* The last download; null: none has come to its end. */
-static json_t *describe_download(const struct run *run)
-{
-    const struct sim_result *r = &run->result;
-
-    if (!r->receipts) {
-        return json_null();
-    }
-    return json_pack("{s:s, s:i, s:I, s:f, s:f, s:n, s:i}", "strategy", "decremental", "x",
-                     (int)run->arguments.options.download_x, "bytes", (json_int_t)r->download_bytes,
-                     "model_us", (double)r->download_ns / 1e3, "predicted_us",
-                     (double)run->predicted_ns / 1e3, "wall_ms", "receipts", (int)r->receipts);
-}
-
-static json_t *describe(const struct run *run, json_t *reports)
-{
-    const struct sim_options *options = &run->arguments.options;
-    const struct sim_result *r = &run->result;
-    double seconds = (double)(run->end_us - run->start_us) / 1e6;
-    char digest[40];
-    json_t *troubles = json_array();
-
-    snprintf(digest, sizeof digest, "%016" PRIx64 "%016" PRIx64, r->digest[0], r->digest[1]);
-    for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
-        json_array_append_new(troubles, json_string(r->troubles[i]));
-    }
-    json_t *sim = json_pack(
-        "{s:s, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
-        sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed, "digest", digest,
-        "events", (json_int_t)r->events, "link_events", (json_int_t)r->link_events, "threads",
-        (int)r->threads, "seconds", seconds, "events_per_s",
-        seconds > 0 ? (double)r->events / seconds : 0, "node_bytes", (json_int_t)r->node_bytes,
-        "checked", (int)r->checked, "damaged", (json_int_t)r->damaged, "troubles", troubles);
-    return json_pack("{s:s, s:i, s:o, s:i, s:o, s:o}", "mesh", run->arguments.topology.name,
-                     "nodes", (int)run->arguments.topology.nodes, "download",
-                     describe_download(run), "status", status_of(run), "reports", reports, "sim",
-                     sim);
-}
-
-static void digest_text(const struct trace_result *trace, char text[65])
-{
-    for (unsigned i = 0; i < sizeof trace->digest; i++) {
-        snprintf(text + (size_t)2 * i, 3, "%02x", trace->digest[i]);
-    }
-}
-
-static void print_trace(const struct run *run)
+static void print_trace(const struct sim_run *run)
 {
     char digest[65];
 
     if (!run->arguments.trace || run->trace.error) {
         return;
     }
-    digest_text(&run->trace, digest);
+    sim_trace_digest_text(&run->trace, digest);
     printf("trace     %s, %" PRIu64 " events, %" PRIu64 " bytes, SHA-256\n          %s\n",
            run->arguments.trace, run->trace.events, run->trace.bytes, digest);
 }
 
-/* The trace in the JSON file of results. */
-static json_t *describe_trace(const struct run *run)
-{
-    char digest[65];
-
-    digest_text(&run->trace, digest);
-    return json_pack("{s:s, s:I, s:I, s:s}", "file", run->arguments.trace, "events",
-                     (json_int_t)run->trace.events, "bytes", (json_int_t)run->trace.bytes, "sha256",
-                     digest);
-}
-
-static int check_trace(const struct run *run, struct message *message)
+static int check_trace(const struct sim_run *run, struct message *message)
 {
     return run->trace.error ? message_set(message, "cannot write the trace %.300s: %s",
                                           run->arguments.trace, strerror(run->trace.error))
                             : 0;
 }
 
-static void print_summary(const struct run *run)
+static void print_summary(const struct sim_run *run)
 {
     const struct sim_options *options = &run->arguments.options;
     const struct sim_result *r = &run->result;
@@ -403,7 +272,7 @@ static void print_summary(const struct run *run)
 }
 
 /* A run that was over before its faults is no proof against them. */
-static void print_missed_faults(const struct run *run)
+static void print_missed_faults(const struct sim_run *run)
 {
     const struct sim_result *r = &run->result;
     const struct sim_faults *faults = &run->arguments.options.faults;
@@ -422,7 +291,7 @@ static void print_missed_faults(const struct run *run)
 }
 
 /* A run that was to stop at an event, and has come to it or not. */
-static void print_stop(const struct run *run)
+static void print_stop(const struct sim_run *run)
 {
     const struct sim_result *r = &run->result;
     uint64_t stop_at = run->arguments.options.stop_at;
@@ -438,7 +307,7 @@ static void print_stop(const struct run *run)
 
 /* Where a run came to that did not end well, and with which event to look at it again. Nothing came
  * before event 0. */
-static void print_end(const struct run *run)
+static void print_end(const struct sim_run *run)
 {
     const struct sim_result *r = &run->result;
     uint64_t at = r->trouble_count ? r->trouble_event : r->events;
@@ -459,7 +328,7 @@ static void print_end(const struct run *run)
     }
 }
 
-static void print_troubles(const struct run *run)
+static void print_troubles(const struct sim_run *run)
 {
     const struct sim_result *r = &run->result;
 
@@ -483,7 +352,7 @@ static void print_troubles(const struct run *run)
 
 int verb_sim(int argc, char **argv)
 {
-    static struct run run;
+    static struct sim_run run;
     struct output output;
     struct message message;
 
@@ -500,16 +369,13 @@ int verb_sim(int argc, char **argv)
         output_drop(&run.trace_output);
         return message_print(&message);
     }
-    json_t *reports = reports_of(&run);
+    json_t *reports = sim_reports(&run);
     report_print(stdout, reports);
     print_summary(&run);
     print_trace(&run);
     print_troubles(&run);
-    json_t *result = describe(&run, reports);
-    if (run.arguments.trace && !run.trace.error) {
-        json_object_set_new(json_object_get(result, "sim"), "trace", describe_trace(&run));
-    }
     int status = status_of(&run);
+    json_t *result = sim_describe(&run, reports, status);
     if (check_trace(&run, &message) != 0) {
         status = message_print(&message);
     }
