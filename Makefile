@@ -70,7 +70,8 @@ CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_ju
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
-SYSTEM_PROGRAMS := tests/system/programs/arguments.c tests/system/programs/collectives.c tests/system/programs/talker.c \
+SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/arguments.c \
+	tests/system/programs/collectives.c tests/system/programs/talker.c \
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c

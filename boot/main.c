@@ -40,20 +40,19 @@ static uint64_t deadline(void)
     return wake_us < step_us ? wake_us : step_us;
 }
 
-static void step_until_quiet(uint64_t now_us)
+static void step_until_quiet(void)
 {
-    while (node_step(node(), now_us)) {
+    while (node_step(node(), platform_recent_us())) {
     }
 }
 
 /* Steps until the links and timers have nothing more, and leaves the interrupts armed for what
  * comes next. */
-static void serve(uint64_t now_us)
+static void serve(void)
 {
-    step_until_quiet(now_us);
-    while (platform_listen(deadline())) {
-        step_until_quiet(platform_now_us());
-    }
+    do {
+        step_until_quiet();
+    } while (platform_listen(deadline()));
 }
 
 /* The same for the links of a node whose program runs: under unbroken traffic it has its turns. */
@@ -71,16 +70,15 @@ static void serve_in_turn(void)
 
 static _Noreturn void idle(void)
 {
-    uint64_t now_us = platform_now_us();
     for (;;) {
         struct node_start start;
-        serve(now_us);
+        serve();
         if (node_take_start(node(), &start)) {
             platform_sync_instructions();
             platform_update(deadline());
             trap_enter(start.entry, start.stack_top, start.block, start.block_bytes);
         }
-        now_us = platform_sleep();
+        platform_sleep();
     }
 }
 
@@ -92,18 +90,18 @@ static void idle_restarted(void)
 void trap_call(struct trap_frame *frame)
 {
     int32_t result = 0;
-    uint64_t now_us = platform_now_us();
-    enum node_verdict verdict =
-        node_call(node(), now_us, frame->registers[7], frame->registers, &result);
+    uint32_t number = frame->registers[7];
+    uint64_t now_us = node_call_needs_time(number) ? platform_now_us() : platform_recent_us();
+    enum node_verdict verdict = node_call(node(), now_us, number, frame->registers, &result);
     if (verdict == NODE_RESUME) {
         platform_update(deadline());
     }
     while (verdict == NODE_BLOCK) {
-        serve(now_us);
-        verdict = node_resume(node(), now_us, &result);
+        serve();
+        verdict = node_resume(node(), platform_recent_us(), &result);
         platform_update(deadline());
         if (verdict == NODE_BLOCK) {
-            now_us = platform_sleep();
+            platform_sleep();
         }
     }
     if (verdict == NODE_END) {
@@ -133,7 +131,7 @@ static _Noreturn void farewell(const struct fault *fault)
     uint64_t start_us = platform_now_us();
     node_fault(node(), start_us, fault);
     while (platform_now_us() - start_us < FAREWELL_US) {
-        step_until_quiet(platform_now_us());
+        step_until_quiet();
         if (!platform_listen(start_us + FAREWELL_US)) {
             platform_sleep();
         }

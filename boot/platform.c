@@ -9,7 +9,26 @@
 
 _Static_assert(BOARD_LINKS_MAX <= PLATFORM_LINKS_MAX, "links");
 
-enum { MEGABYTE = 1 << 20, GUARD_BYTES = 4096 };
+enum {
+    MEGABYTE = 1 << 20,
+    GUARD_BYTES = 4096,
+    ISR_IRQ = 1 << 7,
+    /* An alarm costs some looks at the clock. What the node does with an older time is done early:
+     * an acknowledgement, a repetition, the death of a link that is silent for a second or more. */
+    RECENT_US = 50000
+};
+
+/*
+ * Whether the time that was last seen may be given again. Under emulation each look at the counter
+ * takes the lock that the devices' thread works under. So the time is kept as long as an alarm is
+ * set that rings before it is old; where the kernel looks, the alarm shows as a pending interrupt.
+ * The ring itself sets no other: a node for which nothing happens is left in peace.
+ */
+enum recent {
+    RECENT_NONE,
+    RECENT_ONCE, /* until the node sleeps, or the program goes on */
+    RECENT_KEPT
+};
 
 /* From node.ld.S; only their addresses mean anything. */
 extern char kernel_text_start[];
@@ -30,6 +49,8 @@ const struct platform_program platform_program = {
 static const struct gic gic = {.distributor = BOARD_GIC_DISTRIBUTOR, .cpu = BOARD_GIC_CPU};
 
 static struct generic_timer timer;
+static uint64_t recent_us;
+static enum recent recent;
 static struct virtio_serial serial;
 static struct virtio_serial_port ports[BOARD_LINKS_MAX];
 static struct link *links[BOARD_LINKS_MAX];
@@ -91,12 +112,51 @@ struct link **platform_links(void)
 
 uint64_t platform_now_us(void)
 {
-    return generic_timer_now_us(&timer);
+    recent_us = generic_timer_now_us(&timer);
+    return recent_us;
+}
+
+static bool interrupt_pending(void)
+{
+    uint32_t status;
+    __asm__ volatile("mrc p15, 0, %0, c12, c1, 0" : "=r"(status)::"memory"); /* ISR */
+    return (status & ISR_IRQ) != 0;
+}
+
+/* Looks at the clock, and answers the alarm if it has rung; whether it has. */
+static bool alarm_rang(void)
+{
+    bool rang = platform_now_us() >= timer.alarm_us;
+    if (rang) {
+        generic_timer_interrupt(&timer);
+    }
+    return rang;
+}
+
+uint64_t platform_recent_us(void)
+{
+    if (recent == RECENT_NONE || interrupt_pending()) {
+        (void)alarm_rang();
+        recent = RECENT_KEPT;
+    }
+    return recent_us;
+}
+
+/* Before the kernel stops looking: sets the alarm for the node, and for the time that is kept. */
+static void set_alarm(uint64_t deadline_us)
+{
+    uint64_t old_us = recent_us + RECENT_US;
+    if (recent == RECENT_ONCE) {
+        recent = RECENT_NONE;
+    } else if (recent == RECENT_KEPT && old_us < deadline_us) {
+        deadline_us = old_us;
+    }
+    generic_timer_set_alarm(&timer, deadline_us);
 }
 
 bool platform_listen(uint64_t deadline_us)
 {
-    generic_timer_set_alarm(&timer, deadline_us);
+    set_alarm(deadline_us);
     return virtio_serial_listen(&serial);
 }
 
@@ -109,7 +169,7 @@ void platform_mute(uint64_t until_us)
 
 void platform_update(uint64_t deadline_us)
 {
-    generic_timer_set_alarm(&timer, deadline_us);
+    set_alarm(deadline_us);
     virtio_serial_flush(&serial);
 }
 
@@ -120,6 +180,7 @@ void platform_interrupt(void)
         virtio_serial_interrupt(&serial);
     } else if (interrupt == BOARD_TIMER_INTERRUPT) {
         generic_timer_interrupt(&timer);
+        recent = RECENT_NONE;
     }
     if (interrupt < GIC_SPURIOUS_FIRST) {
         gic_end(&gic, interrupt);
@@ -127,19 +188,17 @@ void platform_interrupt(void)
     virtio_serial_quiet(&serial);
 }
 
-uint64_t platform_sleep(void)
+void platform_sleep(void)
 {
     /* With interrupts masked WFI still ends when one is pending, so there is no moment in which to
      * miss it. Both lines are levels: once their sources are answered nothing is pending, and the
      * interrupt controller, four slow register accesses, need not be asked. */
     __asm__ volatile("dsb\n\twfi" ::: "memory");
-    uint64_t now_us = platform_now_us();
-    if (now_us >= timer.alarm_us) {
-        generic_timer_interrupt(&timer);
-    }
     virtio_serial_interrupt(&serial);
     virtio_serial_quiet(&serial);
-    return now_us;
+    if (interrupt_pending() && alarm_rang()) {
+        recent = RECENT_ONCE;
+    }
 }
 
 void platform_sync_instructions(void)

@@ -37,6 +37,10 @@ struct link **platform_links(void);
 
 uint64_t platform_now_us(void);
 
+/* The time as it was some milliseconds ago at most, and never before an earlier answer: a look at
+ * the clock costs more than most system calls. */
+uint64_t platform_recent_us(void);
+
 /* Sets when an interrupt shall come though nothing happens, UINT64_MAX: never; and asks the links
  * for interrupts. True: something has happened meanwhile, look again before waiting. */
 bool platform_listen(uint64_t deadline_us);
@@ -44,13 +48,14 @@ bool platform_listen(uint64_t deadline_us);
 /* Asks the links for no interrupts; at that time, at the latest, the timer raises one. */
 void platform_mute(uint64_t until_us);
 
-/* Sleeps until an interrupt is pending, answers it and stops asking for more; the time then. */
-uint64_t platform_sleep(void);
+/* Sleeps until an interrupt is pending, answers it and stops asking for more. */
+void platform_sleep(void);
 
 /* Answers the interrupt that is pending, if any, and stops asking for more. */
 void platform_interrupt(void);
 
-/* After each system call: what platform_listen was asked is brought up to date. */
+/* Before a program goes on, or the node sleeps: what platform_listen was asked is brought up to
+ * date. */
 void platform_update(uint64_t deadline_us);
 
 /* Before a program starts. */

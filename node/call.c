@@ -229,6 +229,11 @@ static int serve(struct node *node, uint64_t now_us, bool *blocked)
     }
 }
 
+bool node_call_needs_time(uint32_t number)
+{
+    return number == ECUBE_CALL_CLOCK || number == ECUBE_CALL_TEST;
+}
+
 enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
                             const uint32_t arguments[4], int32_t *result)
 {

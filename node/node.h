@@ -89,6 +89,10 @@ bool node_program_moves(struct node *node);
 enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
                             const uint32_t arguments[4], int32_t *result);
 
+/* Whether a call is about the time, so that now_us must be exact. For all others it may be some
+ * milliseconds old, as long as it never goes back. */
+bool node_call_needs_time(uint32_t number);
+
 /* Asks again for the call that NODE_BLOCK left open. */
 enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *result);
 

@@ -69,6 +69,11 @@ sleeper_lets_others_go_on() {
     words | grep -q '^ecube: node 1 (rank 1) sleeps for 3[0-9]*\.[0-9] s more$' || { words; fail "nobody says who sleeps"; }
 }
 
+# Longer than a link may be silent: what the node then begins does not count from before.
+absorbed_node_keeps_its_links() {
+    tool_succeeds run --mesh cube:1 --patience 2s "$programs/absorbed.elf" 3000
+}
+
 own_program() {
     cat >squares.c <<'END'
 #include <stdio.h>
@@ -252,6 +257,7 @@ check "the heap can be used up and given back, and what is impossible is refused
 check "_Thread_local variables are there" thread_has_variables
 check "sleep, usleep and nanosleep take at least as long as they are asked to" sleeps_are_long_enough
 check "a node whose program sleeps lets the messages of others through" sleeper_lets_others_go_on
+check "a node that computes for long without a call keeps its links" absorbed_node_keeps_its_links
 check "a user's own program compiles with ecube-cc and runs" own_program
 check "the exit status is that of the worst node" worst_status
 for dims in 1 2 3 4 5 6; do
