@@ -82,6 +82,11 @@ static void describe_kind(uint32_t kind, uint32_t address, char *text, size_t ro
     }
 }
 
+static json_t *fault_members(const char *kind, uint32_t node)
+{
+    return json_pack("{s:s, s:[i]}", "kind", kind, "nodes", (int)node);
+}
+
 static void tell_registers(struct mesh *mesh, uint32_t node, const uint8_t *body)
 {
     for (unsigned row = 0; row < 4; row++) {
@@ -96,9 +101,11 @@ static void tell_registers(struct mesh *mesh, uint32_t node, const uint8_t *body
             bytes += snprintf(line + bytes, sizeof line - (size_t)bytes, " %3s 0x%08x", names[i],
                               register_of(body, i));
         }
-        mesh_emit_trouble(mesh, "  node %u:%s", (unsigned)node, line);
+        mesh_emit_trouble(mesh, fault_members("registers", node), "  node %u:%s", (unsigned)node,
+                          line);
     }
-    mesh_emit_trouble(mesh, "  node %u: cpsr 0x%08x, fault status 0x%08x", (unsigned)node,
+    mesh_emit_trouble(mesh, fault_members("registers", node),
+                      "  node %u: cpsr 0x%08x, fault status 0x%08x", (unsigned)node,
                       get32(body + 76), get32(body + 8));
 }
 
@@ -186,8 +193,9 @@ void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
         char file[KERNEL_FILE_MAX] = "";
 
         memcpy(file, body + FAULT_BYTES, bytes < sizeof file - 1 ? bytes : sizeof file - 1);
-        mesh_emit_trouble(mesh, "node %u (rank %u): the kernel broke its own promise at %s:%u",
-                          node, node, file, get32(body + 80));
+        mesh_emit_trouble(mesh, fault_members("kernel-check", node),
+                          "node %u (rank %u): the kernel broke its own promise at %s:%u", node,
+                          node, file, get32(body + 80));
         return;
     }
     if (kind == FAULT_DIVIDE) { /* the trap lies in the library's division, called from lr */
@@ -199,7 +207,11 @@ void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
     } else if (symbols_describe(mesh->target.kernel, pc & ~1U, name)) {
         snprintf(place, sizeof place, " in %s", name);
     }
-    mesh_emit_trouble(mesh, "node %u (rank %u): %s%s, pc 0x%08x%s", node, node,
+    json_t *members = fault_members(kernel ? "kernel-fault" : "fault", node);
+    json_object_set_new(members, "address", json_integer(address));
+    json_object_set_new(members, "pc", json_integer(pc & ~1U));
+    json_object_set_new(members, "status", json_integer(fault_status(body)));
+    mesh_emit_trouble(mesh, members, "node %u (rank %u): %s%s, pc 0x%08x%s", node, node,
                       kernel ? "kernel fault: " : "", what, pc & ~1U, place);
     if (mesh->options.verbose) {
         tell_registers(mesh, packet->node, body);

@@ -114,6 +114,7 @@ int verb_load(int argc, char **argv)
         return status;
     }
     view_result(&load.view, json_object_get(answer, "result"));
+    options_describe_job(&load.load_arguments, json_object_get(answer, "result"));
     if (output_write(&output, json_object_get(answer, "result"), &message) != 0) {
         status = message_print(&message);
     }

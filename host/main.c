@@ -10,8 +10,6 @@
 #include "host/message.h"
 #include "host/verbs.h"
 
-#define ECUBE_VERSION "0.1.0"
-
 struct verb {
     const char *name;
     int (*run)(int argc, char **argv);

@@ -42,7 +42,7 @@ void mesh_emit_progress(struct mesh *mesh, const char *phase, unsigned done, uns
                               (int)done, "total", (int)total));
 }
 
-void mesh_emit_trouble(struct mesh *mesh, const char *format, ...)
+void mesh_emit_trouble(struct mesh *mesh, json_t *members, const char *format, ...)
 {
     char text[MESSAGE_MAX];
     va_list arguments;
@@ -50,15 +50,19 @@ void mesh_emit_trouble(struct mesh *mesh, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    json_array_append_new(mesh->troubles, mesh_text(text, strlen(text)));
-    mesh_emit(mesh,
-              json_pack("{s:s, s:o}", "event", "trouble", "text", mesh_text(text, strlen(text))));
+    json_object_set_new(members, "text", mesh_text(text, strlen(text)));
+    json_array_append(mesh->troubles, members);
+    json_t *event = json_copy(members);
+    json_decref(members);
+    json_object_set_new(event, "event", json_string("trouble"));
+    mesh_emit(mesh, event);
 }
 
 void mesh_send(struct mesh *mesh, uint8_t kind, uint32_t node, const void *body, uint32_t bytes)
 {
     if (!host_links_send(&mesh->host, kind, node, body, bytes) && !mesh->broken) {
-        mesh_fail(mesh, "too many packets wait for the host links");
+        mesh_fail(mesh, json_pack("{s:s, s:[]}", "kind", "host-links-full", "nodes"),
+                  "too many packets wait for the host links");
     }
 }
 

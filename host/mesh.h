@@ -54,7 +54,9 @@ struct mesh_node {
     bool links_told, links_complete, links_right;
     struct mesh_port ports[TOPOLOGY_PORTS_MAX];
     bool receipted;
-    bool running;     /* told to start, not ended */
+    bool running; /* told to start, not ended */
+    bool exited;
+    int exit_status;  /* when it has exited */
     int exit_untold;  /* status other than 0 that the user has not been told of */
     bool state_known; /* since the last query */
     bool asked;       /* QUERY has been sent, STATE has not come */
@@ -76,6 +78,7 @@ struct mesh_injection {
 struct mesh_options {
     struct topology topology;
     struct profile profile;
+    const char *profile_name;
     uint32_t patience_ms; /* a link that is silent for longer is dead; 0: DEAD_AFTER_MS */
     struct mesh_injection injections[INJECTIONS_MAX];
     unsigned injection_count;
@@ -107,6 +110,7 @@ struct mesh_job {
     unsigned message_next; /* the one to open, or whose answer is awaited */
     uint64_t clock_base_ns, clock_ns, clock_end_ns;
     uint64_t start_us, wall_us;
+    uint64_t run_start_us, run_us; /* of the programs; 0: they have not begun, or ended */
     unsigned receipts;
     uint32_t timeout_ms;
     unsigned ended;

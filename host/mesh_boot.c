@@ -155,6 +155,12 @@ static bool is_crossed(const struct found_network *found, uint32_t node, unsigne
            (there->known && !leads_to(there, node, port));
 }
 
+static json_t *link_members(const char *kind, uint32_t node, unsigned port)
+{
+    return json_pack("{s:s, s:[i, i], s:i}", "kind", kind, "nodes", (int)node,
+                     (int)(node ^ UINT32_C(1) << port), "dimension", (int)port);
+}
+
 /* Says where a crossed link leads. */
 static void tell_crossed(struct mesh *mesh, struct found_network *found, uint32_t node,
                          unsigned port)
@@ -175,7 +181,8 @@ static void tell_crossed(struct mesh *mesh, struct found_network *found, uint32_
         snprintf(text[1], sizeof text[1], "%s from node %u to node %u, port %u",
                  here->known ? ", and" : "", (unsigned)peer, (unsigned)there->node, there->port);
     }
-    mesh_emit_trouble(mesh, "crossed: link %u-%u (dimension %u) leads%s%s", (unsigned)node,
+    mesh_emit_trouble(mesh, link_members("link-crossed", node, port),
+                      "crossed: link %u-%u (dimension %u) leads%s%s", (unsigned)node,
                       (unsigned)peer, port, text[0], text[1]);
 }
 
@@ -201,7 +208,9 @@ static void tell_cable(struct mesh *mesh, struct found_network *found, uint32_t 
     const char *there = port_fault(mesh, peer, port, there_text, sizeof there_text);
     bool here_told = mesh->nodes[node].links_told, there_told = mesh->nodes[peer].links_told;
     uint8_t a = mesh->nodes[node].ports[port].state, b = mesh->nodes[peer].ports[port].state;
-    const char *kind = "missing";
+    enum { MISSING, ONE_WAY, CROSSED } kind = MISSING;
+    static const char *const words[] = {"missing", "one-way", "crossed"};
+    static const char *const names[] = {"link-missing", "link-one-way", "link-crossed"};
 
     if ((!(here && here_told) && !(there && there_told)) || is_crossed(found, node, port)) {
         return;
@@ -213,11 +222,12 @@ static void tell_cable(struct mesh *mesh, struct found_network *found, uint32_t 
         return;
     }
     if (a == LINK_CROSSED || b == LINK_CROSSED) {
-        kind = "crossed";
+        kind = CROSSED;
     } else if (a == LINK_HEARD || b == LINK_HEARD || a == LINK_UP || b == LINK_UP) {
-        kind = "one-way";
+        kind = ONE_WAY;
     }
-    mesh_emit_trouble(mesh, "%s: link %u-%u (dimension %u): node %u %s, node %u %s", kind,
+    mesh_emit_trouble(mesh, link_members(names[kind], node, port),
+                      "%s: link %u-%u (dimension %u): node %u %s, node %u %s", words[kind],
                       (unsigned)node, (unsigned)peer, port, (unsigned)node,
                       here ? here : "sees it up", (unsigned)peer, there ? there : "sees it up");
 }
@@ -228,7 +238,7 @@ static void tell_silent_node(struct mesh *mesh, struct found_network *found, uin
 {
     if (!mesh->nodes[node].links_told && !found->crossed && found->count++ < DIFFERENCES_MAX) {
         mesh_emit_trouble(
-            mesh,
+            mesh, json_pack("{s:s, s:[i]}", "kind", "node-silent", "nodes", (int)node),
             "missing: node %u (rank %u) tells nothing: it does not run, or has no way to the host",
             (unsigned)node, (unsigned)node);
     }
@@ -243,8 +253,9 @@ static void tell_host_link(struct mesh *mesh, struct found_network *found, uint3
     }
     const char *fault = port_fault(mesh, node, mesh->options.topology.dims, text, sizeof text);
     if (fault && found->count++ < DIFFERENCES_MAX) {
-        mesh_emit_trouble(mesh, "missing: host link of node %u: the node %s", (unsigned)node,
-                          fault);
+        mesh_emit_trouble(
+            mesh, json_pack("{s:s, s:[i]}", "kind", "host-link-missing", "nodes", (int)node),
+            "missing: host link of node %u: the node %s", (unsigned)node, fault);
     }
 }
 
@@ -271,7 +282,10 @@ static unsigned tell_differences(struct mesh *mesh)
         tell_host_link(mesh, &found, node);
     }
     if (found.count > DIFFERENCES_MAX) {
-        mesh_emit_trouble(mesh, "and %u more links that are not as they should be",
+        mesh_emit_trouble(mesh,
+                          json_pack("{s:s, s:[], s:i}", "kind", "more-links", "nodes", "count",
+                                    (int)(found.count - DIFFERENCES_MAX)),
+                          "and %u more links that are not as they should be",
                           found.count - DIFFERENCES_MAX);
     }
     return found.crossed;
@@ -287,6 +301,12 @@ static unsigned nodes_told(const struct mesh *mesh)
     return told;
 }
 
+static json_t *boot_members(const struct mesh *mesh, unsigned told, unsigned crossed)
+{
+    return json_pack("{s:s, s:[], s:i, s:i, s:i}", "kind", "boot-failed", "nodes", "answered",
+                     (int)told, "complete", (int)mesh->nodes_right, "crossed", (int)crossed);
+}
+
 static void give_up(struct mesh *mesh)
 {
     unsigned told = nodes_told(mesh), crossed = tell_differences(mesh);
@@ -294,11 +314,13 @@ static void give_up(struct mesh *mesh)
     uv_timer_stop(&mesh->tick_timer);
     uv_timer_stop(&mesh->bound_timer);
     if (crossed) {
-        mesh_fail(mesh, "boot failed: %u links are crossed, %u of %u nodes answered", crossed, told,
+        mesh_fail(mesh, boot_members(mesh, told, crossed),
+                  "boot failed: %u links are crossed, %u of %u nodes answered", crossed, told,
                   (unsigned)mesh->options.topology.nodes);
         return;
     }
-    mesh_fail(mesh, "boot failed: %u of %u nodes answered, %u have all their links", told,
+    mesh_fail(mesh, boot_members(mesh, told, 0),
+              "boot failed: %u of %u nodes answered, %u have all their links", told,
               (unsigned)mesh->options.topology.nodes, mesh->nodes_right);
 }
 

@@ -38,7 +38,7 @@ static void begin_failure(struct mesh *mesh)
     }
 }
 
-void mesh_fail(struct mesh *mesh, const char *format, ...)
+void mesh_fail(struct mesh *mesh, json_t *members, const char *format, ...)
 {
     char text[MESSAGE_MAX];
     va_list arguments;
@@ -46,7 +46,7 @@ void mesh_fail(struct mesh *mesh, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    mesh_emit_trouble(mesh, "%s", text);
+    mesh_emit_trouble(mesh, members, "%s", text);
     begin_failure(mesh);
 }
 
@@ -65,7 +65,10 @@ void mesh_node_died(void *context, uint32_t number)
         }
     }
     if (mesh->deaths++ < DEATHS_TOLD_MAX) {
-        mesh_emit_trouble(mesh, "node %u (rank %u) died during %s: its QEMU %s", (unsigned)number,
+        mesh_emit_trouble(mesh,
+                          json_pack("{s:s, s:[i], s:s}", "kind", "node-died", "nodes", (int)number,
+                                    "phase", phase_text(mesh->phase)),
+                          "node %u (rank %u) died during %s: its QEMU %s", (unsigned)number,
                           (unsigned)number, phase_text(mesh->phase), note);
     }
     begin_failure(mesh);
@@ -128,6 +131,25 @@ json_t *mesh_describe_dead(const struct mesh *mesh)
     return dead;
 }
 
+/* The ends that are known; a host link has one. */
+static json_t *link_members(const char *kind, const struct mesh *mesh,
+                            const struct mesh_dead_link *link)
+{
+    static const char *const reasons[] = {[DEAD_CARRIER] = "carrier",
+                                          [DEAD_TIMEOUT] = "timeout",
+                                          [DEAD_PROTOCOL] = "protocol",
+                                          [DEAD_VERSION] = "version"};
+    bool known = link->reason < sizeof reasons / sizeof reasons[0] && reasons[link->reason];
+    json_t *members =
+        json_pack("{s:s, s:[i], s:s, s:s}", "kind", kind, "nodes", (int)link->node, "phase",
+                  phase_text(mesh->phase), "reason", known ? reasons[link->reason] : "unknown");
+
+    if (link->peer < mesh->options.topology.nodes) {
+        json_array_append_new(json_object_get(members, "nodes"), json_integer(link->peer));
+    }
+    return members;
+}
+
 static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
 {
     const struct topology *topology = &mesh->options.topology;
@@ -137,15 +159,17 @@ static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
         return; /* the node's death has been told */
     }
     if (link->peer == ID_HOST) {
-        mesh_emit_trouble(mesh, "the host link of node %u (rank %u) died during %s: %s",
+        mesh_emit_trouble(mesh, link_members("host-link-died", mesh, link),
+                          "the host link of node %u (rank %u) died during %s: %s",
                           (unsigned)link->node, (unsigned)link->node, phase,
                           reason_text(link->reason));
     } else if (link->peer >= topology->nodes) {
         mesh_emit_trouble(
-            mesh, "a link of node %u (rank %u) died during %s before its other end was known: %s",
+            mesh, link_members("link-died", mesh, link),
+            "a link of node %u (rank %u) died during %s before its other end was known: %s",
             (unsigned)link->node, (unsigned)link->node, phase, reason_text(link->reason));
     } else {
-        mesh_emit_trouble(mesh,
+        mesh_emit_trouble(mesh, link_members("link-died", mesh, link),
                           "link %u-%u (dimension %d) died during %s: %s, told by node %u (rank %u)",
                           (unsigned)(link->node < link->peer ? link->node : link->peer),
                           (unsigned)(link->node < link->peer ? link->peer : link->node),
@@ -159,7 +183,10 @@ void mesh_on_failure_timer(uv_timer_t *timer)
     struct mesh *mesh = timer->data;
 
     if (mesh->deaths > DEATHS_TOLD_MAX) {
-        mesh_emit_trouble(mesh, "and %u more nodes died", mesh->deaths - DEATHS_TOLD_MAX);
+        mesh_emit_trouble(mesh,
+                          json_pack("{s:s, s:[], s:i}", "kind", "more-nodes-died", "nodes", "count",
+                                    (int)(mesh->deaths - DEATHS_TOLD_MAX)),
+                          "and %u more nodes died", mesh->deaths - DEATHS_TOLD_MAX);
         mesh->deaths = DEATHS_TOLD_MAX;
     }
     while (mesh->dead_links_told < mesh->dead_link_count) {

@@ -40,12 +40,15 @@ void mesh_emit(struct mesh *mesh, json_t *event);
  * become question marks. */
 json_t *mesh_text(const char *text, size_t bytes);
 void mesh_emit_progress(struct mesh *mesh, const char *phase, unsigned done, unsigned total);
-void mesh_emit_trouble(struct mesh *mesh, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Tells what went wrong: in words, and as members for programs, of which "kind" and "nodes" are
+ * always there (doc/json.md lists them). Takes over the members. */
+void mesh_emit_trouble(struct mesh *mesh, json_t *members, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void mesh_send(struct mesh *mesh, uint8_t kind, uint32_t node, const void *body, uint32_t bytes);
 
 /* mesh_failure.c: the mesh is broken; the phase ends soon */
-void mesh_fail(struct mesh *mesh, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mesh_fail(struct mesh *mesh, json_t *members, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 void mesh_node_died(void *context, uint32_t node);
 void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t reason);
 void mesh_on_failure_timer(uv_timer_t *timer);

@@ -151,6 +151,17 @@ static int make_job(struct mesh *mesh, const struct mesh_job_request *request,
                               mesh->options.topology.dims, &costs, message);
 }
 
+/* Members of a trouble with one node, and with the error that it has told. */
+static json_t *node_members(const char *kind, uint32_t node)
+{
+    return json_pack("{s:s, s:[i]}", "kind", kind, "nodes", (int)node);
+}
+
+static json_t *error_members(const char *kind, uint32_t node, int error)
+{
+    return json_pack("{s:s, s:[i], s:i}", "kind", kind, "nodes", (int)node, "error", error);
+}
+
 static void send_offer(struct mesh *mesh, unsigned index)
 {
     const struct mesh_job *job = &mesh->job;
@@ -177,7 +188,10 @@ static void on_download_bound(uv_timer_t *timer)
 {
     struct mesh *mesh = timer->data;
 
-    mesh_fail(mesh, "download did not end within %u s: %u of %u receipts",
+    mesh_fail(mesh,
+              json_pack("{s:s, s:[], s:i}", "kind", "download-timeout", "nodes", "receipts",
+                        (int)mesh->job.receipts),
+              "download did not end within %u s: %u of %u receipts",
               (unsigned)(download_bound_ms(mesh) / 1000), mesh->job.receipts,
               (unsigned)mesh->options.topology.nodes);
 }
@@ -190,7 +204,7 @@ static void after_slow(void *context, struct mesh *mesh)
         const struct mesh_node *node = &mesh->nodes[rank];
 
         if (mesh->phase == MESH_DOWNLOAD && !mesh->broken && !node->state_known && !node->dead) {
-            mesh_emit_trouble(mesh,
+            mesh_emit_trouble(mesh, node_members("download-waits", rank),
                               "the download waits: node %u (rank %u) does not answer (is it "
                               "stopped in a debugger?)",
                               (unsigned)rank, (unsigned)rank);
@@ -226,7 +240,7 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
         return -1;
     }
     for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
-        mesh->nodes[node].receipted = false;
+        mesh->nodes[node].receipted = mesh->nodes[node].exited = false;
     }
     json_array_clear(mesh->troubles);
     mesh->job_number++;
@@ -269,7 +283,8 @@ void mesh_load_advance(struct mesh *mesh)
     if (status == E_OK) {
         job->message_state[index] = MESSAGE_OPENED;
     } else if (status != E_FULL && status != E_BUSY) {
-        mesh_fail(mesh, "download to node %u (rank %u) failed: %s", (unsigned)next->root,
+        mesh_fail(mesh, error_members("download-failed", next->root, status),
+                  "download to node %u (rank %u) failed: %s", (unsigned)next->root,
                   (unsigned)next->root, status_text(status));
     }
 }
@@ -287,9 +302,10 @@ void mesh_load_notice(struct mesh *mesh, const struct notice *notice)
         job->clock_ns = notice->done_ns;
         job->message_next++;
     } else if (notice->kind == NOTICE_REFUSED && !mesh->broken) {
-        mesh_fail(mesh, "node %u (rank %u) refused the download: %s",
-                  (unsigned)job->plan.messages[index].root,
-                  (unsigned)job->plan.messages[index].root, status_text(notice->status));
+        mesh_fail(
+            mesh, error_members("download-refused", job->plan.messages[index].root, notice->status),
+            "node %u (rank %u) refused the download: %s", (unsigned)job->plan.messages[index].root,
+            (unsigned)job->plan.messages[index].root, status_text(notice->status));
     }
 }
 
@@ -315,13 +331,14 @@ static void take_receipt(struct mesh *mesh, const struct mesh_packet *packet)
         return;
     }
     if (status != E_OK) {
-        mesh_fail(mesh, "download to node %u (rank %u) failed: %s", (unsigned)packet->node,
+        mesh_fail(mesh, error_members("download-failed", packet->node, status),
+                  "download to node %u (rank %u) failed: %s", (unsigned)packet->node,
                   (unsigned)packet->node, status_text(status));
         return;
     }
     digest_of(job, packet->node, digest);
     if (memcmp(digest, packet->body + 16, DIGEST_BYTES) != 0) {
-        mesh_fail(mesh,
+        mesh_fail(mesh, node_members("download-wrong", packet->node),
                   "download to node %u (rank %u) failed: the node holds other bytes than were sent",
                   (unsigned)packet->node, (unsigned)packet->node);
         return;
@@ -374,7 +391,8 @@ void mesh_load_packet(struct mesh *mesh, const struct mesh_packet *packet)
     } else if (packet->kind == PACKET_LATER) {
         uv_timer_start(&mesh->tick_timer, on_offer_retry, OFFER_RETRY_MS, 0);
     } else if (packet->kind == PACKET_GONE && !mesh->broken) {
-        mesh_fail(mesh, "node %u (rank %u) refused the download: it runs a program",
+        mesh_fail(mesh, node_members("download-refused", packet->node),
+                  "node %u (rank %u) refused the download: it runs a program",
                   (unsigned)packet->node, (unsigned)packet->node);
     }
 }

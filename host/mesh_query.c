@@ -110,8 +110,11 @@ void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet)
     mesh_collective_text(other, sizeof other, packet->body[21], get32(packet->body + 12),
                          get32(packet->body + 16));
     mesh_emit_trouble(
-        mesh, "node %u (rank %u) and node %u (rank %u) disagree on a collective: %s, and %s", node,
-        node, neighbour, neighbour, own, other);
+        mesh,
+        json_pack("{s:s, s:[i, i]}", "kind", "collectives-disagree", "nodes", (int)node,
+                  (int)neighbour),
+        "node %u (rank %u) and node %u (rank %u) disagree on a collective: %s, and %s", node, node,
+        neighbour, neighbour, own, other);
 }
 
 /* The rank that a program waits for, when it is one whose program runs; else its own. */
@@ -149,15 +152,18 @@ static void tell_circle(struct mesh *mesh)
         if (awaited(mesh, first) == first) {
             continue;
         }
+        json_t *circle = json_array();
         used = (size_t)snprintf(text, sizeof text, "rank %u", (unsigned)first);
         at = first;
         do {
+            json_array_append_new(circle, json_integer(at));
             at = awaited(mesh, at);
             used += used < sizeof text
                         ? (size_t)snprintf(text + used, sizeof text - used, " for %u", (unsigned)at)
                         : 0;
         } while (at != first);
-        mesh_emit_trouble(mesh, "programs wait for each other in a circle: %s",
+        mesh_emit_trouble(mesh, json_pack("{s:s, s:o}", "kind", "circle", "nodes", circle),
+                          "programs wait for each other in a circle: %s",
                           used < sizeof text ? text : "of many ranks");
         return;
     }
@@ -173,12 +179,18 @@ void mesh_tell_waits(struct mesh *mesh, bool stands)
             uint32_t peer = awaited(mesh, rank);
 
             mesh_describe_doing(mesh, rank, true, text);
-            mesh_emit_trouble(mesh, "node %u (rank %u) %s%s", (unsigned)rank, (unsigned)rank, text,
+            mesh_emit_trouble(mesh,
+                              json_pack("{s:s, s:[i], s:o}", "kind", "waits", "nodes", (int)rank,
+                                        "for", peer == rank ? json_null() : json_integer(peer)),
+                              "node %u (rank %u) %s%s", (unsigned)rank, (unsigned)rank, text,
                               mesh->nodes[peer].running ? "" : ", whose program has ended");
         }
     }
     if (count > WAITS_TOLD_MAX) {
-        mesh_emit_trouble(mesh, "and %u more nodes that still run", count - WAITS_TOLD_MAX);
+        mesh_emit_trouble(mesh,
+                          json_pack("{s:s, s:[], s:i}", "kind", "more-waits", "nodes", "count",
+                                    (int)(count - WAITS_TOLD_MAX)),
+                          "and %u more nodes that still run", count - WAITS_TOLD_MAX);
     }
     if (stands) {
         tell_circle(mesh);
@@ -258,7 +270,10 @@ static void after_watch(void *context, struct mesh *mesh)
     }
     if (mesh_look(mesh) && mesh->stall_count >= stall_waves(mesh) &&
         (!mesh->stall_polls || mesh->quiet_ticks >= POLLS_TICKS)) {
-        mesh_emit_trouble(mesh, "the programs that still run wait for ever: %u of %u have ended",
+        mesh_emit_trouble(mesh,
+                          json_pack("{s:s, s:[], s:i}", "kind", "no-progress", "nodes", "ended",
+                                    (int)mesh->job.ended),
+                          "the programs that still run wait for ever: %u of %u have ended",
                           mesh->job.ended, (unsigned)mesh->options.topology.nodes);
         mesh_tell_waits(mesh, true);
         mesh_job_end(mesh, mesh->job.status ? mesh->job.status : STATUS_TIMEOUT);

@@ -5,6 +5,7 @@
 
 #include "drivers/check.h"
 #include "host/mesh_internal.h"
+#include "host/verbs.h"
 #include "router/bytes.h"
 
 enum { TICK_MS = 1000 / MESH_TICKS_PER_S, EXITS_TOLD_MAX = 4, UTF8_BYTES_MAX = 4 };
@@ -75,12 +76,32 @@ static json_t *describe_download(const struct mesh *mesh)
         "receipts", (int)job->receipts);
 }
 
+/* The status of each node's program; null: it has not ended by itself. */
+static json_t *describe_exits(const struct mesh *mesh)
+{
+    json_t *exits = json_array();
+
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        const struct mesh_node *node = &mesh->nodes[rank];
+
+        json_array_append_new(
+            exits, mesh->job_held && node->exited ? json_integer(node->exit_status) : json_null());
+    }
+    return exits;
+}
+
 json_t *mesh_describe(const struct mesh *mesh, int status)
 {
-    return json_pack("{s:s, s:i, s:o, s:o, s:i, s:o, s:o}", "mesh", mesh->options.topology.name,
-                     "nodes", (int)mesh->options.topology.nodes, "boot_ms",
+    const struct mesh_options *options = &mesh->options;
+
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o}", "version",
+                     ECUBE_VERSION, "mesh", options->topology.name, "nodes",
+                     (int)options->topology.nodes, "profile",
+                     report_profile(options->profile_name, &options->profile), "boot_ms",
                      measured(mesh->boot_us > 0, (double)mesh->boot_us / 1e3), "download",
-                     describe_download(mesh), "status", status, "reports",
+                     describe_download(mesh), "run_ms",
+                     measured(mesh->job.run_us > 0, (double)mesh->job.run_us / 1e3), "status",
+                     status, "exits", describe_exits(mesh), "reports",
                      report_to_json(&mesh->job.reports), "troubles", json_copy(mesh->troubles));
 }
 
@@ -94,14 +115,19 @@ void mesh_tell_exits(struct mesh *mesh)
 
         mesh->nodes[rank].exit_untold = 0;
         if (status != 0 && mesh->job.exits_told++ < EXITS_TOLD_MAX) {
-            mesh_emit_trouble(mesh, "node %u (rank %u): the program exited with status %d",
+            mesh_emit_trouble(mesh,
+                              json_pack("{s:s, s:[i], s:i}", "kind", "exit-status", "nodes",
+                                        (int)rank, "status", status),
+                              "node %u (rank %u): the program exited with status %d",
                               (unsigned)rank, (unsigned)rank, status);
         } else if (status != 0) {
             more++;
         }
     }
     if (more > 0) {
-        mesh_emit_trouble(mesh, "and %u more programs exited with a status other than 0", more);
+        mesh_emit_trouble(
+            mesh, json_pack("{s:s, s:[], s:i}", "kind", "more-exits", "nodes", "count", (int)more),
+            "and %u more programs exited with a status other than 0", more);
     }
 }
 
@@ -120,6 +146,9 @@ void mesh_job_end(struct mesh *mesh, int status)
         node->running = false;
     }
     mesh_tell_exits(mesh);
+    if (mesh->job.run_start_us) {
+        mesh->job.run_us = uv_hrtime() / 1000 - mesh->job.run_start_us;
+    }
     mesh_enter_phase(mesh, MESH_READY);
     mesh->owner.ended(mesh->owner.context, status, mesh_describe(mesh, status));
 }
@@ -146,6 +175,8 @@ static void tell_timeout(struct mesh *mesh, bool stands)
 {
     mesh_emit_trouble(
         mesh,
+        json_pack("{s:s, s:[], s:f, s:i}", "kind", "timeout", "nodes", "limit_ms",
+                  (double)mesh->job.timeout_ms, "ended", (int)mesh->job.ended),
         "the run did not end within %.10g s: %u of %u programs have ended (--timeout sets it)",
         (double)mesh->job.timeout_ms / 1e3, mesh->job.ended,
         (unsigned)mesh->options.topology.nodes);
@@ -198,6 +229,7 @@ void mesh_run_begin(struct mesh *mesh)
     mesh->activity = mesh->activity_seen = 0;
     mesh->stall_count = mesh->quiet_ticks = mesh->ticks = 0;
     mesh->timed_out = false;
+    mesh->job.run_start_us = uv_hrtime() / 1000;
     for (uint32_t rank = 0; rank < nodes; rank++) {
         struct mesh_node *node = &mesh->nodes[rank];
 
@@ -222,6 +254,8 @@ static void node_ended(struct mesh *mesh, uint32_t rank, int status)
         show_line(mesh, rank, node->line_bytes);
     }
     node->running = false;
+    node->exited = true;
+    node->exit_status = status;
     job->status = status > job->status ? status : job->status;
     job->ended++;
     mesh_emit_progress(mesh, "run", job->ended, mesh->options.topology.nodes);
@@ -251,8 +285,10 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
     if (packet->kind == PACKET_FAULT && packet->bytes >= FAULT_BYTES &&
         get32(packet->body) >= FAULT_KERNEL) {
         mesh_tell_fault(mesh, packet);
-        mesh_fail(mesh, "node %u (rank %u) is out of order: its kernel stopped",
-                  (unsigned)packet->node, (unsigned)packet->node);
+        mesh_fail(mesh,
+                  json_pack("{s:s, s:[i]}", "kind", "kernel-stopped", "nodes", (int)packet->node),
+                  "node %u (rank %u) is out of order: its kernel stopped", (unsigned)packet->node,
+                  (unsigned)packet->node);
         return;
     }
     /* What a program had begun when it ended its node goes on with, and may hear of late. */

@@ -234,7 +234,8 @@ int options_find_profile(const struct mesh_arguments *arguments, struct profile 
 int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options,
                       struct target *target, struct message *message)
 {
-    *options = (struct mesh_options){.patience_ms = arguments->patience_ms};
+    *options = (struct mesh_options){.patience_ms = arguments->patience_ms,
+                                     .profile_name = arguments->profile};
     if (topology_parse(&options->topology, arguments->mesh, message) != 0 ||
         options_find_profile(arguments, &options->profile, message) != 0 ||
         launcher_check_descriptors(&options->topology, message) != 0) {
@@ -346,4 +347,23 @@ int options_add_crossing(struct mesh_options *options, const char *text, struct 
     options->crossings[options->crossing_count++] =
         (struct launcher_crossing){one[0], one[1], other[0], other[1]};
     return 0;
+}
+
+/* Null: it is no UTF-8. */
+static json_t *word(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string ? string : json_null();
+}
+
+void options_describe_job(const struct load_arguments *arguments, json_t *result)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < arguments->argument_count; i++) {
+        json_array_append_new(list, word(arguments->arguments[i]));
+    }
+    json_object_set_new(result, "program", word(arguments->program));
+    json_object_set_new(result, "arguments", list);
 }

@@ -63,6 +63,9 @@ int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_option
 int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request,
                      struct message *message);
 
+/* Adds "program" and "arguments" to the object of --json. */
+void options_describe_job(const struct load_arguments *arguments, json_t *result);
+
 /* Takes "A-B,C-D": two cables to cross; the topology must be known. */
 int options_add_crossing(struct mesh_options *options, const char *text, struct message *message);
 

@@ -161,3 +161,11 @@ void report_print(FILE *file, const json_t *reports)
         print_line(file, report);
     }
 }
+
+json_t *report_profile(const char *name, const struct profile *profile)
+{
+    return json_pack("{s:s?, s:f, s:f, s:f, s:f}", "name", name, "xi_us",
+                     (double)profile->xi_ns / 1e3, "tau_us", (double)profile->tau_ns / 1e3,
+                     "element_us", (double)profile->element_ns / 1e3, "sigma",
+                     (double)profile->sigma_permille / 1e3);
+}

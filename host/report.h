@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "include/ecube/abi.h"
+#include "router/clock.h"
 
 struct report {
     char name[ECUBE_NAME_MAX];
@@ -39,3 +40,6 @@ json_t *report_to_json(const struct report_table *table);
 
 /* Prints a list made by report_to_json as a table, null as "-". */
 void report_print(FILE *file, const json_t *reports);
+
+/* The machine whose times are modelled: name, xi_us, tau_us, element_us, sigma. */
+json_t *report_profile(const char *name, const struct profile *profile);

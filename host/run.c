@@ -234,6 +234,7 @@ int verb_run(int argc, char **argv)
         output_drop(&output);
         return message_print(&message);
     }
+    options_describe_job(&run.load_arguments, run.result);
     view_result(&run.view, run.result);
     if (output_write(&output, run.result, &message) != 0) {
         run.status = message_print(&message);

@@ -8,6 +8,7 @@
 #include "host/download.h"
 #include "host/report.h"
 #include "host/sim.h"
+#include "host/verbs.h"
 
 enum { BLOCK_BYTES = 16 };
 
@@ -104,6 +105,21 @@ static json_t *describe_download(const struct sim_run *run)
                      (double)run->predicted_ns / 1e3, "wall_ms", "receipts", (int)r->receipts);
 }
 
+static json_t *describe_trouble(const char *text, const struct sim_about *about)
+{
+    json_t *nodes = json_array();
+
+    for (unsigned i = 0; i < about->node_count; i++) {
+        json_array_append_new(nodes, json_integer(about->nodes[i]));
+    }
+    json_t *trouble = json_pack("{s:s, s:o, s:s}", "kind", sim_trouble_name(about->kind), "nodes",
+                                nodes, "text", text);
+    if (about->error) {
+        json_object_set_new(trouble, "error", json_integer(about->error));
+    }
+    return trouble;
+}
+
 json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
 {
     const struct sim_options *options = &run->arguments.options;
@@ -114,17 +130,20 @@ json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
 
     snprintf(digest, sizeof digest, "%016" PRIx64 "%016" PRIx64, r->digest[0], r->digest[1]);
     for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
-        json_array_append_new(troubles, json_string(r->troubles[i]));
+        json_array_append_new(troubles, describe_trouble(r->troubles[i], &r->abouts[i]));
     }
     json_t *sim =
-        json_pack("{s:s, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o, s:o}", "scenario",
+        json_pack("{s:s, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
                   sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed, "digest",
                   digest, "events", (json_int_t)r->events, "link_events",
                   (json_int_t)r->link_events, "threads", (int)r->threads, "seconds", seconds,
                   "events_per_s", seconds > 0 ? (double)r->events / seconds : 0, "node_bytes",
                   (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged",
-                  (json_int_t)r->damaged, "troubles", troubles, "trace", describe_trace(run));
-    return json_pack("{s:s, s:i, s:o, s:i, s:o, s:o}", "mesh", run->arguments.topology.name,
-                     "nodes", (int)run->arguments.topology.nodes, "download",
-                     describe_download(run), "status", status, "reports", reports, "sim", sim);
+                  (json_int_t)r->damaged, "trace", describe_trace(run));
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "version", ECUBE_VERSION,
+                     "mesh", run->arguments.topology.name, "nodes",
+                     (int)run->arguments.topology.nodes, "profile",
+                     report_profile(run->arguments.mesh.profile, &options->profile), "download",
+                     describe_download(run), "status", status, "reports", reports, "troubles",
+                     troubles, "sim", sim);
 }

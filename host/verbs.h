@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#define ECUBE_VERSION "0.1.0"
+
 int verb_run(int argc, char **argv);
 int verb_up(int argc, char **argv);
 int verb_load(int argc, char **argv);

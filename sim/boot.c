@@ -261,12 +261,14 @@ static void take_receipt(struct sim *sim, uint32_t rank, const uint8_t *body)
     if (sim->phase != SIM_DOWNLOAD || actor->heard & HEARD_RECEIPT)
         return;
     if (status != E_OK) {
-        sim_trouble(sim, "download to node %u failed: %s", rank, status_text(status));
+        sim_trouble(sim, about_error(SIM_TROUBLE_DOWNLOAD_FAILED, rank, status),
+                    "download to node %u failed: %s", rank, status_text(status));
         fail(sim);
         return;
     }
     if (memcmp(body + 16, host->digests + (size_t)rank * DIGEST_BYTES, DIGEST_BYTES) != 0) {
-        sim_trouble(sim, "node %u holds other bytes than were sent to it", rank);
+        sim_trouble(sim, about_node(SIM_TROUBLE_DOWNLOAD_WRONG, rank),
+                    "node %u holds other bytes than were sent to it", rank);
         sim_end(sim, SIM_WRONG);
         return;
     }
@@ -306,7 +308,8 @@ static void take_answer(struct sim *sim, const uint8_t *packet)
         host->messages[index].match = get32(body + 4);
         host->messages[index].state = MESSAGE_READY;
     } else if (packet[0] == PACKET_GONE) {
-        sim_trouble(sim, "node %u refused the download", get32(packet + 4));
+        sim_trouble(sim, about_node(SIM_TROUBLE_DOWNLOAD_REFUSED, get32(packet + 4)),
+                    "node %u refused the download", get32(packet + 4));
         fail(sim);
     }
 }
@@ -325,12 +328,21 @@ static void end_text(const struct sim *sim, uint32_t rank, unsigned port, uint32
                  (unsigned)(peer == ID_UNKNOWN ? rank ^ UINT32_C(1) << port : peer), silent);
 }
 
+/* A link of a node; a host link has one node. */
+static struct sim_about about_port(const struct sim *sim, enum sim_trouble_kind kind, uint32_t rank,
+                                   unsigned port)
+{
+    return port < sim->options.dims ? about_link(kind, rank, rank ^ UINT32_C(1) << port)
+                                    : about_node(kind, rank);
+}
+
 static void tell_dead_link(struct sim *sim, uint32_t rank, const uint8_t *body)
 {
     char end[SIM_TEXT_MAX];
 
     end_text(sim, rank, body[0], get32(body + 4), end);
-    sim_trouble(sim, "node %u: its link %u to %s is dead (%s)", rank, body[0], end,
+    sim_trouble(sim, about_port(sim, SIM_TROUBLE_LINK_DIED, rank, body[0]),
+                "node %u: its link %u to %s is dead (%s)", rank, body[0], end,
                 body[1] == DEAD_CARRIER    ? "no carrier"
                 : body[1] == DEAD_TIMEOUT  ? "nothing was acknowledged"
                 : body[1] == DEAD_PROTOCOL ? "it breaks the protocol"
@@ -358,7 +370,10 @@ static void take_packet(struct sim *sim, const uint8_t *packet)
         tell_dead_link(sim, rank, body);
         fail(sim);
         break;
-    case PACKET_DISAGREE: sim_trouble(sim, "node %u: its neighbour disagrees", rank); break;
+    case PACKET_DISAGREE:
+        sim_trouble(sim, about_node(SIM_TROUBLE_DISAGREE, rank), "node %u: its neighbour disagrees",
+                    rank);
+        break;
     default: break;
     }
 }
@@ -380,12 +395,16 @@ static void take_notice(struct sim *sim, const struct notice *notice)
     case NOTICE_REFUSED:
         if (!mine)
             break;
-        sim_trouble(sim, "node %u refused the download: %s",
-                    host->messages[host->message_next].root, status_text(notice->status));
+        sim_trouble(sim,
+                    about_error(SIM_TROUBLE_DOWNLOAD_REFUSED,
+                                host->messages[host->message_next].root, notice->status),
+                    "node %u refused the download: %s", host->messages[host->message_next].root,
+                    status_text(notice->status));
         fail(sim);
         break;
     case NOTICE_DEAD:
-        sim_trouble(sim, "the host's link to node %u is dead", host->peers[notice->port]);
+        sim_trouble(sim, about_node(SIM_TROUBLE_HOST_LINK_DIED, host->peers[notice->port]),
+                    "the host's link to node %u is dead", host->peers[notice->port]);
         fail(sim);
         break;
     default: break;
@@ -398,13 +417,15 @@ static void name_links(struct sim *sim)
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         const struct router *router = &sim_node(sim, rank)->router;
         if (!(sim->actors[rank].heard & HEARD_LINKS) && !sim->actors[rank].dead)
-            sim_trouble(sim, "node %u has not told the host of its links", rank);
+            sim_trouble(sim, about_node(SIM_TROUBLE_NODE_SILENT, rank),
+                        "node %u has not told the host of its links", rank);
         for (unsigned p = 0; p < router->port_count && !sim->actors[rank].dead; p++) {
             uint32_t peer;
             uint8_t port, state = router_port_state(router, p, &peer, &port);
             if (state == LINK_UP)
                 continue;
-            sim_trouble(sim, "node %u: its link %u %s", rank, p,
+            sim_trouble(sim, about_port(sim, SIM_TROUBLE_LINK_MISSING, rank, p),
+                        "node %u: its link %u %s", rank, p,
                         state == LINK_SILENT    ? "is silent"
                         : state == LINK_HEARD   ? "hears its neighbour and is not heard"
                         : state == LINK_CROSSED ? "leads to a wrong place"

@@ -27,7 +27,8 @@ static void give_up(struct sim *sim)
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         if (sim->tasks[rank].state == TASK_ENDED)
             continue;
-        sim_trouble(sim, "node %u waits, and the host cannot reach it", rank);
+        sim_trouble(sim, about_node(SIM_TROUBLE_NODE_UNREACHABLE, rank),
+                    "node %u waits, and the host cannot reach it", rank);
         sim->actors[rank].given_up = true;
         program_over(sim, rank, E_LINK_DEAD);
     }
@@ -38,7 +39,8 @@ static void name_failures(struct sim *sim)
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         const struct task *task = &sim->tasks[rank];
         if (task->status != E_OK && task->status != E_CANCELLED && !sim->actors[rank].dead)
-            sim_trouble(sim, "node %u: %s", rank, status_text(task->status));
+            sim_trouble(sim, about_error(SIM_TROUBLE_PROGRAM_FAILED, rank, task->status),
+                        "node %u: %s", rank, status_text(task->status));
     }
 }
 

@@ -187,7 +187,7 @@ static void kill_node(struct sim *sim, uint32_t rank)
     for (unsigned p = 0; p < links; p++)
         sim_end_cut(sim_end_at(sim, rank, p));
     program_over(sim, rank, E_CANCELLED);
-    sim_trouble(sim, "node %u was killed", rank);
+    sim_trouble(sim, about_node(SIM_TROUBLE_NODE_DIED, rank), "node %u was killed", rank);
 }
 
 /* The end at `a` of the link of `a` and `b`; one of them may be the host. */

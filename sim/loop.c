@@ -50,7 +50,28 @@ static uint64_t events_acted(const struct sim *sim)
     return events;
 }
 
-void sim_trouble(struct sim *sim, const char *format, ...)
+const char *sim_trouble_name(enum sim_trouble_kind kind)
+{
+    static const char *const names[SIM_TROUBLE_KINDS] = {
+        [SIM_TROUBLE_NODE_DIED] = "node-died",
+        [SIM_TROUBLE_NODE_SILENT] = "node-silent",
+        [SIM_TROUBLE_NODE_UNREACHABLE] = "node-unreachable",
+        [SIM_TROUBLE_LINK_MISSING] = "link-missing",
+        [SIM_TROUBLE_LINK_DIED] = "link-died",
+        [SIM_TROUBLE_HOST_LINK_DIED] = "host-link-died",
+        [SIM_TROUBLE_DOWNLOAD_FAILED] = "download-failed",
+        [SIM_TROUBLE_DOWNLOAD_WRONG] = "download-wrong",
+        [SIM_TROUBLE_DOWNLOAD_REFUSED] = "download-refused",
+        [SIM_TROUBLE_DISAGREE] = "collectives-disagree",
+        [SIM_TROUBLE_PROGRAM_FAILED] = "program-failed",
+        [SIM_TROUBLE_NO_PROGRESS] = "no-progress",
+        [SIM_TROUBLE_WAITS] = "waits",
+        [SIM_TROUBLE_NO_MEMORY] = "out-of-memory"};
+
+    return names[kind];
+}
+
+void sim_trouble(struct sim *sim, struct sim_about about, const char *format, ...)
 {
     struct sim_result *result = &sim->result;
     va_list arguments;
@@ -59,6 +80,7 @@ void sim_trouble(struct sim *sim, const char *format, ...)
         result->trouble_event = sim->host_acts ? events_acted(sim) : sim_events(sim);
     if (result->trouble_count++ >= SIM_TROUBLES_MAX)
         return;
+    result->abouts[result->trouble_count - 1] = about;
     va_start(arguments, format);
     vsnprintf(result->troubles[result->trouble_count - 1], SIM_TEXT_MAX, format, arguments);
     va_end(arguments);
@@ -73,7 +95,7 @@ static void no_memory(struct sim *sim)
         bytes += sim->parts[i].pool.bytes;
 
     if (sim->verdict == SIM_RUNS)
-        sim_trouble(sim,
+        sim_trouble(sim, about(SIM_TROUBLE_NO_MEMORY),
                     "out of memory: %.0f MB are taken, and more frames are under way: simulate a "
                     "smaller cube, or fewer bytes",
                     (double)bytes / 1e6);
@@ -239,14 +261,16 @@ static void tell_waits(struct sim *sim)
 
     if (!wait_search(sim, &found) || found.line_count == 0)
         return;
-    sim_trouble(sim, found.cycle ? "deadlock, each waits for the next:"
-                                 : "nobody waits in a circle; all wait for these:");
+    sim_trouble(sim, about(SIM_TROUBLE_WAITS),
+                found.cycle ? "deadlock, each waits for the next:"
+                            : "nobody waits in a circle; all wait for these:");
     for (unsigned i = 0; i < found.line_count; i++)
-        sim_trouble(sim, "  %s", found.lines[i]);
+        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  %s", found.lines[i]);
     if (found.cycle > found.line_count)
-        sim_trouble(sim, "  and %u more, and so round", found.cycle - found.line_count);
+        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  and %u more, and so round",
+                    found.cycle - found.line_count);
     else if (found.cycle)
-        sim_trouble(sim, "  and so round");
+        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  and so round");
 }
 
 /* Nothing more can happen, or nothing has for long. */
@@ -255,10 +279,10 @@ static void stuck(struct sim *sim)
     char text[STUCK_LINES][SIM_TEXT_MAX];
     unsigned count = sim_waits(sim, text, STUCK_LINES);
 
-    sim_trouble(sim, "no progress: %u nodes wait", count);
+    sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS), "no progress: %u nodes wait", count);
     tell_waits(sim);
     for (unsigned i = 0; i < count && i < STUCK_LINES; i++)
-        sim_trouble(sim, "%s", text[i]);
+        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "%s", text[i]);
     sim_end(sim, SIM_STUCK);
 }
 
@@ -357,7 +381,8 @@ bool sim_advance(struct sim *sim, uint64_t events)
         round_of(sim);
         idle = sim_events(sim) == before ? idle + 1 : 0;
         if (idle > IDLE_ROUNDS_MAX) {
-            sim_trouble(sim, "nodes are stepped for ever, and nothing moves");
+            sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS),
+                        "nodes are stepped for ever, and nothing moves");
             stuck(sim);
         }
     }

@@ -24,4 +24,23 @@ void sim_look(struct sim *sim, uint32_t actor);
 /* Ends the simulation. */
 void sim_end(struct sim *sim, enum sim_verdict verdict);
 /* Adds a line that says what went wrong. */
-void sim_trouble(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sim_trouble(struct sim *sim, struct sim_about about, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* What it is about: no node, or one. */
+static inline struct sim_about about(enum sim_trouble_kind kind)
+{
+    return (struct sim_about){.kind = kind};
+}
+static inline struct sim_about about_node(enum sim_trouble_kind kind, uint32_t node)
+{
+    return (struct sim_about){.kind = kind, .nodes = {node}, .node_count = 1};
+}
+/* ... one and its error, or one and its neighbour. */
+static inline struct sim_about about_error(enum sim_trouble_kind kind, uint32_t node, int error)
+{
+    return (struct sim_about){.kind = kind, .nodes = {node}, .node_count = 1, .error = error};
+}
+static inline struct sim_about about_link(enum sim_trouble_kind kind, uint32_t node, uint32_t peer)
+{
+    return (struct sim_about){.kind = kind, .nodes = {node, peer}, .node_count = 2};
+}

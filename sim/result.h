@@ -13,6 +13,32 @@
 
 enum { SIM_TEXT_MAX = 400, SIM_TROUBLES_MAX = 24 };
 
+/* What a trouble is about; sim_trouble_name tells its name. */
+enum sim_trouble_kind {
+    SIM_TROUBLE_NODE_DIED,
+    SIM_TROUBLE_NODE_SILENT,
+    SIM_TROUBLE_NODE_UNREACHABLE,
+    SIM_TROUBLE_LINK_MISSING,
+    SIM_TROUBLE_LINK_DIED,
+    SIM_TROUBLE_HOST_LINK_DIED,
+    SIM_TROUBLE_DOWNLOAD_FAILED,
+    SIM_TROUBLE_DOWNLOAD_WRONG,
+    SIM_TROUBLE_DOWNLOAD_REFUSED,
+    SIM_TROUBLE_DISAGREE,
+    SIM_TROUBLE_PROGRAM_FAILED,
+    SIM_TROUBLE_NO_PROGRESS,
+    SIM_TROUBLE_WAITS,
+    SIM_TROUBLE_NO_MEMORY,
+    SIM_TROUBLE_KINDS
+};
+
+struct sim_about {
+    enum sim_trouble_kind kind;
+    uint32_t nodes[2];
+    unsigned node_count;
+    int error; /* E_*; 0: none */
+};
+
 enum sim_verdict {
     SIM_RUNS,
     SIM_GOOD,  /* all programs ended well, with the right bytes where they are checked */
@@ -56,7 +82,11 @@ struct sim_result {
     unsigned faults_happened;  /* of faults.list */
     uint32_t hit_from, hit_to; /* nodes, or ID_HOST: the frame of faults.fail_event */
     char troubles[SIM_TROUBLES_MAX][SIM_TEXT_MAX];
-    unsigned trouble_count; /* may be more than are kept */
-    uint64_t trouble_event; /* at which the first was known */
-    unsigned questions;     /* times that nothing moved for so long that the host asked all nodes */
+    struct sim_about abouts[SIM_TROUBLES_MAX]; /* of the troubles */
+    unsigned trouble_count;                    /* may be more than are kept */
+    uint64_t trouble_event;                    /* at which the first was known */
+    unsigned questions; /* times that nothing moved for so long that the host asked all nodes */
 };
+
+/* A name that stays, "node-died". */
+const char *sim_trouble_name(enum sim_trouble_kind kind);

@@ -43,7 +43,20 @@ static void a_killed_node_is_named_in_every_phase(void **state)
             (struct sim_fault){.kind = SIM_KILL, .phase = phase, .a = 5, .at_ns = phase * 200000});
         assert_true(said(&result, "node 5 was killed"));
         assert_true(said(&result, "no carrier"));
+        assert_int_equal(result.abouts[0].kind, SIM_TROUBLE_NODE_DIED);
+        assert_int_equal(result.abouts[0].node_count, 1);
+        assert_int_equal(result.abouts[0].nodes[0], 5);
     }
+}
+
+static void every_trouble_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SIM_TROUBLE_KINDS; i++)
+        for (unsigned j = 0; j <= i; j++)
+            assert_int_equal(strcmp(sim_trouble_name((enum sim_trouble_kind)i),
+                                    sim_trouble_name((enum sim_trouble_kind)j)) == 0,
+                             i == j);
 }
 
 static void a_cut_link_is_named_by_both_ends(void **state)
@@ -54,6 +67,8 @@ static void a_cut_link_is_named_by_both_ends(void **state)
         (struct sim_fault){.kind = SIM_CUT, .phase = SIM_RUN, .a = 3, .b = 7, .at_ns = 300000});
     assert_true(said(&result, "node 3: its link 2 to node 7 is dead (no carrier)"));
     assert_true(said(&result, "node 7: its link 2 to node 3 is dead (no carrier)"));
+    assert_int_equal(result.abouts[0].kind, SIM_TROUBLE_LINK_DIED);
+    assert_int_equal(result.abouts[0].nodes[0] + result.abouts[0].nodes[1], 3 + 7);
 }
 
 static void a_one_way_link_is_found_at_boot(void **state)
@@ -289,6 +304,7 @@ static void too_much_memory_is_known_before_it_is_asked_for(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
+          cmocka_unit_test(every_trouble_has_a_name_of_its_own),
           cmocka_unit_test(a_cut_link_is_named_by_both_ends),
           cmocka_unit_test(a_one_way_link_is_found_at_boot),
           cmocka_unit_test(a_link_cut_before_its_ends_know_each_other_is_named_in_words),

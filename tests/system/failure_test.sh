@@ -185,12 +185,17 @@ killed_server() {
 failed_json() {
     tool run --mesh cube:1 --json result.json "$programs/misbehave.elf" exit 1 7
     [ "$("$json_get" result.json status)" = 7 ] || { cat result.json; fail "status in the JSON file"; }
+    [ "$("$json_get" result.json exits)" = '[0,7]' ] || { cat result.json; fail "exits in the JSON file"; }
+    [ "$("$json_get" result.json troubles 0 kind) $("$json_get" result.json troubles 0 nodes) \
+$("$json_get" result.json troubles 0 status)" = 'exit-status [1] 7' ] || { cat result.json; fail "its trouble"; }
     tool run --mesh cube:1 --json result.json --kill 1@run "$programs/misbehave.elf" spin 1
     [ "$("$json_get" result.json status)" = 3 ] || { cat result.json; fail "status in the JSON file"; }
     tool run --mesh cube:1 --json - --kill 1@boot "$programs/misbehave.elf" spin 1
     [ "$("$json_get" out status)" = 3 ] || { cat out; fail "status on standard output"; }
     [ "$("$json_get" out boot_ms)" = null ] || { cat out; fail "a time of a boot that failed"; }
     [ "$("$json_get" out download)" = null ] || { cat out; fail "a download that was none"; }
+    [ "$("$json_get" out run_ms) $("$json_get" out exits)" = 'null [null,null]' ] || { cat out; fail "a run that was none"; }
+    [ "$("$json_get" out troubles 0 kind) $("$json_get" out troubles 0 phase)" = 'node-died boot' ] || { cat out; fail "its trouble"; }
 }
 
 for phase in boot download run run+200; do

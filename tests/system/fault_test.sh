@@ -114,7 +114,10 @@ behind_text() {
 
 in_json() {
     tool run --mesh cube:1 --json result.json "$misbehave" null 1
-    told=$("$json_get" result.json troubles 0) || fail "no trouble in the JSON file"
+    [ "$("$json_get" result.json troubles 0 kind)" = fault ] || { cat result.json; fail "of no kind"; }
+    [ "$("$json_get" result.json troubles 0 nodes)" = '[1]' ] || { cat result.json; fail "of another node"; }
+    [ "$("$json_get" result.json troubles 0 status)" = 139 ] || { cat result.json; fail "another status"; }
+    told=$("$json_get" result.json troubles 0 text) || fail "no trouble in the JSON file"
     [ "$told" = "$(words | sed 's/^ecube: //')" ] || { words; fail "not what is told: $told"; }
 }
 

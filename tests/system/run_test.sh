@@ -142,7 +142,14 @@ json_fields() {
     equal "$(number result.json download receipts)" 16 receipts
     equal "$(number result.json reports length)" 1 reports
     equal "$(number result.json troubles length)" 0 troubles
-    for field in boot_ms 'download x' 'download bytes' 'download model_us' 'download predicted_us' 'download wall_ms' \
+    [ "$(number result.json program)" = "$examples/complete_exchange.elf" ] || fail program
+    [ "$(number result.json arguments)" = '["100"]' ] || fail arguments
+    [ "$(number result.json profile name)" = ipsc860 ] || fail profile
+    equal "$(number result.json profile tau_us)" 9.575 tau
+    equal "$(number result.json exits length)" 16 exits
+    equal "$(number result.json exits 15)" 0 "exit status"
+    "$ecube" --version | grep -q " $(number result.json version)\$" || fail version
+    for field in boot_ms run_ms 'download x' 'download bytes' 'download model_us' 'download predicted_us' 'download wall_ms' \
         'reports 0 name' 'reports 0 bound_us' 'reports 0 wall_us'; do
         # shellcheck disable=SC2086
         number result.json $field >/dev/null

@@ -30,6 +30,7 @@ the_download_is_one_download() {
     [ "$(value download bytes)" -ge 3000 ] || { cat result.json; fail "bytes of another image"; }
     tool sim --mesh cube:2 exchange --kill 1@boot --json result.json
     [ "$(value download)" = null ] || { cat result.json; fail "a download that was none"; }
+    [ "$(value troubles 0 kind) $(value troubles 0 nodes)" = 'node-died [1]' ] || { cat result.json; fail "its trouble"; }
 }
 
 standard_output_is_json_alone() {
