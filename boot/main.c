@@ -21,7 +21,8 @@ enum {
     SERVE_US = 2000,       /* how long links may keep a program that could go on */
     TURN_US = 2000,        /* how long it then goes on before they are looked at again */
     FAREWELL_US = 1000000, /* how long a kernel that has failed may still try to say so */
-    DIVIDE_TRAP = 0xdeec   /* udf #0xec in Thumb */
+    DIVIDE_TRAP = 0xdeec,  /* udf #0xec in Thumb */
+    SIGNAL_TRAP = 0xdeed   /* udf #0xed */
 };
 
 static _Alignas(16) uint8_t node_storage[NODE_BYTES_MAX];
@@ -166,12 +167,17 @@ static bool inside(uintptr_t address, uintptr_t start, uintptr_t end)
     return address >= start && address < end;
 }
 
-/* The instruction at pc is the program library's trap for a division by zero. */
-static bool is_divide_trap(uintptr_t pc, uint32_t cpsr)
+/* What an undefined instruction is: it may be a trap of the program's library, for a division by
+ * zero or for a signal. */
+static uint32_t undefined_kind(uintptr_t pc, uint32_t cpsr)
 {
-    return (cpsr & CPSR_THUMB) != 0 &&
-           inside(pc, platform_program.start, platform_program.end - 1) &&
-           *(const uint16_t *)pc == DIVIDE_TRAP;
+    if ((cpsr & CPSR_THUMB) == 0 || !inside(pc, platform_program.start, platform_program.end - 1)) {
+        return FAULT_UNDEFINED;
+    }
+    uint16_t code = *(const uint16_t *)pc;
+    return code == DIVIDE_TRAP   ? FAULT_DIVIDE
+           : code == SIGNAL_TRAP ? FAULT_SIGNAL
+                                 : FAULT_UNDEFINED;
 }
 
 void trap_fault(const struct trap_frame *frame, uint32_t kind)
@@ -181,8 +187,8 @@ void trap_fault(const struct trap_frame *frame, uint32_t kind)
     if (kind != FAULT_UNDEFINED) {
         fault.address = read_fault_address(kind);
         fault.status_register = read_fault_status(kind);
-    } else if (is_divide_trap(frame->registers[15], frame->cpsr)) {
-        fault.kind = FAULT_DIVIDE;
+    } else if ((frame->cpsr & CPSR_MODE) == CPSR_MODE_USER) {
+        fault.kind = undefined_kind(frame->registers[15], frame->cpsr);
     }
     if ((frame->cpsr & CPSR_MODE) != CPSR_MODE_USER) {
         fault.kind |= FAULT_KERNEL;

@@ -257,11 +257,31 @@ static void push_frame(struct input *input)
     wire_frame(wire, type % 8, flags, payload, bytes, &lie);
 }
 
+/* A program's fault: its registers and the words of its stack lie in stack or code, as a byte of
+ * the input says of each. */
+static void push_fault(struct input *input, struct wire *wire, uint8_t node)
+{
+    uint32_t start = target_memory.stack_base + 4 * input_u8(input), bytes;
+    const uint8_t *words = input_bytes(input, 16 + input_u8(input) % 200, &bytes);
+    uint8_t body[FAULT_BYTES + 4 * 200] = {input_u8(input) % 8};
+    uint32_t told = bytes < 16 ? FAULT_BYTES : FAULT_BYTES + 4 * (bytes - 16);
+
+    for (uint32_t i = 0; i < bytes; i++)
+        put32(body + (i < 16 ? 12 : FAULT_BYTES - 64) + 4 * i,
+              words[i] < 0x40 ? start + 4u * words[i] : target_memory.image_base + words[i]);
+    put32(body + 80, start);
+    wire_packet(wire, PACKET_FAULT, node & 3, ID_HOST, body, told, &truth);
+}
+
 /* Any packet of a node, its body from the input. */
 static void push_packet(struct input *input)
 {
     struct wire *wire = read_wire(input);
     uint8_t kind = input_u8(input), node = input_u8(input);
+    if (kind >= 0xc0 && node & 0x40) {
+        push_fault(input, wire, node);
+        return;
+    }
     struct lie lie = read_lie(input);
     uint32_t bytes, wanted = input_u8(input), dst = ID_HOST;
     const uint8_t *body = input_bytes(input, wanted, &bytes);

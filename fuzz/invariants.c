@@ -69,6 +69,7 @@ static void check_messages(const struct node *node)
     unsigned count = node->pool_free_count;
 
     CHECK(node->want_count < WANT_PLACES && count <= POOL_MAX);
+    CHECK(node->gone_count <= GONES_MAX);
     for (unsigned i = 0; i < count; i++) {
         CHECK(node->pool_free[i] < POOL_MAX && !seen[node->pool_free[i]]);
         seen[node->pool_free[i]] = true;

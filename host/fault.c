@@ -1,27 +1,30 @@
 /*
  * fault.c - a node's fault report in words: kind, address, place in the source, registers.
  *
- * Where the fault lies in a function of the C library, the place that called it says more. It is
- * told only when it is certain: lr still follows a call of the function in which pc lies, as in
- * strlen or memcpy; or pc is where there is no program, and lr follows the jump to there.
+ * Where the fault lies in a function of the C library, the places that called it say more: they
+ * are found as unwind.h tells, and those between the fault and the user's own code left out.
  *
- * Source   ARM Architecture Reference Manual ARMv7-A, A8.8.25 (BL, encoding T1), A8.8.26 (BLX),
- *          table B3-23 (fault status)
+ * Source   ARM Architecture Reference Manual ARMv7-A, table B3-23 (fault status)
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host/mesh_internal.h"
+#include "host/unwind.h"
 #include "router/bytes.h"
 
 enum {
     NULL_PAGE_BYTES = 4096,
     KERNEL_FILE_MAX = 64,
-    CALL_BYTES = 4,       /* BL; a BLX of a register has two bytes */
+    CALLS_TOLD_MAX = 5, /* of a backtrace */
+    PLACES_MAX = 32,
     KIND_BREAKPOINT = 15, /* FAULT_PREFETCH at a BKPT: the fault status tells */
     STATUS_SOURCE = 0x40f,
     STATUS_DEBUG_EVENT = 2,
+    STATUS_SIGNAL = 128, /* a signal's number is added, as shells do */
     REGISTERS_AT = 12,
+    STACK_START_AT = 80,
     SP = 13,
     LR = 14,
     PC = 15
@@ -52,13 +55,15 @@ int fault_status(const uint8_t *body)
     case KIND_BREAKPOINT: return STATUS_BREAKPOINT;
     case FAULT_DIVIDE: return STATUS_DIVIDE;
     case FAULT_UNDEFINED: return STATUS_UNDEFINED;
+    case FAULT_SIGNAL: return STATUS_SIGNAL + (int)(register_of(body, 0) % STATUS_SIGNAL);
     default: return STATUS_MEMORY;
     }
 }
 
-static void describe_kind(uint32_t kind, uint32_t address, char *text, size_t room)
+static void describe_kind(uint32_t kind, const uint8_t *body, char *text, size_t room)
 {
     const struct target_memory *memory = &target_memory;
+    uint32_t address = get32(body + 4);
     bool in_kernel = address >= memory->kernel_base && address < memory->kernel_end;
 
     switch (kind & ~(uint32_t)FAULT_KERNEL) {
@@ -77,6 +82,13 @@ static void describe_kind(uint32_t kind, uint32_t address, char *text, size_t ro
     case KIND_BREAKPOINT: snprintf(text, room, "breakpoint instruction"); break;
     case FAULT_UNDEFINED: snprintf(text, room, "undefined instruction"); break;
     case FAULT_DIVIDE: snprintf(text, room, "integer division by zero"); break;
+    case FAULT_SIGNAL:
+        if (register_of(body, 0) == SIGABRT) {
+            snprintf(text, room, "the program aborted");
+        } else {
+            snprintf(text, room, "the program ended by signal %u", register_of(body, 0));
+        }
+        break;
     case FAULT_STACK: snprintf(text, room, "stack overflow at address 0x%08x", address); break;
     default: snprintf(text, room, "fault of kind %u", kind); break;
     }
@@ -109,84 +121,120 @@ static void tell_registers(struct mesh *mesh, uint32_t node, const uint8_t *body
                       get32(body + 76), get32(body + 8));
 }
 
-/* The program's four bytes before an address, the last two in the upper half; 0 outside of it. */
-static uint32_t code_before(const struct image *image, uint32_t address)
+/* Whether what is around a place is told: the user's own calls, and of those into the library the
+ * first, where the program is, and the last, which the user wrote. */
+static bool is_told(const struct symbol_place *places, unsigned count, unsigned i, bool leave_out)
 {
-    uint32_t offset = address - CALL_BYTES - image->base;
+    const struct symbol_place *place = &places[i];
+    unsigned next = i + 1;
 
-    return offset < image->bytes && image->bytes - offset >= CALL_BYTES
-               ? get32(image->data + offset)
-               : 0;
-}
-
-/* The destination of the BL, or of the BLX to a function in ARM code, before a return address; 0
- * when there is none. */
-static uint32_t called_by(const struct image *image, uint32_t after)
-{
-    uint32_t code = code_before(image, after), first = code & 0xffff, second = code >> 16;
-    uint32_t sign = first >> 10 & 1;
-    bool to_arm = (second & 0xd001) == 0xc000;
-
-    if ((first & 0xf800) != 0xf000 || !(to_arm || (second & 0xd000) == 0xd000)) {
-        return 0;
+    if (!place->library) {
+        return i == 0 || places[i - 1].library ||
+               strcmp(place->function, places[i - 1].function) !=
+                   0; /* one that calls itself: once */
     }
-    uint32_t high = ((second >> 13 & 1) ^ sign ^ 1) << 1 | ((second >> 11 & 1) ^ sign ^ 1);
-    uint32_t distance = high << 22 | (first & 0x3ff) << 12 | (second & 0x7ff) << 1;
-
-    return (to_arm ? after & ~3U : after) + distance - (sign << 24);
-}
-
-/* Whether a BLX of a register stands before a return address. */
-static bool called_by_pointer(const struct image *image, uint32_t after)
-{
-    return (code_before(image, after) >> 16 & 0xff87) == 0x4780;
-}
-
-/* Whether two places "function (file:line)" lie in one function. */
-static bool same_function(const char *one, const char *other)
-{
-    size_t length = strcspn(one, " ");
-
-    return length == strcspn(other, " ") && strncmp(one, other, length) == 0;
-}
-
-/* Where the function of pc was called; false when that is not certain. place is that of pc, NULL
- * when no program lies there. */
-static bool find_caller(const struct mesh *mesh, uint32_t lr, const char *place,
-                        char caller[SYMBOL_TEXT_MAX])
-{
-    uint32_t after = lr & ~1U;
-    char callee[SYMBOL_TEXT_MAX];
-
-    if (!place) {
-        return called_by_pointer(&mesh->job.image, after) &&
-               symbols_describe(mesh->job.path, after - 2, caller);
+    while (next < count && places[next].library) {
+        next++;
     }
-    uint32_t called = called_by(&mesh->job.image, after);
+    if (next == count) {
+        return i == 0; /* what has called main */
+    }
+    return !leave_out && (i == 0 || next == i + 1);
+}
 
-    return called && symbols_describe(mesh->job.path, called, callee) &&
-           same_function(place, callee) && symbols_describe(mesh->job.path, after - 2, caller) &&
-           !same_function(place, caller);
+/* The places in words, " in f (a.c:3), called from g (b.c:4)"; of a program that is where no code
+ * is, `away`, only who called it there. */
+static void tell_places(const struct symbol_place *places, unsigned count, bool away,
+                        bool leave_out, unsigned told_max, char text[PLACE_TEXT_MAX])
+{
+    char words[SYMBOL_TEXT_MAX];
+    unsigned told = 0;
+    int bytes = 0;
+
+    text[0] = '\0';
+    for (unsigned i = 0; i < count && told < told_max; i++) {
+        if (is_told(places, count, i, leave_out)) {
+            symbols_text(&places[i], words);
+            bytes += snprintf(text + bytes, PLACE_TEXT_MAX - (size_t)bytes, "%s%s",
+                              told++ || away ? ", called from " : " in ", words);
+        }
+    }
+}
+
+/* Where a program is and who called it there; `leave_out`: of the library only what has been called
+ * by nobody else. False when it is not known where it is. */
+static bool describe_calls(const struct mesh *mesh, struct unwind *from, bool leave_out,
+                           unsigned told_max, char text[PLACE_TEXT_MAX])
+{
+    struct symbol_place places[PLACES_MAX];
+    uint32_t addresses[PLACES_MAX];
+    unsigned count = 0;
+
+    text[0] = '\0';
+    from->image = &mesh->job.image;
+    from->symbols = symbols_open(mesh->job.path);
+    if (!from->symbols) {
+        return false;
+    }
+    unsigned calls = unwind(from, addresses, PLACES_MAX);
+    bool away = symbols_places(from->symbols, addresses[0], places, PLACES_MAX) == 0;
+    for (unsigned i = 0; i < calls; i++) {
+        count += symbols_places(from->symbols, addresses[i], places + count, PLACES_MAX - count);
+    }
+    symbols_close(from->symbols);
+    tell_places(places, count, away && !leave_out, leave_out, told_max, text);
+    return !away;
 }
 
 void mesh_describe_place(const struct mesh *mesh, uint32_t pc, uint32_t lr,
                          char text[PLACE_TEXT_MAX])
 {
-    char place[SYMBOL_TEXT_MAX] = "", caller[SYMBOL_TEXT_MAX] = "";
-    bool known = symbols_describe(mesh->job.path, pc & ~1U, place);
-    bool called = find_caller(mesh, lr, known ? place : NULL, caller);
+    uint32_t registers[ARM_REGISTERS] = {[LR] = lr, [PC] = pc};
+    struct unwind from = {.registers = registers};
 
-    snprintf(text, PLACE_TEXT_MAX, "%s%s%s%s", known ? " in " : "", place,
-             called ? ", called from " : "", called ? caller : "");
+    describe_calls(mesh, &from, false, 2, text);
+}
+
+/* The same of a fault, from its registers and its piece of the stack. */
+static bool describe_fault(const struct mesh *mesh, const struct mesh_packet *packet, uint32_t kind,
+                           char text[PLACE_TEXT_MAX])
+{
+    uint32_t registers[ARM_REGISTERS];
+    struct unwind from = {.registers = registers,
+                          .stack_start = get32(packet->body + STACK_START_AT),
+                          .stack_bytes = packet->bytes - FAULT_BYTES,
+                          .stack = packet->body + FAULT_BYTES};
+    bool trap = kind == FAULT_DIVIDE || kind == FAULT_SIGNAL;
+
+    for (unsigned i = 0; i < ARM_REGISTERS; i++) {
+        registers[i] = register_of(packet->body, i);
+    }
+    if (kind == FAULT_DIVIDE) { /* the trap was jumped to: lr is where the program divided */
+        registers[PC] = 0;
+    }
+    return describe_calls(mesh, &from, trap, CALLS_TOLD_MAX, text) || trap;
+}
+
+static void describe_kernel(const struct mesh *mesh, uint32_t pc, char text[PLACE_TEXT_MAX])
+{
+    struct symbols *symbols = symbols_open(mesh->target.kernel);
+    struct symbol_place place;
+    char words[SYMBOL_TEXT_MAX];
+
+    if (symbols && symbols_places(symbols, pc & ~1U, &place, 1)) {
+        symbols_text(&place, words);
+        snprintf(text, PLACE_TEXT_MAX, " in %s", words);
+    }
+    symbols_close(symbols);
 }
 
 void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
 {
     const uint8_t *body = packet->body;
-    uint32_t kind = kind_of(body), address = get32(body + 4), pc = register_of(body, PC);
+    uint32_t kind = kind_of(body), pc = register_of(body, PC);
     unsigned node = packet->node;
     bool kernel = kind >= FAULT_KERNEL;
-    char what[100], name[SYMBOL_TEXT_MAX], place[PLACE_TEXT_MAX] = "";
+    char what[100], at[20] = "", place[PLACE_TEXT_MAX] = "";
 
     if (kind == FAULT_CHECK) {
         uint32_t bytes = packet->bytes - FAULT_BYTES;
@@ -198,21 +246,20 @@ void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
                           node, file, get32(body + 80));
         return;
     }
-    if (kind == FAULT_DIVIDE) { /* the trap lies in the library's division, called from lr */
-        pc = (register_of(body, LR) & ~1U) - 2;
+    describe_kind(kind, body, what, sizeof what);
+    if (kernel) {
+        describe_kernel(mesh, pc, place);
     }
-    describe_kind(kind, address, what, sizeof what);
-    if (!kernel) {
-        mesh_describe_place(mesh, pc, register_of(body, LR), place);
-    } else if (symbols_describe(mesh->target.kernel, pc & ~1U, name)) {
-        snprintf(place, sizeof place, " in %s", name);
-    }
+    bool known = !kernel && describe_fault(mesh, packet, kind, place);
     json_t *members = fault_members(kernel ? "kernel-fault" : "fault", node);
-    json_object_set_new(members, "address", json_integer(address));
+    json_object_set_new(members, "address", json_integer(get32(body + 4)));
     json_object_set_new(members, "pc", json_integer(pc & ~1U));
     json_object_set_new(members, "status", json_integer(fault_status(body)));
-    mesh_emit_trouble(mesh, members, "node %u (rank %u): %s%s, pc 0x%08x%s", node, node,
-                      kernel ? "kernel fault: " : "", what, pc & ~1U, place);
+    if (!known && kind != FAULT_PREFETCH) { /* else the place says it, or the address */
+        snprintf(at, sizeof at, ", pc 0x%08x", pc & ~1U);
+    }
+    mesh_emit_trouble(mesh, members, "node %u (rank %u): %s%s%s%s", node, node,
+                      kernel ? "kernel fault: " : "", what, at, place);
     if (mesh->options.verbose) {
         tell_registers(mesh, packet->node, body);
     }

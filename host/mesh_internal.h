@@ -14,7 +14,7 @@ struct mesh_packet {
     uint32_t bytes;
 };
 
-enum { PLACE_TEXT_MAX = 2 * SYMBOL_TEXT_MAX + 20 };
+enum { PLACE_TEXT_MAX = 5 * (SYMBOL_TEXT_MAX + 20) }; /* five calls */
 
 /* A node's last answer (STATE of host_wire.h). */
 struct node_state {

@@ -8,7 +8,7 @@
 #include "host/download.h"
 #include "host/report.h"
 
-enum { REWRITE_US = 50 * 1000, PLAIN_US = 2 * 1000 * 1000, BAR_CELLS = 40 };
+enum { REWRITE_US = 50 * 1000, PLAIN_US = 2 * 1000 * 1000, BAR_CELLS = 40, COLUMNS = 100 };
 
 static uint64_t now_us(void)
 {
@@ -81,6 +81,26 @@ static void show_progress(struct view *view, const json_t *event)
     fflush(stderr);
 }
 
+/* What is too long for a line goes on in the next one, behind a comma if there is one. */
+static void show_sentence(const char *text)
+{
+    const char *margin = "ecube: ";
+
+    while (strlen(text) > COLUMNS - strlen(margin)) {
+        size_t most = COLUMNS - strlen(margin), bytes = most;
+
+        for (size_t i = most / 2; i < most; i++) {
+            if (text[i] == ' ' && (text[i - 1] == ',' || bytes == most || text[bytes - 1] != ',')) {
+                bytes = i;
+            }
+        }
+        fprintf(stderr, "%s%.*s\n", margin, (int)bytes, text);
+        text += bytes + (text[bytes] == ' ');
+        margin = "       ";
+    }
+    fprintf(stderr, "%s%s\n", margin, text);
+}
+
 void view_event(struct view *view, const json_t *event)
 {
     const char *kind = string_of(event, "event");
@@ -98,7 +118,7 @@ void view_event(struct view *view, const json_t *event)
     } else if (strcmp(kind, "trouble") == 0) {
         view_clear(view);
         fflush(stdout);
-        fprintf(stderr, "ecube: %s\n", string_of(event, "text"));
+        show_sentence(string_of(event, "text"));
     } else if (strcmp(kind, "report") == 0 && view->terminal) {
         view_clear(view);
         fprintf(stderr, "run      %s: %.0f bytes measured", string_of(event, "name"),

@@ -14,6 +14,9 @@
 /* SVC with number in r7 and two arguments; returns r0. */
 int32_t ecube_call(uint32_t number, uintptr_t first, uintptr_t second);
 
+/* Ends the program as by a signal; the kernel tells where. */
+_Noreturn void ecube_signal(int signal);
+
 /* What the kernel said about this node at the program's start. */
 const struct ecube_abi_info *ecube_program_info(void);
 

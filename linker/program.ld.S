@@ -30,6 +30,11 @@ SECTIONS
     .text :
     {
         KEEP(*(.text.entry))
+        *libecube.a:*(.text .text.*)
+        *libm.a:*(.text .text.*)
+        *libc.a:*(.text .text.*)
+        *libgcc.a:*(.text .text.*)
+        program_own_code = .; /* what the user wrote: host/symbols.c */
         *(.text .text.* .gnu.linkonce.t.*)
     } > image :image
 

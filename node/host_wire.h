@@ -18,7 +18,8 @@
  * RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64 (all received and sent on) |
  *         16 SHA-256 of own block, then common part
  * FAULT   0 kind u32 | 4 address u32 | 8 status register u32 | 12 r0..r15 u32[16] | 76 cpsr u32 |
- *         80 line u32 | 84 text (line and text: a kernel CHECK that failed, its file)
+ *         80 line u32 | 84 text (a kernel CHECK that failed, its file); of a program instead:
+ *         80 address u32 | 84 what its stack held from there on, as much as fits
  * LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
  *         spare[2] | peer id u32
  * STATE   0 program u8 | 1 wait u8 | 2 transfer stage u8 | 3 requests u8 (not yet waited for) |
@@ -91,6 +92,7 @@ enum fault_kind {
     FAULT_UNDEFINED = 3, /* undefined instruction */
     FAULT_DIVIDE = 4,    /* integer division by zero: the trap of __aeabi_idiv0 */
     FAULT_STACK = 5,     /* data abort in the guard below the stack */
+    FAULT_SIGNAL = 6,    /* the program ended itself by the signal in r0: the trap of abort */
     FAULT_KERNEL = 16,   /* added to a kind above: the kernel itself faulted */
     FAULT_CHECK = 32     /* a CHECK in the kernel failed */
 };

@@ -221,23 +221,48 @@ static int send_state(struct node *node)
     return status;
 }
 
+/* A piece of what lies above the program's stack pointer, for a backtrace; of a stack that has run
+ * over its end what lies above that. Where it begins, and how many bytes it has. */
+static uint32_t put_stack(const struct node *node, uint8_t *at, uint32_t room, uint32_t *start)
+{
+    const struct node_config *config = &node->config;
+    uint32_t from = node->fault.registers[13] & ~3u;
+
+    if (from < config->program_address)
+        from = config->program_address;
+    uint32_t offset = from - config->program_address;
+    if (offset >= config->program_bytes)
+        return 0;
+    uint32_t left = config->program_bytes - offset, bytes = left < room ? left : room;
+    memcpy(at, config->program + offset, bytes);
+    *start = from;
+    return bytes;
+}
+
+static uint32_t put_text(const char *text, uint8_t *at, uint32_t room)
+{
+    uint32_t length = text ? (uint32_t)strlen(text) : 0, bytes = length < room ? length : room;
+
+    memcpy(at, text ? text : "", bytes);
+    return bytes;
+}
+
 static int send_fault(struct node *node)
 {
     const struct fault *fault = &node->fault;
     uint8_t body[PACKET_BODY_MAX] = {0};
-    uint32_t text_bytes = fault->text ? (uint32_t)strlen(fault->text) : 0;
+    uint32_t line = fault->line, room = PACKET_BODY_MAX - FAULT_BYTES;
+    uint32_t bytes = fault->kind < FAULT_KERNEL ? put_stack(node, body + FAULT_BYTES, room, &line)
+                                                : put_text(fault->text, body + FAULT_BYTES, room);
 
-    if (text_bytes > PACKET_BODY_MAX - FAULT_BYTES)
-        text_bytes = PACKET_BODY_MAX - FAULT_BYTES;
     put32(body, fault->kind);
     put32(body + 4, fault->address);
     put32(body + 8, fault->status_register);
     for (unsigned i = 0; i < 16; i++)
         put32(body + 12 + 4 * i, fault->registers[i]);
     put32(body + 76, fault->cpsr);
-    put32(body + 80, fault->line);
-    memcpy(body + FAULT_BYTES, fault->text ? fault->text : "", text_bytes);
-    return router_send(&node->router, PACKET_FAULT, ID_HOST, body, FAULT_BYTES + text_bytes);
+    put32(body + 80, line);
+    return router_send(&node->router, PACKET_FAULT, ID_HOST, body, FAULT_BYTES + bytes);
 }
 
 static int send_exit(struct node *node)

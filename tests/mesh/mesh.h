@@ -35,7 +35,7 @@ struct mesh_node {
 struct mesh_event {
     uint8_t kind;
     uint32_t src;
-    uint8_t body[128];
+    uint8_t body[PACKET_BODY_MAX];
     uint32_t bytes;
 };
 

@@ -2,6 +2,8 @@
 . tests/system/testing.sh
 
 misbehave=$programs/misbehave.elf
+place='\(misbehave\.c:[0-9]+\)'
+callers="(, called from alone $place)?(, called from main $place)?\$" # those that jump there are no more
 
 faults() {
     tool_fails "$1" "node 2 \(rank 2\).*$2" run --mesh cube:2 "$misbehave" "$3" 2 7
@@ -105,6 +107,20 @@ function_and_line() {
     words | grep -Eq 'dereference_null.*misbehave\.c:[0-9]+' || { words; fail "neither function nor line"; }
 }
 
+fails_assertion() {
+    faults 134 "the program aborted in fail_assertion $place$callers" assert
+    grep -q '^\[2\] assertion "zero == 7" failed: file ".*misbehave.c", line [0-9]*, function: fail_assertion$' out ||
+        { cat out; fail "its text is missing"; }
+}
+
+without_optimization() {
+    "$build/ecube-cc" -O0 "$source_tree/tests/system/programs/misbehave.c" -o plain.elf || fail "not compiled"
+    misbehave=plain.elf
+    faults 139 "null pointer\\) in strlen, called from length_of_null $place, called from alone $place, called from main $place\$" length
+    faults 139 "null pointer\\) in memcpy, called from copy_of_null $place, called from alone $place, called from main $place\$" copy
+    faults 134 "the program aborted in give_up $place, called from alone $place, called from main $place\$" abort
+}
+
 behind_text() {
     tool run --mesh cube:2 "$misbehave" talk 2
     [ "$status" -eq 139 ] || { words; fail "status $status"; }
@@ -132,17 +148,24 @@ check "a stack that overflows is told as that" faults 139 'stack overflow' overf
 check "a function that calls itself too often is told once" \
     faults 139 'stack overflow .* in dig \(misbehave\.c:[0-9]+\)$' dig
 check "a frame that reaches over the guard is told as a stack overflow" \
-    faults 139 'stack overflow .* in large_frame \(misbehave\.c:[0-9]+\)$' frame
+    faults 139 'stack overflow .* in large_frame \(misbehave\.c:[0-9]+\)(, called from (alone|main) \(misbehave\.c:[0-9]+\))*$' frame
 check "a call of a null pointer is told with the place of the call" \
-    faults 139 'null pointer.*, called from call_null \(misbehave\.c:[0-9]+\)$' call
-check "a fault in the C library is told with the place that called it" \
-    faults 139 'null pointer.* in strlen .*, called from length_of_null \(misbehave\.c:[0-9]+\)$' length
+    faults 139 "jump to address 0x00000000 \\(null pointer\\), called from call_null $place$callers" call
+check "a fault in the C library is told with the places that called it" \
+    faults 139 "null pointer\\) in strlen, called from length_of_null $place$callers" length
 check "a fault in memcpy, which is ARM code, likewise" \
-    faults 139 'null pointer.* in memcpy .*, called from copy_of_null \(misbehave\.c:[0-9]+\)$' copy
+    faults 139 "null pointer\\) in memcpy, called from copy_of_null $place$callers" copy
+check "a fault deep in printf likewise, of the library what was called" \
+    faults 139 "address 0x00000008 \\(null pointer\\) in strlen, called from printf, called from print_nothing $place$callers" print
 check "a breakpoint instruction is told as that, with its place" \
-    faults 133 'breakpoint instruction, pc 0x40b[0-9a-f]+ in (alone|main) \(misbehave\.c:[0-9]+\)$' breakpoint
+    faults 133 "breakpoint instruction in (alone $place, called from )?main $place\$" breakpoint
 check "an exit with a status is told" faults 7 '7' exit
-check "an abort ends the run with a status" faults any '' abort
+check "an abort is told with its place and the status that it has in a shell" \
+    faults 134 "the program aborted in give_up $place$callers" abort
+check "a failed assertion likewise, behind its text" fails_assertion
+check "what a program has compiled into its callers is named as if it had been called" \
+    faults 139 "null pointer\\) in read_inlined $place, called from call_inlined $place$callers" inlined
+check "a program built without optimization tells the same" without_optimization
 check "a program that never returns is ended by --timeout" never_returns spin 'did not end within 3 s'
 check "--timeout takes a unit" any_unit 1500ms 1.5
 check "without one it is seconds" any_unit 2 2

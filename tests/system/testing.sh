@@ -108,9 +108,10 @@ tool() {
     }
 }
 
-# What the tool said on stderr, without progress.
+# What the tool said on stderr, without progress, each sentence on one line.
 words() {
-    grep -Ev '^ecube: (boot|download|run): [0-9]+ of [0-9]+ ' err
+    sed -e ':next' -e '$!N' -e 's/\n       / /' -e 'tnext' -e 'P' -e 'D' err |
+        grep -Ev '^ecube: (boot|download|run): [0-9]+ of [0-9]+ '
 }
 
 # tool_succeeds ARGUMENT... - status 0, or the case fails and shows both outputs.

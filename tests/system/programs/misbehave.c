@@ -5,6 +5,7 @@
  * Those that need company (disagree, absent) take all nodes into a collective; in a circle the
  * nodes below RANK wait for each other's messages, in a ring they pass one on for ever.
  */
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,37 @@ __attribute__((noinline)) static int copy_of_null(void)
     pointer = NULL;
     memcpy(blocks[0], (const void *)pointer, bytes);
     return blocks[0][0];
+}
+
+__attribute__((noinline)) static int print_nothing(void)
+{
+    pointer = (uint32_t *)8;
+    return printf("%s\n", (const char *)pointer) + 1;
+}
+
+/* The compiler puts it into its caller. */
+static inline int read_inlined(const volatile uint32_t *at)
+{
+    return (int)*at;
+}
+
+__attribute__((noinline)) static int call_inlined(void)
+{
+    pointer = NULL;
+    return read_inlined(pointer) + 1;
+}
+
+__attribute__((noinline)) static int give_up(void)
+{
+    if (zero == 0)
+        abort();
+    return 1;
+}
+
+__attribute__((noinline)) static int fail_assertion(void)
+{
+    assert(zero == 7);
+    return 1;
 }
 
 static int disagree(int wanted)
@@ -175,12 +207,18 @@ static int alone(const char *what, int value)
         return length_of_null();
     if (strcmp(what, "copy") == 0)
         return copy_of_null();
+    if (strcmp(what, "print") == 0)
+        return print_nothing();
+    if (strcmp(what, "inlined") == 0)
+        return call_inlined();
+    if (strcmp(what, "assert") == 0)
+        return fail_assertion();
     if (strcmp(what, "spin") == 0)
         return never_return();
     if (strcmp(what, "wait") == 0)
         return wait_for_ever();
     if (strcmp(what, "abort") == 0)
-        abort();
+        return give_up();
     if (strcmp(what, "exit") == 0)
         exit(value);
     printf("unknown: %s\n", what);
