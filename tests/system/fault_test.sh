@@ -34,9 +34,21 @@ waits_for_ended() {
     [ "$(words | wc -l)" -eq 2 ] || { words; fail "more than two lines"; }
 }
 
+# kinds - those of the troubles in result.json, each once, in their order.
+kinds() {
+    for index in $(seq 0 $(($("$json_get" result.json troubles length) - 1))); do
+        "$json_get" result.json troubles "$index" kind || fail "a trouble without a kind"
+        "$json_get" result.json troubles "$index" nodes >nodes || fail "a trouble without nodes"
+        "$json_get" result.json troubles "$index" text >text || fail "a trouble without words"
+    done | uniq | tr '\n' ' '
+}
+
 waits_in_circle() {
     may_time_out=1
-    tool run --mesh cube:3 "$misbehave" circle 3
+    tool run --mesh cube:3 --json result.json "$misbehave" circle 3
+    [ "$(kinds)" = 'no-progress waits circle ' ] || { cat result.json; fail "other kinds: $(kinds)"; }
+    last=$(($("$json_get" result.json troubles length) - 1))
+    [ "$("$json_get" result.json troubles $last nodes length)" = 3 ] || { cat result.json; fail "another circle"; }
     [ "$status" -eq 124 ] || fail "status $status"
     words | grep -q 'wait for ever: 5 of 8 have ended' || { words; fail "nobody says so"; }
     words | grep -q 'node 1 (rank 1) waits to receive from rank 2, tag 5$' || { words; fail "nobody says for whom"; }
@@ -45,7 +57,9 @@ waits_in_circle() {
 
 circle_at_timeout() {
     may_time_out=1
-    tool run --mesh cube:3 --timeout 2 "$misbehave" circle 3
+    tool run --mesh cube:3 --timeout 2 --json result.json "$misbehave" circle 3
+    [ "$(kinds)" = 'timeout waits circle ' ] || { cat result.json; fail "other kinds: $(kinds)"; }
+    [ "$("$json_get" result.json troubles 0 ended)" = 5 ] || { cat result.json; fail "another number has ended"; }
     [ "$status" -eq 124 ] || fail "status $status"
     words | grep -q 'did not end within 2 s' || { words; fail "nobody says so"; }
     words | grep -q 'in a circle: rank' || { words; fail "no circle"; }
@@ -57,7 +71,8 @@ circle_at_timeout() {
 }
 
 disagrees() {
-    tool run --mesh cube:2 "$misbehave" disagree 2
+    tool run --mesh cube:2 --json result.json "$misbehave" disagree 2
+    kinds | grep -q collectives-disagree || { cat result.json; fail "other kinds"; }
     [ "$status" -ne 0 ] || { cat out err; fail "status 0"; }
     grep -q 'disagree' out || words | grep -Eq 'disagree|mismatch' || { cat out; words; fail "nobody says why"; }
 }
