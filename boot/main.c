@@ -41,9 +41,17 @@ static uint64_t deadline(void)
     return wake_us < step_us ? wake_us : step_us;
 }
 
+static bool step(uint64_t now_us)
+{
+    if (node_takes_memory(node())) {
+        platform_forget_program();
+    }
+    return node_step(node(), now_us);
+}
+
 static void step_until_quiet(void)
 {
-    while (node_step(node(), platform_recent_us())) {
+    while (step(platform_recent_us())) {
     }
 }
 
@@ -61,7 +69,7 @@ static void serve_in_turn(void)
 {
     uint64_t start_us = platform_now_us(), now_us = start_us;
     do {
-        if (!node_step(node(), now_us) && !platform_listen(deadline())) {
+        if (!step(now_us) && !platform_listen(deadline())) {
             return;
         }
         now_us = platform_now_us();

@@ -1,5 +1,8 @@
 #include "boot/mmu.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "drivers/check.h"
 
 enum {
@@ -7,7 +10,7 @@ enum {
     PAGE_BYTES = 1 << 12,
     SECTIONS = 4096,
     PAGES = 256,
-    PAGE_TABLES_MAX = 16,
+    PAGE_TABLES_MAX = 80, /* the program's megabytes, and what of the kernel ends within one */
 
     /* First level: a section, or the address of a page table. All of domain 0. */
     SECTION = 2,
@@ -15,6 +18,7 @@ enum {
     SECTION_PXN = 1 << 0,
     SECTION_XN = 1 << 4,
     TABLE = 1,
+    TABLE_PXN = 1 << 2,
 
     /* Second level: a small page. With SCTLR.AFE, AP[0] is the access flag. */
     PAGE = 2,
@@ -44,6 +48,7 @@ enum {
 static _Alignas(16384) uint32_t section_table[SECTIONS];
 static _Alignas(1024) uint32_t page_tables[PAGE_TABLES_MAX][PAGES];
 static uint32_t page_table_count;
+static struct mmu_region program_region; /* empty: there is none */
 
 static const uint32_t page_attributes[] = {
     [MMU_TEXT] = PAGE | ACCESS | READ_ONLY | NORMAL,
@@ -64,17 +69,29 @@ static void map_section(uintptr_t address, enum mmu_kind kind)
     section_table[address / SECTION_BYTES] = section;
 }
 
-static void map_page(uintptr_t address, enum mmu_kind kind)
+/* Gives a megabyte an empty page table. PXN belongs to the whole table. */
+static void map_table(uintptr_t address, uint32_t attributes)
 {
     uint32_t *entry = &section_table[address / SECTION_BYTES];
-    CHECK(kind != MMU_PROGRAM); /* PXN belongs to the whole table, which kernel text may share */
-    if (*entry == 0) {
-        CHECK(page_table_count < PAGE_TABLES_MAX);
-        *entry = (uint32_t)(uintptr_t)page_tables[page_table_count++] | TABLE;
+    CHECK(*entry == 0 && page_table_count < PAGE_TABLES_MAX);
+    *entry = (uint32_t)(uintptr_t)page_tables[page_table_count++] | TABLE | attributes;
+}
+
+/* The entry of a page whose megabyte has a page table. */
+static uint32_t *page_at(uintptr_t address)
+{
+    uint32_t entry = section_table[address / SECTION_BYTES];
+    CHECK((entry & 3) == TABLE);
+    uint32_t *pages = (uint32_t *)(uintptr_t)(entry & ~1023u);
+    return &pages[address % SECTION_BYTES / PAGE_BYTES];
+}
+
+static void map_page(uintptr_t address, enum mmu_kind kind)
+{
+    if (section_table[address / SECTION_BYTES] == 0) {
+        map_table(address, 0);
     }
-    CHECK((*entry & 3) == TABLE);
-    uint32_t *pages = (uint32_t *)(uintptr_t)(*entry & ~1023u);
-    uint32_t *page = &pages[address % SECTION_BYTES / PAGE_BYTES];
+    uint32_t *page = page_at(address);
     CHECK(*page == 0);
     *page = (uint32_t)address | page_attributes[kind];
 }
@@ -82,7 +99,14 @@ static void map_page(uintptr_t address, enum mmu_kind kind)
 static void map_region(const struct mmu_region *region)
 {
     CHECK(region->start % PAGE_BYTES == 0 && region->end % PAGE_BYTES == 0);
-    if (region->start % SECTION_BYTES == 0 && region->end % SECTION_BYTES == 0) {
+    if (region->kind == MMU_PROGRAM) {
+        CHECK(region->start % SECTION_BYTES == 0 && region->end % SECTION_BYTES == 0 &&
+              program_region.end == 0);
+        program_region = *region;
+        for (uintptr_t a = region->start; a != region->end; a += SECTION_BYTES) {
+            map_table(a, TABLE_PXN);
+        }
+    } else if (region->start % SECTION_BYTES == 0 && region->end % SECTION_BYTES == 0) {
         for (uintptr_t a = region->start; a != region->end; a += SECTION_BYTES) {
             map_section(a, region->kind);
         }
@@ -192,4 +216,32 @@ void mmu_sync_instructions(void)
 {
     cache_all(CACHE_CLEAN);
     instructions_invalidate();
+}
+
+bool mmu_touch(uintptr_t address)
+{
+    if (address < program_region.start || address >= program_region.end) {
+        return false;
+    }
+    uint32_t *entry = page_at(address);
+    if (*entry != 0) {
+        return false;
+    }
+    uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
+    *entry = (uint32_t)page | page_attributes[MMU_PROGRAM];
+    __asm__ volatile("dsb\n\tisb" ::
+                         : "memory"); /* the walk sees it; nothing absent is in the TLB */
+    memset((void *)page, 0, PAGE_BYTES);
+    return true;
+}
+
+void mmu_forget_program(void)
+{
+    uintptr_t megabytes = (program_region.end - program_region.start) / SECTION_BYTES;
+    /* its tables lie behind each other, in the order of addresses */
+    memset(page_at(program_region.start), 0, megabytes * sizeof page_tables[0]);
+    __asm__ volatile("dsb\n\t"
+                     "mcr p15, 0, %0, c8, c7, 0\n\t" /* TLBIALL */
+                     "dsb\n\tisb" ::"r"(0)
+                     : "memory");
 }

@@ -2,7 +2,10 @@
  * mmu.h - a flat map: virtual is physical, and a region's kind says who may do what there.
  *
  * Everything not listed is unmapped; so is page 0, and a null pointer faults. Regions that start
- * and end on a megabyte are mapped by sections, others by 4 KiB pages.
+ * and end on a megabyte are mapped by sections, others by 4 KiB pages. A program's pages are absent
+ * until they are touched, by whomever; then they are cleared and mapped. So a program finds zeros
+ * or its own, whatever ran before it, and memory that no program touches costs the emulator
+ * nothing. A device does not go through the map: its driver touches what it hands over.
  *
  *   kind     kernel       program         memory type
  *   TEXT     read, run    -               normal, write-back
@@ -11,13 +14,15 @@
  *   DEVICE   read, write  -               device
  *   PROGRAM  read, write  read, write, run  normal, write-back; the kernel never runs from it
  *
- * Context  once at boot, with MMU and caches off
+ * Context  mmu_init once at boot, with MMU and caches off; mmu_touch in abort mode; the others in
+ *          the kernel, interrupts masked
  * Errors   none; CHECK on regions that the map cannot hold
  * Source   ARM DDI 0406C, B3.5 (short descriptors), B3.7 (access permissions), B3.8 (memory
  *          attributes)
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum mmu_kind { MMU_TEXT, MMU_RODATA, MMU_DATA, MMU_DEVICE, MMU_PROGRAM };
@@ -30,6 +35,13 @@ struct mmu_region {
 
 /* Maps the regions and turns on MMU, caches and branch prediction. */
 void mmu_init(const struct mmu_region *regions, uint32_t region_count);
+
+/* Makes the page of a PROGRAM region that holds an address present and clear; false when it lies in
+ * none, or is present. */
+bool mmu_touch(uintptr_t address);
+
+/* Makes all pages of the PROGRAM region absent: what they hold is nobody's. */
+void mmu_forget_program(void);
 
 /* Makes instructions that were just written as data visible to instruction fetch. */
 void mmu_sync_instructions(void);

@@ -201,6 +201,11 @@ void platform_sleep(void)
     }
 }
 
+void platform_forget_program(void)
+{
+    mmu_forget_program();
+}
+
 void platform_sync_instructions(void)
 {
     mmu_sync_instructions();

@@ -58,5 +58,8 @@ void platform_interrupt(void);
  * date. */
 void platform_update(uint64_t deadline_us);
 
+/* The next program comes: it finds its memory clear. */
+void platform_forget_program(void);
+
 /* Before a program starts. */
 void platform_sync_instructions(void);

@@ -155,13 +155,26 @@ undefined_entry:
     str lr, [sp, #FRAME_PC]
     b fault
 
+/* Where a page of the program was absent, whoever touched it goes on with the same instruction. */
+    .macro touch address_register
+    push {r0-r3, r12, lr}
+    mrc p15, 0, r0, c6, c0, \address_register
+    bl mmu_touch
+    cmp r0, #0
+    pop {r0-r3, r12, lr}
+    clrex
+    movsne pc, lr
+    .endm
+
 prefetch_entry:
     sub lr, lr, #4
+    touch 2                         /* IFAR */
     save_fault FAULT_PREFETCH
     b fault
 
 data_entry:
     sub lr, lr, #8
+    touch 0                         /* DFAR */
     save_fault FAULT_DATA
 
 fault:

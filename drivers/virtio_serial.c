@@ -23,6 +23,7 @@ enum {
     CONTROL_QUEUE_RECEIVE = 2,
     CONTROL_QUEUE_TRANSMIT = 3,
     BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX,
+    PAGE_BYTES_MIN = 4096,       /* memory is there or absent in pages of this size, or larger */
     ANSWER_POLLS_MAX = 100000000 /* looks at memory, some hundred milliseconds */
 };
 
@@ -329,6 +330,17 @@ static uint32_t port_sent(struct link *link)
     return port->sent;
 }
 
+/* The device reads memory as it is; memory that comes to be when the processor touches it must be
+ * touched first. */
+static void touch(const volatile uint8_t *data, uint32_t bytes)
+{
+    uint32_t into_page = (uint32_t)(uintptr_t)data % PAGE_BYTES_MIN;
+    (void)data[0];
+    for (uint32_t at = PAGE_BYTES_MIN - into_page; at < bytes; at += PAGE_BYTES_MIN) {
+        (void)data[at];
+    }
+}
+
 static int port_send(struct link *link, const void *data, uint32_t bytes)
 {
     struct virtio_serial_port *port = port_of(link);
@@ -347,6 +359,7 @@ static int port_send(struct link *link, const void *data, uint32_t bytes)
             return E_FULL;
         }
     }
+    touch(data, bytes);
     uint16_t slot = queue->queued % VIRTIO_RING;
     queue->ring.descriptors[slot] =
         (struct virtio_descriptor){.address = (uintptr_t)data, .bytes = bytes};

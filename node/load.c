@@ -131,6 +131,7 @@ void load_offer(struct node *node, const struct notice *notice)
         return;
     }
     node->program = PROGRAM_LOADING;
+    node->memory_new = true;
     collective_reset(node);
     refuse_steps(node);
     message_reset(node);

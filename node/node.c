@@ -172,6 +172,14 @@ uint64_t node_deadline(const struct node *node)
     return deadline;
 }
 
+bool node_takes_memory(struct node *node)
+{
+    bool takes = node->memory_new;
+
+    node->memory_new = false;
+    return takes;
+}
+
 bool node_take_start(struct node *node, struct node_start *start)
 {
     const struct load *load = &node->load;

@@ -155,6 +155,7 @@ struct node {
     uint8_t request_count;
     uint8_t collectives_queued;
     bool load_due;      /* load_pump has something to do */
+    bool memory_new;    /* node_takes_memory has not said so */
     uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
     struct collective collective;
     uint64_t clock_ns; /* the program's model clock */

@@ -393,7 +393,30 @@ static void a_circuit_for_a_collective_that_is_over_is_refused(void **state)
     mesh_free(mesh);
 }
 
-TEST_MAIN(cmocka_unit_test(an_exit_is_told_at_once_and_what_the_program_had_begun_is_done),
+/* Before its image comes, and once for each download. */
+static void the_memory_of_a_program_is_nobodys_when_the_next_one_is_offered(void **state)
+{
+    uint32_t status[4] = {0};
+    int32_t result;
+
+    (void)state;
+    struct mesh *mesh = mesh_make(1, 4 << 20, 1, no_fault, ipsc860);
+    struct node *node = mesh->nodes[1].node;
+    assert_false(node_takes_memory(node));
+    assert_true(mesh_start(mesh));
+    assert_true(node_takes_memory(node));
+    assert_false(node_takes_memory(node));
+    for (unsigned rank = 0; rank < 2; rank++)
+        node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_EXIT, status, &result);
+    mesh_settle(mesh);
+    assert_false(node_takes_memory(node));
+    assert_true(mesh_download(mesh)); /* the root takes the image */
+    assert_true(node_takes_memory(mesh->nodes[0].node));
+    mesh_free(mesh);
+}
+
+TEST_MAIN(cmocka_unit_test(the_memory_of_a_program_is_nobodys_when_the_next_one_is_offered),
+          cmocka_unit_test(an_exit_is_told_at_once_and_what_the_program_had_begun_is_done),
           cmocka_unit_test(a_node_with_much_to_say_answers_later),
           cmocka_unit_test(who_enters_with_a_node_that_has_the_next_program_hears_so),
           cmocka_unit_test(who_enters_with_a_program_that_never_starts_hears_so),

@@ -48,6 +48,14 @@ formats_are_known() {
     [ "$(grep -c 'list 9 10' out)" -eq 2 ] || fail "vprintf and vfprintf differ"
 }
 
+nothing_is_left_for_the_next() {
+    tool_succeeds up --name secret --mesh cube:1
+    tool_succeeds load --name secret "$programs/secret.elf" leave
+    tool_succeeds load --name secret "$programs/secret.elf" look
+    tool_succeeds down --name secret
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
 heap_is_whole() {
     tool_succeeds run --mesh cube:1 "$programs/heap.elf"
 }
@@ -260,6 +268,7 @@ for dims in 0 1 2 3 4; do
 done
 check "a program gets its arguments as they were typed" arguments_arrive
 check "printf and scanf know C99's length modifiers, printf wide characters, and %a as %e" formats_are_known
+check "a program finds nothing of the one before, nor does whom it sends to" nothing_is_left_for_the_next
 check "the heap can be used up and given back, and what is impossible is refused" heap_is_whole
 check "_Thread_local variables are there" thread_has_variables
 check "sleep, usleep and nanosleep take at least as long as they are asked to" sleeps_are_long_enough
