@@ -75,8 +75,8 @@ bool node_step(struct node *node, uint64_t now_us);
 /* When node_step wants to be called next though nothing arrives; UINT64_MAX: never. */
 uint64_t node_deadline(const struct node *node);
 
-/* True once when a download has begun: what the program's memory holds is no longer anybody's. To be
- * asked before each step. */
+/* True once when a download has begun: what the program's memory holds is nobody's. To be asked
+ * before each step. */
 bool node_takes_memory(struct node *node);
 
 /* True once when a loaded program has been told to start; fills *start. */
