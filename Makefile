@@ -47,15 +47,15 @@ PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.
 TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/down.c host/download.c host/duration.c \
 	host/fault.c host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
-	host/message.c host/offspring.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
+	host/mesh_time.c host/message.c host/offspring.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
 	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/socket_link.c host/symbols.c \
 	host/target.c host/topology.c host/unwind.c host/up.c host/view.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/prover_test.c tests/unit/query_test.c \
-	tests/unit/raw_run_test.c tests/unit/report_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
+	tests/unit/generic_timer_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
+	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/report_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
@@ -87,10 +87,10 @@ FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/wire.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/crc.c \
 	router/frame.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
-# The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols.
+# The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols, available.
 FUZZ_HOST = $(TARGET_OPTIONS) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
 	host/mesh.c host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
-	host/message.c host/report.c host/socket_link.c host/target.c host/topology.c host/unwind.c
+	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/topology.c host/unwind.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------
@@ -362,6 +362,8 @@ $(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(TABL
 
 # Circuits out of the order of dimensions, so that real nodes deadlock.
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
+# How busy the machine is.
+$(B)/tests/unit/boot_test: TEST_LINK := -Wl,--wrap=available_share_permille
 # The tool is killed where it calls them.
 $(B)/tests/unit/rundir_test: TEST_LINK := -Wl,--wrap=flock,--wrap=rename
 # What it tests is the bench's, not the tool's.

@@ -2,9 +2,10 @@
  * fake_loop.h - what stands in for the world around the host's mesh: the event loop, the QEMUs and
  * the program file.
  *
- * The functions of libuv, host/launcher.h, host/image.h and host/symbols.h that the mesh calls are
- * defined here: time passes when the fuzzer says so and timers fire in order, nodes are the other
- * ends of socketpairs, and the program is a fixed array. So a run is repeatable and starts nothing.
+ * The functions of libuv, host/launcher.h, host/image.h, host/symbols.h and host/available.h that
+ * the mesh calls are defined here: time passes when the fuzzer says so and timers fire in order,
+ * nodes are the other ends of socketpairs, the program is a fixed array, and the machine is idle.
+ * So a run is repeatable and starts nothing.
  *
  * Source   libuv 1.44, docs/src/timer.rst: a timer fires once, or again every repeat
  */

@@ -79,7 +79,7 @@ static void on_emit(void *context, json_t *event)
 static void on_booted(void *context, int status)
 {
     (void)context;
-    CHECK(status == 0 || status == STATUS_MESH);
+    CHECK(status == 0 || status == STATUS_MESH || status == STATUS_TIMEOUT);
     CHECK(boots++ == 0);
 }
 
@@ -363,10 +363,11 @@ static void operate(struct input *input)
     }
 }
 
-static void begin(void)
+static void begin(uint32_t timeout_ms)
 {
     struct mesh_options options = {.topology = {.name = "cube:2", .dims = DIMS, .nodes = NODES},
                                    .profile = {65000, 10000, 425, 1000, 0},
+                                   .timeout_ms = timeout_ms,
                                    .verbose = true};
     struct target target = {.kernel = "kernel.elf", .qemu = "qemu"};
     struct mesh_owner owner = {.emit = on_emit, .booted = on_booted, .ended = on_ended};
@@ -388,13 +389,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
     uint8_t setup = input_u8(&input);
 
-    begin();
+    begin(setup >= 0xe0 ? TIMEOUT_S * 1000 : 0);
     reach(setup % MESH_PHASES);
     while (input.left > 0)
         operate(&input);
     pump();
     if (mesh.phase == MESH_BOOT && setup < 0xf0)
-        kill_node(0); /* the minute that a boot may take is long even here */
+        kill_node(0); /* the time that a boot may take is long even here */
     for (unsigned s = 0; s < ALL_ENDED_S && mesh.phase != MESH_READY; s++)
         fake_world_pass(1000);
     CHECK(boots == 1 && mesh.phase == MESH_READY && jobs_open == 0);

@@ -1,5 +1,6 @@
 #include "host/available.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -63,4 +64,18 @@ static uint64_t group_bytes(void)
 uint64_t available_bytes(void)
 {
     return least(machine_bytes(), least(process_bytes(), group_bytes()));
+}
+
+unsigned available_share_permille(void)
+{
+    uint64_t ready = number_in("/proc/loadavg", "%*f %*f %*f %llu");
+    unsigned processors = 1;
+    cpu_set_t usable;
+
+    if (sched_getaffinity(0, sizeof usable, &usable) == 0) {
+        processors = (unsigned)CPU_COUNT(&usable);
+    }
+    ready -= ready != UINT64_MAX && ready > 0; /* this process asks, and then sleeps */
+    return ready == UINT64_MAX || ready <= processors ? 1000
+                                                      : (unsigned)(processors * 1000 / ready);
 }

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "host/message.h"
 
@@ -87,6 +88,15 @@ static void send_line(struct client *client, const json_t *event)
     free(text);
     free(outgoing);
     doom(client);
+}
+
+bool client_hung_up(const struct client *client)
+{
+    char byte;
+    uv_os_fd_t fd;
+
+    return client->doomed || uv_fileno((const uv_handle_t *)&client->pipe, &fd) != 0 ||
+           recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 void client_tell(struct client *client, json_t *event)

@@ -55,6 +55,9 @@ int clients_listen(struct clients *clients, uv_loop_t *loop, const char *path,
  * memory is free when the loop has run out. */
 void clients_close(struct clients *clients);
 
+/* Whether it has hung up, though that may not have come to the loop yet. */
+bool client_hung_up(const struct client *client);
+
 /* One line for one client; takes over the event. */
 void client_tell(struct client *client, json_t *event);
 

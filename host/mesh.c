@@ -86,7 +86,7 @@ static void on_injection(uv_timer_t *timer)
 void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase)
 {
     mesh->phase = phase;
-    uv_timer_stop(&mesh->bound_timer);
+    uv_timer_stop(&mesh->patience_timer);
     uv_timer_stop(&mesh->tick_timer);
     for (unsigned i = 0; i < mesh->options.injection_count; i++) {
         struct mesh_injection *injection = &mesh->options.injections[i];
@@ -109,6 +109,7 @@ static void take_packet(struct mesh *mesh, const struct notice *notice)
     if (packet.node >= mesh->options.topology.nodes) {
         return;
     }
+    mesh->nodes[packet.node].silent_us = 0;
     switch (packet.kind) {
     case PACKET_LINKS: mesh_boot_packet(mesh, &packet); break;
     case PACKET_READY:
@@ -161,8 +162,8 @@ static void on_child_signal(uv_signal_t *handle, int number)
 
 static void open_handles(struct mesh *mesh)
 {
-    uv_timer_t *timers[] = {&mesh->bound_timer, &mesh->failure_timer, &mesh->tick_timer,
-                            &mesh->query_timer};
+    uv_timer_t *timers[] = {&mesh->bound_timer, &mesh->patience_timer, &mesh->failure_timer,
+                            &mesh->tick_timer, &mesh->query_timer};
 
     for (unsigned i = 0; i < sizeof timers / sizeof timers[0]; i++) {
         uv_timer_init(mesh->loop, timers[i]);
@@ -190,6 +191,9 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
         return message_set(message, "out of memory");
     }
     open_handles(mesh);
+    if (options->timeout_ms > 0) { /* what follows counts, too */
+        mesh_bound(mesh, options->timeout_ms);
+    }
     mesh->host.notice = on_notice;
     mesh->host.context = mesh;
     if (launcher_start(&mesh->launcher, &options->topology, options->crossings,
@@ -203,10 +207,10 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
 
 void mesh_close(struct mesh *mesh)
 {
-    uv_handle_t *handles[] = {(uv_handle_t *)&mesh->bound_timer,
-                              (uv_handle_t *)&mesh->failure_timer, (uv_handle_t *)&mesh->tick_timer,
-                              (uv_handle_t *)&mesh->query_timer,
-                              (uv_handle_t *)&mesh->child_signal};
+    uv_handle_t *handles[] = {
+        (uv_handle_t *)&mesh->bound_timer,   (uv_handle_t *)&mesh->patience_timer,
+        (uv_handle_t *)&mesh->failure_timer, (uv_handle_t *)&mesh->tick_timer,
+        (uv_handle_t *)&mesh->query_timer,   (uv_handle_t *)&mesh->child_signal};
 
     if (!mesh->handles_open) {
         return;

@@ -8,7 +8,7 @@
  *   boot -- all links --> ready -- mesh_load --> download -- receipts --> run -- exits --> ready
  *
  * A dead node or link breaks the mesh for good: the present phase ends within FAILURE_COLLECT_MS,
- * later loads are refused.
+ * later loads are refused. How long each phase may take is said in mesh_time.c.
  *
  * Units    model time in ns, wall time in us
  * Context  the thread of the loop
@@ -31,9 +31,6 @@
 enum {
     CONSOLE_LINE_MAX = 1024,
     INJECTIONS_MAX = 8,
-    BOOT_BOUND_S = 60,
-    DOWNLOAD_BOUND_S = 60,
-    DOWNLOAD_SLOW_S = 10, /* then the nodes that do not answer are told */
     FAILURE_COLLECT_MS = 300,
     QUERY_WAIT_MS = 1500,
     /* ps, a slow download, the watch for programs that wait, the end of --timeout */
@@ -54,7 +51,8 @@ struct mesh_node {
     bool links_told, links_complete, links_right;
     struct mesh_port ports[TOPOLOGY_PORTS_MAX];
     bool receipted;
-    bool running; /* told to start, not ended */
+    uint64_t silent_us; /* since its last packet in a download, as mesh_time.c counts */
+    bool running;       /* told to start, not ended */
     bool exited;
     int exit_status;  /* when it has exited */
     int exit_untold;  /* status other than 0 that the user has not been told of */
@@ -79,7 +77,8 @@ struct mesh_options {
     struct topology topology;
     struct profile profile;
     const char *profile_name;
-    uint32_t patience_ms; /* a link that is silent for longer is dead; 0: DEAD_AFTER_MS */
+    uint32_t patience_ms; /* what is silent for longer is dead; 0: DEAD_AFTER_MS */
+    uint32_t timeout_ms;  /* from the start on, to the end of the first job; 0: none but a job's */
     struct mesh_injection injections[INJECTIONS_MAX];
     unsigned injection_count;
     struct launcher_crossing crossings[INJECTIONS_MAX];
@@ -114,7 +113,7 @@ struct mesh_job {
     unsigned receipts;
     uint32_t timeout_ms;
     unsigned ended;
-    bool cancelled; /* do not run it */
+    bool cancelled; /* its end has been told: do not run it */
     int status;     /* the worst so far */
     unsigned exits_told;
     struct report_table reports;
@@ -150,7 +149,8 @@ struct mesh {
     struct launcher launcher;
     struct host_links host;
     uv_signal_t child_signal;
-    uv_timer_t bound_timer; /* of the phase, then of what follows its end */
+    uv_timer_t bound_timer;    /* --timeout */
+    uv_timer_t patience_timer; /* ticks in boot and download */
     uv_timer_t failure_timer;
     uv_timer_t tick_timer; /* boot grace, repeated offers, watching for stalls */
     uv_timer_t query_timer;
@@ -167,6 +167,9 @@ struct mesh {
     unsigned deaths;  /* of nodes; those told of, when the failure has been told */
     uint64_t start_us, boot_us;
     unsigned nodes_right;
+    unsigned shown;     /* how much nodes have shown of themselves in the boot */
+    uint64_t silent_us; /* since they have shown more, as mesh_time.c counts */
+    bool silence_told;
     uint32_t job_number; /* makes the wants of a job its own */
     uint64_t model_ns;   /* the latest model time that any node has told */
     struct mesh_job job;
@@ -200,6 +203,10 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
 
 /* Ends the present job: programs are stopped, owner.ended gets the status. */
 void mesh_cancel(struct mesh *mesh, int status);
+
+/* Whether a job that has ended keeps the mesh from the next for a moment: its circuits still hold
+ * its memory, so a download that has begun goes on. */
+bool mesh_frees(const struct mesh *mesh);
 
 /* Asks every node for its STATE; done is called when all have answered, or after QUERY_WAIT_MS.
  * Whoever asks while the answers to another come in gets those, and once only. */

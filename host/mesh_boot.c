@@ -16,9 +16,9 @@
 
 #include "host/mesh_internal.h"
 #include "router/bytes.h"
+#include "router/router.h"
 
 enum {
-    BOOT_GRACE_MS = 6000,
     CROSSED_GRACE_MS = 1000, /* nothing mends a crossed cable: only more words are waited for */
     DIFFERENCES_MAX = 24
 };
@@ -312,7 +312,7 @@ static void give_up(struct mesh *mesh)
     unsigned told = nodes_told(mesh), crossed = tell_differences(mesh);
 
     uv_timer_stop(&mesh->tick_timer);
-    uv_timer_stop(&mesh->bound_timer);
+    uv_timer_stop(&mesh->patience_timer);
     if (crossed) {
         mesh_fail(mesh, boot_members(mesh, told, crossed),
                   "boot failed: %u links are crossed, %u of %u nodes answered", crossed, told,
@@ -320,20 +320,73 @@ static void give_up(struct mesh *mesh)
         return;
     }
     mesh_fail(mesh, boot_members(mesh, told, 0),
-              "boot failed: %u of %u nodes answered, %u have all their links", told,
-              (unsigned)mesh->options.topology.nodes, mesh->nodes_right);
+              "boot failed: %u of %u nodes answered, %u have all their links, nothing new for "
+              "%.10g s (--patience)",
+              told, (unsigned)mesh->options.topology.nodes, mesh->nodes_right,
+              (double)mesh_patience_us(mesh) / 1e6);
 }
 
-static void on_boot_bound(uv_timer_t *timer)
+static void on_crossed(uv_timer_t *timer)
 {
     give_up(timer->data);
+}
+
+static unsigned sign(uint8_t state)
+{
+    return state == LINK_SILENT ? 0 : state == LINK_UP ? 2 : 1;
+}
+
+/* What nodes have shown: links that are up, at the host's end too, and words. A machine that is
+ * slow to boot shows more and more, but not for ever. */
+static unsigned signs(const struct mesh *mesh)
+{
+    unsigned count = 0;
+    uint32_t peer;
+    uint8_t peer_port;
+
+    for (unsigned i = 0; i < mesh->host.count; i++) {
+        uint8_t state = router_port_state(&mesh->host.router, i, &peer, &peer_port);
+
+        count += sign(state);
+    }
+    for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
+        count += mesh->nodes[node].links_told;
+        for (unsigned p = 0; p < TOPOLOGY_PORTS_MAX; p++) {
+            count += sign(mesh->nodes[node].ports[p].state);
+        }
+    }
+    return count;
+}
+
+void mesh_boot_tick(struct mesh *mesh, uint64_t passed_us)
+{
+    unsigned shown = signs(mesh);
+
+    mesh->silent_us = shown > mesh->shown ? 0 : mesh->silent_us + passed_us;
+    mesh->shown = shown > mesh->shown ? shown : mesh->shown;
+    if (mesh->silent_us >= mesh_patience_us(mesh)) {
+        give_up(mesh);
+    }
+}
+
+/* It may well be on its way: that links are missing is not said. */
+void mesh_boot_timeout(struct mesh *mesh)
+{
+    mesh_emit_trouble(mesh, mesh_timeout_members(mesh, mesh->options.timeout_ms),
+                      "the run did not end within %.10g s: boot, %u of %u nodes have all links "
+                      "(--timeout sets it)",
+                      (double)mesh->options.timeout_ms / 1e3, mesh->nodes_right,
+                      (unsigned)mesh->options.topology.nodes);
+    mesh->broken = true;
+    mesh_enter_phase(mesh, MESH_READY);
+    mesh->owner.booted(mesh->owner.context, STATUS_TIMEOUT);
 }
 
 void mesh_boot_begin(struct mesh *mesh)
 {
     mesh_enter_phase(mesh, MESH_BOOT);
     mesh_emit_progress(mesh, "boot", 0, mesh->options.topology.nodes);
-    uv_timer_start(&mesh->bound_timer, on_boot_bound, BOOT_BOUND_S * 1000, 0);
+    mesh_patience_begin(mesh);
 }
 
 static void finish_boot(struct mesh *mesh)
@@ -384,11 +437,7 @@ void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
         finish_boot(mesh);
     } else if (has_crossed(node, ports) || mesh->crossed) {
         mesh->crossed = true;
-        uv_timer_start(&mesh->tick_timer, on_boot_bound,
+        uv_timer_start(&mesh->tick_timer, on_crossed,
                        nodes_told(mesh) < mesh->options.topology.nodes ? CROSSED_GRACE_MS : 0, 0);
-    } else if (!node->links_right && !uv_is_active((uv_handle_t *)&mesh->tick_timer)) {
-        /* a node has waited long and gave up on a link: the others have little time left to tell
-         * theirs */
-        uv_timer_start(&mesh->tick_timer, on_boot_bound, BOOT_GRACE_MS, 0);
     }
 }

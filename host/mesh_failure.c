@@ -23,7 +23,7 @@ static const char *reason_text(uint8_t reason)
     }
 }
 
-static const char *phase_text(enum mesh_phase phase)
+const char *mesh_phase_name(enum mesh_phase phase)
 {
     static const char *const texts[MESH_PHASES] = {"boot", "idle", "download", "run"};
 
@@ -67,9 +67,9 @@ void mesh_node_died(void *context, uint32_t number)
     if (mesh->deaths++ < DEATHS_TOLD_MAX) {
         mesh_emit_trouble(mesh,
                           json_pack("{s:s, s:[i], s:s}", "kind", "node-died", "nodes", (int)number,
-                                    "phase", phase_text(mesh->phase)),
+                                    "phase", mesh_phase_name(mesh->phase)),
                           "node %u (rank %u) died during %s: its QEMU %s", (unsigned)number,
-                          (unsigned)number, phase_text(mesh->phase), note);
+                          (unsigned)number, mesh_phase_name(mesh->phase), note);
     }
     begin_failure(mesh);
 }
@@ -140,9 +140,9 @@ static json_t *link_members(const char *kind, const struct mesh *mesh,
                                           [DEAD_PROTOCOL] = "protocol",
                                           [DEAD_VERSION] = "version"};
     bool known = link->reason < sizeof reasons / sizeof reasons[0] && reasons[link->reason];
-    json_t *members =
-        json_pack("{s:s, s:[i], s:s, s:s}", "kind", kind, "nodes", (int)link->node, "phase",
-                  phase_text(mesh->phase), "reason", known ? reasons[link->reason] : "unknown");
+    json_t *members = json_pack("{s:s, s:[i], s:s, s:s}", "kind", kind, "nodes", (int)link->node,
+                                "phase", mesh_phase_name(mesh->phase), "reason",
+                                known ? reasons[link->reason] : "unknown");
 
     if (link->peer < mesh->options.topology.nodes) {
         json_array_append_new(json_object_get(members, "nodes"), json_integer(link->peer));
@@ -153,7 +153,7 @@ static json_t *link_members(const char *kind, const struct mesh *mesh,
 static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
 {
     const struct topology *topology = &mesh->options.topology;
-    const char *phase = phase_text(mesh->phase);
+    const char *phase = mesh_phase_name(mesh->phase);
 
     if (end_is_dead(mesh, link)) {
         return; /* the node's death has been told */

@@ -49,30 +49,51 @@ void mesh_send(struct mesh *mesh, uint8_t kind, uint32_t node, const void *body,
 /* mesh_failure.c: the mesh is broken; the phase ends soon */
 void mesh_fail(struct mesh *mesh, json_t *members, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* "boot", "idle", "download" or "run". */
+const char *mesh_phase_name(enum mesh_phase phase);
 void mesh_node_died(void *context, uint32_t node);
 void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t reason);
 void mesh_on_failure_timer(uv_timer_t *timer);
 
+/* mesh_time.c */
+uint64_t mesh_patience_us(const struct mesh *mesh);
+/* Begins to count silence: boot or download are asked every now and then by mesh_boot_tick or
+ * mesh_load_tick, with the time that has passed. */
+void mesh_patience_begin(struct mesh *mesh);
+void mesh_patience_tick(struct mesh *mesh);
+/* --timeout begins, or has ended. */
+void mesh_bound(struct mesh *mesh, uint32_t timeout_ms);
+void mesh_unbound(struct mesh *mesh);
+/* The members of the trouble that it has ended a phase. */
+json_t *mesh_timeout_members(const struct mesh *mesh, uint32_t limit_ms);
+
 /* mesh_boot.c */
 void mesh_boot_begin(struct mesh *mesh);
+void mesh_boot_tick(struct mesh *mesh, uint64_t passed_us);
+void mesh_boot_timeout(struct mesh *mesh);
 void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet);
 
 /* mesh_load.c */
 void mesh_load_packet(struct mesh *mesh, const struct mesh_packet *packet);
 void mesh_load_notice(struct mesh *mesh, const struct notice *notice);
 void mesh_load_advance(struct mesh *mesh);
+void mesh_load_tick(struct mesh *mesh, uint64_t passed_us);
+void mesh_load_timeout(struct mesh *mesh);
 /* Frees what jobs hold, when nothing is sent any more. */
 void mesh_job_free(struct mesh *mesh);
 
 /* mesh_run.c */
 void mesh_run_begin(struct mesh *mesh);
 void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet);
+void mesh_run_timeout(struct mesh *mesh);
 void mesh_job_end(struct mesh *mesh, int status);
 void mesh_tell_exits(struct mesh *mesh);
 
 /* mesh_query.c */
 /* Two neighbours have entered different collectives. */
 void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet);
+/* Asks one node for its STATE, if it lives and owes no answer. */
+void mesh_ask(struct mesh *mesh, uint32_t rank);
 void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet);
 /* What each program does; when nothing moves (stands), also who waits in a circle. */
 void mesh_tell_waits(struct mesh *mesh, bool stands);

@@ -17,7 +17,13 @@
 #include "router/notice.h"
 #include "router/router.h"
 
-enum { OFFER_RETRY_MS = 20, BLOCK_ALIGN = 8, WANT_MESSAGES = 256 };
+enum {
+    OFFER_RETRY_MS = 20,
+    BLOCK_ALIGN = 8,
+    WANT_MESSAGES = 256,
+    ASK_US = 2 * 1000 * 1000,
+    SILENCE_TOLD_US = 10 * 1000 * 1000 /* somebody may have a node in a debugger, and wonder */
+};
 
 static uint32_t want_of(const struct mesh *mesh, unsigned message)
 {
@@ -178,47 +184,78 @@ static void send_offer(struct mesh *mesh, unsigned index)
     mesh_send(mesh, PACKET_OFFER, job->plan.messages[index].root, body, sizeof body);
 }
 
-/* A node may stand still for as long as its neighbours have patience. */
-static uint64_t download_bound_ms(const struct mesh *mesh)
+/* What the node shows that shows the least: it is asked, so that one which only waits for others
+ * answers. The link to one that stands still dies first, where it is owed something. */
+void mesh_load_tick(struct mesh *mesh, uint64_t passed_us)
 {
-    return DOWNLOAD_BOUND_S * 1000 + (uint64_t)mesh->options.patience_ms;
-}
+    uint64_t patience_us = mesh_patience_us(mesh);
 
-static void on_download_bound(uv_timer_t *timer)
-{
-    struct mesh *mesh = timer->data;
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes && !mesh->broken; rank++) {
+        struct mesh_node *node = &mesh->nodes[rank];
 
-    mesh_fail(mesh,
-              json_pack("{s:s, s:[], s:i}", "kind", "download-timeout", "nodes", "receipts",
-                        (int)mesh->job.receipts),
-              "download did not end within %u s: %u of %u receipts",
-              (unsigned)(download_bound_ms(mesh) / 1000), mesh->job.receipts,
-              (unsigned)mesh->options.topology.nodes);
-}
-
-/* Somebody may have a node in a debugger and wonder why nothing happens. */
-static void after_slow(void *context, struct mesh *mesh)
-{
-    (void)context;
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
-        const struct mesh_node *node = &mesh->nodes[rank];
-
-        if (mesh->phase == MESH_DOWNLOAD && !mesh->broken && !node->state_known && !node->dead) {
+        if (node->receipted || node->dead) {
+            continue;
+        }
+        node->silent_us += passed_us;
+        if (node->silent_us >= (patience_us < ASK_US * 4 ? patience_us / 4 : ASK_US)) {
+            mesh_ask(mesh, rank);
+        }
+        if (node->silent_us >= SILENCE_TOLD_US && !mesh->silence_told) {
+            mesh->silence_told = true;
             mesh_emit_trouble(mesh, node_members("download-waits", rank),
                               "the download waits: node %u (rank %u) does not answer (is it "
                               "stopped in a debugger?)",
                               (unsigned)rank, (unsigned)rank);
-            return;
+        }
+        if (node->silent_us >= patience_us + patience_us / 2) {
+            mesh_fail(
+                mesh,
+                json_pack("{s:s, s:[i], s:i}", "kind", "download-timeout", "nodes", (int)rank,
+                          "receipts", (int)mesh->job.receipts),
+                "download failed: node %u (rank %u) has not answered for %.10g s (--patience), %u "
+                "of %u receipts",
+                (unsigned)rank, (unsigned)rank, (double)patience_us / 1e6, mesh->job.receipts,
+                (unsigned)mesh->options.topology.nodes);
         }
     }
+    host_links_pump(&mesh->host);
 }
 
-static void on_download_slow(uv_timer_t *timer)
+/* What its circuits still send is the job's memory. */
+static void end_before_download(struct mesh *mesh, int status)
 {
-    struct mesh *mesh = timer->data;
+    mesh->job.cancelled = true;
+    mesh->job.status = status;
+    mesh_unbound(mesh);
+    mesh->owner.ended(mesh->owner.context, status, mesh_describe(mesh, status));
+}
 
-    uv_timer_start(timer, on_download_bound, download_bound_ms(mesh) - DOWNLOAD_SLOW_S * 1000, 0);
-    mesh_query(mesh, after_slow, NULL);
+void mesh_load_timeout(struct mesh *mesh)
+{
+    mesh_emit_trouble(
+        mesh, mesh_timeout_members(mesh, mesh->job.timeout_ms),
+        "the run did not end within %.10g s: download, %u of %u receipts (--timeout sets "
+        "it)",
+        (double)mesh->job.timeout_ms / 1e3, mesh->job.receipts,
+        (unsigned)mesh->options.topology.nodes);
+    end_before_download(mesh, STATUS_TIMEOUT);
+}
+
+bool mesh_frees(const struct mesh *mesh)
+{
+    return mesh->phase == MESH_READY
+               ? !mesh->broken && mesh->sent_blocks && !host_links_quiet(&mesh->host)
+               : mesh->phase == MESH_DOWNLOAD && mesh->job.cancelled;
+}
+
+void mesh_cancel(struct mesh *mesh, int status)
+{
+    if (mesh->phase == MESH_RUN) {
+        mesh_job_end(mesh, status);
+        host_links_pump(&mesh->host);
+    } else if (mesh->phase == MESH_DOWNLOAD && !mesh->job.cancelled) {
+        end_before_download(mesh, status);
+    }
 }
 
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
@@ -248,7 +285,10 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
     mesh->job.clock_base_ns = mesh->model_ns;
     mesh->job.clock_ns = mesh->model_ns;
     mesh_enter_phase(mesh, MESH_DOWNLOAD);
-    uv_timer_start(&mesh->bound_timer, on_download_slow, DOWNLOAD_SLOW_S * 1000, 0);
+    if (!uv_is_active((uv_handle_t *)&mesh->bound_timer)) {
+        mesh_bound(mesh, request->timeout_ms);
+    }
+    mesh_patience_begin(mesh);
     mesh_emit_progress(mesh, "download", 0, mesh->options.topology.nodes);
     for (unsigned i = 0; i < mesh->job.plan.count; i++) {
         send_offer(mesh, i);

@@ -57,6 +57,17 @@ static void add_waiter(struct mesh *mesh, void (*done)(void *context, struct mes
     mesh->query_waiters[mesh->query_waiter_count++] = (struct mesh_query){done, context};
 }
 
+/* One that stands still is not asked over and over. */
+void mesh_ask(struct mesh *mesh, uint32_t rank)
+{
+    struct mesh_node *node = &mesh->nodes[rank];
+
+    if (!node->dead && !node->asked) {
+        node->asked = true;
+        mesh_send(mesh, PACKET_QUERY, rank, NULL, 0);
+    }
+}
+
 void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh), void *context)
 {
     if (mesh->query_open) {
@@ -68,13 +79,8 @@ void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh
     add_waiter(mesh, done, context);
     uv_timer_start(&mesh->query_timer, on_query_bound, QUERY_WAIT_MS, 0);
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
-        struct mesh_node *node = &mesh->nodes[rank];
-
-        node->state_known = false;
-        if (!node->dead && !node->asked) { /* one that stands still is not asked over and over */
-            node->asked = true;
-            mesh_send(mesh, PACKET_QUERY, rank, NULL, 0);
-        }
+        mesh->nodes[rank].state_known = false;
+        mesh_ask(mesh, rank);
     }
     host_links_pump(&mesh->host);
 }

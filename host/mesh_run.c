@@ -150,19 +150,9 @@ void mesh_job_end(struct mesh *mesh, int status)
         mesh->job.run_us = uv_hrtime() / 1000 - mesh->job.run_start_us;
     }
     mesh_enter_phase(mesh, MESH_READY);
-    mesh->owner.ended(mesh->owner.context, status, mesh_describe(mesh, status));
-}
-
-void mesh_cancel(struct mesh *mesh, int status)
-{
-    CHECK(mesh->telling == 0);
-    if (mesh->phase == MESH_RUN) {
-        mesh_job_end(mesh, status);
-        host_links_pump(&mesh->host);
-    } else if (mesh->phase == MESH_DOWNLOAD) {
-        /* Its circuits hold the job's memory: the job ends when the download does. */
-        mesh->job.cancelled = true;
-        mesh->job.status = status;
+    mesh_unbound(mesh);
+    if (!mesh->job.cancelled) {
+        mesh->owner.ended(mesh->owner.context, status, mesh_describe(mesh, status));
     }
 }
 
@@ -174,9 +164,7 @@ static void tick(uv_timer_t *timer)
 static void tell_timeout(struct mesh *mesh, bool stands)
 {
     mesh_emit_trouble(
-        mesh,
-        json_pack("{s:s, s:[], s:f, s:i}", "kind", "timeout", "nodes", "limit_ms",
-                  (double)mesh->job.timeout_ms, "ended", (int)mesh->job.ended),
+        mesh, mesh_timeout_members(mesh, mesh->job.timeout_ms),
         "the run did not end within %.10g s: %u of %u programs have ended (--timeout sets it)",
         (double)mesh->job.timeout_ms / 1e3, mesh->job.ended,
         (unsigned)mesh->options.topology.nodes);
@@ -207,10 +195,8 @@ static void after_timeout(void *context, struct mesh *mesh)
     }
 }
 
-static void on_run_bound(uv_timer_t *timer)
+void mesh_run_timeout(struct mesh *mesh)
 {
-    struct mesh *mesh = timer->data;
-
     mesh->timed_out = true;
     mesh_query(mesh, after_timeout, NULL);
 }
@@ -240,7 +226,6 @@ void mesh_run_begin(struct mesh *mesh)
         mesh_send(mesh, PACKET_START, rank, clock, sizeof clock);
     }
     mesh_emit_progress(mesh, "run", 0, nodes);
-    uv_timer_start(&mesh->bound_timer, on_run_bound, mesh->job.timeout_ms, 0);
     uv_timer_start(&mesh->tick_timer, tick, TICK_MS, TICK_MS);
     host_links_pump(&mesh->host);
 }

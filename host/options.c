@@ -63,8 +63,10 @@ static const struct argp_option network_option_list[] = {
 
 static const struct argp_option mesh_option_list[] = {
     {"patience", KEY_PATIENCE, "TIME", 0,
-     "how long a node may be silent, stopped in a debugger for example, until it is taken for dead "
-     "(default 15s; units are ms, s, m and h)",
+     "how long a node may be silent, stopped in a debugger for example, until it is taken for "
+     "dead: "
+     "on a link, in a download, or while a boot shows nothing new (default 15s; units are ms, s, m "
+     "and h). In boot and download a busy machine has more time",
      0},
     {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
     {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
@@ -143,8 +145,8 @@ static const struct argp_option load_option_list[] = {
      "download by decremental (default), scatter, sequential or sequential-scatter", 0},
     {"x", KEY_X, "N", 0, "dimension of the smallest subcube (default: the best)", 0},
     {"timeout", KEY_TIMEOUT, "TIME", 0,
-     "end a run that takes longer (default 10m; units are ms, s, m and h, a number alone is "
-     "seconds)",
+     "end a run that takes longer, from its first moment to its last: boot, download and programs "
+     "(default 10m; units are ms, s, m and h, a number alone is seconds)",
      0},
     {"json", KEY_JSON, "FILE", 0,
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "

@@ -171,6 +171,7 @@ static int prepare(struct run *run, struct mesh_options *options, struct target 
         return -1;
     }
     options->verbose = run->load_arguments.verbose;
+    options->timeout_ms = run->request.timeout_ms;
     if (add_faults(run, options, message) != 0) {
         return -1;
     }

@@ -9,7 +9,7 @@
 #include "host/clients.h"
 #include "host/rundir_watch.h"
 
-enum { CLOSE_TURNS = 8 };
+enum { CLOSE_TURNS = 8, WAIT_TICK_MS = 20 };
 
 struct server {
     uv_loop_t loop;
@@ -18,9 +18,15 @@ struct server {
     struct mesh mesh;
     struct clients clients;
     struct client *runner; /* whose program is loaded */
-    int report_fd;         /* -1 when the boot is over */
+    struct client *waiter; /* who loads when a job that has ended is out of the way */
+    json_t *waiter_request;
+    uint64_t waiter_since_ms, waiter_timeout_ms;
+    uv_timer_t waiter_timer;
+    int report_fd; /* -1 when the boot is over */
     int status;
 };
+
+static void on_wait_tick(uv_timer_t *timer);
 
 static void report_boot(struct server *server, const json_t *event)
 {
@@ -58,12 +64,13 @@ static void on_booted(void *context, int status)
 
     report_boot(server, event);
     json_decref(event);
-    close(server->report_fd);
-    server->report_fd = -1;
-    if (status != 0) {
+    if (status != 0) { /* whoever waits for the boot sees the end of this process */
         server->status = status;
         uv_stop(&server->loop);
+        return;
     }
+    close(server->report_fd);
+    server->report_fd = -1;
 }
 
 static void on_ended(void *context, int status, json_t *result)
@@ -77,6 +84,25 @@ static void on_ended(void *context, int status, json_t *result)
                                       result));
     }
     json_decref(result);
+}
+
+static void forget_waiter(struct server *server)
+{
+    uv_timer_stop(&server->waiter_timer);
+    json_decref(server->waiter_request);
+    server->waiter_request = NULL;
+    server->waiter = NULL;
+}
+
+/* Until a job that has ended is out of the way, or --timeout. */
+static void wait_for_mesh(struct server *server, struct client *client, const json_t *request,
+                          uint32_t timeout_ms)
+{
+    server->waiter = client;
+    server->waiter_request = json_deep_copy(request);
+    server->waiter_since_ms = uv_now(&server->loop);
+    server->waiter_timeout_ms = timeout_ms;
+    uv_timer_start(&server->waiter_timer, on_wait_tick, WAIT_TICK_MS, WAIT_TICK_MS);
 }
 
 static void serve_load(struct server *server, struct client *client, const json_t *request)
@@ -101,8 +127,10 @@ static void serve_load(struct server *server, struct client *client, const json_
     }
     if (!arguments || !job.path || !strategy) {
         client_refuse(client, "malformed request");
-    } else if (server->runner) {
+    } else if (server->runner || server->waiter) {
         client_refuse(client, "the mesh is busy: another program is running");
+    } else if (mesh_frees(&server->mesh)) {
+        wait_for_mesh(server, client, request, job.timeout_ms);
     } else if (download_parse_strategy(strategy, &job.strategy, &message) != 0) {
         client_refuse(client, message.text);
     } else {
@@ -116,6 +144,57 @@ static void serve_load(struct server *server, struct client *client, const json_
         }
     }
     free(arguments);
+}
+
+static void on_wait_tick(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+    struct client *client = server->waiter;
+    uint64_t waited_ms = uv_now(&server->loop) - server->waiter_since_ms;
+    json_t *request;
+
+    if (waited_ms >= server->waiter_timeout_ms) {
+        client_tell(client, json_pack("{s:s, s:s, s:i}", "event", "error", "text",
+                                      "the run did not begin within --timeout: the download of one "
+                                      "that was ended is not over",
+                                      "status", STATUS_TIMEOUT));
+        forget_waiter(server);
+    } else if (!mesh_frees(&server->mesh)) {
+        request = json_incref(server->waiter_request);
+        json_object_set_new(request, "timeout_ms",
+                            json_integer((json_int_t)(server->waiter_timeout_ms - waited_ms)));
+        forget_waiter(server);
+        serve_load(server, client, request);
+        json_decref(request);
+    }
+}
+
+static void on_gone(void *context, struct client *client)
+{
+    struct server *server = context;
+
+    if (server->runner == client) {
+        server->runner = NULL;
+        mesh_cancel(&server->mesh, 128 + SIGINT);
+    }
+    if (server->waiter == client) {
+        forget_waiter(server);
+    }
+}
+
+/* A client that has gone counts as gone even before the loop comes to it. */
+static void on_load(struct server *server, struct client *client, const json_t *request)
+{
+    if (client_hung_up(client)) {
+        return;
+    }
+    if (server->runner && client_hung_up(server->runner)) {
+        on_gone(server, server->runner);
+    }
+    if (server->waiter && client_hung_up(server->waiter)) {
+        on_gone(server, server->waiter);
+    }
+    serve_load(server, client, request);
 }
 
 static void on_queried(void *context, struct mesh *mesh)
@@ -172,7 +251,7 @@ static void on_request(void *context, struct client *client, const json_t *reque
     } else if (!client->listed && strcmp(verb, "down") != 0) {
         client_refuse(client, "the mesh is busy: too many tools are connected to it");
     } else if (strcmp(verb, "load") == 0) {
-        serve_load(server, client, request);
+        on_load(server, client, request);
     } else if (strcmp(verb, "ps") == 0) {
         client->wants_nodes = true;
         mesh_query(&server->mesh, on_queried, server);
@@ -187,16 +266,6 @@ static void on_request(void *context, struct client *client, const json_t *reque
         uv_stop(&server->loop);
     } else {
         client_refuse(client, "unknown verb");
-    }
-}
-
-static void on_gone(void *context, struct client *client)
-{
-    struct server *server = context;
-
-    if (server->runner == client) {
-        server->runner = NULL;
-        mesh_cancel(&server->mesh, 128 + SIGINT);
     }
 }
 
@@ -245,6 +314,8 @@ static int listen_on(struct server *server, struct rundir *rundir, struct messag
     if (clients_listen(&server->clients, &server->loop, path, &owner) != 0) {
         return message_set(message, "cannot make the control socket %s", path);
     }
+    uv_timer_init(&server->loop, &server->waiter_timer);
+    server->waiter_timer.data = server;
     rundir_watch_start(&server->rundir_watch, &server->loop, rundir, path, on_directory_gone,
                        server);
     return 0;
@@ -271,6 +342,7 @@ int serve_mesh(const char *name, const struct mesh_options *options, const struc
         return STATUS_BAD_INPUT;
     }
     uv_run(&server.loop, UV_RUN_DEFAULT);
+    forget_waiter(&server);
     rundir_watch_close(&server.rundir_watch);
     mesh_close(&server.mesh);
     for (unsigned i = 0; i < CLOSE_TURNS;

@@ -1,6 +1,7 @@
 /*
- * What the host says of a network that is not as it should be: nodes' LINKS packets made by hand,
- * on cube:2.
+ * What the host says of a network that is not as it should be, and how long it waits for a better
+ * one: nodes' LINKS packets made by hand, on cube:2. The linker (--wrap) puts a share of the
+ * processors in the place of the machine's.
  */
 #include "tests/unit/testing.h"
 
@@ -11,7 +12,16 @@
 #include "host/mesh_internal.h"
 #include "router/bytes.h"
 
-enum { NODES = 4, DIMS = 2, LINES_MAX = 16 };
+enum { NODES = 4, DIMS = 2, LINES_MAX = 16, PATIENCE_TICKS = 150 /* of 100 ms: 15 s */ };
+
+unsigned __wrap_available_share_permille(void);
+
+static unsigned share_permille = 1000;
+
+unsigned __wrap_available_share_permille(void)
+{
+    return share_permille;
+}
 
 struct fixture {
     uv_loop_t loop;
@@ -44,7 +54,8 @@ static struct fixture *make_fixture(void)
 {
     struct fixture *f = calloc(1, sizeof *f);
     struct message message;
-    uv_timer_t *timers[] = {&f->mesh.bound_timer, &f->mesh.failure_timer, &f->mesh.tick_timer};
+    uv_timer_t *timers[] = {&f->mesh.patience_timer, &f->mesh.failure_timer, &f->mesh.tick_timer,
+                            &f->mesh.bound_timer};
 
     f->status = -1;
     uv_loop_init(&f->loop);
@@ -53,7 +64,7 @@ static struct fixture *make_fixture(void)
     f->mesh.owner = (struct mesh_owner){.context = f, .emit = take_event, .booted = take_booted};
     f->mesh.nodes = calloc(NODES, sizeof *f->mesh.nodes);
     f->mesh.handles_open = true;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         uv_timer_init(&f->loop, timers[i]);
         timers[i]->data = &f->mesh;
     }
@@ -66,37 +77,53 @@ static struct fixture *make_fixture(void)
     return f;
 }
 
+static void tell_node(struct fixture *f, uint32_t node)
+{
+    unsigned ports = topology_ports(&f->mesh.options.topology, node);
+    uint8_t body[LINKS_HEADER_BYTES + (DIMS + 1) * LINKS_PORT_BYTES] = {(uint8_t)ports, 1};
+    struct mesh_packet packet = {PACKET_LINKS, node, body, sizeof body};
+
+    for (unsigned p = 0; p < ports; p++) {
+        uint8_t *entry = body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
+
+        entry[0] = f->found[node][p].state;
+        entry[1] = f->found[node][p].peer_port;
+        put32(entry + 4, f->found[node][p].peer);
+    }
+    mesh_boot_packet(&f->mesh, &packet);
+}
+
 static void tell(struct fixture *f)
 {
     mesh_boot_begin(&f->mesh);
     for (uint32_t node = 0; node < NODES; node++) {
-        unsigned ports = topology_ports(&f->mesh.options.topology, node);
-        uint8_t body[LINKS_HEADER_BYTES + (DIMS + 1) * LINKS_PORT_BYTES] = {(uint8_t)ports, 1};
-        struct mesh_packet packet = {PACKET_LINKS, node, body, sizeof body};
-
-        for (unsigned p = 0; p < ports; p++) {
-            uint8_t *entry = body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
-
-            entry[0] = f->found[node][p].state;
-            entry[1] = f->found[node][p].peer_port;
-            put32(entry + 4, f->found[node][p].peer);
-        }
         if (!f->silent[node]) {
-            mesh_boot_packet(&f->mesh, &packet);
+            tell_node(f, node);
         }
     }
 }
 
-/* Lets all nodes tell, and the loop run until nothing is to come. */
+static void wait_ticks(struct fixture *f, unsigned ticks)
+{
+    for (unsigned i = 0; i < ticks; i++) {
+        mesh_patience_tick(&f->mesh);
+    }
+}
+
+/* Lets all nodes tell, the patience pass, and the loop run until nothing is to come. */
 static void boot(struct fixture *f)
 {
     tell(f);
+    if (!uv_is_active((uv_handle_t *)&f->mesh.tick_timer)) {
+        wait_ticks(f, PATIENCE_TICKS + 1);
+    }
     uv_run(&f->loop, UV_RUN_DEFAULT);
 }
 
 static void free_fixture(struct fixture *f)
 {
     uv_close((uv_handle_t *)&f->mesh.bound_timer, NULL);
+    uv_close((uv_handle_t *)&f->mesh.patience_timer, NULL);
     uv_close((uv_handle_t *)&f->mesh.failure_timer, NULL);
     uv_close((uv_handle_t *)&f->mesh.tick_timer, NULL);
     uv_run(&f->loop, UV_RUN_DEFAULT);
@@ -127,7 +154,8 @@ static void a_missing_cable_is_one_line(void **state)
     assert_int_equal(f->line_count, 2);
     assert_string_equal(f->lines[0], "missing: link 1-3 (dimension 1): node 1 hears nothing, "
                                      "node 3 hears nothing");
-    assert_string_equal(f->lines[1], "boot failed: 4 of 4 nodes answered, 2 have all their links");
+    assert_string_equal(f->lines[1], "boot failed: 4 of 4 nodes answered, 2 have all their links, "
+                                     "nothing new for 15 s (--patience)");
     free_fixture(f);
 }
 
@@ -235,6 +263,79 @@ static void a_missing_host_link_is_one_line(void **state)
     free_fixture(f);
 }
 
+/* One node after the other, each just in time. */
+static void a_boot_goes_on_while_nodes_show_something_new(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    mesh_boot_begin(&f->mesh);
+    for (uint32_t node = 0; node < NODES; node++) {
+        wait_ticks(f, PATIENCE_TICKS - 1);
+        assert_int_equal(f->line_count, 0);
+        tell_node(f, node);
+    }
+    assert_int_equal(f->status, 0);
+    free_fixture(f);
+}
+
+/* Links that come and go are new only once. */
+static void the_same_sign_again_is_nothing_new(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    mesh_boot_begin(&f->mesh);
+    for (unsigned i = 0; i < PATIENCE_TICKS + 2; i++) {
+        f->found[0][0].state = i % 2 ? LINK_UP : LINK_SILENT;
+        tell_node(f, 0);
+        wait_ticks(f, 1);
+    }
+    assert_true(f->mesh.broken);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(f->status, STATUS_MESH);
+    free_fixture(f);
+}
+
+static void a_busy_machine_has_more_time(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    share_permille = 250;
+    mesh_boot_begin(&f->mesh);
+    wait_ticks(f, 4 * PATIENCE_TICKS - 1);
+    assert_false(f->mesh.broken);
+    wait_ticks(f, 1);
+    assert_true(f->mesh.broken);
+    share_permille = 1; /* but not for ever */
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    f->mesh.broken = false;
+    mesh_boot_begin(&f->mesh);
+    wait_ticks(f, 33 * PATIENCE_TICKS);
+    assert_true(f->mesh.broken);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    share_permille = 1000;
+    free_fixture(f);
+}
+
+static void a_timeout_ends_a_boot_with_its_own_status(void **state)
+{
+    struct fixture *f = make_fixture();
+
+    (void)state;
+    f->mesh.options.timeout_ms = 1;
+    mesh_boot_begin(&f->mesh);
+    tell_node(f, 0);
+    mesh_bound(&f->mesh, 1);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(f->status, STATUS_TIMEOUT);
+    assert_int_equal(f->line_count, 1);
+    assert_string_equal(f->lines[0], "the run did not end within 0.001 s: boot, 1 of 4 nodes have "
+                                     "all links (--timeout sets it)");
+    free_fixture(f);
+}
+
 TEST_MAIN(cmocka_unit_test(a_whole_network_is_ready_without_a_word),
           cmocka_unit_test(a_missing_cable_is_one_line),
           cmocka_unit_test(a_one_way_cable_is_one_line),
@@ -242,4 +343,8 @@ TEST_MAIN(cmocka_unit_test(a_whole_network_is_ready_without_a_word),
           cmocka_unit_test(crossed_cables_are_named_when_one_gives_a_wrong_number),
           cmocka_unit_test(a_crossed_cable_ends_the_wait_when_all_have_told),
           cmocka_unit_test(a_silent_node_is_named_once),
-          cmocka_unit_test(a_missing_host_link_is_one_line))
+          cmocka_unit_test(a_missing_host_link_is_one_line),
+          cmocka_unit_test(a_boot_goes_on_while_nodes_show_something_new),
+          cmocka_unit_test(the_same_sign_again_is_nothing_new),
+          cmocka_unit_test(a_busy_machine_has_more_time),
+          cmocka_unit_test(a_timeout_ends_a_boot_with_its_own_status))
