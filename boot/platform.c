@@ -8,6 +8,7 @@
 #include "drivers/virtio_serial.h"
 
 _Static_assert(BOARD_LINKS_MAX <= PLATFORM_LINKS_MAX, "links");
+_Static_assert(BOARD_LINK_BUFFERS == LINK_BUFFERS_MAX, "the credits of a link count on them");
 
 enum {
     MEGABYTE = 1 << 20,

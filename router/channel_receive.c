@@ -10,19 +10,30 @@
 #include "router/crc.h"
 #include "router/frame.h"
 #include "router/packet_wire.h"
+#include "router/port.h"
 
 enum {
-    JOIN_MAX = LINK_CHUNK_MAX, /* a piece goes behind the one before it whenever it fits */
-    WINDOW_MAX = 1024 * 1024,  /* no neighbour is believed to have more */
-    BUFFER_NONE = 0xffff,
-    UNTOLD_FRAMES_MAX = 4, /* numbered frames that may go unacknowledged without a delay */
-    PATIENCE_MAX = 4       /* chunks: a wake-up costs about as much as taking that many */
+    WINDOW_MAX = 1024 * 1024, /* no neighbour is believed to have more */
+    UNTOLD_FRAMES_MAX = 4,    /* numbered frames that may go unacknowledged without a delay */
+    PATIENCE_MAX = 4,         /* chunks: a wake-up costs about as much as taking that many */
+    BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX,
+    PACKED_BYTES = BUFFER_BYTES - FRAME_HEADER_BYTES, /* of data, in a buffer of its own */
+    /*
+     * Buffers that may be held when the pieces have been packed, so that the link always has some
+     * to receive into, and control never waits for data, however the stream is cut. 192 KiB take 38
+     * buffers; each of 4 circuits that end between them, and a frame that is not checked yet, may
+     * leave one more that is not full: 43. Packets that are held, 12 routed ones and 4 OPENs, may
+     * lie in one buffer each: 59. What is being read lies in the last one, or two: 61.
+     */
+    HELD_MAX = (DATA_WINDOW + PACKED_BYTES - 1) / PACKED_BYTES + CIRCUITS_MAX + 1 + CONTROL_WINDOW +
+               CIRCUITS_MAX + 2
 };
+
+_Static_assert(HELD_MAX < (int)LINK_BUFFERS_MAX, "a buffer is left to receive into");
 
 void channel_release(struct channel *channel, uint16_t buffer, enum credit credit, uint32_t bytes)
 {
-    if (buffer != BUFFER_NONE)
-        channel_drop(channel, buffer);
+    channel_drop(channel, buffer);
     if (credit == CREDIT_CONTROL) {
         channel->control_consumed++;
         if ((uint16_t)(channel->control_consumed - channel->control_told) >= CONTROL_WINDOW / 2)
@@ -62,6 +73,93 @@ static void pass_hold(struct channel *channel, uint32_t bytes)
     advance(channel, bytes);
 }
 
+static uint16_t piece_count(const struct channel *channel)
+{
+    return (uint16_t)(channel->piece_end - channel->piece_first);
+}
+
+/* Puts bytes behind those of a piece. */
+static void add_bytes(struct piece *piece, const uint8_t *data, uint32_t bytes)
+{
+    memmove(piece->data + piece->bytes, data, bytes);
+    piece->bytes = (uint16_t)(piece->bytes + bytes);
+    piece->room = (uint16_t)(piece->room - bytes);
+}
+
+/* Whether a buffer holds nothing but the piece `index` and those that follow it. */
+static bool alone(const struct channel *channel, uint16_t index)
+{
+    uint16_t buffer = channel_piece_at(channel, index)->buffer;
+    unsigned count = 0;
+
+    while (index != channel->piece_end && channel_piece_at(channel, index)->buffer == buffer)
+        index++, count++;
+    return channel->refs[buffer] == count;
+}
+
+/* Moves a piece to the front of its buffer, where a header still fits before it. */
+static void slide(struct piece *piece)
+{
+    uint32_t free = (uint32_t)PACKED_BYTES - piece->bytes - piece->room;
+
+    memmove(piece->data - free, piece->data, piece->bytes);
+    piece->data -= free;
+    piece->room = (uint16_t)(piece->room + free);
+    piece->split = false;
+}
+
+/* Moves bytes from the front of one piece behind those of another, which lies before it: as many as
+ * there is room for, which within a buffer is for all. */
+static void pull(struct piece *to, struct piece *from)
+{
+    uint16_t bytes = from->bytes;
+
+    if (from->buffer != to->buffer && bytes > to->room)
+        bytes = to->room;
+    add_bytes(to, from->data, bytes);
+    from->data += bytes;
+    from->bytes = (uint16_t)(from->bytes - bytes);
+}
+
+/*
+ * Packs the pieces into as few buffers as hold them. A buffer in which nothing else lies is filled,
+ * headroom included, with the bytes that follow; one with a packet in it, or with bytes that are
+ * being sent, stays as it is, and so does what ends a circuit, or may have to be thrown away.
+ *
+ * a 100 bytes at the end of a buffer | b 4,096 | c 3,000, a packet behind it | d 2,000
+ * a 5,224: of b 4,096, of c 1,028 | c the other 1,972, and the packet | d 2,000
+ */
+static void pack(struct channel *channel)
+{
+    uint16_t kept = channel->piece_first, commit = channel->piece_commit;
+    struct piece *to = NULL; /* is to be filled */
+
+    for (uint16_t i = channel->piece_first; i != channel->piece_end; i++) {
+        struct piece from = *channel_piece_at(channel, i);
+        if (i == commit) {
+            channel->piece_commit = kept;
+            to = NULL;
+        }
+        if (to)
+            pull(to, &from);
+        if (from.bytes == 0) {
+            to->flags = from.flags;
+            channel_drop(channel, from.buffer);
+        } else {
+            struct piece *place = channel_piece_at(channel, kept++);
+            to = alone(channel, i) ? place : NULL;
+            if (to)
+                slide(&from);
+            *place = from;
+        }
+        if (from.flags & FLAG_LAST)
+            to = NULL;
+    }
+    if (commit == channel->piece_end)
+        channel->piece_commit = kept;
+    channel->piece_end = kept;
+}
+
 static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
 {
     if (!channel->link->ops->receive(channel->link, chunk))
@@ -69,6 +167,8 @@ static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
     CHECK(chunk->buffer < LINK_BUFFERS_MAX && chunk->bytes <= LINK_CHUNK_MAX);
     channel->refs[chunk->buffer] = 1;
     channel->chunk_end = chunk->data + LINK_CHUNK_MAX;
+    if (++channel->held > HELD_MAX)
+        pack(channel);
     return true;
 }
 
@@ -346,38 +446,35 @@ static bool join_piece(struct channel *channel, uint32_t bytes)
     uint16_t oldest =
         channel->payload_flags & FLAG_CHECKED ? channel->piece_commit : channel->piece_first;
 
-    if (channel->piece_end == oldest || last->flags & FLAG_LAST || last->buffer == BUFFER_NONE ||
-        bytes > JOIN_MAX)
+    if (channel->piece_end == oldest || last->flags & FLAG_LAST)
         return false;
     if (last->buffer != channel->chunk.buffer) {
-        if (bytes > channel->tail_room)
-            return false;
-        channel->tail_room -= bytes;
+        if (bytes > last->room || channel->refs[last->buffer] > 1)
+            return false; /* it does not fit, or something else may lie there */
     } else if (channel->chunk.data - (last->data + last->bytes) >
                FRAME_HEADER_BYTES + FRAME_CHECK_BYTES) {
         return false; /* a packet that is still in use may lie between */
     }
-    memmove(last->data + last->bytes, channel->chunk.data, bytes);
-    last->bytes += bytes;
+    add_bytes(last, channel->chunk.data, bytes);
     return true;
 }
 
 /* Keeps bytes of the present chunk as a piece; false when there are too many pieces. */
 static bool keep_piece(struct channel *channel, uint32_t bytes)
 {
-    if (bytes > 0 && join_piece(channel, bytes))
+    if (join_piece(channel, bytes))
         return true;
-    if ((uint16_t)(channel->piece_end - channel->piece_first) == channel->ring)
+    if (piece_count(channel) == channel->ring)
+        pack(channel);
+    if (piece_count(channel) == channel->ring)
         return false;
-    struct piece *piece = channel_piece_at(channel, channel->piece_end++);
-    *piece = (struct piece){channel->chunk.data, bytes, BUFFER_NONE, 0, false};
-    channel->tail_room = 0;
-    if (bytes) {
-        piece->buffer = channel->chunk.buffer;
-        channel->refs[piece->buffer]++;
-        if (bytes == channel->chunk.bytes)
-            channel->tail_room = (uint32_t)(channel->chunk_end - (piece->data + bytes));
-    }
+    uint32_t room = (uint32_t)(channel->chunk_end - channel->chunk.data) - bytes;
+    *channel_piece_at(channel, channel->piece_end++) =
+        (struct piece){.data = channel->chunk.data,
+                       .bytes = (uint16_t)bytes,
+                       .room = (uint16_t)room,
+                       .buffer = channel->chunk.buffer};
+    channel_hold(channel, channel->chunk.buffer);
     return true;
 }
 
@@ -387,10 +484,8 @@ static void roll_back(struct channel *channel)
     while (channel->piece_end != channel->piece_commit) {
         struct piece *piece = channel_piece_at(channel, --channel->piece_end);
         channel->data_received -= piece->bytes;
-        if (piece->buffer != BUFFER_NONE)
-            channel_drop(channel, piece->buffer);
+        channel_drop(channel, piece->buffer);
     }
-    channel->tail_room = 0;
 }
 
 /* No room for another piece: a checked frame is sent again later, any other cannot be. */
@@ -428,13 +523,13 @@ static void take_payload(struct channel *channel, uint64_t now_us)
         uint32_t bytes = channel->payload_left;
         if (bytes > channel->chunk.bytes)
             bytes = channel->chunk.bytes;
+        if (channel->payload_flags & FLAG_CHECKED && !channel->payload_skip)
+            channel->crc = crc32_add(channel->crc, channel->chunk.data, bytes);
         if (!channel->payload_skip && !keep_piece(channel, bytes))
             lose_payload(channel);
         if (!channel->payload_skip) {
             channel->data_received += bytes;
-            if (channel->payload_flags & FLAG_CHECKED)
-                channel->crc = crc32_add(channel->crc, channel->chunk.data, bytes);
-            else
+            if (!(channel->payload_flags & FLAG_CHECKED))
                 channel->piece_commit = channel->piece_end;
         }
         channel->payload_left -= bytes;

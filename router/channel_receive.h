@@ -51,8 +51,10 @@ static inline void channel_hold(struct channel *channel, uint16_t buffer)
 static inline void channel_drop(struct channel *channel, uint16_t buffer)
 {
     CHECK(channel->refs[buffer] > 0);
-    if (--channel->refs[buffer] == 0)
+    if (--channel->refs[buffer] == 0) {
+        channel->held--;
         channel->link->ops->release(channel->link, buffer);
+    }
 }
 
 /* The same, and counts what it carried as consumed. */

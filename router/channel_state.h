@@ -20,7 +20,7 @@ enum {
     RING_MAX = 128, /* places for segments, and for pieces: a power of two */
     PLACES_MIN = 2, /* of those for segments, in use while few are under way: a power of two */
     FRAME_SEGMENTS_MAX = 24,
-    DATA_WINDOW = 112 * 1024, /* bytes of data that may lie unread here, with RING_MAX places */
+    DATA_WINDOW = 192 * 1024, /* bytes of data that may lie unread here, with RING_MAX places */
     CONTROL_WINDOW = 12,      /* routed packets that may lie here */
     RAW_FRAMES = 4,           /* unnumbered frames (HELLO, ACK, NAK) that may be under way */
     /* data frames of this node's own that may be under way: a power of two */
@@ -86,8 +86,8 @@ struct channel {
     uint8_t *chunk_end;      /* end of the memory that it may fill */
     uint32_t frames_sent, frames_received;
     uint16_t piece_first, piece_commit, piece_end; /* [commit, end): not yet checked */
+    uint8_t held;                                  /* buffers that the link has not got back */
     uint8_t refs[LINK_BUFFERS_MAX];                /* the lowest numbers are those in use */
-    uint16_t seq_marked;                           /* of the first new frame behind channel_mark */
 
     struct piece *pieces;
     uint8_t payload_flags;
@@ -99,8 +99,8 @@ struct channel {
      * way (UINT64_MAX: never), and since when an answer is owed (0: none is) */
     uint64_t retry_us, short_us, asked_us;
     uint32_t crc, crc_received;
-    uint64_t hello_us;  /* when the last HELLO went out */
-    uint32_t tail_room; /* bytes free behind the newest piece, in its buffer */
+    uint64_t hello_us;   /* when the last HELLO went out */
+    uint16_t seq_marked; /* of the first new frame behind channel_mark */
     uint8_t raw_next, header_next, headers_used;
     /* memory of frames */
     uint8_t raw[RAW_FRAMES][FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];

@@ -37,7 +37,8 @@ enum credit { CREDIT_NONE, CREDIT_DATA, CREDIT_CONTROL };
 /* Received data that has not been passed on: a run of bytes in one buffer. */
 struct piece {
     uint8_t *data;
-    uint32_t bytes;
+    uint16_t bytes;
+    uint16_t room; /* from behind it to the end of its buffer, whatever lies there */
     uint16_t buffer;
     uint8_t flags; /* FLAG_LAST, FLAG_ABORT: after these bytes */
     bool split;    /* bytes just before data are still being sent */

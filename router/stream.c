@@ -78,7 +78,7 @@ static void collect(struct port *in, unsigned in_port, struct circuit *circuit,
         if (bytes < piece->bytes) {
             channel_hold(&in->channel, piece->buffer);
             piece->data += bytes;
-            piece->bytes -= bytes;
+            piece->bytes = (uint16_t)(piece->bytes - bytes);
             piece->split = true;
         } else {
             bytes = piece->bytes;

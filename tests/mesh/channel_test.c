@@ -299,7 +299,7 @@ static void who_sends_without_credit_is_dead(void **state)
         for (uint32_t i = 0; i <= fitting; i++) {
             assert_int_equal(pair.b.channel.state, LINK_UP);
             if (data)
-                pair_data(&pair, &pair.a, i, PAIR_ROOM, 0);
+                pair_data(&pair, &pair.a, i % CONTROL_WINDOW, PAIR_ROOM, 0);
             else
                 pair_packet(&pair, &pair.a, i % CONTROL_WINDOW);
             pair_pass_us(&pair, ACK_DELAY_US);

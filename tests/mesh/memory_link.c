@@ -66,6 +66,8 @@ static bool end_receive(struct link *link, struct link_chunk *chunk)
         return false;
     uint32_t wanted = memory_random(end->seed) % 4 ? LINK_CHUNK_MAX
                                                    : 1 + memory_random(end->seed) % LINK_CHUNK_MAX;
+    if (end->cut)
+        wanted = end->cut;
     uint32_t filled = 0;
     uint8_t *data = end->buffers[buffer] + LINK_HEADROOM;
     while (filled < wanted && from->first != from->kicked) {

@@ -1,6 +1,6 @@
 /*
- * memory_link.h - a maker of links inside one process: two ends, byte streams cut at random, faults
- * from a seed.
+ * memory_link.h - a maker of links inside one process: two ends, byte streams cut at random or as
+ * a test wants it, faults from a seed.
  *
  * A segment is read only when the other end takes it, so memory that is given back too early shows
  * as damage.
@@ -27,6 +27,7 @@ struct memory_end {
     uint32_t kicked;             /* the peer gets no more than up to here */
     uint32_t offset;             /* of the first segment that has been read */
     uint64_t *seed;
+    uint32_t cut; /* bytes of each chunk that this end receives; 0: at random */
     const struct memory_fault *fault;
     uint8_t (*buffers)[LINK_HEADROOM + LINK_CHUNK_MAX];
     bool taken[LINK_BUFFERS_MAX];

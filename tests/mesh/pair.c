@@ -65,8 +65,10 @@ void pair_look(struct pair *pair, struct pair_side *side)
     enum arrival_kind kind;
 
     while ((kind = channel_receive(&side->channel, pair->now_us, &arrival)) != ARRIVAL_NONE)
-        if (kind == ARRIVAL_PACKET)
+        if (kind == ARRIVAL_PACKET) {
+            assert_true(side->held_count < PAIR_HELD_MAX);
             side->held[side->held_count++] = arrival;
+        }
     flush(pair, side);
     while (channel_take_done(&side->channel, &done))
         side->done_count++;

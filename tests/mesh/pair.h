@@ -9,7 +9,12 @@
 #include "router/segment.h"
 #include "tests/mesh/memory_link.h"
 
-enum { PAIR_RING = 32, PAIR_PACKET_BYTES = PACKET_HEADER_BYTES + 8, PAIR_ROOM = 4096 };
+enum {
+    PAIR_RING = RING_MAX,
+    PAIR_PACKET_BYTES = PACKET_HEADER_BYTES + 8,
+    PAIR_ROOM = 4096,
+    PAIR_HELD_MAX = CONTROL_WINDOW + 8
+};
 
 struct pair_side {
     struct channel channel;
@@ -19,7 +24,7 @@ struct pair_side {
     uint32_t due;
     uint64_t due_us;
     /* packets that have arrived and are not released; how many segments have been given back */
-    struct arrival held[CONTROL_WINDOW];
+    struct arrival held[PAIR_HELD_MAX];
     unsigned held_count, done_count;
     /* memory of the frames that this side sends: packet n with body byte n */
     uint8_t frames[CONTROL_WINDOW]
