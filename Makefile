@@ -45,22 +45,22 @@ LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
 TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/down.c host/download.c host/duration.c \
-	host/fault.c host/host_link.c host/image.c host/inject.c host/launcher.c host/load.c host/main.c host/mesh.c \
-	host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
+	host/fault.c host/host_link.c host/image.c host/inject.c host/launcher.c host/line.c host/load.c host/main.c host/mesh.c \
+	host/mesh_boot.c host/mesh_console.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/offspring.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
-	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/socket_link.c host/symbols.c \
+	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c host/symbols.c \
 	host/target.c host/topology.c host/unwind.c host/up.c host/view.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
+	tests/unit/generic_timer_test.c tests/unit/line_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/report_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
-MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_test.c tests/mesh/circuit_test.c \
+MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_test.c tests/mesh/circuit_test.c tests/mesh/console_test.c \
 	tests/mesh/contention_test.c tests/mesh/credit_test.c tests/mesh/ending_test.c tests/mesh/enter_test.c \
 	tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/fault_test.c tests/mesh/message_test.c \
 	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/owed_test.c tests/mesh/poll_test.c tests/mesh/silence_test.c \
@@ -90,7 +90,7 @@ FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c r
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols, available.
 FUZZ_HOST = $(TARGET_OPTIONS) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
-	host/mesh.c host/mesh_boot.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
+	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/topology.c host/unwind.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 

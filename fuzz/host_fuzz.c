@@ -45,6 +45,9 @@ enum operation {
     DO_COUNT
 };
 
+enum reader { READS, READS_LATER, READS_NOTHING, READERS };
+enum { RECEIPTS_MAX = 64 };
+
 static const struct lie truth;
 
 static struct mesh mesh;
@@ -52,6 +55,9 @@ static struct pipe pipes[LINKS]; /* what has not been written to the socket yet 
 static struct wire wires[LINKS];
 static unsigned boots, jobs_open;
 static uv_loop_t loop;
+static enum reader reader;
+static struct line_receipt receipts[RECEIPTS_MAX];
+static unsigned receipt_count;
 
 json_t *__real_json_pack(const char *format, ...);
 json_t *__wrap_json_pack(const char *format, ...);
@@ -74,6 +80,24 @@ static void on_emit(void *context, json_t *event)
     (void)context;
     CHECK(json_string_length(json_object_get(event, "event")) > 0);
     json_decref(event);
+}
+
+/* The reader takes lines at once, later, or never. */
+static void on_print(void *context, const struct line *line)
+{
+    (void)context;
+    CHECK(line->rank < NODES && line->bytes <= CONSOLE_LINE_MAX);
+    CHECK(line->bytes == 0 || line->text[line->bytes - 1] != '\n');
+    if (reader == READS)
+        mesh_line_taken(&mesh, &line->receipt);
+    else if (reader == READS_LATER && receipt_count < RECEIPTS_MAX)
+        receipts[receipt_count++] = line->receipt;
+}
+
+static void read_lines(void)
+{
+    while (receipt_count > 0)
+        mesh_line_taken(&mesh, &receipts[--receipt_count]);
 }
 
 static void on_booted(void *context, int status)
@@ -352,6 +376,7 @@ static void operate(struct input *input)
     case DO_HELLO: push_hello(input); break;
     case DO_TIME:
         fake_world_pass(input_u16(input));
+        read_lines();
         pump();
         break;
     case DO_LOAD: load(input_u8(input)); break;
@@ -370,12 +395,14 @@ static void begin(uint32_t timeout_ms)
                                    .timeout_ms = timeout_ms,
                                    .verbose = true};
     struct target target = {.kernel = "kernel.elf", .qemu = "qemu"};
-    struct mesh_owner owner = {.emit = on_emit, .booted = on_booted, .ended = on_ended};
+    struct mesh_owner owner = {
+        .emit = on_emit, .print = on_print, .booted = on_booted, .ended = on_ended};
     struct rundir rundir = {.path = "/nowhere"};
     struct message message;
 
     fake_world_begin();
     boots = jobs_open = 0;
+    receipt_count = 0;
     CHECK(mesh_start(&mesh, &loop, &options, &target, &rundir, &owner, &message) == 0);
     for (unsigned i = 0; i < LINKS; i++) {
         pipe_init(&pipes[i]);
@@ -389,6 +416,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
     uint8_t setup = input_u8(&input);
 
+    reader = setup / MESH_PHASES % READERS;
     begin(setup >= 0xe0 ? TIMEOUT_S * 1000 : 0);
     reach(setup % MESH_PHASES);
     while (input.left > 0)

@@ -1,17 +1,19 @@
 #include "host/clients.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "host/message.h"
 
-enum { REQUEST_MAX = 1 << 20, BACKLOG_MAX = 16 << 20 };
+enum { REQUEST_MAX = 1 << 20, SHOW_BACKLOG_MAX = 1 << 20 };
 
 struct outgoing {
     uv_write_t write;
     struct client *client;
+    struct line_receipt receipt;
     char *text;
 };
 
@@ -58,28 +60,57 @@ static void on_reap(uv_async_t *reaper)
     }
 }
 
+static size_t backlog(const struct client *client)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&client->pipe);
+}
+
+static void tell_left_out(struct client *client)
+{
+    char text[80];
+
+    if (client->left_out > 0) {
+        snprintf(text, sizeof text, "%u lines were left out here: they were not read in time",
+                 (unsigned)client->left_out);
+        client->left_out = 0;
+        client_tell(client, json_pack("{s:s, s:s}", "event", "trouble", "text", text));
+    }
+}
+
 static void on_written(uv_write_t *write, int status)
 {
     struct outgoing *outgoing = (struct outgoing *)(void *)write;
+    struct client *client = outgoing->client;
+    struct line_receipt receipt = outgoing->receipt;
 
-    if (status != 0 && !outgoing->client->doomed) {
-        doom(outgoing->client);
-    }
     free(outgoing->text);
     free(outgoing);
+    if (client->doomed) {
+        return;
+    }
+    if (status != 0) {
+        doom(client);
+        return;
+    }
+    if (receipt.bytes > 0) {
+        client->clients->owner.taken(client->clients->owner.context, &receipt);
+    }
+    if (backlog(client) <= SHOW_BACKLOG_MAX / 2) {
+        tell_left_out(client);
+    }
 }
 
-static void send_line(struct client *client, const json_t *event)
+static void send_line(struct client *client, const json_t *event,
+                      const struct line_receipt *receipt)
 {
     struct outgoing *outgoing = calloc(1, sizeof *outgoing);
     char *text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
     size_t bytes = text ? strlen(text) : 0;
     uv_buf_t buffer;
 
-    if (outgoing && text &&
-        uv_stream_get_write_queue_size((uv_stream_t *)&client->pipe) <= BACKLOG_MAX) {
+    if (outgoing && text) {
         text[bytes] = '\n'; /* in place of the zero byte: the length travels beside it */
-        *outgoing = (struct outgoing){.client = client, .text = text};
+        *outgoing = (struct outgoing){.client = client, .receipt = *receipt, .text = text};
         buffer = uv_buf_init(text, (unsigned)bytes + 1);
         if (uv_write(&outgoing->write, (uv_stream_t *)&client->pipe, &buffer, 1, on_written) == 0) {
             return;
@@ -99,12 +130,29 @@ bool client_hung_up(const struct client *client)
            recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-void client_tell(struct client *client, json_t *event)
+void client_tell_line(struct client *client, json_t *event, const struct line_receipt *receipt)
 {
     if (!client->doomed) {
-        send_line(client, event);
+        send_line(client, event, receipt);
     }
     json_decref(event);
+}
+
+void client_tell(struct client *client, json_t *event)
+{
+    static const struct line_receipt none;
+
+    client_tell_line(client, event, &none);
+}
+
+void client_show(struct client *client, json_t *event)
+{
+    if (backlog(client) > SHOW_BACKLOG_MAX || client->left_out > 0) {
+        client->left_out++;
+        json_decref(event);
+    } else {
+        client_tell(client, event);
+    }
 }
 
 void client_refuse(struct client *client, const char *text)

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <uv.h>
 
+#include "host/line.h"
+
 enum { CLIENTS_MAX = 32 };
 
 struct clients;
@@ -23,9 +25,10 @@ struct client {
     uv_pipe_t pipe;
     char *request; /* what has come of the line */
     size_t request_bytes;
-    bool asked;  /* the line was complete */
-    bool listed; /* there was room for it among those that are told of events and answers */
-    bool doomed; /* to be taken away */
+    bool asked;        /* the line was complete */
+    bool listed;       /* there was room for it among those that are told of events and answers */
+    bool doomed;       /* to be taken away */
+    uint32_t left_out; /* events that it was to be shown, but had no room for */
     /* what its owner notes of it */
     bool listens;     /* to console lines */
     bool wants_nodes; /* waits for the answer to a query */
@@ -35,6 +38,8 @@ struct clients_owner {
     void *context;
     /* A client has asked; NULL: that was no JSON. */
     void (*request)(void *context, struct client *client, const json_t *request);
+    /* The client's connection has taken a line. */
+    void (*taken)(void *context, const struct line_receipt *receipt);
     /* The client is no more when this returns. */
     void (*gone)(void *context, struct client *client);
 };
@@ -60,6 +65,13 @@ bool client_hung_up(const struct client *client);
 
 /* One line for one client; takes over the event. */
 void client_tell(struct client *client, json_t *event);
+
+/* The same, with a receipt that comes back when the connection has taken it. */
+void client_tell_line(struct client *client, json_t *event, const struct line_receipt *receipt);
+
+/* The same, for one who only looks on: where too much waits for it already, it is left out. When
+ * there is room again, the client is told how much it has missed. */
+void client_show(struct client *client, json_t *event);
 
 /* The same, with a refusal of what it has asked. */
 void client_refuse(struct client *client, const char *text);

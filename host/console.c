@@ -2,10 +2,12 @@
  * console.c - ecube console: shows what programs print on a mesh that is up, until the mesh ends or
  * Ctrl-C.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/client.h"
 #include "host/options.h"
+#include "host/sink.h"
 #include "host/verbs.h"
 #include "host/view.h"
 
@@ -26,7 +28,9 @@ static const struct argp parser = {
     parse,
     NULL,
     "Shows what programs print on a mesh that is up, each line behind its rank, until "
-    "the mesh ends."
+    "the mesh ends. It holds nobody up: when it is not read for long, lines are left out, and it "
+    "says "
+    "how many."
     "\vExample: ecube console --name lab",
     children,
     NULL,
@@ -37,9 +41,13 @@ static void on_event(void *context, const json_t *event)
     struct view *view = context;
 
     if (strcmp(json_string_value(json_object_get(event, "event")), "nodes") == 0) {
-        view_init(view, (unsigned)json_integer_value(json_object_get(event, "nodes")));
+        view_set_nodes(view, (unsigned)json_integer_value(json_object_get(event, "nodes")));
     } else {
         view_event(view, event);
+    }
+    sink_wait(view->sink, SINK_BACKLOG_MAX, UINT64_MAX);
+    if (sink_error(view->sink) != 0) {
+        exit(sink_close(view->sink, UINT64_MAX, 0));
     }
 }
 
@@ -49,17 +57,18 @@ int verb_console(int argc, char **argv)
     struct view view;
     struct message message;
     json_t *answer;
-    int fd;
+    int fd, status;
 
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
     fd = client_connect(arguments.name, &message);
     if (fd < 0) {
         return message_print(&message);
     }
-    view_init(&view, 1);
+    view_init(&view, sink_open(NULL, NULL), 1, false);
     answer = client_ask(fd, json_pack("{s:s}", "verb", "console"), on_event, &view, &message);
+    status = sink_close(view.sink, UINT64_MAX, 0);
     if (!answer) { /* the mesh has ended */
-        return 0;
+        return status;
     }
     message_set(&message, "%s", json_string_value(json_object_get(answer, "text")));
     json_decref(answer);

@@ -7,6 +7,7 @@
 #include "host/client.h"
 #include "host/options.h"
 #include "host/output.h"
+#include "host/sink.h"
 #include "host/verbs.h"
 #include "host/view.h"
 
@@ -14,6 +15,8 @@ struct load {
     struct load_arguments load_arguments;
     struct name_arguments name_arguments;
     struct view view;
+    struct sink *sink;
+    uint64_t end_us; /* when --timeout is over */
 };
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -36,7 +39,8 @@ static const struct argp parser = {NULL,
                                    parse,
                                    "PROGRAM [ARGUMENT...]",
                                    "Downloads PROGRAM into every node of a mesh that is up, runs "
-                                   "it and shows what it prints and reports."
+                                   "it and shows what it prints, and on standard error what it "
+                                   "reports."
                                    "\vWhat follows PROGRAM is its own: options stand before it.\n\n"
                                    "Example: ecube load hello.elf 10 20",
                                    children,
@@ -49,9 +53,15 @@ static void on_event(void *context, const json_t *event)
     const char *kind = json_string_value(json_object_get(event, "event"));
 
     if (strcmp(kind, "nodes") == 0) {
-        view_init(&load->view, (unsigned)json_integer_value(json_object_get(event, "nodes")));
+        view_set_nodes(&load->view, (unsigned)json_integer_value(json_object_get(event, "nodes")));
     } else {
         view_event(&load->view, event);
+    }
+    if (!sink_wait(load->sink, SINK_BACKLOG_MAX, load->end_us)) {
+        sink_abandon(load->sink);
+    }
+    if (sink_error(load->sink) != 0) { /* to hang up cancels the run */
+        exit(sink_close(load->sink, 0, 0));
     }
 }
 
@@ -106,15 +116,18 @@ int verb_load(int argc, char **argv)
         output_open(&output, load.load_arguments.json, &message) != 0) {
         return message_print(&message);
     }
-    view_init(&load.view, 1);
+    load.sink = sink_open(NULL, NULL);
+    load.end_us = sink_now_us() + job.timeout_ms * UINT64_C(1000);
+    view_init(&load.view, load.sink, 1, load.load_arguments.quiet);
     status = client_run(load.name_arguments.name, make_request(&load.load_arguments, &job),
                         on_event, &load, &answer);
     if (!answer) {
         output_drop(&output);
-        return status;
+        return sink_close(load.sink, load.end_us, status);
     }
     view_result(&load.view, json_object_get(answer, "result"));
     options_describe_job(&load.load_arguments, json_object_get(answer, "result"));
+    status = sink_close(load.sink, load.end_us, status);
     if (output_write(&output, json_object_get(answer, "result"), &message) != 0) {
         status = message_print(&message);
     }

@@ -15,7 +15,7 @@
 
 json_t *mesh_text(const char *text, size_t bytes)
 {
-    char copy[CONSOLE_LINE_MAX];
+    char copy[MESSAGE_MAX];
     json_t *string = json_stringn(text, bytes);
 
     if (string) {
@@ -230,6 +230,9 @@ void mesh_close(struct mesh *mesh)
 void mesh_free(struct mesh *mesh)
 {
     mesh_job_free(mesh);
+    for (uint32_t rank = 0; mesh->nodes && rank < mesh->options.topology.nodes; rank++) {
+        mesh_console_begin(mesh, rank);
+    }
     json_decref(mesh->troubles);
     host_links_free(&mesh->host);
     free(mesh->nodes);

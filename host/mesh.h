@@ -24,12 +24,16 @@
 #include "host/host_link.h"
 #include "host/image.h"
 #include "host/launcher.h"
+#include "host/line.h"
 #include "host/message.h"
 #include "host/report.h"
 #include "node/host_wire.h"
 
 enum {
-    CONSOLE_LINE_MAX = 1024,
+    /* A longer line is shown in pieces. */
+    CONSOLE_LINE_MAX = 1 << 20,
+    LINE_ROOM_FIRST = 256,
+    MESH_STREAMS = 2, /* a program's standard output and standard error */
     INJECTIONS_MAX = 8,
     FAILURE_COLLECT_MS = 300,
     QUERY_WAIT_MS = 1500,
@@ -46,6 +50,19 @@ struct mesh_port {
     uint32_t peer;
 };
 
+struct mesh_text {
+    char *data;
+    uint32_t bytes, room;
+};
+
+/* What a node's program has printed; in bytes of text, modulo 2^32. */
+struct mesh_console {
+    struct mesh_text lines[MESH_STREAMS]; /* that have not ended */
+    uint32_t received;
+    uint32_t written; /* by the owner */
+    uint32_t told;    /* to the node as taken */
+};
+
 struct mesh_node {
     bool dead; /* its process has ended */
     bool links_told, links_complete, links_right;
@@ -60,8 +77,7 @@ struct mesh_node {
     bool asked;       /* QUERY has been sent, STATE has not come */
     uint8_t state[STATE_BYTES];
     unsigned report_count;
-    char line[CONSOLE_LINE_MAX];
-    unsigned line_bytes;
+    struct mesh_console console;
 };
 
 /* A fault for a test: node `a` dies, or the cable a-b is cut, delay_ms after a phase has begun. */
@@ -132,11 +148,13 @@ struct mesh_query {
     void *context;
 };
 
-/* What the owner is told. In `emit` it may look, and no more: whatever ends or begins something
- * waits until nothing is being told. */
+/* What the owner is told. In `emit` and `print` it may look, and no more: whatever ends or begins
+ * something waits until nothing is being told. */
 struct mesh_owner {
     void *context;
-    void (*emit)(void *context, json_t *event);               /* takes over the reference */
+    void (*emit)(void *context, json_t *event); /* takes over the reference */
+    /* A program has printed a line; mesh_line_taken is owed for it. */
+    void (*print)(void *context, const struct line *line);
     void (*booted)(void *context, int status);                /* 0, or STATUS_MESH */
     void (*ended)(void *context, int status, json_t *result); /* takes over the reference */
 };
@@ -183,7 +201,7 @@ struct mesh {
     bool stall_polls;
     bool query_open;
     bool timed_out;
-    unsigned telling; /* calls of owner.emit under way */
+    unsigned telling; /* calls of owner.emit and owner.print under way */
     struct mesh_query query_waiters[QUERY_WAITERS_MAX];
     unsigned query_waiter_count;
 };
@@ -200,6 +218,9 @@ int mesh_check_arguments(const struct mesh_job_request *request, uint32_t nodes,
 
 /* Downloads a program and starts it; owner.ended tells the end. */
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message);
+
+/* A line has been written out, or thrown away. */
+void mesh_line_taken(struct mesh *mesh, const struct line_receipt *receipt);
 
 /* Ends the present job: programs are stopped, owner.ended gets the status. */
 void mesh_cancel(struct mesh *mesh, int status);

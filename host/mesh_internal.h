@@ -36,7 +36,7 @@ struct node_state {
 /* mesh.c */
 void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase);
 void mesh_emit(struct mesh *mesh, json_t *event);
-/* Text for a JSON string, at most CONSOLE_LINE_MAX bytes: where it is no UTF-8, its bytes above 127
+/* Text for a JSON string, at most MESSAGE_MAX bytes: where it is no UTF-8, its bytes above 127
  * become question marks. */
 json_t *mesh_text(const char *text, size_t bytes);
 void mesh_emit_progress(struct mesh *mesh, const char *phase, unsigned done, unsigned total);
@@ -88,6 +88,13 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet);
 void mesh_run_timeout(struct mesh *mesh);
 void mesh_job_end(struct mesh *mesh, int status);
 void mesh_tell_exits(struct mesh *mesh);
+
+/* mesh_console.c */
+void mesh_take_console(struct mesh *mesh, const struct mesh_packet *packet);
+/* Before a program starts, and when its memory is to be freed. */
+void mesh_console_begin(struct mesh *mesh, uint32_t rank);
+/* The program is over: shows what it has begun to print. */
+void mesh_console_end(struct mesh *mesh, uint32_t rank);
 
 /* mesh_query.c */
 /* Two neighbours have entered different collectives. */

@@ -242,7 +242,7 @@ static bool all_wait(const struct mesh *mesh, struct look *look)
             continue;
         }
         if (state.program != PROGRAM_RUNNING || state.wait == WAIT_NOTHING ||
-            state.wait == WAIT_CONSOLE || state.wait == WAIT_SLEEP) {
+            state.wait == WAIT_CONSOLE || state.wait == WAIT_SLEEP || state.wait == WAIT_READER) {
             return false;
         }
         look->polls |= state.polls;

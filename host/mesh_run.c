@@ -1,5 +1,5 @@
 /*
- * mesh_run.c - programs at work: start, console lines, reports, exits, the end of a job.
+ * mesh_run.c - programs at work: start, reports, exits, the end of a job.
  */
 #include <string.h>
 
@@ -8,47 +8,7 @@
 #include "host/verbs.h"
 #include "router/bytes.h"
 
-enum { TICK_MS = 1000 / MESH_TICKS_PER_S, EXITS_TOLD_MAX = 4, UTF8_BYTES_MAX = 4 };
-
-static void show_line(struct mesh *mesh, uint32_t rank, unsigned bytes)
-{
-    struct mesh_node *node = &mesh->nodes[rank];
-
-    mesh_emit(mesh, json_pack("{s:s, s:i, s:o}", "event", "console", "rank", (int)rank, "text",
-                              mesh_text(node->line, bytes)));
-    node->line_bytes -= bytes;
-    memmove(node->line, node->line + bytes, node->line_bytes);
-}
-
-/* How many bytes of a full line to show: not those of a UTF-8 character that has only begun. */
-static unsigned whole_bytes(const char *line, unsigned bytes)
-{
-    unsigned last = bytes - 1;
-
-    while (last > bytes - UTF8_BYTES_MAX && ((uint8_t)line[last] & 0xc0) == 0x80) {
-        last--;
-    }
-    uint8_t first = (uint8_t)line[last];
-    unsigned length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
-
-    return last + length > bytes ? last : bytes;
-}
-
-static void take_console(struct mesh *mesh, const struct mesh_packet *packet)
-{
-    struct mesh_node *node = &mesh->nodes[packet->node];
-
-    for (uint32_t i = 0; i < packet->bytes; i++) {
-        if (packet->body[i] == '\n') {
-            show_line(mesh, packet->node, node->line_bytes);
-            continue;
-        }
-        if (node->line_bytes == CONSOLE_LINE_MAX) {
-            show_line(mesh, packet->node, whole_bytes(node->line, node->line_bytes));
-        }
-        node->line[node->line_bytes++] = (char)packet->body[i];
-    }
-}
+enum { TICK_MS = 1000 / MESH_TICKS_PER_S, EXITS_TOLD_MAX = 4 };
 
 /* What was measured; null: it was not. */
 static json_t *measured(bool known, double value)
@@ -137,9 +97,7 @@ void mesh_job_end(struct mesh *mesh, int status)
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
         struct mesh_node *node = &mesh->nodes[rank];
 
-        if (node->line_bytes > 0) {
-            show_line(mesh, rank, node->line_bytes);
-        }
+        mesh_console_end(mesh, rank);
         if (node->running && !mesh->broken) {
             mesh_send(mesh, PACKET_STOP, rank, NULL, 0);
         }
@@ -222,7 +180,7 @@ void mesh_run_begin(struct mesh *mesh)
         node->running = true;
         node->exit_untold = 0;
         node->report_count = 0;
-        node->line_bytes = 0;
+        mesh_console_begin(mesh, rank);
         mesh_send(mesh, PACKET_START, rank, clock, sizeof clock);
     }
     mesh_emit_progress(mesh, "run", 0, nodes);
@@ -235,9 +193,7 @@ static void node_ended(struct mesh *mesh, uint32_t rank, int status)
     struct mesh_node *node = &mesh->nodes[rank];
     struct mesh_job *job = &mesh->job;
 
-    if (node->line_bytes > 0) {
-        show_line(mesh, rank, node->line_bytes);
-    }
+    mesh_console_end(mesh, rank);
     node->running = false;
     node->exited = true;
     node->exit_status = status;
@@ -288,7 +244,7 @@ void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
     }
     mesh->activity++;
     switch (packet->kind) {
-    case PACKET_CONSOLE: take_console(mesh, packet); break;
+    case PACKET_CONSOLE: mesh_take_console(mesh, packet); break;
     case PACKET_REPORT: take_report(mesh, packet); break;
     case PACKET_EXIT:
         if (packet->bytes >= 4) {

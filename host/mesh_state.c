@@ -171,6 +171,7 @@ void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place
     case WAIT_RECEIVE: message_text(&state, what, sizeof what); break;
     case WAIT_COLLECTIVE: collective_wait_text(mesh, rank, what, sizeof what); break;
     case WAIT_CONSOLE: snprintf(what, sizeof what, "waits for its console text to leave"); break;
+    case WAIT_READER: snprintf(what, sizeof what, "waits for the reader of its output"); break;
     case WAIT_SLEEP:
         snprintf(what, sizeof what, "sleeps for %.1f s more", (double)state.left_us / 1e6);
         break;
@@ -217,15 +218,13 @@ static json_t *number_unless_any(int32_t number)
 /* What a program that runs waits for; null when it computes. */
 static json_t *describe_wait(const struct node_state *state)
 {
-    static const char *const kinds[] = {[WAIT_SEND] = "send",
-                                        [WAIT_RECEIVE] = "receive",
-                                        [WAIT_COLLECTIVE] = "collective",
-                                        [WAIT_CONSOLE] = "console",
-                                        [WAIT_SLEEP] = "sleep"};
+    static const char *const kinds[] = {
+        [WAIT_SEND] = "send",       [WAIT_RECEIVE] = "receive", [WAIT_COLLECTIVE] = "collective",
+        [WAIT_CONSOLE] = "console", [WAIT_SLEEP] = "sleep",     [WAIT_READER] = "reader"};
     static const char *const stages[] = {"open", "known", "moves"};
     json_t *wait;
 
-    if (state->wait == WAIT_NOTHING || state->wait > WAIT_SLEEP) {
+    if (state->wait == WAIT_NOTHING || state->wait > WAIT_READER) {
         return json_null();
     }
     wait = json_pack("{s:s}", "kind", kinds[state->wait]);

@@ -152,6 +152,8 @@ static const struct argp_option load_option_list[] = {
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
      "object",
      0},
+    {"quiet", 'q', NULL, 0,
+     "leave out progress, tables and times: only what programs print, and what goes wrong", 0},
     {"verbose", 'v', NULL, 0, "show registers of faults", 0},
     {0},
 };
@@ -176,6 +178,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
     case KEY_X: arguments->x = (int)parse_count(text, 0, TOPOLOGY_DIMS_MAX, "--x"); break;
     case KEY_TIMEOUT: arguments->timeout_ms = parse_timeout(text); break;
     case KEY_JSON: arguments->json = text; break;
+    case 'q': arguments->quiet = true; break;
     case 'v': arguments->verbose = true; break;
     case ARGP_KEY_ARG: /* the first word is the program, all that follow are its own */
         arguments->program = text;

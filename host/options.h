@@ -21,12 +21,13 @@ struct mesh_arguments {
     const char *qemu;
 };
 
-/* --strategy, --x, --timeout, --json, --verbose, and PROGRAM ARGUMENT... */
+/* --strategy, --x, --timeout, --json, --quiet, --verbose, and PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
     int x;
     uint32_t timeout_ms;
     const char *json;
+    bool quiet;
     bool verbose;
     const char *program;
     const char *const *arguments;

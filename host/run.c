@@ -13,6 +13,7 @@
 #include "host/options.h"
 #include "host/output.h"
 #include "host/rundir_watch.h"
+#include "host/sink.h"
 #include "host/verbs.h"
 #include "host/view.h"
 
@@ -32,6 +33,9 @@ struct run {
     struct mesh mesh;
     struct mesh_job_request request;
     struct view view;
+    struct sink *sink;
+    uv_async_t written;
+    uint64_t end_us; /* when --timeout is over */
     int status;
     json_t *result;
 };
@@ -80,8 +84,9 @@ static const struct argp parser = {
     parse,
     "PROGRAM [ARGUMENT...]",
     "Boots a mesh, downloads PROGRAM into every node, runs it and ends the mesh. Every line that a "
-    "program prints "
-    "is shown behind its rank; what programs report is shown as a table."
+    "program prints is shown behind its rank, on the stream that it prints to; what programs "
+    "report "
+    "is shown as a table on standard error."
     "\vWhat follows PROGRAM is its own: options stand before it.\n\n"
     "Example: ecube run --mesh cube:3 --json result.json hello.elf 10 20",
     children,
@@ -96,6 +101,36 @@ static void on_emit(void *context, json_t *event)
     json_decref(event);
 }
 
+static void on_print(void *context, const struct line *line)
+{
+    struct run *run = context;
+
+    view_line(&run->view, line);
+}
+
+/* On the sink's thread. */
+static void on_moved(void *context)
+{
+    struct run *run = context;
+
+    uv_async_send(&run->written);
+}
+
+/* Programs may print as much more as has been written; without a reader the run is over. */
+static void on_written(uv_async_t *written)
+{
+    struct run *run = written->data;
+    struct line_receipt receipt;
+
+    while (sink_take_receipt(run->sink, &receipt)) {
+        mesh_line_taken(&run->mesh, &receipt);
+    }
+    if (sink_error(run->sink) != 0) {
+        run->status = sink_status(run->sink);
+        uv_stop(&run->loop);
+    }
+}
+
 static void on_booted(void *context, int status)
 {
     struct run *run = context;
@@ -104,7 +139,10 @@ static void on_booted(void *context, int status)
     if (status == 0 && mesh_load(&run->mesh, &run->request, &message) == 0) {
         return;
     }
-    run->status = status ? status : message_print(&message);
+    if (status == 0) {
+        view_trouble(&run->view, message.text);
+    }
+    run->status = status ? status : STATUS_BAD_INPUT;
     uv_stop(&run->loop);
 }
 
@@ -122,6 +160,7 @@ static void on_signal(uv_signal_t *handle, int number)
     struct run *run = handle->data;
 
     run->status = 128 + number;
+    run->end_us = 0; /* nor does it wait for its reader */
     uv_stop(&run->loop);
 }
 
@@ -183,7 +222,7 @@ static int execute(struct run *run, const struct mesh_options *options, const st
                    struct message *message)
 {
     struct mesh_owner owner = {
-        .context = run, .emit = on_emit, .booted = on_booted, .ended = on_ended};
+        .context = run, .emit = on_emit, .print = on_print, .booted = on_booted, .ended = on_ended};
     struct rundir rundir;
     int started;
 
@@ -197,7 +236,11 @@ static int execute(struct run *run, const struct mesh_options *options, const st
     }
     watch_signals(run);
     rundir_watch_start(&run->rundir_watch, &run->loop, &rundir, NULL, NULL, NULL);
-    view_init(&run->view, options->topology.nodes);
+    uv_async_init(&run->loop, &run->written, on_written);
+    run->written.data = run;
+    run->sink = sink_open(on_moved, run);
+    run->end_us = sink_now_us() + run->request.timeout_ms * UINT64_C(1000);
+    view_init(&run->view, run->sink, options->topology.nodes, run->load_arguments.quiet);
     started = mesh_start(&run->mesh, &run->loop, options, target, &rundir, &owner, message);
     if (started == 0) {
         uv_run(&run->loop, UV_RUN_DEFAULT);
@@ -209,6 +252,8 @@ static int execute(struct run *run, const struct mesh_options *options, const st
         uv_close((uv_handle_t *)&run->signals[i], NULL);
     }
     rundir_watch_close(&run->rundir_watch);
+    sink_be_still(run->sink);
+    uv_close((uv_handle_t *)&run->written, NULL);
     mesh_close(&run->mesh);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);
@@ -236,7 +281,10 @@ int verb_run(int argc, char **argv)
         return message_print(&message);
     }
     options_describe_job(&run.load_arguments, run.result);
-    view_result(&run.view, run.result);
+    if (sink_error(run.sink) == 0) {
+        view_result(&run.view, run.result);
+    }
+    run.status = sink_close(run.sink, run.end_us, run.status);
     if (output_write(&output, run.result, &message) != 0) {
         run.status = message_print(&message);
     }

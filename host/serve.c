@@ -44,17 +44,42 @@ static void on_emit(void *context, json_t *event)
 {
     struct server *server = context;
     const char *kind = json_string_value(json_object_get(event, "event"));
-    bool for_listeners = kind && (strcmp(kind, "console") == 0 || strcmp(kind, "trouble") == 0);
+    bool is_trouble = kind && strcmp(kind, "trouble") == 0;
 
     if (server->report_fd >= 0) {
         report_boot(server, event);
     }
     for (struct client *client = server->clients.first; client; client = client->next) {
-        if (client == server->runner || (client->listens && for_listeners)) {
+        if (client == server->runner) {
             client_tell(client, json_incref(event));
+        } else if (client->listens && is_trouble) {
+            client_show(client, json_incref(event));
         }
     }
     json_decref(event);
+}
+
+/* Whoever has loaded the program must have taken its lines before it prints more. */
+static void on_print(void *context, const struct line *line)
+{
+    struct server *server = context;
+    json_t *event = line_to_json(line);
+
+    for (struct client *client = server->clients.first; client; client = client->next) {
+        if (client == server->runner) {
+            client_tell_line(client, json_incref(event), &line->receipt);
+        } else if (client->listens) {
+            client_show(client, json_incref(event));
+        }
+    }
+    json_decref(event);
+}
+
+static void on_taken(void *context, const struct line_receipt *receipt)
+{
+    struct server *server = context;
+
+    mesh_line_taken(&server->mesh, receipt);
 }
 
 static void on_booted(void *context, int status)
@@ -298,7 +323,8 @@ static void on_directory_gone(void *context)
 static int listen_on(struct server *server, struct rundir *rundir, struct message *message)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct clients_owner owner = {.context = server, .request = on_request, .gone = on_gone};
+    struct clients_owner owner = {
+        .context = server, .request = on_request, .taken = on_taken, .gone = on_gone};
     char path[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX];
     int status = uv_loop_init(&server->loop);
 
@@ -325,8 +351,11 @@ int serve_mesh(const char *name, const struct mesh_options *options, const struc
                int report_fd)
 {
     static struct server server;
-    struct mesh_owner owner = {
-        .context = &server, .emit = on_emit, .booted = on_booted, .ended = on_ended};
+    struct mesh_owner owner = {.context = &server,
+                               .emit = on_emit,
+                               .print = on_print,
+                               .booted = on_booted,
+                               .ended = on_ended};
     struct rundir rundir;
     struct message message;
 

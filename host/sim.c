@@ -176,7 +176,7 @@ static int execute(struct sim_run *run, struct message *message)
     if (!sim) {
         return message_set(message, "out of memory");
     }
-    view_init(&view, run->arguments.topology.nodes);
+    view_init(&view, sink_open(NULL, NULL), run->arguments.topology.nodes, false);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     present = sim;
@@ -197,7 +197,7 @@ static int execute(struct sim_run *run, struct message *message)
         run->trace = sim_trace_end(sim);
         close(run->trace_output.fd);
     }
-    view_clear(&view);
+    view_close(&view);
     present = NULL;
     sim_free(sim);
     return 0;

@@ -13,6 +13,7 @@
 #include "host/options.h"
 #include "host/rundir.h"
 #include "host/serve.h"
+#include "host/sink.h"
 #include "host/verbs.h"
 #include "host/view.h"
 
@@ -85,12 +86,12 @@ static int watch_boot(int fd, const char *name, struct view *view)
 
         if (kind && strcmp(kind, "boot") == 0) {
             view_clear(view);
-            printf("%s is up: %s, %lld nodes, boot %.1f ms\n", name,
-                   json_string_value(json_object_get(event, "mesh")),
-                   json_integer_value(json_object_get(event, "nodes")),
-                   json_number_value(json_object_get(event, "boot_ms")));
+            sink_print(view->sink, STDOUT_FILENO, "%s is up: %s, %lld nodes, boot %.1f ms\n", name,
+                       json_string_value(json_object_get(event, "mesh")),
+                       json_integer_value(json_object_get(event, "nodes")),
+                       json_number_value(json_object_get(event, "boot_ms")));
         } else if (kind && strcmp(kind, "error") == 0) {
-            fprintf(stderr, "ecube: %s\n", json_string_value(json_object_get(event, "text")));
+            view_trouble(view, json_string_value(json_object_get(event, "text")));
         } else if (kind) {
             view_event(view, event);
         }
@@ -104,7 +105,7 @@ static int watch_boot(int fd, const char *name, struct view *view)
         fclose(events);
     }
     if (status < 0) {
-        fputs("ecube: the process of the mesh ended before it was up\n", stderr);
+        view_trouble(view, "the process of the mesh ended before it was up");
         status = STATUS_MESH;
     }
     return status;
@@ -118,7 +119,7 @@ int verb_up(int argc, char **argv)
     struct target target;
     struct message message;
     struct view view;
-    int ends[2];
+    int ends[2], status;
     pid_t child;
 
     argp_parse(&parser, argc, argv, 0, NULL, &up);
@@ -139,6 +140,7 @@ int verb_up(int argc, char **argv)
     close(ends[1]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
-    view_init(&view, options.topology.nodes);
-    return watch_boot(ends[0], up.name_arguments.name, &view);
+    view_init(&view, sink_open(NULL, NULL), options.topology.nodes, false);
+    status = watch_boot(ends[0], up.name_arguments.name, &view);
+    return sink_close(view.sink, UINT64_MAX, status);
 }

@@ -1,26 +1,30 @@
 #include "host/view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "drivers/check.h"
 #include "host/download.h"
 #include "host/report.h"
+#include "host/sink.h"
+#include "include/ecube/abi.h"
 
 enum { REWRITE_US = 50 * 1000, PLAIN_US = 2 * 1000 * 1000, BAR_CELLS = 40, COLUMNS = 100 };
 
-static uint64_t now_us(void)
+void view_init(struct view *view, struct sink *sink, unsigned nodes, bool quiet)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+    *view = (struct view){.sink = sink,
+                          .quiet = quiet,
+                          .terminal = isatty(STDERR_FILENO) == 1,
+                          .shown_terminal = isatty(STDOUT_FILENO) == 1};
+    view_set_nodes(view, nodes);
 }
 
-void view_init(struct view *view, unsigned nodes)
+void view_set_nodes(struct view *view, unsigned nodes)
 {
-    *view = (struct view){.terminal = isatty(STDERR_FILENO) == 1, .rank_width = 1};
+    view->rank_width = 1;
     for (unsigned largest = nodes - 1; largest > 9; largest /= 10) {
         view->rank_width++;
     }
@@ -41,9 +45,91 @@ static double number_of(const json_t *event, const char *key)
 void view_clear(struct view *view)
 {
     if (view->line_open) {
-        fputs("\r\033[K", stderr);
+        sink_print(view->sink, STDERR_FILENO, "\r\033[K");
         view->line_open = false;
     }
+}
+
+void view_close(struct view *view)
+{
+    view_clear(view);
+    sink_close(view->sink, UINT64_MAX, 0);
+}
+
+/* What is too long for a line goes on in the next one, behind a comma if there is one. */
+static void show_sentence(struct view *view, const char *text)
+{
+    const char *margin = "ecube: ";
+
+    while (strlen(text) > COLUMNS - strlen(margin)) {
+        size_t most = COLUMNS - strlen(margin), bytes = most;
+
+        for (size_t i = most / 2; i < most; i++) {
+            if (text[i] == ' ' && (text[i - 1] == ',' || bytes == most || text[bytes - 1] != ',')) {
+                bytes = i;
+            }
+        }
+        sink_print(view->sink, STDERR_FILENO, "%s%.*s\n", margin, (int)bytes, text);
+        text += bytes + (text[bytes] == ' ');
+        margin = "       ";
+    }
+    sink_print(view->sink, STDERR_FILENO, "%s%s\n", margin, text);
+}
+
+void view_trouble(struct view *view, const char *text)
+{
+    view_clear(view);
+    show_sentence(view, text);
+}
+
+/* Text that is made in pieces, then written at once. */
+struct text {
+    FILE *file;
+    char *bytes;
+    size_t count;
+};
+
+static void text_begin(struct text *text)
+{
+    text->file = open_memstream(&text->bytes, &text->count);
+    CHECK(text->file);
+}
+
+static void text_end(struct text *text, struct sink *sink, int fd,
+                     const struct line_receipt *receipt)
+{
+    fclose(text->file);
+    sink_put(sink, fd, text->bytes, text->count, receipt);
+    free(text->bytes);
+}
+
+void view_line(struct view *view, const struct line *line)
+{
+    bool error = line->stream == ECUBE_STREAM_ERROR;
+    struct text text;
+
+    view_clear(view);
+    text_begin(&text);
+    fprintf(text.file, "[%*u] ", (int)view->rank_width, (unsigned)line->rank);
+    if (error ? view->terminal : view->shown_terminal) {
+        line_write_shown(text.file, line->text, line->bytes);
+    } else {
+        fwrite(line->text, 1, line->bytes, text.file);
+    }
+    fputc('\n', text.file);
+    text_end(&text, view->sink, error ? STDERR_FILENO : STDOUT_FILENO, &line->receipt);
+}
+
+/* The same, from another process. */
+static void show_line_event(struct view *view, const json_t *event)
+{
+    struct line line;
+    char *memory;
+
+    if (line_from_json(&line, event, &memory)) {
+        view_line(view, &line);
+    }
+    free(memory);
 }
 
 static const char *unit_of(const char *phase)
@@ -58,7 +144,7 @@ static void show_progress(struct view *view, const json_t *event)
 {
     const char *phase = string_of(event, "phase");
     unsigned done = (unsigned)number_of(event, "done"), total = (unsigned)number_of(event, "total");
-    uint64_t now = now_us();
+    uint64_t now = sink_now_us();
     bool new_phase = strcmp(phase, view->phase) != 0;
 
     if (!new_phase && done != total &&
@@ -71,59 +157,32 @@ static void show_progress(struct view *view, const json_t *event)
         unsigned cells = total ? done * BAR_CELLS / total : 0;
 
         view_clear(view);
-        fprintf(stderr, "%-8s [%.*s%*s] %u of %u %s", phase, (int)cells,
-                "########################################", (int)(BAR_CELLS - cells), "", done,
-                total, unit_of(phase));
+        sink_print(view->sink, STDERR_FILENO, "%-8s [%.*s%*s] %u of %u %s", phase, (int)cells,
+                   "########################################", (int)(BAR_CELLS - cells), "", done,
+                   total, unit_of(phase));
         view->line_open = true;
     } else {
-        fprintf(stderr, "ecube: %s: %u of %u %s\n", phase, done, total, unit_of(phase));
+        sink_print(view->sink, STDERR_FILENO, "ecube: %s: %u of %u %s\n", phase, done, total,
+                   unit_of(phase));
     }
-    fflush(stderr);
-}
-
-/* What is too long for a line goes on in the next one, behind a comma if there is one. */
-static void show_sentence(const char *text)
-{
-    const char *margin = "ecube: ";
-
-    while (strlen(text) > COLUMNS - strlen(margin)) {
-        size_t most = COLUMNS - strlen(margin), bytes = most;
-
-        for (size_t i = most / 2; i < most; i++) {
-            if (text[i] == ' ' && (text[i - 1] == ',' || bytes == most || text[bytes - 1] != ',')) {
-                bytes = i;
-            }
-        }
-        fprintf(stderr, "%s%.*s\n", margin, (int)bytes, text);
-        text += bytes + (text[bytes] == ' ');
-        margin = "       ";
-    }
-    fprintf(stderr, "%s%s\n", margin, text);
 }
 
 void view_event(struct view *view, const json_t *event)
 {
     const char *kind = string_of(event, "event");
 
-    if (strcmp(kind, "progress") == 0) {
-        show_progress(view, event);
-    } else if (strcmp(kind, "console") == 0) {
-        const json_t *text = json_object_get(event, "text");
-
-        view_clear(view);
-        fprintf(stdout, "[%*d] ", (int)view->rank_width, (int)number_of(event, "rank"));
-        fwrite(json_string_value(text), 1, json_string_length(text), stdout);
-        fputc('\n', stdout);
-        fflush(stdout);
+    if (strcmp(kind, "console") == 0) {
+        show_line_event(view, event);
     } else if (strcmp(kind, "trouble") == 0) {
-        view_clear(view);
-        fflush(stdout);
-        show_sentence(string_of(event, "text"));
+        view_trouble(view, string_of(event, "text"));
+    } else if (view->quiet) {
+        return;
+    } else if (strcmp(kind, "progress") == 0) {
+        show_progress(view, event);
     } else if (strcmp(kind, "report") == 0 && view->terminal) {
         view_clear(view);
-        fprintf(stderr, "run      %s: %.0f bytes measured", string_of(event, "name"),
-                number_of(event, "bytes"));
-        fflush(stderr);
+        sink_print(view->sink, STDERR_FILENO, "run      %s: %.0f bytes measured",
+                   string_of(event, "name"), number_of(event, "bytes"));
         view->line_open = true;
     }
 }
@@ -148,24 +207,30 @@ void view_result(struct view *view, const json_t *result)
     unsigned nodes = (unsigned)number_of(result, "nodes");
     unsigned receipts = (unsigned)number_of(download, "receipts");
     int formula = formula_of(string_of(download, "strategy"));
+    struct text text;
 
     view_clear(view);
-    report_print(stdout, json_object_get(result, "reports"));
+    if (view->quiet) {
+        return;
+    }
+    text_begin(&text);
+    report_print(text.file, json_object_get(result, "reports"));
     if (number_of(result, "boot_ms") > 0) {
-        printf("\nboot      %s, %u nodes, %.1f ms\n", string_of(result, "mesh"), nodes,
-               number_of(result, "boot_ms"));
+        fprintf(text.file, "\nboot      %s, %u nodes, %.1f ms\n", string_of(result, "mesh"), nodes,
+                number_of(result, "boot_ms"));
     }
     if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
-        printf("download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",
-               string_of(download, "strategy"), number_of(download, "x"),
-               number_of(download, "bytes"), receipts, nodes);
+        fprintf(text.file, "download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",
+                string_of(download, "strategy"), number_of(download, "x"),
+                number_of(download, "bytes"), receipts, nodes);
     } else if (receipts > 0) {
-        printf("download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us,\n"
-               "          wall %.1f ms, receipts %u of %u%s\n",
-               string_of(download, "strategy"), number_of(download, "x"),
-               number_of(download, "bytes"), number_of(download, "model_us"), formula,
-               number_of(download, "predicted_us"), number_of(download, "wall_ms"), receipts, nodes,
-               formula == 9 ? note_of(download) : "");
+        fprintf(text.file,
+                "download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us,\n"
+                "          wall %.1f ms, receipts %u of %u%s\n",
+                string_of(download, "strategy"), number_of(download, "x"),
+                number_of(download, "bytes"), number_of(download, "model_us"), formula,
+                number_of(download, "predicted_us"), number_of(download, "wall_ms"), receipts,
+                nodes, formula == 9 ? note_of(download) : "");
     }
-    fflush(stdout);
+    text_end(&text, view->sink, STDERR_FILENO, NULL);
 }

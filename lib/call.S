@@ -11,9 +11,13 @@
 
     .section .text.ecube_call, "ax", %progbits
     .global ecube_call
+    .global ecube_call_three
     .type ecube_call, %function
+    .type ecube_call_three, %function
     .thumb_func
-ecube_call:                 /* (number, first, second) */
+ecube_call:                 /* (number, first, second): the kernel reads no third */
+    .thumb_func
+ecube_call_three:           /* (number, first, second, third) */
     .fnstart
     .cfi_startproc
     push {r7, lr}
@@ -24,8 +28,10 @@ ecube_call:                 /* (number, first, second) */
     mov r7, r0
     mov r0, r1
     mov r1, r2
+    mov r2, r3
     svc #0
     pop {r7, pc}
     .cfi_endproc
     .fnend
     .size ecube_call, . - ecube_call
+    .size ecube_call_three, . - ecube_call_three

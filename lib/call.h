@@ -11,8 +11,9 @@
 
 #include "include/ecube/abi.h"
 
-/* SVC with number in r7 and two arguments; returns r0. */
+/* SVC with number in r7 and two or three arguments; returns r0. */
 int32_t ecube_call(uint32_t number, uintptr_t first, uintptr_t second);
+int32_t ecube_call_three(uint32_t number, uintptr_t first, uintptr_t second, uintptr_t third);
 
 /* Ends the program as by a signal; the kernel tells where. */
 _Noreturn void ecube_signal(int signal);

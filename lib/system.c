@@ -45,13 +45,13 @@ static int refuse(int error)
     return -1;
 }
 
-/* Hands text to the kernel in the pieces that it takes. */
-static int console_write(const char *text, size_t bytes)
+/* Hands text to the kernel, which takes as much at a time as it has room for. */
+static int console_write(enum ecube_stream stream, const char *text, size_t bytes)
 {
     size_t done = 0;
     while (done < bytes) {
-        size_t piece = bytes - done < ECUBE_WRITE_MAX ? bytes - done : ECUBE_WRITE_MAX;
-        int32_t taken = ecube_call(ECUBE_CALL_WRITE, (uintptr_t)(text + done), (uintptr_t)piece);
+        int32_t taken = ecube_call_three(ECUBE_CALL_WRITE, (uintptr_t)(text + done),
+                                         (uintptr_t)(bytes - done), (uintptr_t)stream);
         if (taken <= 0) {
             return refuse(EIO);
         }
@@ -70,7 +70,7 @@ static int error_line_flush(void)
 {
     size_t bytes = error_line.bytes;
     error_line.bytes = 0;
-    return console_write(error_line.text, bytes);
+    return console_write(ECUBE_STREAM_ERROR, error_line.text, bytes);
 }
 
 static int error_write(const char *text, size_t bytes)
@@ -104,7 +104,8 @@ int _write(int file, const void *data, size_t bytes)
     if (file != STDOUT_FILENO && file != STDERR_FILENO) {
         return refuse(EBADF);
     }
-    return file == STDERR_FILENO ? error_write(data, bytes) : console_write(data, bytes);
+    return file == STDERR_FILENO ? error_write(data, bytes)
+                                 : console_write(ECUBE_STREAM_OUTPUT, data, bytes);
 }
 
 int _close(int file)

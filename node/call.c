@@ -23,16 +23,37 @@ static void *structure(const struct node *node, uint32_t address, uint32_t bytes
     return address % 4 ? NULL : program_memory(node, address, bytes);
 }
 
+/* Whether the program may send a packet: what it says leaves slots for answers. */
+static bool has_slot(const struct node *node)
+{
+    return router_slots_free(&node->router) > REPLY_SLOTS;
+}
+
+static uint32_t min32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Cuts text into packets that fit small slots, as many as there are. */
 static int call_write(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
-    uint32_t bytes = arguments[1] < ECUBE_WRITE_MAX ? arguments[1] : ECUBE_WRITE_MAX;
+    uint32_t bytes = arguments[1], done = 0;
     const uint8_t *text = bytes ? program_memory(node, arguments[0], bytes) : node->config.program;
+    uint8_t body[SLOT_BODY_MAX] = {arguments[2] == ECUBE_STREAM_ERROR ? ECUBE_STREAM_ERROR
+                                                                      : ECUBE_STREAM_OUTPUT};
 
     if (!text)
         return E_FAULT;
-    if (bytes && router_send(&node->router, PACKET_CONSOLE, ID_HOST, text, bytes) != E_OK)
-        *blocked = true;
-    return (int)bytes;
+    while (done < bytes && has_slot(node) && console_room(node) > 0) {
+        uint32_t piece = min32(min32(bytes - done, console_room(node)), sizeof body - 1);
+        memcpy(body + 1, text + done, piece);
+        if (router_send(&node->router, PACKET_CONSOLE, ID_HOST, body, 1 + piece) != E_OK)
+            break;
+        node->console_sent += piece;
+        done += piece;
+    }
+    *blocked = bytes > 0 && done == 0;
+    return (int)done;
 }
 
 static int call_report(struct node *node, const uint32_t arguments[4], bool *blocked)
@@ -41,8 +62,8 @@ static int call_report(struct node *node, const uint32_t arguments[4], bool *blo
 
     if (!report)
         return E_FAULT;
-    *blocked = router_send(&node->router, PACKET_REPORT, ID_HOST, report,
-                           sizeof(struct ecube_abi_report)) != E_OK;
+    *blocked = !has_slot(node) || router_send(&node->router, PACKET_REPORT, ID_HOST, report,
+                                              sizeof(struct ecube_abi_report)) != E_OK;
     return E_OK;
 }
 

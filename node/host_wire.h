@@ -10,10 +10,11 @@
  *         of the 2^dims nodes of the receiver's subcube in rank order, then the common part (the
  *         memory image that starts at base)
  * START   0 model ns u64 (no node's clock is ahead of it): run what is loaded
- * STOP    empty: end the program, drop its messages
- * QUERY   empty: answer with STATE
+ * STOP    empty: end the program, drop its messages       QUERY  empty: answer with STATE
+ * TAKEN   0 bytes u32 | 4 run u8 | 5 spare[3]: text of this run that was read, modulo 2^32
  *
- * CONSOLE text                               EXIT  0 status i32
+ * CONSOLE 0 stream u8 (enum ecube_stream) | 1 text, at most CONSOLE_WINDOW bytes ahead of TAKEN
+ * EXIT    0 status i32
  * REPORT  struct ecube_abi_report, its numbers little-endian
  * RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64 (all received and sent on) |
  *         16 SHA-256 of own block, then common part
@@ -47,6 +48,8 @@
 
 enum {
     OFFER_BYTES = 28,
+    TAKEN_BYTES = 8,
+    CONSOLE_WINDOW = 16 * 1024,
     RECEIPT_BYTES = 48,
     FAULT_BYTES = 84,
     LINKS_HEADER_BYTES = 4,
@@ -111,8 +114,9 @@ enum wait_kind {
     WAIT_SEND = 1,
     WAIT_RECEIVE = 2,
     WAIT_COLLECTIVE = 3,
-    WAIT_CONSOLE = 4,
-    WAIT_SLEEP = 5 /* until a time */
+    WAIT_CONSOLE = 4, /* for a packet slot */
+    WAIT_SLEEP = 5,   /* until a time */
+    WAIT_READER = 6   /* of console text, until TAKEN comes */
 };
 
 /* How far the message has come that a program waits for. */

@@ -137,6 +137,7 @@ void load_offer(struct node *node, const struct notice *notice)
     message_reset(node);
     router_reset_clocks(&node->router);
     node->clock_ns = 0;
+    node->console_sent = node->console_taken = 0;
     enter(node, LOAD_RECEIVING);
     answer(node, PACKET_READY, from, want, want);
 }

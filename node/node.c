@@ -84,6 +84,19 @@ void program_end(struct node *node, enum program_state state, int32_t status)
         take_open(node, p);
 }
 
+/* What the host says that it has taken lies between what it has said before and what was sent. */
+static void take_taken(struct node *node, const struct notice *notice)
+{
+    const uint8_t *body = notice->packet + PACKET_HEADER_BYTES;
+
+    if (notice->bytes < TAKEN_BYTES || body[4] != node->load.run)
+        return;
+    if (get32(body) - node->console_taken <= node->console_sent - node->console_taken) {
+        node->console_taken = get32(body);
+        node->program_moves = true;
+    }
+}
+
 static void take_packet(struct node *node, const struct notice *notice)
 {
     switch (notice->packet[0]) {
@@ -107,6 +120,7 @@ static void take_packet(struct node *node, const struct notice *notice)
             program_end(node, PROGRAM_EXITED, E_CANCELLED);
         break;
     case PACKET_QUERY: node->owed |= OWED_STATE; break;
+    case PACKET_TAKEN: take_taken(node, notice); break;
     default: break;
     }
 }

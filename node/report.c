@@ -112,6 +112,8 @@ static uint8_t waits_for(const struct node *node, const struct request **request
         return WAIT_NOTHING;
     if (node->call_number == ECUBE_CALL_SLEEP)
         return WAIT_SLEEP;
+    if (node->call_number == ECUBE_CALL_WRITE && console_room(node) == 0)
+        return WAIT_READER;
     if (node->call_number != ECUBE_CALL_WAIT && node->call_number != ECUBE_CALL_TEST)
         return WAIT_CONSOLE;
     *request = &node->requests[node->call_arguments[0]];

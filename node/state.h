@@ -177,6 +177,7 @@ struct node {
     uint8_t finished;  /* requests so far, and one: a new request has not been tested since */
     uint64_t tested_us, rest_us;     /* the last test that said "not yet"; until when one rests */
     uint32_t program_pc, program_lr; /* when it was last interrupted; 0: it was not yet */
+    uint32_t console_sent, console_taken; /* bytes of the program's text, by it and by its reader */
     uint8_t gone_count;
     struct gone gones[GONES_MAX];              /* oldest first */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
@@ -272,6 +273,12 @@ void load_notice(struct node *node, const struct notice *notice);
 /* True when it has more to do at once. */
 bool load_pump(struct node *node, uint64_t now_us);
 uint64_t load_deadline(const struct node *node);
+
+/* How much text the program may send until its reader has taken some. */
+static inline uint32_t console_room(const struct node *node)
+{
+    return CONSOLE_WINDOW - (node->console_sent - node->console_taken);
+}
 
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us);
 void report_pump(struct node *node, uint64_t now_us);

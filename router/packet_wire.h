@@ -52,6 +52,7 @@ enum packet_kind {
     PACKET_START = 23,
     PACKET_STOP = 24,
     PACKET_QUERY = 25,
+    PACKET_TAKEN = 26,
     PACKET_CONSOLE = 32,
     PACKET_EXIT = 33,
     PACKET_FAULT = 34,

@@ -11,7 +11,8 @@
 
 enum ecube_call {
     ECUBE_CALL_EXIT = 0, /* (status): does not return */
-    /* (data, bytes): console text; bytes taken, at most ECUBE_WRITE_MAX a call */
+    /* (data, bytes, enum ecube_stream): console text; bytes taken, at least one, when there is room
+     * for it */
     ECUBE_CALL_WRITE = 1,
     ECUBE_CALL_INFO = 2,       /* (struct ecube_abi_info *) */
     ECUBE_CALL_SEND = 3,       /* (struct ecube_abi_message *): request number */
@@ -27,11 +28,13 @@ enum ecube_call {
 };
 
 enum {
-    ECUBE_WRITE_MAX = 1024,
     ECUBE_ANY = -1,          /* any source, any tag */
     ECUBE_REQUESTS_MAX = 64, /* requests of one program that are not yet waited for */
     ECUBE_NAME_MAX = 24
 };
+
+/* The numbers that C's library gives them as files. */
+enum ecube_stream { ECUBE_STREAM_OUTPUT = 1, ECUBE_STREAM_ERROR = 2 };
 
 enum ecube_operation {
     ECUBE_BARRIER = 0,

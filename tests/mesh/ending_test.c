@@ -287,17 +287,14 @@ static void an_exit_is_told_at_once_and_what_the_program_had_begun_is_done(void 
 /* Its answers find no slot when the program ends. */
 static void a_node_with_much_to_say_answers_later(void **state)
 {
-    uint32_t arguments[4] = {MESH_DATA, 8};
     struct trial trial;
     struct mesh *mesh = started(&trial, 2, 42, ECUBE_EXCHANGE);
-    int32_t result;
 
     (void)state;
     for (unsigned rank = 1; rank < 4; rank++)
         ask(&trial, rank);
     mesh_settle(mesh);
-    while (node_call(mesh->nodes[0].node, mesh->now_us, ECUBE_CALL_WRITE, arguments, &result) ==
-           NODE_RESUME) {
+    while (router_send(&mesh->nodes[0].node->router, PACKET_CONSOLE, ID_HOST, "", 1) == E_OK) {
     }
     exit_now(&trial, 0);
     assert_int_equal(heard(&trial, 0), E_PEER_GONE);

@@ -108,10 +108,10 @@ tool() {
     }
 }
 
-# What the tool said on stderr, without progress, each sentence on one line.
+# What the tool itself said on stderr, without progress, tables and times, each sentence on one line.
 words() {
     sed -e ':next' -e '$!N' -e 's/\n       / /' -e 'tnext' -e 'P' -e 'D' err |
-        grep -Ev '^ecube: (boot|download|run): [0-9]+ of [0-9]+ '
+        grep -Ev '^ecube: (boot|download|run): [0-9]+ of [0-9]+ |^$|^\[ *[0-9]+\] |^(boot|download)  |^  |^(bytes per pair|complete exchange)'
 }
 
 # tool_succeeds ARGUMENT... - status 0, or the case fails and shows both outputs.

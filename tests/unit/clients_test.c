@@ -16,7 +16,7 @@ struct fixture {
     uv_loop_t loop;
     struct clients clients;
     char path[64];
-    unsigned asked, gone;
+    unsigned asked, gone, taken;
     bool telling;
 };
 
@@ -26,6 +26,11 @@ static void note_request(void *context, struct client *client, const json_t *req
 
     (void)client;
     f->asked += json_object_get(request, "verb") != NULL;
+}
+
+static void note_taken(void *context, const struct line_receipt *receipt)
+{
+    ((struct fixture *)context)->taken += receipt->bytes;
 }
 
 static void note_gone(void *context, struct client *client)
@@ -44,7 +49,8 @@ static void note_gone(void *context, struct client *client)
 static struct fixture *make_fixture(void)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    struct clients_owner owner = {.context = f, .request = note_request, .gone = note_gone};
+    struct clients_owner owner = {
+        .context = f, .request = note_request, .taken = note_taken, .gone = note_gone};
     char directory[] = "/tmp/ecube-clients.XXXXXX";
 
     assert_non_null(mkdtemp(directory));
@@ -132,27 +138,72 @@ static void who_hangs_up_is_taken_away_by_the_loop(void **state)
     free_fixture(f);
 }
 
-static void who_reads_nothing_is_taken_away_by_the_loop(void **state)
+static unsigned lines_of(int fd, unsigned *notes)
 {
+    static char text[1 << 16];
+    unsigned lines = 0;
+    ssize_t bytes;
+
+    while ((bytes = recv(fd, text, sizeof text, MSG_DONTWAIT)) > 0) {
+        for (ssize_t i = 0; i < bytes; i++) {
+            lines += text[i] == '\n';
+        }
+        *notes += memmem(text, (size_t)bytes, "lines were left out", 19) != NULL;
+    }
+    return lines;
+}
+
+static void who_looks_on_and_does_not_read_misses_lines_and_is_told(void **state)
+{
+    enum { TOLD = 400, BYTES = 10000 };
     struct fixture *f = make_fixture();
-    int fds[2] = {connect_client(f), connect_client(f)};
-    char *much = malloc(1 << 20);
+    int fd = connect_client(f);
+    char *much = calloc(1, BYTES + 1);
+    unsigned notes = 0, lines = 0;
 
     (void)state;
-    memset(much, 'x', 1 << 20);
-    f->telling = true;
-    for (unsigned i = 0; i < 40; i++) {
-        client_tell(f->clients.first,
-                    json_pack("{s:s, s:s#}", "event", "console", "text", much, (size_t)1 << 20));
+    memset(much, 'x', BYTES);
+    for (unsigned i = 0; i < TOLD; i++) {
+        client_show(f->clients.first, json_pack("{s:s, s:s}", "event", "console", "text", much));
     }
-    assert_int_equal(count(f), 2);
-    f->telling = false;
-    turn(f);
-    assert_int_equal(count(f), 1);
-    assert_int_equal(f->gone, 1);
+    assert_true(f->clients.first->left_out > TOLD / 2);
+    for (unsigned i = 0; i < 200; i++) {
+        turn(f);
+        lines += lines_of(fd, &notes);
+    }
+    assert_int_equal(f->clients.first->left_out, 0);
+    assert_in_range(lines, 2, TOLD);
+    assert_int_equal(notes, 1);
     free(much);
-    close(fds[0]);
-    close(fds[1]);
+    close(fd);
+    free_fixture(f);
+}
+
+static void a_receipt_comes_back_when_its_line_is_on_its_way(void **state)
+{
+    enum { TOLD = 40, BYTES = 100000 };
+    struct fixture *f = make_fixture();
+    int fd = connect_client(f);
+    char *much = calloc(1, BYTES + 1);
+    struct line_receipt receipt = {1, 2, BYTES};
+    unsigned notes = 0;
+
+    (void)state;
+    memset(much, 'x', BYTES);
+    for (unsigned i = 0; i < TOLD; i++) {
+        client_tell_line(f->clients.first,
+                         json_pack("{s:s, s:s}", "event", "console", "text", much), &receipt);
+    }
+    turn(f);
+    assert_in_range(f->taken, 0, TOLD / 2 * BYTES); /* what fits into the socket */
+    for (unsigned i = 0; i < 200; i++) {
+        turn(f);
+        lines_of(fd, &notes);
+    }
+    assert_int_equal(f->taken, TOLD * BYTES);
+    assert_int_equal(f->gone, 0);
+    free(much);
+    close(fd);
     free_fixture(f);
 }
 
@@ -194,6 +245,7 @@ static void one_client_too_many_is_not_listed_until_another_leaves(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(who_hangs_up_is_taken_away_by_the_loop),
-          cmocka_unit_test(who_reads_nothing_is_taken_away_by_the_loop),
+          cmocka_unit_test(who_looks_on_and_does_not_read_misses_lines_and_is_told),
+          cmocka_unit_test(a_receipt_comes_back_when_its_line_is_on_its_way),
           cmocka_unit_test(a_request_may_come_in_pieces_and_counts_once),
           cmocka_unit_test(one_client_too_many_is_not_listed_until_another_leaves))

@@ -179,11 +179,10 @@ static void programs_do_not_wait_for_ever_while_any_node_stands_still(void **sta
 }
 
 /* One that will send what the others wait for. */
-static void programs_do_not_wait_for_ever_while_one_sleeps(void **state)
+static void programs_do_not_wait_for_ever_while_one(enum wait_kind waits)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     for (uint32_t node = 0; node < NODES; node++) {
         f->mesh.nodes[node].running = true;
     }
@@ -191,12 +190,24 @@ static void programs_do_not_wait_for_ever_while_one_sleeps(void **state)
         mesh_watch_tick(&f->mesh);
         if (f->mesh.query_open) {
             all_answer_but_the_silent_one(f);
-            answer_with(f, SILENT, WAIT_SLEEP);
+            answer_with(f, SILENT, waits);
         }
     }
     assert_false(f->ended);
     assert_int_equal(f->lines, 0);
     free_fixture(f);
+}
+
+static void programs_do_not_wait_for_ever_while_one_sleeps(void **state)
+{
+    (void)state;
+    programs_do_not_wait_for_ever_while_one(WAIT_SLEEP);
+}
+
+static void programs_do_not_wait_for_ever_while_one_waits_for_its_reader(void **state)
+{
+    (void)state;
+    programs_do_not_wait_for_ever_while_one(WAIT_READER);
 }
 
 /* How many ticks pass until the host says that the programs wait for ever, while all of them wait
@@ -334,6 +345,7 @@ static void what_a_node_answers_is_told_in_words(void **state)
         {{.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 99},
          "waits in a collective"},
         {{.head = {3, WAIT_CONSOLE, 0, 1}}, "waits for its console text to leave (1 open request)"},
+        {{.head = {3, WAIT_READER, 0, 0}}, "waits for the reader of its output"},
         {{.head = {3, WAIT_SLEEP, 0, 0}}, "sleeps for 0.0 s more"},
         {{.head = {3, 77, 77, 255},
           .peer = -9,
@@ -388,6 +400,7 @@ static void who_has_not_entered_is_found_through_those_who_have(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(programs_do_not_wait_for_ever_while_one_sleeps),
+          cmocka_unit_test(programs_do_not_wait_for_ever_while_one_waits_for_its_reader),
           cmocka_unit_test(what_a_node_answers_is_told_in_words),
           cmocka_unit_test(who_has_not_entered_is_found_through_those_who_have),
           cmocka_unit_test(programs_wait_for_ever_when_nothing_moves_within_seconds),

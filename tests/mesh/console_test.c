@@ -1,0 +1,187 @@
+/*
+ * console_test.c - console text and its reader, on cube:1: a node holds its program back when
+ * CONSOLE_WINDOW bytes are not taken, and says what it waits for; what is written arrives whole, in
+ * order, each byte on its stream.
+ */
+#include <string.h>
+
+#include "drivers/status.h"
+#include "router/bytes.h"
+#include "router/router.h"
+#include "tests/mesh/mesh.h"
+#include "tests/unit/testing.h"
+
+enum { BYTES = 40000 };
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+/* What the host has heard of node 1's text. */
+struct heard {
+    uint32_t bytes[3]; /* by stream */
+    uint8_t text[2 * BYTES];
+};
+
+static struct mesh *started(uint64_t seed)
+{
+    struct mesh *mesh = mesh_make(1, BYTES, seed, no_fault, ipsc860);
+    uint8_t *data = mesh_at(mesh, 1, MESH_DATA);
+
+    assert_true(mesh_start(mesh));
+    for (unsigned i = 0; i < BYTES; i++)
+        data[i] = (uint8_t)(i * 7 + (i >> 8));
+    return mesh;
+}
+
+static enum node_verdict write_text(struct mesh *mesh, uint32_t at, uint32_t bytes, uint32_t stream,
+                                    int32_t *result)
+{
+    uint32_t arguments[4] = {MESH_DATA + at, bytes, stream};
+
+    return node_call(mesh->nodes[1].node, mesh->now_us, ECUBE_CALL_WRITE, arguments, result);
+}
+
+/* Takes what has come out of the host's events. */
+static void listen(struct mesh *mesh, struct heard *heard)
+{
+    uint32_t all = heard->bytes[1] + heard->bytes[2];
+
+    mesh_settle(mesh);
+    for (unsigned i = 0; i < mesh->event_count; i++) {
+        const struct mesh_event *event = &mesh->events[i];
+        if (event->kind != PACKET_CONSOLE)
+            continue;
+        assert_true(event->bytes > 1 && event->bytes <= SLOT_BODY_MAX);
+        assert_true(event->body[0] == ECUBE_STREAM_OUTPUT || event->body[0] == ECUBE_STREAM_ERROR);
+        memcpy(heard->text + all, event->body + 1, event->bytes - 1);
+        heard->bytes[event->body[0]] += event->bytes - 1;
+        all += event->bytes - 1;
+    }
+    mesh->event_count = 0;
+}
+
+static void take(struct mesh *mesh, uint32_t bytes, unsigned run)
+{
+    uint8_t body[TAKEN_BYTES] = {0};
+
+    put32(body, bytes);
+    body[4] = (uint8_t)run;
+    assert_int_equal(router_send(&mesh->host, PACKET_TAKEN, 1, body, sizeof body), E_OK);
+    mesh_settle(mesh);
+}
+
+/* Writes as far as the node takes it; true: all. */
+static bool write_all(struct mesh *mesh, struct heard *heard, uint32_t *done, uint32_t bytes)
+{
+    while (*done < bytes) {
+        int32_t taken;
+        enum node_verdict verdict =
+            write_text(mesh, *done, bytes - *done, ECUBE_STREAM_OUTPUT, &taken);
+        listen(mesh, heard);
+        if (verdict == NODE_BLOCK)
+            verdict = node_resume(mesh->nodes[1].node, mesh->now_us, &taken);
+        if (verdict == NODE_BLOCK)
+            return false;
+        assert_true(taken > 0);
+        *done += (uint32_t)taken;
+        assert_true(router_slots_free(&mesh->nodes[1].node->router) >= REPLY_SLOTS);
+        listen(mesh, heard);
+    }
+    return true;
+}
+
+static uint8_t wait_of(struct mesh *mesh)
+{
+    uint8_t wait = WAIT_NOTHING;
+
+    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 1, NULL, 0), E_OK);
+    mesh_settle(mesh);
+    for (unsigned i = 0; i < mesh->event_count; i++)
+        if (mesh->events[i].kind == PACKET_STATE)
+            wait = mesh->events[i].body[1];
+    mesh->event_count = 0;
+    return wait;
+}
+
+static void text_ahead_of_its_reader_holds_the_program_back(void **state)
+{
+    struct mesh *mesh = started(1);
+    struct heard heard = {0};
+    uint32_t done = 0, taken = 0;
+
+    (void)state;
+    while (!write_all(mesh, &heard, &done, BYTES)) {
+        assert_int_equal(done, taken + CONSOLE_WINDOW);
+        assert_int_equal(heard.bytes[1], done);
+        assert_int_equal(wait_of(mesh), WAIT_READER);
+        taken += 5000;
+        take(mesh, taken, mesh->runs);
+    }
+    assert_int_equal(heard.bytes[1], BYTES);
+    assert_memory_equal(heard.text, mesh_at(mesh, 1, MESH_DATA), BYTES);
+    assert_int_equal(wait_of(mesh), WAIT_NOTHING);
+    mesh_free(mesh);
+}
+
+static void each_stream_keeps_its_name(void **state)
+{
+    struct mesh *mesh = started(2);
+    struct heard heard = {0};
+    int32_t taken;
+
+    (void)state;
+    assert_int_equal(write_text(mesh, 0, 10, ECUBE_STREAM_ERROR, &taken), NODE_RESUME);
+    assert_int_equal(taken, 10);
+    assert_int_equal(write_text(mesh, 10, 300, ECUBE_STREAM_OUTPUT, &taken), NODE_RESUME);
+    assert_int_equal(taken, 300);
+    listen(mesh, &heard);
+    assert_int_equal(heard.bytes[2], 10);
+    assert_int_equal(heard.bytes[1], 300);
+    assert_memory_equal(heard.text, mesh_at(mesh, 1, MESH_DATA), 310);
+    mesh_free(mesh);
+}
+
+static void what_was_not_sent_cannot_be_taken(void **state)
+{
+    struct mesh *mesh = started(3);
+    struct heard heard = {0};
+    uint32_t done = 0;
+
+    (void)state;
+    assert_true(write_all(mesh, &heard, &done, 100));
+    take(mesh, 101, mesh->runs);
+    assert_int_equal(mesh->nodes[1].node->console_taken, 0);
+    take(mesh, 60, mesh->runs + 1u);
+    assert_int_equal(mesh->nodes[1].node->console_taken, 0);
+    take(mesh, 60, mesh->runs);
+    take(mesh, 50, mesh->runs);
+    assert_int_equal(mesh->nodes[1].node->console_taken, 60);
+    mesh_free(mesh);
+}
+
+static void a_new_program_finds_a_full_window(void **state)
+{
+    struct mesh *mesh = started(4);
+    struct heard heard = {0};
+    uint32_t done = 0, arguments[4] = {0};
+    int32_t result;
+
+    (void)state;
+    assert_false(write_all(mesh, &heard, &done, BYTES));
+    for (unsigned rank = 0; rank < 2; rank++)
+        node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_EXIT, arguments, &result);
+    mesh_settle(mesh);
+    assert_true(mesh_load(mesh));
+    take(mesh, 10000, mesh->runs - 1u); /* of the program before */
+    done = 0;
+    heard = (struct heard){0};
+    mesh->event_count = 0;
+    assert_false(write_all(mesh, &heard, &done, BYTES));
+    assert_int_equal(done, CONSOLE_WINDOW);
+    mesh_free(mesh);
+}
+
+TEST_MAIN(cmocka_unit_test(text_ahead_of_its_reader_holds_the_program_back),
+          cmocka_unit_test(each_stream_keeps_its_name),
+          cmocka_unit_test(what_was_not_sent_cannot_be_taken),
+          cmocka_unit_test(a_new_program_finds_a_full_window))
