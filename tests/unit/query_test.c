@@ -394,8 +394,9 @@ static void who_has_not_entered_is_found_through_those_who_have(void **state)
     }
     mesh_tell_waits(&f->mesh, true);
     assert_int_equal(f->lines, NODES + 1);
-    assert_string_equal(json_string_value(json_array_get(f->mesh.troubles, NODES)),
-                        "programs wait for each other in a circle: rank 0 for 3 for 0");
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(f->mesh.troubles, NODES), "text")),
+        "programs wait for each other in a circle: rank 0 for 3 for 0");
     free_fixture(f);
 }
 
