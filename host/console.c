@@ -59,7 +59,7 @@ int verb_console(int argc, char **argv)
     json_t *answer;
     int fd, status;
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    options_parse(&parser, argc, argv, 0, &arguments);
     fd = client_connect(arguments.name, &message);
     if (fd < 0) {
         return message_print(&message);

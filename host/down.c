@@ -32,7 +32,7 @@ int verb_down(int argc, char **argv)
     char byte;
     int fd;
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    options_parse(&parser, argc, argv, 0, &arguments);
     fd = client_connect(arguments.name, &message);
     if (fd < 0) {
         return message_print(&message);

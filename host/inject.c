@@ -55,7 +55,7 @@ static int inject(const struct argp *parser, const char *verb, const char *missi
 {
     struct inject arguments = {.missing = missing};
 
-    argp_parse(parser, argc, argv, 0, NULL, &arguments);
+    options_parse(parser, argc, argv, 0, &arguments);
     return client_run(arguments.name_arguments.name,
                       json_pack("{s:s, s:s}", "verb", verb, "what", arguments.what), NULL, NULL,
                       NULL);

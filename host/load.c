@@ -110,7 +110,7 @@ int verb_load(int argc, char **argv)
     json_t *answer;
     int status;
 
-    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &load);
+    options_parse(&parser, argc, argv, ARGP_IN_ORDER, &load);
     if (options_make_job(&load.load_arguments, &job, &message) != 0 ||
         check_text(&job, &message) != 0 ||
         output_open(&output, load.load_arguments.json, &message) != 0) {

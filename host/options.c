@@ -211,6 +211,43 @@ static error_t parse_name(int key, char *text, struct argp_state *state)
 
 const struct argp options_name_argp = {name_option_list, parse_name, NULL, NULL, NULL, NULL, NULL};
 
+static const struct argp_option help_option_list[] = {
+    {"help", 'h', NULL, 0, "show this help", -1},
+    {0},
+};
+
+/* Comes after the verb's own parser: what the verb has left. */
+static error_t parse_rest(int key, char *text, struct argp_state *state)
+{
+    switch (key) {
+    case 'h': argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP); break;
+    case ARGP_KEY_ARG: options_reject("'%.40s' is one word too many", text);
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static error_t hand_down(int key, char *text, struct argp_state *state)
+{
+    (void)text;
+    if (key != ARGP_KEY_INIT) {
+        return ARGP_ERR_UNKNOWN;
+    }
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+void options_parse(const struct argp *verb, int argc, char **argv, unsigned flags, void *input)
+{
+    static const struct argp rest = {help_option_list, parse_rest, NULL, NULL, NULL, NULL, NULL};
+    struct argp bare = *verb;
+    const struct argp_child children[] = {{&bare, 0, NULL, 0}, {&rest, 0, NULL, 0}, {0}};
+    const struct argp all = {NULL, hand_down, verb->args_doc, verb->doc, children, NULL, NULL};
+
+    bare.doc = bare.args_doc = NULL;
+    argp_parse(&all, argc, argv, flags | ARGP_NO_HELP, NULL, input);
+}
+
 struct mesh_arguments options_mesh_defaults(void)
 {
     return (struct mesh_arguments){

@@ -44,6 +44,9 @@ extern const struct argp options_mesh_argp;
 extern const struct argp options_load_argp;
 extern const struct argp options_name_argp;
 
+/* argp_parse for a verb; -h is --help, and a word that nobody takes is rejected in one wording. */
+void options_parse(const struct argp *verb, int argc, char **argv, unsigned flags, void *input);
+
 /* Says what is wrong with a word on the command line, and ends the tool with STATUS_BAD_INPUT. */
 _Noreturn void options_reject(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

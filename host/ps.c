@@ -51,7 +51,7 @@ static const struct argp parser = {
     "\"wait\" and \"collective\", null when there is none:\n\n"
     "  wait: kind (send, receive, collective, console, sleep); of a message peer, tag (null: any), "
     "bytes and stage (open: nothing has come; known: the receiver's node knows of it; moves); of a "
-    "sleep left_us\n"
+    "sleep left_us; polls (true) when the program tests again and again\n"
     "  collective (waited for or not): operation, bytes, root, stage (entry, steps), peer (missing "
     "at the entry, or of the step), step, steps\n\n"
     "Example: ecube ps --name lab",
@@ -136,7 +136,7 @@ int verb_ps(int argc, char **argv)
     json_t *answer;
     int status;
 
-    argp_parse(&parser, argc, argv, 0, NULL, &ps);
+    options_parse(&parser, argc, argv, 0, &ps);
     if (output_open(&output, ps.json, &message) != 0) {
         return message_print(&message);
     }

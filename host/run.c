@@ -272,7 +272,7 @@ int verb_run(int argc, char **argv)
 
     run.mesh_arguments = options_mesh_defaults();
     run.load_arguments = options_load_defaults();
-    argp_parse(&parser, argc, argv, ARGP_IN_ORDER, NULL, &run);
+    options_parse(&parser, argc, argv, ARGP_IN_ORDER, &run);
     if (prepare(&run, &options, &target, &output, &message) != 0) {
         return message_print(&message);
     }

@@ -13,6 +13,7 @@
 
 #include "host/available.h"
 #include "host/download.h"
+#include "host/options.h"
 #include "host/output.h"
 #include "host/report.h"
 #include "host/sim.h"
@@ -253,10 +254,11 @@ static void print_summary(const struct sim_run *run)
                (unsigned)run->arguments.topology.nodes,
                download_note(r->download_ns, run->predicted_ns));
     }
-    printf("\nsim       %s, %u nodes, %" PRIu64 " events, %.2f million a second on %u thread%s\n"
+    printf("\nsim       %s, %u node%s, %" PRIu64 " events, %.2f million a second on %u thread%s\n"
            "          %" PRIu64 " bytes of memory per node, %.0f MB resident at most\n"
            "          seed %" PRIu64 ", digest %016" PRIx64 "%016" PRIx64 "\n",
-           run->arguments.topology.name, (unsigned)run->arguments.topology.nodes, r->events,
+           run->arguments.topology.name, (unsigned)run->arguments.topology.nodes,
+           run->arguments.topology.nodes == 1 ? "" : "s", r->events,
            seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->threads,
            r->threads == 1 ? "" : "s", r->node_bytes, (double)usage.ru_maxrss / 1e3, options->seed,
            r->digest[0], r->digest[1]);
@@ -360,7 +362,7 @@ int verb_sim(int argc, char **argv)
         .mesh = options_mesh_defaults(),
         .x = DOWNLOAD_X_BEST,
         .options = {.scenario = SIM_SCENARIOS, .seed = 1, .messages = MESSAGES_DEFAULT}};
-    argp_parse(&sim_argp, argc, argv, 0, NULL, &run.arguments);
+    options_parse(&sim_argp, argc, argv, 0, &run.arguments);
     if (prepare(&run, &output, &message) != 0) {
         return message_print(&message);
     }

@@ -220,7 +220,7 @@ static uint8_t parse_contents(const char *text)
 static void take_scenario(struct sim_arguments *arguments, const char *text)
 {
     if (arguments->options.scenario != SIM_SCENARIOS) {
-        options_reject("'%.40s': one scenario at a time", text);
+        options_reject("'%.40s' is one word too many", text);
     }
     arguments->options.scenario = sim_scenario_named(text);
     if (arguments->options.scenario == SIM_SCENARIOS) {

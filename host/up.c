@@ -122,7 +122,7 @@ int verb_up(int argc, char **argv)
     int ends[2], status;
     pid_t child;
 
-    argp_parse(&parser, argc, argv, 0, NULL, &up);
+    options_parse(&parser, argc, argv, 0, &up);
     if (rundir_name_check(up.name_arguments.name, &message) != 0) {
         return message_print(&message);
     }

@@ -132,11 +132,17 @@ static void show_line_event(struct view *view, const json_t *event)
     free(memory);
 }
 
-static const char *unit_of(const char *phase)
+static const char *unit_of(const char *phase, unsigned total)
 {
-    return strcmp(phase, "boot") == 0       ? "nodes with all their links"
-           : strcmp(phase, "download") == 0 ? "receipts"
-                                            : "programs ended";
+    bool one = total == 1;
+
+    if (strcmp(phase, "boot") == 0) {
+        return one ? "node with all its links" : "nodes with all their links";
+    }
+    if (strcmp(phase, "download") == 0) {
+        return one ? "receipt" : "receipts";
+    }
+    return one ? "program ended" : "programs ended";
 }
 
 /* Plain lines: when a phase begins, every two seconds, and when it is complete. */
@@ -159,11 +165,11 @@ static void show_progress(struct view *view, const json_t *event)
         view_clear(view);
         sink_print(view->sink, STDERR_FILENO, "%-8s [%.*s%*s] %u of %u %s", phase, (int)cells,
                    "########################################", (int)(BAR_CELLS - cells), "", done,
-                   total, unit_of(phase));
+                   total, unit_of(phase, total));
         view->line_open = true;
     } else {
         sink_print(view->sink, STDERR_FILENO, "ecube: %s: %u of %u %s\n", phase, done, total,
-                   unit_of(phase));
+                   unit_of(phase, total));
     }
 }
 
@@ -216,8 +222,8 @@ void view_result(struct view *view, const json_t *result)
     text_begin(&text);
     report_print(text.file, json_object_get(result, "reports"));
     if (number_of(result, "boot_ms") > 0) {
-        fprintf(text.file, "\nboot      %s, %u nodes, %.1f ms\n", string_of(result, "mesh"), nodes,
-                number_of(result, "boot_ms"));
+        fprintf(text.file, "\nboot      %s, %u node%s, %.1f ms\n", string_of(result, "mesh"), nodes,
+                nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
     }
     if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
         fprintf(text.file, "download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",

@@ -108,6 +108,26 @@ no_mesh_name() {
 }
 json_unwritable() { tool_fails 2 'JSON' run --mesh cube:0 --json /nowhere/x.json "$arguments"; }
 
+help_of_every_verb() {
+    for verb in run up load ps console down cut kill sim; do
+        tool_succeeds "$verb" --help
+        mv out long
+        tool_succeeds "$verb" -h
+        cmp long out || fail "ecube $verb -h is not ecube $verb --help"
+        grep -q '^Usage: ecube '"$verb" out || fail "no usage line"
+        grep -q '^Examples*: ecube' out || fail "no example"
+    done
+}
+
+one_word_too_many() {
+    for words in up ps console down 'cut 0-1' 'kill 3' 'sim exchange'; do
+        # shellcheck disable=SC2086 -- words are meant to split
+        tool_fails 2 "^ecube: 'extra' is one word too many$" $words extra
+    done
+}
+
+check "-h is help, of every verb, with an example" help_of_every_verb
+check "a word too many is told in one wording by every verb" one_word_too_many
 check "an ELF of another machine is refused by name" another_machine
 check "an ELF that ends within its header is refused as truncated" truncated_header
 check "an ELF that ends within a segment is refused as truncated" truncated_segment

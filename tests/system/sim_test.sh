@@ -103,7 +103,7 @@ bad_networks() {
 bad_scenarios() {
     refuses 'name a scenario' --mesh cube:2
     refuses "unknown scenario 'exchang'" exchang
-    refuses 'one scenario at a time' exchange random
+    refuses 'one word too many' exchange random
     refuses '[-]-bytes many' exchange --bytes many
     refuses '[-]-bytes -1' exchange --bytes=-1
     refuses '[-]-bytes 16777217' exchange --bytes 16777217
