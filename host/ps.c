@@ -49,9 +49,9 @@ static const struct argp parser = {
     "program that has not. Open requests are those that the program has not waited for.\n\n"
     "In --json each of \"nodes\" has \"doing\" (these words), \"requests\" (the open ones), "
     "\"wait\" and \"collective\", null when there is none:\n\n"
-    "  wait: kind (send, receive, collective, console, sleep); of a message peer, tag (null: any), "
-    "bytes and stage (open: nothing has come; known: the receiver's node knows of it; moves); of a "
-    "sleep left_us; polls (true) when the program tests again and again\n"
+    "  wait: kind (send, receive, collective, console, reader, sleep); of a message peer, tag "
+    "(null: any), bytes and stage (open: nothing has come; known: the receiver's node knows of it; "
+    "moves); of a sleep left_us; polls (true) when the program tests again and again\n"
     "  collective (waited for or not): operation, bytes, root, stage (entry, steps), peer (missing "
     "at the entry, or of the step), step, steps\n\n"
     "Example: ecube ps --name lab",

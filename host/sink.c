@@ -16,7 +16,8 @@
 #include "host/message.h"
 
 enum {
-    WRITE_BYTES = 16 * 1024, /* small pieces are written together, up to this */
+    WRITE_BYTES = 16 * 1024,  /* small pieces are written together, up to this */
+    STACK_BYTES = 128 * 1024, /* of the thread */
     GRACE_MS = 2000, /* after the deadline: a reader that takes nothing for so long is none */
     PRINT_MAX = 1024
 };
@@ -167,7 +168,10 @@ struct sink *sink_open(void (*moved)(void *context), void *context)
 {
     struct sink *sink = calloc(1, sizeof *sink);
     pthread_condattr_t attributes;
+    pthread_attr_t thread;
+    struct message message;
     sigset_t all, before;
+    int error;
 
     CHECK(sink);
     sink->moved = moved;
@@ -182,8 +186,15 @@ struct sink *sink_open(void (*moved)(void *context), void *context)
     /* Signals are for the loop, and a reader that is gone shows as an error. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    CHECK(pthread_create(&sink->thread, NULL, run, sink) == 0);
+    pthread_attr_init(&thread);
+    pthread_attr_setstacksize(&thread, STACK_BYTES);
+    error = pthread_create(&sink->thread, &thread, run, sink);
+    pthread_attr_destroy(&thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
+        message_set(&message, "cannot start a thread for what is shown: %s", strerror(error));
+        exit(message_print(&message));
+    }
     return sink;
 }
 

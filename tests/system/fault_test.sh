@@ -124,7 +124,7 @@ function_and_line() {
 
 fails_assertion() {
     faults 134 "the program aborted in fail_assertion $place$callers" assert
-    grep -q '^\[2\] assertion "zero == 7" failed: file ".*misbehave.c", line [0-9]*, function: fail_assertion$' out ||
+    grep -q '^\[2\] assertion "zero == 7" failed: file ".*misbehave.c", line [0-9]*, function: fail_assertion$' err ||
         { cat out; fail "its text is missing"; }
 }
 

@@ -43,7 +43,7 @@ program_stops() {
 
 backtrace_of_call() {
     debug exit 'break alone' continue 'break trap_call' continue backtrace
-    shows '^#0 +trap_call' '^#1 +<signal handler called>' '^#2 .*ecube_call \(\)' ' exit \(' ' main \('
+    shows '^#0 +trap_call' '^#1 +<signal handler called>' '^#2 .*ecube_call(_three)? \(\)' ' exit \(' ' main \('
 }
 
 backtrace_of_interrupt() {
