@@ -195,6 +195,13 @@ static uint64_t dead_after_us(const struct channel *channel)
     return (uint64_t)channel->dead_after_ms * 1000;
 }
 
+/* Whether silence says that the other end is dead. Not the host's, where no byte is lost: a person
+ * may stop it, and of one that has died the carrier is lost. */
+static bool may_expire(const struct channel *channel)
+{
+    return channel->checked || channel->peer.id != ID_HOST;
+}
+
 /* Watches the carrier and the acknowledgements; false when the link is dead. */
 static bool watch(struct channel *channel, uint64_t now_us)
 {
@@ -211,7 +218,7 @@ static bool watch(struct channel *channel, uint64_t now_us)
     }
     if (channel->first == channel->end)
         return true;
-    if (now_us - channel->progress_us >= dead_after_us(channel)) {
+    if (may_expire(channel) && now_us - channel->progress_us >= dead_after_us(channel)) {
         channel_kill(channel, DEAD_TIMEOUT);
         return false;
     }
@@ -289,7 +296,7 @@ static uint64_t deadline(const struct channel *channel, uint64_t now_us)
 
     if (channel->state >= LINK_CROSSED || channel->link->carrier != CARRIER_UP)
         return wake_us;
-    if (channel->first != channel->end)
+    if (channel->first != channel->end && may_expire(channel))
         wake_us = channel->progress_us + dead_after_us(channel);
     if (channel->ack_us < wake_us)
         wake_us = channel->ack_us;

@@ -112,6 +112,32 @@ static void a_node_that_stands_still_for_long_takes_part_again(void **state)
     mesh_free(mesh);
 }
 
+/* Its user may have stopped it, as with Ctrl-Z. */
+static void a_host_that_stands_still_is_waited_for(void **state)
+{
+    bool taken[3][LINK_BUFFERS_MAX];
+
+    (void)state;
+    struct mesh *mesh = patient(2000);
+    unsigned ports = mesh->host.port_count, heard = mesh_count_events(mesh, PACKET_CONSOLE);
+    for (unsigned p = 0; p < ports; p++) {
+        memory_link_stop(&mesh->host_ends[p], taken[p]);
+        mesh->host.ports[p].channel.dead_after_ms = UINT32_MAX; /* nor does it judge meanwhile */
+    }
+    for (unsigned rank = 0; rank < 4; rank++)
+        assert_int_equal(
+            router_send(&mesh->nodes[rank].node->router, PACKET_CONSOLE, ID_HOST, "", 1), E_OK);
+    turn(mesh);
+    pass_s(mesh, HOUR_S);
+    assert_int_equal(mesh_count_events(mesh, PACKET_CONSOLE), heard);
+    for (unsigned p = 0; p < ports; p++)
+        memory_link_start(&mesh->host_ends[p], taken[p]);
+    pass_s(mesh, 1);
+    assert_int_equal(mesh_count_events(mesh, PACKET_CONSOLE), heard + 4);
+    assert_int_equal(deaths(mesh), 0);
+    mesh_free(mesh);
+}
+
 static bool node_0_answers(struct mesh *mesh)
 {
     for (unsigned i = 0; i < mesh->event_count; i++)
@@ -144,5 +170,6 @@ static void a_question_that_cannot_be_answered_at_once_is_answered_later(void **
 }
 
 TEST_MAIN(cmocka_unit_test(a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before),
+          cmocka_unit_test(a_host_that_stands_still_is_waited_for),
           cmocka_unit_test(a_node_that_stands_still_for_long_takes_part_again),
           cmocka_unit_test(a_question_that_cannot_be_answered_at_once_is_answered_later))
