@@ -1,17 +1,8 @@
-# What programs print, on its way to a reader who takes his time. The tool is built with sanitizers here.
+# What programs print, on its way to a reader who takes his time.
 . tests/system/testing.sh
+with_sanitizers
 
 talker=$programs/talker.elf
-ecube=$build/ecube-checked
-reports=$scratch/reports
-mkdir "$reports"
-
-# The process that holds a mesh has no standard error: what a sanitizer finds goes to a file.
-export ASAN_OPTIONS=detect_leaks=0:log_path=$reports/asan UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/ubsan
-
-nothing_found() {
-    [ -z "$(ls "$reports")" ] || { cat "$reports"/*; fail "a sanitizer has found something"; }
-}
 
 start_mesh() {
     tool_succeeds up --name talk --mesh "$1" --patience 2s
@@ -20,7 +11,6 @@ start_mesh() {
 end_mesh() {
     tool_succeeds down --name talk
     wait_until 20 no_processes || fail "processes outlive ecube down"
-    nothing_found
 }
 
 # talk PATTERN... - the tool, bounded, with its status in the file `status`.
@@ -54,7 +44,6 @@ run_read_late() {
     talk run --mesh cube:1 --patience 2s "$talker" lines 1500 113 2>err | read_late >out
     ended_with 0
     all_lines 1500 113
-    nothing_found
 }
 
 load_read_late() {
@@ -100,7 +89,6 @@ without_end() {
     kill -INT "$(cat pid)"
     wait_until 20 eval '! kill -0 "$(cat pid)" 2>/dev/null' || fail "a signal does not end it"
     wait_until 20 no_processes || fail "processes outlive it"
-    nothing_found
 }
 
 end_behind_its_text() {

@@ -1,5 +1,6 @@
 # Nothing is left behind: QEMUs that a script in QEMU's place has started, a killed guardian, a directory that is removed.
 . tests/system/testing.sh
+with_sanitizers
 
 arguments=$programs/arguments.elf
 misbehave=$programs/misbehave.elf

@@ -1,5 +1,6 @@
 # Odd circumstances: few open files, no room, closed streams, strange paths, long arguments, signals, two users of a mesh.
 . tests/system/testing.sh
+with_sanitizers
 
 arguments=$programs/arguments.elf
 misbehave=$programs/misbehave.elf

@@ -1,5 +1,6 @@
 # What ecube ps says of the programs of a mesh that is up.
 . tests/system/testing.sh
+with_sanitizers
 
 # says NODE TEXT - in the last ps.
 says() {

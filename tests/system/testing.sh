@@ -23,6 +23,16 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 case_number=0
 
+# with_sanitizers - from here on the tool is the one built with sanitizers; what they find in any of its processes, also in
+# one that holds a mesh and has no standard error, fails the case.
+reports=
+with_sanitizers() {
+    ecube=$build/ecube-checked
+    reports=$scratch/reports
+    mkdir "$reports"
+    export ASAN_OPTIONS=detect_leaks=0:log_path=$reports/asan UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/ubsan
+}
+
 fail() {
     echo "$*"
     exit 1
@@ -83,6 +93,12 @@ check() {
         processes qemu-system >"$case_directory/left"
         processes ecube >>"$case_directory/left"
         while read -r pid name; do kill -9 "$pid"; done <"$case_directory/left"
+    fi
+    if [ -n "$reports" ] && [ -n "$(ls "$reports")" ]; then
+        case_status=1
+        echo "a sanitizer has found something" >>"$case_directory/log"
+        cat "$reports"/* >>"$case_directory/log"
+        rm -f "$reports"/*
     fi
     left=$(find "$case_directory/tmp" "$case_directory/run" -mindepth 1 | head -n 5)
     if [ -n "$left" ]; then
