@@ -108,6 +108,27 @@ static void a_program_that_tests_many_requests_finds_what_has_come_without_resti
     mesh_free(mesh);
 }
 
-TEST_MAIN(cmocka_unit_test(a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes),
+/* So programs that only test, all of them, are found to stand still. */
+static void a_call_is_progress_and_a_test_in_vain_is_not(void **state)
+{
+    uint32_t arguments[4] = {MESH_DATA};
+    int32_t result;
+
+    (void)state;
+    struct mesh *mesh = started();
+    struct node *node = mesh->nodes[0].node;
+    int32_t wanted = receive(mesh, 3, 50);
+    uint64_t now_us = mesh->now_us + 1000000;
+    uint32_t before = node->progress;
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(test_at(mesh, wanted, now_us += TEST_SOON_US, &result), NODE_RESUME);
+    assert_int_equal(node->progress, before);
+    assert_int_equal(node_call(node, now_us, ECUBE_CALL_CLOCK, arguments, &result), NODE_RESUME);
+    assert_int_equal(node->progress, before + 1);
+    mesh_free(mesh);
+}
+
+TEST_MAIN(cmocka_unit_test(a_call_is_progress_and_a_test_in_vain_is_not),
+          cmocka_unit_test(a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes),
           cmocka_unit_test(a_program_that_computes_between_tests_is_not_slowed),
           cmocka_unit_test(a_program_that_tests_many_requests_finds_what_has_come_without_resting))
