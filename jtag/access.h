@@ -19,7 +19,7 @@ enum access_space {
 struct access {
     enum access_space space;
     bool write;
-    bool failed; /* by who has done it: the debug port's sticky error */
+    bool failed;   /* by who has done it: the debug port's sticky error */
     uint8_t bytes; /* 1, 2 or 4 */
     uint32_t address;
     uint32_t value;

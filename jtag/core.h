@@ -5,7 +5,7 @@
  * the emulator and fills in the results. Operations of one processor are done one after another.
  *
  * Units    bytes; registers by the names that the emulator's target description has: r0 to r12, sp,
- *          lr, pc, cpsr, d0 to d31, fpscr, fpexc, and system registers such as SCTLR, TTBR0_EL1, DFSR
+ *          lr, pc, cpsr, d0 to d31, fpscr, fpexc, and system registers such as SCTLR, DFSR
  * Errors   failed: it could not be done; nothing has changed then, but where it is said
  * Source   QEMU 7.2 gdbstub.c, target/arm/gdbstub.c, softmmu/qtest.c
  */
@@ -25,9 +25,9 @@ enum core_op_kind {
                           * from user mode the emulator leaves the mode as it is */
     CORE_READ_MEMORY,    /* value := `bytes` (1, 2, 4) at an address as the program sees it (MMU) */
     CORE_WRITE_MEMORY,
-    CORE_READ_BUS,       /* the same at a physical address; also while it runs */
+    CORE_READ_BUS, /* the same at a physical address; also while it runs */
     CORE_WRITE_BUS,
-    CORE_ADD_POINT,      /* stop at `address`, `bytes` long, for `point` */
+    CORE_ADD_POINT, /* stop at `address`, `bytes` long, for `point` */
     CORE_REMOVE_POINT
 };
 

@@ -29,7 +29,8 @@
 
 /* What the debug unit must know of a board. */
 struct debug_board {
-    uint32_t ram_base, ram_bytes; /* where instructions can lie: elsewhere the emulator would abort */
+    /* Where instructions can lie: elsewhere the emulator would abort. */
+    uint32_t ram_base, ram_bytes;
 };
 
 enum { DEBUG_BREAKPOINTS = 6, DEBUG_WATCHPOINTS = 4 };
