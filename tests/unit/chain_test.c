@@ -1,5 +1,6 @@
 /*
- * The JTAG chain as a client sees it, by a small bitbang driver: TAPs, debug ports, access ports.
+ * The JTAG chain as a client sees it, by a small bitbang driver: TAPs, debug ports, access ports;
+ * and what OpenOCD sent and heard.
  */
 #include "tests/unit/testing.h"
 
@@ -92,6 +93,7 @@ static void say(struct jig *jig, const char *bytes, size_t count)
         count -= taken;
         if (jig->manual)
             break;
+        assert_true(taken > 0);
         complete_all(jig);
     }
 }
@@ -814,6 +816,41 @@ static void a_client_that_does_not_listen_is_waited_for(void **state)
     free(jig);
 }
 
+/* One line of a recording: what was sent, what was answered, or words about it. */
+static void replay(struct jig *jig, const char *line)
+{
+    char answer[CHAIN_OUTPUT_MAX];
+    size_t bytes = strcspn(line, "\n");
+
+    if (line[0] == '>')
+        say(jig, line + 2, bytes - 2);
+    if (line[0] != '<')
+        return;
+    assert_int_equal(chain_drain(&jig->chain, answer, bytes - 2), bytes - 2);
+    assert_memory_equal(answer, line + 2, bytes - 2);
+}
+
+static void what_openocd_was_content_with_is_answered_again(void **state)
+{
+    struct jig *jig = make_jig(2);
+    FILE *recording = fopen("tests/golden/openocd_two_taps.txt", "r");
+    char line[256];
+
+    (void)state;
+    assert_non_null(recording);
+    while (fgets(line, sizeof line, recording)) {
+        replay(jig, line);
+    }
+    fclose(recording);
+    assert_int_equal(chain_drain(&jig->chain, line, 1), 0);
+    assert_int_equal(chain_event(&jig->chain), CHAIN_QUIT);
+    assert_int_equal(word_at(jig, MEMORY_BASE + 0x10), 0xdeadbeef);
+    assert_int_equal(jig->memory[0x21], 0x77);
+    assert_int_equal(jig->done[jig->count - 2].address, 0x30000000);
+    assert_true(jig->done[jig->count - 2].failed);
+    free(jig);
+}
+
 TEST_MAIN(cmocka_unit_test(after_a_reset_every_tap_shows_its_identity),
           cmocka_unit_test(bypass_is_one_bit_that_begins_as_zero),
           cmocka_unit_test(instructions_begin_as_0001_and_are_as_long_as_the_chain),
@@ -841,4 +878,5 @@ TEST_MAIN(cmocka_unit_test(after_a_reset_every_tap_shows_its_identity),
           cmocka_unit_test(elsewhere_on_the_debug_bus_is_nothing),
           cmocka_unit_test(srst_and_good_bye_stop_the_chain_until_they_are_heard),
           cmocka_unit_test(other_characters_do_nothing),
-          cmocka_unit_test(a_client_that_does_not_listen_is_waited_for))
+          cmocka_unit_test(a_client_that_does_not_listen_is_waited_for),
+          cmocka_unit_test(what_openocd_was_content_with_is_answered_again))
