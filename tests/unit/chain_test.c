@@ -53,14 +53,17 @@ static void do_bus(struct jig *jig, struct access *access)
 {
     uint32_t offset = access->address - MEMORY_BASE;
 
-    access->failed = offset >= MEMORY_BYTES;
-    if (access->failed)
+    if (offset >= MEMORY_BYTES) {
+        access->failed = true;
         return;
+    }
     assert_int_equal(offset % access->bytes, 0);
-    if (access->write)
+    if (access->write) {
         memcpy(jig->memory + offset, &access->value, access->bytes);
-    else
+    } else {
+        access->value = UINT32_MAX; /* what is beyond the bytes is nobody's concern */
         memcpy(&access->value, jig->memory + offset, access->bytes);
+    }
 }
 
 static void complete(struct jig *jig, unsigned tap)
@@ -410,6 +413,22 @@ static void tdo_changes_when_the_clock_falls(void **state)
     say(jig, "0R4R0R4R0R4R0R4R", 16);
     assert_int_equal(chain_drain(&jig->chain, answer, 8), 8);
     assert_memory_equal(answer, "11111100", 8);
+    free(jig);
+}
+
+static void tdo_is_high_when_no_bits_are_shifted(void **state)
+{
+    struct jig *jig = make_jig(1);
+    char answer[4];
+
+    (void)state;
+    reset(jig);
+    move(jig, "100001"); /* the next bit would be zero */
+    say(jig, "0R", 2);
+    move(jig, "0");
+    say(jig, "0R", 2);
+    assert_int_equal(chain_drain(&jig->chain, answer, 4), 2);
+    assert_memory_equal(answer, "11", 2);
     free(jig);
 }
 
@@ -784,7 +803,8 @@ static void other_characters_do_nothing(void **state)
     struct chain before;
 
     (void)state;
-    reset(jig);
+    chain_take(&jig->chain, (const uint8_t *)"u", 1);
+    assert_int_equal(chain_event(&jig->chain), CHAIN_RESET_BEGINS);
     before = jig->chain;
     for (unsigned c = 0; c < 256; c++) {
         uint8_t byte = (uint8_t)c;
@@ -859,6 +879,7 @@ TEST_MAIN(cmocka_unit_test(after_a_reset_every_tap_shows_its_identity),
           cmocka_unit_test(trst_resets_and_holds_but_keeps_the_ports),
           cmocka_unit_test(a_scan_may_pause_and_go_on),
           cmocka_unit_test(tdo_changes_when_the_clock_falls),
+          cmocka_unit_test(tdo_is_high_when_no_bits_are_shifted),
           cmocka_unit_test(power_is_acknowledged_as_requested),
           cmocka_unit_test(without_power_an_access_is_an_error),
           cmocka_unit_test(what_is_read_comes_out_in_the_next_scan),
