@@ -15,7 +15,7 @@ MESH ?= cube:4
 SIZES ?= 16 100 1000 10000 65536
 TESTS ?= .
 BENCHES ?=
-FUZZ ?= frame node host image
+FUZZ ?= frame node host image chain
 FUZZ_SECONDS ?= 600
 DIMS ?= 4-16
 SCALE_SECONDS ?= 300
@@ -95,6 +95,7 @@ FUZZ_HOST = $(TARGET_OPTIONS) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c ho
 	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/topology.c host/unwind.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
+FUZZ_CHAIN := fuzz/chain_fuzz.c fuzz/fuzz.c jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
-FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image)
+FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
 # What the tests need that TESTS picks by layer/name.
@@ -353,6 +354,7 @@ $(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
 $(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
 $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER) $(CRC_TABLES),-ljansson -lnettle,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
+$(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
 
 $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES_LARGE) host/check.c)
 	@mkdir -p $(@D)
