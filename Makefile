@@ -51,13 +51,13 @@ TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.
 	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c host/symbols.c \
 	host/target.c host/topology.c host/unwind.c host/up.c host/view.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
-JTAG := jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
+JTAG := jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/notice.c jtag/rom_table.c jtag/rsp.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/line_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
-	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/report_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
+	tests/unit/generic_timer_test.c tests/unit/line_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
+	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/report_test.c tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
