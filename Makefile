@@ -51,7 +51,8 @@ TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.
 	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c host/symbols.c \
 	host/target.c host/topology.c host/unwind.c host/up.c host/view.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
-JTAG := jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/notice.c jtag/rom_table.c jtag/rsp.c
+JTAG := jtag/chain.c jtag/dap.c jtag/description.c jtag/mem_ap.c jtag/notice.c jtag/qtest.c jtag/rom_table.c \
+	jtag/rsp.c jtag/stub.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
