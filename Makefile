@@ -51,14 +51,16 @@ TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.
 	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c host/symbols.c \
 	host/target.c host/topology.c host/unwind.c host/up.c host/view.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
-JTAG := jtag/chain.c jtag/dap.c jtag/description.c jtag/mem_ap.c jtag/notice.c jtag/qtest.c jtag/rom_table.c \
-	jtag/rsp.c jtag/stub.c
+JTAG := jtag/chain.c jtag/dap.c jtag/description.c jtag/mem_ap.c jtag/notice.c jtag/qtest.c jtag/relay.c \
+	jtag/rom_table.c jtag/rsp.c jtag/stub.c \
+	jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/herald.c jtag/main.c jtag/peer.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/line_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
-	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/report_test.c tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
+	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
+	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
@@ -154,7 +156,7 @@ TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TEST
 
 # What the tests need that TESTS picks by layer/name.
 picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
-SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/ecube-checked $(B)/bench/scale
+SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/ecube-checked $(B)/ecube-jtag-checked $(B)/bench/scale
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
@@ -163,7 +165,7 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
-all: $(KERNEL) $(B)/ecube $(SDK) $(EXAMPLE_ELFS)
+all: $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS)
 
 ## boot a 16-node hypercube and run the complete exchange on it (MESH=cube:D, SIZES="bytes ...")
 run: all
@@ -252,10 +254,18 @@ $(B)/ecube: $(call native,$(TOOL) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LAR
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 
+$(B)/ecube-jtag: $(call native,$(JTAG))
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^ -luv
+
 # The same with sanitizers, for system tests.
 $(B)/ecube-checked: $(call checked,host/main.c) $(B)/host/rooms.a
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ $(TOOL_LIBS)
+
+$(B)/ecube-jtag-checked: $(call checked,$(JTAG))
+	@echo "  link  $@"
+	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -luv
 
 $(B)/schedule_gen: $(call native,$(GENERATOR) collectives/walker.c)
 	@echo "  link  $@"
