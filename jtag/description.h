@@ -5,7 +5,8 @@
  * order in which they are named. Registers are numbered on from one file to the next.
  *
  *     <xi:include href="arm-core.xml"/>
- *     <reg name="cpsr" bitsize="32" regnum="25"/>    <reg name="SCTLR" bitsize="32" group="cp_regs"/>
+ *     <reg name="cpsr" bitsize="32" regnum="25"/>
+ *     <reg name="SCTLR" bitsize="32" group="cp_regs"/>
  *
  * Errors   what is too much, or malformed, is left out
  * Context  any; pure

@@ -1,7 +1,7 @@
 /*
  * emulator.h - the debug side of one node's emulator: its gdbstub and its physical memory.
  *
- *     nK.stub    one debugger at a time: the chain, or one GDB; connected only while one has the node
+ *     nK.stub    one debugger at a time, the chain or one GDB; connected while one has the node
  *     nK.qtest   memory; connected from the first use on
  *
  * For the chain a node does operations (core.h), one at a time. For a GDB it passes packets on
@@ -9,8 +9,8 @@
  * software-generated interrupt is made pending, which wakes it and is not taken, for the stub masks
  * interrupts in a step; it is taken back before anybody hears of the step's end.
  *
- * Errors   an operation that the emulator does not do within EMULATOR_BOUND_MS fails, and the stub is
- *          given up; without an emulator everything fails at once
+ * Errors   an operation that the emulator does not do within EMULATOR_BOUND_MS fails, and the stub
+ *          is given up; without an emulator everything fails at once
  * Context  the loop's thread
  * Source   QEMU 7.2 gdbstub.c, softmmu/qtest.c; ARM IHI 0048B, 4.3.14 and 4.3.15 (SGI registers)
  */

@@ -1,5 +1,5 @@
 /*
- * notice.h - what the owner of a machine's debug sockets tells whoever has started it: lines of text.
+ * notice.h - lines that the owner of a machine's debug sockets tells whoever has started it.
  *
  *     ready                                     all sockets are served
  *     node 5 running -                          nobody has it

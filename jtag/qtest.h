@@ -4,8 +4,8 @@
  *     readl 0x40000000            OK 0x0000000012345678
  *     writel 0x40000000 0x1       OK
  *
- * A write is done when it is asked for; its answer comes before that of the next read. Bus errors do
- * not show, so addresses are checked before.
+ * A write is done when it is asked for; its answer comes before that of the next read. Bus errors
+ * do not show, so addresses are checked before.
  *
  * Errors   an answer that was not expected: QTEST_BROKEN, the connection is of no more use
  * Context  any; pure

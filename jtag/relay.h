@@ -2,14 +2,14 @@
  * relay.h - one GDB at one node: its packets go to the node's stub and the answers come back, read
  * on the way, so that it is known whether the node runs.
  *
- *     GDB ──► relay_feed ──► ask ──► stub        stub ──► relay_answer ──► say ──► GDB
+ *     GDB -> relay_feed -> ask -> stub        stub -> relay_answer -> say -> GDB
  *
  * A packet is passed on when the one before was answered; while the node runs only ^C is. In a
  * machine whose nodes were started without a program, one that is told to run where no memory is
  * would end its emulator: it stands, and GDB is told that it runs.
  *
- * Somebody whom the node does not serve gets one line, in answer to a packet whose failure GDB shows
- * and after which it gives up.
+ * Somebody whom the node does not serve gets one line, in answer to a packet whose failure GDB
+ * shows, and after which it gives up.
  *
  * Whoever owns a relay looks at its state after each call.
  *
