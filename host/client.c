@@ -16,16 +16,19 @@ struct found {
     char names[200];
 };
 
-static int connect_to(const char *name)
+int client_open(const char *name, bool wait)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char path[RUNDIR_PATH_MAX];
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | (wait ? 0 : SOCK_NONBLOCK), 0);
+    int error;
 
     rundir_path(path, name);
     snprintf(address.sun_path, sizeof address.sun_path, "%s/control", path);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        error = errno;
         close(fd);
+        errno = error;
         return -1;
     }
     return fd;
@@ -34,7 +37,7 @@ static int connect_to(const char *name)
 static void visit(void *context, const char *name)
 {
     struct found *found = context;
-    int fd = connect_to(name);
+    int fd = client_open(name, true);
     size_t used = strlen(found->names);
 
     if (fd < 0) { /* the directory of a run, or one whose mesh is just ending */
@@ -69,7 +72,7 @@ int client_connect(const char *name, struct message *message)
     if (rundir_name_check(name, message) != 0) {
         return -1;
     }
-    fd = connect_to(name);
+    fd = client_open(name, true);
     if (fd < 0) {
         return message_set(message,
                            "no mesh named '%.40s' is up: start it with 'ecube up --name %.40s'",
@@ -78,7 +81,7 @@ int client_connect(const char *name, struct message *message)
     return fd;
 }
 
-static int send_request(int fd, json_t *request)
+int client_send(int fd, json_t *request)
 {
     char *text = json_dumps(request, JSON_COMPACT);
     size_t bytes = text ? strlen(text) : 0;
@@ -101,7 +104,7 @@ json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const j
     char *line = NULL;
     size_t room = 0;
 
-    if (!answers || send_request(fd, request) != 0) {
+    if (!answers || client_send(fd, request) != 0) {
         message_set(message, "the mesh does not take requests");
         if (answers) {
             fclose(answers);

@@ -5,8 +5,16 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "host/message.h"
+
+/* Connects to the control socket of the mesh of this name. Unless it may wait, it fails where the
+ * mesh takes nobody now, with errno EAGAIN, and the descriptor does not block. */
+int client_open(const char *name, bool wait);
+
+/* Sends a request, which is taken over; -1: it was not taken. */
+int client_send(int fd, json_t *request);
 
 /* Connects to the mesh of this name, or with NULL to the only one that is up. Returns a
  * descriptor, or -1. */

@@ -20,6 +20,7 @@ static const struct verb verbs[] = {
     {"run", verb_run, "boot a mesh, run a program on every node, end the mesh"},
     {"up", verb_up, "boot a mesh that stays"},
     {"load", verb_load, "run a program on a mesh that is up"},
+    {"list", verb_list, "show the meshes that are up"},
     {"ps", verb_ps, "show the nodes of a mesh that is up"},
     {"console", verb_console, "show what programs print on a mesh that is up"},
     {"cut", verb_cut, "cut a link of a mesh that is up"},

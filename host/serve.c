@@ -22,6 +22,8 @@ struct server {
     json_t *waiter_request;
     uint64_t waiter_since_ms, waiter_timeout_ms;
     uv_timer_t waiter_timer;
+    struct rundir rundir;
+    uint64_t start_us;
     int report_fd; /* -1 when the boot is over */
     int status;
 };
@@ -238,6 +240,23 @@ static void on_queried(void *context, struct mesh *mesh)
     }
 }
 
+static const char *state_text(const struct server *server)
+{
+    return server->mesh.broken ? "broken" : server->report_fd >= 0 ? "booting" : "whole";
+}
+
+/* What is known without asking the nodes. */
+static void serve_info(struct server *server, struct client *client)
+{
+    const struct mesh *mesh = &server->mesh;
+
+    client_tell(client, json_pack("{s:s, s:i, s:s, s:i, s:s, s:f, s:s, s:s}", "event", "end",
+                                  "status", 0, "mesh", mesh->options.topology.name, "nodes",
+                                  (int)mesh->options.topology.nodes, "state", state_text(server),
+                                  "age_s", (double)(uv_hrtime() / 1000 - server->start_us) / 1e6,
+                                  "directory", server->rundir.path, "kernel", mesh->target.kernel));
+}
+
 static void serve_fault(struct mesh *mesh, struct client *client, const char *verb,
                         const json_t *request)
 {
@@ -269,7 +288,9 @@ static void on_request(void *context, struct client *client, const json_t *reque
     struct server *server = context;
     const char *verb = json_string_value(json_object_get(request, "verb"));
 
-    if (server->report_fd >= 0) {
+    if (verb && strcmp(verb, "info") == 0) {
+        serve_info(server, client);
+    } else if (server->report_fd >= 0) {
         client_refuse(client, "the mesh is still booting");
     } else if (!verb) {
         client_refuse(client, "malformed request");
@@ -356,18 +377,20 @@ int serve_mesh(const char *name, const struct mesh_options *options, const struc
                                .print = on_print,
                                .booted = on_booted,
                                .ended = on_ended};
-    struct rundir rundir;
     struct message message;
 
     server.report_fd = report_fd;
-    if (rundir_create(&rundir, name, &message) != 0 || listen_on(&server, &rundir, &message) != 0 ||
-        mesh_start(&server.mesh, &server.loop, options, target, &rundir, &owner, &message) != 0) {
+    server.start_us = uv_hrtime() / 1000;
+    if (rundir_create(&server.rundir, name, &message) != 0 ||
+        listen_on(&server, &server.rundir, &message) != 0 ||
+        mesh_start(&server.mesh, &server.loop, options, target, &server.rundir, &owner, &message) !=
+            0) {
         json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text", message.text,
                                   "status", STATUS_BAD_INPUT);
 
         report_boot(&server, event);
         json_decref(event);
-        rundir_remove(&rundir);
+        rundir_remove(&server.rundir);
         return STATUS_BAD_INPUT;
     }
     uv_run(&server.loop, UV_RUN_DEFAULT);
@@ -379,6 +402,6 @@ int serve_mesh(const char *name, const struct mesh_options *options, const struc
         uv_run(&server.loop, UV_RUN_NOWAIT);
     }
     mesh_free(&server.mesh);
-    rundir_remove(&rundir);
+    rundir_remove(&server.rundir);
     return server.status;
 }

@@ -6,6 +6,7 @@
  *
  *   load        path, arguments, strategy, x, timeout_ms, verbose:
  *               events of the run, then end with status and result
+ *   info        end with mesh, nodes, state, age_s, directory, kernel: at once, also during boot
  *   ps          end with mesh, broken, boot_ms and nodes
  *   console     console and trouble events until the mesh ends
  *   cut, kill   what: end

@@ -109,7 +109,7 @@ no_mesh_name() {
 json_unwritable() { tool_fails 2 'JSON' run --mesh cube:0 --json /nowhere/x.json "$arguments"; }
 
 help_of_every_verb() {
-    for verb in run up load ps console down cut kill sim; do
+    for verb in run up load ps list console down cut kill sim; do
         tool_succeeds "$verb" --help
         mv out long
         tool_succeeds "$verb" -h
@@ -120,7 +120,7 @@ help_of_every_verb() {
 }
 
 one_word_too_many() {
-    for words in up ps console down 'cut 0-1' 'kill 3' 'sim exchange'; do
+    for words in up ps list console down 'cut 0-1' 'kill 3' 'sim exchange'; do
         # shellcheck disable=SC2086 -- words are meant to split
         tool_fails 2 "^ecube: 'extra' is one word too many$" $words extra
     done
