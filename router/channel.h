@@ -59,6 +59,13 @@ static inline void channel_progress(struct channel *channel, uint64_t now_us)
         channel->retry_us = now_us + RETRY_US;
 }
 
+/* Silence begins anew. */
+static inline void channel_forgive(struct channel *channel, uint64_t now_us)
+{
+    channel->progress_us = now_us;
+    channel->asked_us = channel->asked_us ? now_us : 0;
+}
+
 /* Has an acknowledgement sent with the next channel_flush. */
 static inline void channel_acknowledge(struct channel *channel)
 {

@@ -475,3 +475,9 @@ void router_kill_port(struct router *router, unsigned port, int reason)
 {
     channel_kill(&router->ports[port].channel, (uint8_t)reason);
 }
+
+void router_forgive(struct router *router, uint64_t now_us)
+{
+    for (unsigned p = 0; p < router->port_count; p++)
+        channel_forgive(&router->ports[p].channel, now_us);
+}

@@ -112,6 +112,28 @@ static void a_node_that_stands_still_for_long_takes_part_again(void **state)
     mesh_free(mesh);
 }
 
+static void a_silence_that_the_host_forgives_does_not_count(void **state)
+{
+    bool taken[PORTS][LINK_BUFFERS_MAX];
+
+    (void)state;
+    struct mesh *mesh = patient(2000);
+    for (unsigned p = 0; p < PORTS; p++)
+        memory_link_stop(&mesh->nodes[0].ends[p], taken[p]);
+    bool own[LINK_BUFFERS_MAX];
+    memory_link_stop(&mesh->nodes[0].ends[2], own);
+    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 0, NULL, 0), E_OK);
+    turn(mesh);
+    for (unsigned i = 0; i < 60; i++) {
+        pass_s(mesh, 1);
+        router_forgive(&mesh->host, mesh->now_us);
+    }
+    assert_int_not_equal(mesh->host.ports[0].channel.state, LINK_DEAD);
+    pass_s(mesh, 3);
+    assert_int_equal(mesh->host.ports[0].channel.state, LINK_DEAD);
+    mesh_free(mesh);
+}
+
 /* Its user may have stopped it, as with Ctrl-Z. */
 static void a_host_that_stands_still_is_waited_for(void **state)
 {
@@ -170,6 +192,7 @@ static void a_question_that_cannot_be_answered_at_once_is_answered_later(void **
 }
 
 TEST_MAIN(cmocka_unit_test(a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before),
+          cmocka_unit_test(a_silence_that_the_host_forgives_does_not_count),
           cmocka_unit_test(a_host_that_stands_still_is_waited_for),
           cmocka_unit_test(a_node_that_stands_still_for_long_takes_part_again),
           cmocka_unit_test(a_question_that_cannot_be_answered_at_once_is_answered_later))
