@@ -45,11 +45,13 @@ LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
 TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/down.c host/download.c host/duration.c \
-	host/fault.c host/host_link.c host/image.c host/inject.c host/launcher.c host/line.c host/list.c host/load.c host/main.c host/mesh.c \
-	host/mesh_boot.c host/mesh_console.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
-	host/mesh_time.c host/message.c host/offspring.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
+	host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/launcher.c host/line.c host/list.c host/load.c host/main.c host/mesh.c \
+	host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
+	host/mesh_time.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
 	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c host/symbols.c \
 	host/target.c host/topology.c host/unwind.c host/up.c host/view.c
+# What of it the tool has, too.
+TOOL_JTAG := jtag/notice.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
 JTAG := jtag/chain.c jtag/dap.c jtag/description.c jtag/mem_ap.c jtag/notice.c jtag/qtest.c jtag/relay.c \
 	jtag/rom_table.c jtag/rsp.c jtag/stub.c \
@@ -95,7 +97,7 @@ FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c r
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols, available.
 FUZZ_HOST = $(TARGET_OPTIONS) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
-	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
+	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/topology.c host/unwind.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 FUZZ_CHAIN := fuzz/chain_fuzz.c fuzz/fuzz.c jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
@@ -250,7 +252,7 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
 		-o $@ $(KERNEL_OBJECTS)
 
-$(B)/ecube: $(call native,$(TOOL) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
+$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 
@@ -305,6 +307,10 @@ $(B)/lib/libecube.a: $(call program,$(LIBRARY)) Makefile
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $(filter %.o,$^)
 
 $(B)/lib/crt0.o: $(call program,$(LIBRARY_START))
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(B)/virt/openocd.cfg: board/virt/openocd.cfg
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 

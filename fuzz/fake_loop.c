@@ -11,6 +11,7 @@
 #include "drivers/check.h"
 #include "host/available.h"
 #include "host/image.h"
+#include "host/jtag.h"
 #include "host/launcher.h"
 #include "host/symbols.h"
 
@@ -94,6 +95,13 @@ int uv_timer_stop(uv_timer_t *handle)
     if (timer)
         timer->handle = NULL;
     return 0;
+}
+
+uint64_t uv_timer_get_due_in(const uv_timer_t *handle)
+{
+    const struct timer *timer = find(handle);
+
+    return timer && timer->due_ms > fake_world.now_ms ? timer->due_ms - fake_world.now_ms : 0;
 }
 
 int uv_is_active(const uv_handle_t *handle)
@@ -200,6 +208,25 @@ void launcher_stop(struct launcher *launcher)
         close(launcher->host_fds[i]);
         close(fake_world.node_fds[i]);
     }
+}
+
+int jtag_start(struct jtag *jtag, uv_loop_t *loop, const struct target *target,
+               const struct jtag_options *options, const struct rundir *rundir,
+               const struct jtag_owner *owner, struct message *message)
+{
+    (void)loop, (void)target, (void)options, (void)rundir, (void)message;
+    *jtag = (struct jtag){.owner = *owner};
+    return 0;
+}
+
+void jtag_reap(struct jtag *jtag)
+{
+    (void)jtag;
+}
+
+void jtag_stop(struct jtag *jtag)
+{
+    (void)jtag;
 }
 
 unsigned available_share_permille(void)

@@ -165,3 +165,39 @@ int client_run(const char *name, json_t *request, void (*event)(void *context, c
     json_decref(last);
     return status;
 }
+
+json_t *client_info(const char *name, struct message *message)
+{
+    int fd = client_connect(name, message);
+    json_t *answer;
+    const char *text;
+
+    if (fd < 0) {
+        return NULL;
+    }
+    answer = client_ask(fd, json_pack("{s:s}", "verb", "info"), NULL, NULL, message);
+    close(fd);
+    text = json_string_value(json_object_get(answer, "text"));
+    if (text) {
+        message_set(message, "%s", text);
+        json_decref(answer);
+        answer = NULL;
+    }
+    return answer;
+}
+
+int client_check_free(const json_t *mesh, int node, struct message *message)
+{
+    const json_t *list = json_object_get(mesh, "debuggers");
+    size_t nodes = json_array_size(list);
+
+    for (size_t i = 0; i < nodes; i++) {
+        const char *holder = json_string_value(json_object_get(json_array_get(list, i), "holder"));
+
+        if (holder && (node == CLIENT_ALL_NODES || node == (int)i)) {
+            return message_set(message, "node %u is held by %s: it can have one debugger",
+                               (unsigned)i, holder);
+        }
+    }
+    return 0;
+}

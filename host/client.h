@@ -25,6 +25,13 @@ int client_connect(const char *name, struct message *message);
 json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const json_t *event),
                    void *context, struct message *message);
 
+/* What a mesh tells at once (serve.h, info), and "name"; NULL with a message when there is none. */
+json_t *client_info(const char *name, struct message *message);
+
+/* Fails when somebody debugs that node, or any. */
+enum { CLIENT_ALL_NODES = -1 };
+int client_check_free(const json_t *info, int node, struct message *message);
+
 /* Connects, asks, closes; prints what is wrong and returns the exit status, the answer's
  * "status" when there is one. *answer, unless NULL, gets the last event. */
 int client_run(const char *name, json_t *request, void (*event)(void *context, const json_t *event),

@@ -158,12 +158,13 @@ static void on_child_signal(uv_signal_t *handle, int number)
 
     (void)number;
     launcher_reap(&mesh->launcher, mesh_node_died, mesh);
+    jtag_reap(&mesh->jtag);
 }
 
 static void open_handles(struct mesh *mesh)
 {
     uv_timer_t *timers[] = {&mesh->bound_timer, &mesh->patience_timer, &mesh->failure_timer,
-                            &mesh->tick_timer, &mesh->query_timer};
+                            &mesh->tick_timer,  &mesh->query_timer,    &mesh->stand_timer};
 
     for (unsigned i = 0; i < sizeof timers / sizeof timers[0]; i++) {
         uv_timer_init(mesh->loop, timers[i]);
@@ -201,8 +202,13 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
         return -1;
     }
     mesh_boot_begin(mesh);
+    if (mesh_debug_start(mesh, rundir, message) != 0) {
+        return -1;
+    }
     return host_links_start(&mesh->host, loop, &options->topology, &options->profile,
-                            options->patience_ms, mesh->launcher.host_fds, message);
+                            options->link_patience_ms ? options->link_patience_ms
+                                                      : options->patience_ms,
+                            mesh->launcher.host_fds, message);
 }
 
 void mesh_close(struct mesh *mesh)
@@ -210,7 +216,8 @@ void mesh_close(struct mesh *mesh)
     uv_handle_t *handles[] = {
         (uv_handle_t *)&mesh->bound_timer,   (uv_handle_t *)&mesh->patience_timer,
         (uv_handle_t *)&mesh->failure_timer, (uv_handle_t *)&mesh->tick_timer,
-        (uv_handle_t *)&mesh->query_timer,   (uv_handle_t *)&mesh->child_signal};
+        (uv_handle_t *)&mesh->query_timer,   (uv_handle_t *)&mesh->stand_timer,
+        (uv_handle_t *)&mesh->child_signal};
 
     if (!mesh->handles_open) {
         return;
@@ -225,6 +232,7 @@ void mesh_close(struct mesh *mesh)
         uv_close((uv_handle_t *)&mesh->injection_timers[i], NULL);
     }
     launcher_stop(&mesh->launcher);
+    jtag_stop(&mesh->jtag);
 }
 
 void mesh_free(struct mesh *mesh)

@@ -23,6 +23,7 @@
 #include "host/download.h"
 #include "host/host_link.h"
 #include "host/image.h"
+#include "host/jtag.h"
 #include "host/launcher.h"
 #include "host/line.h"
 #include "host/message.h"
@@ -65,6 +66,11 @@ struct mesh_console {
 
 struct mesh_node {
     bool dead; /* its process has ended */
+    enum jtag_state debug;
+    bool blank;                     /* started without a kernel, and never told to run */
+    char holder[JTAG_HOLDER_MAX];   /* who debugs it; empty: nobody */
+    bool was_reset;                 /* through a debugger, after the boot */
+    char resetter[JTAG_HOLDER_MAX]; /* who did that */
     bool links_told, links_complete, links_right;
     struct mesh_port ports[TOPOLOGY_PORTS_MAX];
     bool receipted;
@@ -93,8 +99,10 @@ struct mesh_options {
     struct topology topology;
     struct profile profile;
     const char *profile_name;
-    uint32_t patience_ms; /* what is silent for longer is dead; 0: DEAD_AFTER_MS */
-    uint32_t timeout_ms;  /* from the start on, to the end of the first job; 0: none but a job's */
+    uint32_t patience_ms;      /* what is silent for longer is dead; 0: DEAD_AFTER_MS */
+    uint32_t link_patience_ms; /* the same, of links; 0: patience_ms */
+    bool chain;                /* ecube-jtag serves a JTAG chain */
+    uint32_t timeout_ms; /* from the start on, to the end of the first job; 0: none but a job's */
     struct mesh_injection injections[INJECTIONS_MAX];
     unsigned injection_count;
     struct launcher_crossing crossings[INJECTIONS_MAX];
@@ -155,6 +163,7 @@ struct mesh_owner {
     void (*emit)(void *context, json_t *event); /* takes over the reference */
     /* A program has printed a line; mesh_line_taken is owed for it. */
     void (*print)(void *context, const struct line *line);
+    void (*blank)(void *context); /* the nodes wait for debuggers to give them a kernel */
     void (*booted)(void *context, int status);                /* 0, or STATUS_MESH */
     void (*ended)(void *context, int status, json_t *result); /* takes over the reference */
 };
@@ -166,18 +175,26 @@ struct mesh {
     struct target target;
     struct launcher launcher;
     struct host_links host;
+    struct jtag jtag;
     uv_signal_t child_signal;
     uv_timer_t bound_timer;    /* --timeout */
     uv_timer_t patience_timer; /* ticks in boot and download */
     uv_timer_t failure_timer;
     uv_timer_t tick_timer; /* boot grace, repeated offers, watching for stalls */
     uv_timer_t query_timer;
+    uv_timer_t stand_timer; /* ticks while debuggers have stopped nodes */
     uv_timer_t injection_timers[INJECTIONS_MAX];
     bool handles_open;
 
     enum mesh_phase phase;
-    bool broken;  /* a node or link is gone */
-    bool crossed; /* a node has told of a crossed cable in the boot */
+    bool broken;      /* a node or link is gone */
+    bool crossed;     /* a node has told of a crossed cable in the boot */
+    bool debug_ready; /* debuggers can connect */
+    bool debug_gone;  /* and no more */
+    bool stands;      /* a debugger has stopped a node: the clocks stand still */
+    unsigned stand_ticks;
+    bool bounded;           /* --timeout counts */
+    uint64_t bound_left_ms; /* of it, while the clocks stand still */
     struct mesh_node *nodes;
     struct mesh_dead_link dead_links[DEAD_LINKS_MAX];
     unsigned dead_link_count, dead_links_told;
@@ -241,6 +258,21 @@ json_t *mesh_describe_nodes(const struct mesh *mesh);
 
 /* The dead nodes, and the dead links between nodes that live: "node 3", "link 0-1". */
 json_t *mesh_describe_dead(const struct mesh *mesh);
+
+/* What debuggers do to a node: state (running, halted, lost, blank), holder; null: nothing. */
+json_t *mesh_describe_debug(const struct mesh *mesh, uint32_t rank);
+
+/* The same in words: "halted by gdb-multiarch (process 77)". */
+enum { MESH_HALTED_TEXT_MAX = 160 };
+const char *mesh_debug_text(const struct mesh *mesh, uint32_t rank,
+                            char text[MESH_HALTED_TEXT_MAX]);
+
+/* Whether a debugger has stopped the node, or any node: then the tool's clocks stand still. */
+bool mesh_is_halted(const struct mesh *mesh, uint32_t rank);
+bool mesh_stands(const struct mesh *mesh);
+
+/* How many nodes have no kernel yet. */
+unsigned mesh_blank_count(const struct mesh *mesh);
 
 /* Whether a link is known to be dead. */
 bool mesh_link_is_dead(const struct mesh *mesh, uint32_t a, uint32_t b);

@@ -313,6 +313,13 @@ static void give_up(struct mesh *mesh)
 
     uv_timer_stop(&mesh->tick_timer);
     uv_timer_stop(&mesh->patience_timer);
+    if (mesh->nodes_right == mesh->options.topology.nodes) {
+        mesh_fail(mesh, boot_members(mesh, told, 0),
+                  "boot failed: the server of debuggers (ecube-jtag) is not ready after %.10g s "
+                  "(--patience)",
+                  (double)mesh_patience_us(mesh) / 1e6);
+        return;
+    }
     if (crossed) {
         mesh_fail(mesh, boot_members(mesh, told, crossed),
                   "boot failed: %u links are crossed, %u of %u nodes answered", crossed, told,
@@ -400,6 +407,14 @@ static void finish_boot(struct mesh *mesh)
     mesh->owner.booted(mesh->owner.context, 0);
 }
 
+void mesh_boot_check(struct mesh *mesh)
+{
+    if (mesh->phase == MESH_BOOT && !mesh->broken && mesh->debug_ready &&
+        mesh->nodes_right == mesh->options.topology.nodes) {
+        finish_boot(mesh);
+    }
+}
+
 static bool has_crossed(const struct mesh_node *node, unsigned ports)
 {
     for (unsigned p = 0; p < ports; p++) {
@@ -433,9 +448,9 @@ void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
     node->links_right = node_is_right(mesh, packet->node);
     mesh->nodes_right += node->links_right;
     mesh_emit_progress(mesh, "boot", mesh->nodes_right, mesh->options.topology.nodes);
-    if (mesh->nodes_right == mesh->options.topology.nodes) {
-        finish_boot(mesh);
-    } else if (has_crossed(node, ports) || mesh->crossed) {
+    mesh_boot_check(mesh);
+    if (mesh->nodes_right < mesh->options.topology.nodes &&
+        (has_crossed(node, ports) || mesh->crossed)) {
         mesh->crossed = true;
         uv_timer_start(&mesh->tick_timer, on_crossed,
                        nodes_told(mesh) < mesh->options.topology.nodes ? CROSSED_GRACE_MS : 0, 0);

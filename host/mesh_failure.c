@@ -10,7 +10,7 @@
 #include "host/mesh_internal.h"
 #include "router/router.h"
 
-enum { DEATHS_TOLD_MAX = 4 };
+enum { DEATHS_TOLD_MAX = 4, DEBUG_REASON_MAX = MESH_HALTED_TEXT_MAX + 80 };
 
 static const char *reason_text(uint8_t reason)
 {
@@ -150,10 +150,44 @@ static json_t *link_members(const char *kind, const struct mesh *mesh,
     return members;
 }
 
+/* Why a link has died, when a debugger is the reason: a node at one of its ends was reset, or has
+ * been halted for longer than the other end waits. */
+static bool debugger_reason(const struct mesh *mesh, const struct mesh_dead_link *link,
+                            char text[DEBUG_REASON_MAX])
+{
+    uint32_t ends[2] = {link->node, link->peer};
+    char words[MESH_HALTED_TEXT_MAX];
+
+    for (unsigned i = 0; i < 2; i++) {
+        const struct mesh_node *node = &mesh->nodes[ends[i]];
+
+        if (ends[i] < mesh->options.topology.nodes && node->was_reset) {
+            snprintf(text, DEBUG_REASON_MAX, "node %u was reset through a debugger%s%s%s",
+                     (unsigned)ends[i], node->resetter[0] ? " (" : "", node->resetter,
+                     node->resetter[0] ? ")" : "");
+            return true;
+        }
+        if (ends[i] < mesh->options.topology.nodes && link->reason == DEAD_TIMEOUT &&
+            mesh_is_halted(mesh, ends[i])) {
+            snprintf(text, DEBUG_REASON_MAX, "node %u is %s, for longer than --patience",
+                     (unsigned)ends[i], mesh_debug_text(mesh, ends[i], words));
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *why_dead(const struct mesh *mesh, const struct mesh_dead_link *link,
+                            char text[DEBUG_REASON_MAX])
+{
+    return debugger_reason(mesh, link, text) ? text : reason_text(link->reason);
+}
+
 static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
 {
     const struct topology *topology = &mesh->options.topology;
     const char *phase = mesh_phase_name(mesh->phase);
+    char why[DEBUG_REASON_MAX];
 
     if (end_is_dead(mesh, link)) {
         return; /* the node's death has been told */
@@ -162,19 +196,19 @@ static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
         mesh_emit_trouble(mesh, link_members("host-link-died", mesh, link),
                           "the host link of node %u (rank %u) died during %s: %s",
                           (unsigned)link->node, (unsigned)link->node, phase,
-                          reason_text(link->reason));
+                          why_dead(mesh, link, why));
     } else if (link->peer >= topology->nodes) {
         mesh_emit_trouble(
             mesh, link_members("link-died", mesh, link),
             "a link of node %u (rank %u) died during %s before its other end was known: %s",
-            (unsigned)link->node, (unsigned)link->node, phase, reason_text(link->reason));
+            (unsigned)link->node, (unsigned)link->node, phase, why_dead(mesh, link, why));
     } else {
         mesh_emit_trouble(mesh, link_members("link-died", mesh, link),
                           "link %u-%u (dimension %d) died during %s: %s, told by node %u (rank %u)",
                           (unsigned)(link->node < link->peer ? link->node : link->peer),
                           (unsigned)(link->node < link->peer ? link->peer : link->node),
                           topology_dimension(topology, link->node, link->peer), phase,
-                          reason_text(link->reason), (unsigned)link->node, (unsigned)link->node);
+                          why_dead(mesh, link, why), (unsigned)link->node, (unsigned)link->node);
     }
 }
 

@@ -67,7 +67,17 @@ void mesh_unbound(struct mesh *mesh);
 /* The members of the trouble that it has ended a phase. */
 json_t *mesh_timeout_members(const struct mesh *mesh, uint32_t limit_ms);
 
+/* --timeout stands still, and goes on. */
+void mesh_bound_hold(struct mesh *mesh);
+void mesh_bound_go_on(struct mesh *mesh);
+
+/* mesh_debug.c */
+/* Starts ecube-jtag, if the mesh has one. */
+int mesh_debug_start(struct mesh *mesh, const struct rundir *rundir, struct message *message);
+
 /* mesh_boot.c */
+/* The boot is over when all links are right and debuggers can connect. */
+void mesh_boot_check(struct mesh *mesh);
 void mesh_boot_begin(struct mesh *mesh);
 void mesh_boot_tick(struct mesh *mesh, uint64_t passed_us);
 void mesh_boot_timeout(struct mesh *mesh);

@@ -203,9 +203,9 @@ void mesh_load_tick(struct mesh *mesh, uint64_t passed_us)
         if (node->silent_us >= SILENCE_TOLD_US && !mesh->silence_told) {
             mesh->silence_told = true;
             mesh_emit_trouble(mesh, node_members("download-waits", rank),
-                              "the download waits: node %u (rank %u) does not answer (is it "
-                              "stopped in a debugger?)",
-                              (unsigned)rank, (unsigned)rank);
+                              "the download waits: node %u (rank %u) does not answer%s",
+                              (unsigned)rank, (unsigned)rank,
+                              mesh->target.jtag[0] ? "" : " (is it stopped in a debugger?)");
         }
         if (node->silent_us >= patience_us + patience_us / 2) {
             mesh_fail(
@@ -285,7 +285,7 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
     mesh->job.clock_base_ns = mesh->model_ns;
     mesh->job.clock_ns = mesh->model_ns;
     mesh_enter_phase(mesh, MESH_DOWNLOAD);
-    if (!uv_is_active((uv_handle_t *)&mesh->bound_timer)) {
+    if (!mesh->bounded) {
         mesh_bound(mesh, request->timeout_ms);
     }
     mesh_patience_begin(mesh);

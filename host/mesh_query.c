@@ -62,10 +62,21 @@ void mesh_ask(struct mesh *mesh, uint32_t rank)
 {
     struct mesh_node *node = &mesh->nodes[rank];
 
-    if (!node->dead && !node->asked) {
+    if (!node->dead && !node->asked && !mesh_is_halted(mesh, rank)) {
         node->asked = true;
         mesh_send(mesh, PACKET_QUERY, rank, NULL, 0);
     }
+}
+
+/* Nobody is there to answer. */
+static bool all_halted(const struct mesh *mesh)
+{
+    bool all = true;
+
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        all &= mesh->nodes[rank].dead || mesh_is_halted(mesh, rank);
+    }
+    return all;
 }
 
 void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh), void *context)
@@ -77,7 +88,7 @@ void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh
     mesh->query_open = true;
     mesh->query_waiter_count = 0;
     add_waiter(mesh, done, context);
-    uv_timer_start(&mesh->query_timer, on_query_bound, QUERY_WAIT_MS, 0);
+    uv_timer_start(&mesh->query_timer, on_query_bound, all_halted(mesh) ? 0 : QUERY_WAIT_MS, 0);
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
         mesh->nodes[rank].state_known = false;
         mesh_ask(mesh, rank);
@@ -99,7 +110,8 @@ void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet)
     uint64_t model_ns = mesh_state_of(node).model_ns;
     mesh->model_ns = model_ns > mesh->model_ns ? model_ns : mesh->model_ns;
     for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
-        all &= mesh->nodes[rank].state_known || mesh->nodes[rank].dead;
+        all &=
+            mesh->nodes[rank].state_known || mesh->nodes[rank].dead || mesh_is_halted(mesh, rank);
     }
     if (all) {
         finish_query(mesh);
@@ -295,6 +307,11 @@ void mesh_watch_tick(struct mesh *mesh)
     }
     if (mesh->activity != mesh->activity_seen) {
         mesh->activity_seen = mesh->activity;
+        mesh->quiet_ticks = 0;
+        mesh->stall_count = 0;
+        return;
+    }
+    if (mesh->stands) { /* whom a debugger keeps from moving */
         mesh->quiet_ticks = 0;
         mesh->stall_count = 0;
         return;

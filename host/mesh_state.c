@@ -160,8 +160,13 @@ void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place
     const struct mesh_node *node = &mesh->nodes[rank];
     struct node_state state = mesh_state_of(node);
     char what[WAIT_TEXT_MAX], place[PLACE_TEXT_MAX] = "", requests[REQUESTS_TEXT_MAX];
+    char halted[MESH_HALTED_TEXT_MAX];
     const char *polls = state.polls ? ", by testing" : "";
 
+    if (mesh_is_halted(mesh, rank)) {
+        snprintf(text, DOING_TEXT_MAX, "is %s", mesh_debug_text(mesh, rank, halted));
+        return;
+    }
     if (node->dead || !node->state_known) {
         snprintf(text, DOING_TEXT_MAX, node->dead ? "is dead" : "does not answer");
         return;
@@ -269,24 +274,30 @@ static json_t *describe_node(const struct mesh *mesh, uint32_t rank, unsigned *p
                                            "running", "exited",  "faulted"};
     const struct mesh_node *node = &mesh->nodes[rank];
     struct node_state state = mesh_state_of(node);
-    bool known = !node->dead && node->state_known;
+    bool known = !node->dead && node->state_known && !mesh_is_halted(mesh, rank);
+    bool halted = mesh_is_halted(mesh, rank);
     bool runs = known && state.program == PROGRAM_RUNNING;
     const char *program = node->dead                        ? "dead"
+                          : node->blank                     ? "blank"
+                          : halted                          ? "halted"
                           : !node->state_known              ? "silent"
                           : state.program > PROGRAM_FAULTED ? "unknown"
                                                             : programs[state.program];
     char doing[DOING_TEXT_MAX] = "-";
 
-    if (runs) {
+    if (halted) {
+        mesh_debug_text(mesh, rank, doing);
+    } else if (runs) {
         *places += state.pc != 0;
         mesh_describe_doing(mesh, rank, *places <= PLACES_MAX, doing);
     }
-    return json_pack("{s:i, s:s, s:s, s:o, s:i, s:o, s:f, s:i, s:o}", "node", (int)rank, "program",
-                     program, "doing", doing, "wait", runs ? describe_wait(&state) : json_null(),
-                     "requests", runs ? state.requests : 0, "collective",
-                     known ? describe_collective(mesh, rank) : json_null(), "model_us",
-                     (double)state.model_ns / 1e3, "status", state.status, "counters",
-                     describe_counters(node->state));
+    return json_pack(
+        "{s:i, s:s, s:s, s:o, s:o, s:i, s:o, s:f, s:i, s:o}", "node", (int)rank, "program", program,
+        "doing", doing, "debugger", mesh_describe_debug(mesh, rank), "wait",
+        runs ? describe_wait(&state) : json_null(), "requests", runs ? state.requests : 0,
+        "collective", known ? describe_collective(mesh, rank) : json_null(), "model_us",
+        (double)state.model_ns / 1e3, "status", state.status, "counters",
+        describe_counters(node->state));
 }
 
 json_t *mesh_describe_nodes(const struct mesh *mesh)

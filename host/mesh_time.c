@@ -11,6 +11,8 @@
  * (channel.h). A tick of the clock counts by the share of a processor that each process gets, for
  * on a busy machine nodes are on their way and show nothing.
  *
+ * While a debugger has stopped a node none of this counts (mesh_debug.c).
+ *
  * Example  15 s, two processors, and 6 processes that could run: each has a third of a processor,
  *          and 45 s pass
  */
@@ -36,7 +38,7 @@ void mesh_patience_tick(struct mesh *mesh)
     unsigned share = available_share_permille();
     uint64_t passed_us = TICK_MS * (share > SHARE_MIN_PERMILLE ? share : SHARE_MIN_PERMILLE);
 
-    if (mesh->broken) {
+    if (mesh->broken || mesh->stands) {
         return;
     }
     if (mesh->phase == MESH_BOOT) {
@@ -73,6 +75,7 @@ static void on_bound(uv_timer_t *timer)
 {
     struct mesh *mesh = timer->data;
 
+    mesh->bounded = false;
     if (mesh->broken) { /* it is about to end */
         return;
     }
@@ -86,10 +89,28 @@ static void on_bound(uv_timer_t *timer)
 
 void mesh_bound(struct mesh *mesh, uint32_t timeout_ms)
 {
-    uv_timer_start(&mesh->bound_timer, on_bound, timeout_ms, 0);
+    mesh->bounded = true;
+    mesh->bound_left_ms = timeout_ms;
+    mesh_bound_go_on(mesh);
+}
+
+void mesh_bound_hold(struct mesh *mesh)
+{
+    if (uv_is_active((uv_handle_t *)&mesh->bound_timer)) {
+        mesh->bound_left_ms = uv_timer_get_due_in(&mesh->bound_timer);
+        uv_timer_stop(&mesh->bound_timer);
+    }
+}
+
+void mesh_bound_go_on(struct mesh *mesh)
+{
+    if (mesh->bounded && !mesh->stands) {
+        uv_timer_start(&mesh->bound_timer, on_bound, mesh->bound_left_ms, 0);
+    }
 }
 
 void mesh_unbound(struct mesh *mesh)
 {
+    mesh->bounded = false;
     uv_timer_stop(&mesh->bound_timer);
 }

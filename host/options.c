@@ -250,8 +250,7 @@ void options_parse(const struct argp *verb, int argc, char **argv, unsigned flag
 
 struct mesh_arguments options_mesh_defaults(void)
 {
-    return (struct mesh_arguments){
-        .mesh = "cube:4", .profile = "ipsc860", .sigma = 1.5, .patience_ms = DEAD_AFTER_MS};
+    return (struct mesh_arguments){.mesh = "cube:4", .profile = "ipsc860", .sigma = 1.5};
 }
 
 struct load_arguments options_load_defaults(void)
@@ -276,8 +275,9 @@ int options_find_profile(const struct mesh_arguments *arguments, struct profile 
 int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options,
                       struct target *target, struct message *message)
 {
-    *options = (struct mesh_options){.patience_ms = arguments->patience_ms,
-                                     .profile_name = arguments->profile};
+    *options = (struct mesh_options){
+        .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS,
+        .profile_name = arguments->profile};
     if (topology_parse(&options->topology, arguments->mesh, message) != 0 ||
         options_find_profile(arguments, &options->profile, message) != 0 ||
         launcher_check_descriptors(&options->topology, message) != 0) {

@@ -16,7 +16,7 @@ struct mesh_arguments {
     const char *mesh;
     const char *profile;
     double sigma;
-    uint32_t patience_ms;
+    uint32_t patience_ms; /* 0: not given */
     const char *kernel;
     const char *qemu;
 };

@@ -71,7 +71,7 @@ static void print_mesh(const json_t *answer)
     json_t *name;
 
     printf("%s, %s", json_string_value(json_object_get(answer, "mesh")),
-           json_is_true(json_object_get(answer, "broken")) ? "broken" : "whole");
+           json_string_value(json_object_get(answer, "state")));
     json_array_foreach(json_object_get(answer, "dead"), i, name)
     {
         printf("%s%s", i == 0 ? ", dead: " : ", ", json_string_value(name));

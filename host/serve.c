@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "host/clients.h"
+#include "host/openocd.h"
 #include "host/rundir_watch.h"
 
 enum { CLOSE_TURNS = 8, WAIT_TICK_MS = 20 };
@@ -24,7 +25,11 @@ struct server {
     uv_timer_t waiter_timer;
     struct rundir rundir;
     uint64_t start_us;
-    int report_fd; /* -1 when the boot is over */
+    const struct serve_options *options;
+    uv_poll_t reader_poll;
+    bool reading; /* reader_poll is open */
+    bool booting;
+    int report_fd; /* -1: nobody waits for the boot */
     int status;
 };
 
@@ -84,20 +89,73 @@ static void on_taken(void *context, const struct line_receipt *receipt)
     mesh_line_taken(&server->mesh, receipt);
 }
 
-static void on_booted(void *context, int status)
+/* Whoever waits for the boot has heard enough. */
+static void end_report(struct server *server, int status)
 {
-    struct server *server = context;
     json_t *event = json_pack("{s:s, s:i}", "event", "end", "status", status);
 
     report_boot(server, event);
     json_decref(event);
     if (status != 0) { /* whoever waits for the boot sees the end of this process */
-        server->status = status;
-        uv_stop(&server->loop);
         return;
+    }
+    if (server->reading) {
+        uv_close((uv_handle_t *)&server->reader_poll, NULL);
+        server->reading = false;
     }
     close(server->report_fd);
     server->report_fd = -1;
+}
+
+/* Nothing may be written for long: whoever programs the nodes may go meanwhile. */
+static void on_reader_gone(uv_poll_t *poll, int status, int events)
+{
+    struct server *server = poll->data;
+
+    (void)status;
+    (void)events;
+    uv_poll_stop(poll);
+    server->status = STATUS_MESH;
+    uv_stop(&server->loop);
+}
+
+static void on_blank(void *context)
+{
+    struct server *server = context;
+    json_t *event = json_pack(
+        "{s:s, s:s, s:i, s:s}", "event", "blank", "mesh", server->mesh.options.topology.name,
+        "nodes", (int)server->mesh.options.topology.nodes, "directory", server->rundir.path);
+
+    if (server->report_fd < 0) {
+        json_decref(event);
+        return;
+    }
+    report_boot(server, event);
+    json_decref(event);
+    if (!server->options->programs) {
+        end_report(server, 0);
+        return;
+    }
+    uv_poll_init(&server->loop, &server->reader_poll, server->report_fd);
+    server->reader_poll.data = server;
+    server->reading = true;
+    uv_poll_start(&server->reader_poll, UV_DISCONNECT, on_reader_gone);
+}
+
+/* When that fails for nodes that were blank, the mesh stays: somebody has it in a debugger. */
+static void on_booted(void *context, int status)
+{
+    struct server *server = context;
+
+    server->booting = false;
+    if (server->report_fd < 0) {
+        return;
+    }
+    end_report(server, status);
+    if (status != 0) {
+        server->status = status;
+        uv_stop(&server->loop);
+    }
 }
 
 static void on_ended(void *context, int status, json_t *result)
@@ -156,7 +214,7 @@ static void serve_load(struct server *server, struct client *client, const json_
         client_refuse(client, "malformed request");
     } else if (server->runner || server->waiter) {
         client_refuse(client, "the mesh is busy: another program is running");
-    } else if (mesh_frees(&server->mesh)) {
+    } else if (server->booting || mesh_frees(&server->mesh)) {
         wait_for_mesh(server, client, request, job.timeout_ms);
     } else if (download_parse_strategy(strategy, &job.strategy, &message) != 0) {
         client_refuse(client, message.text);
@@ -180,13 +238,15 @@ static void on_wait_tick(uv_timer_t *timer)
     uint64_t waited_ms = uv_now(&server->loop) - server->waiter_since_ms;
     json_t *request;
 
-    if (waited_ms >= server->waiter_timeout_ms) {
+    if (mesh_stands(&server->mesh)) { /* nor does this clock go on */
+        server->waiter_since_ms += WAIT_TICK_MS;
+    } else if (waited_ms >= server->waiter_timeout_ms) {
         client_tell(client, json_pack("{s:s, s:s, s:i}", "event", "error", "text",
                                       "the run did not begin within --timeout: the download of one "
                                       "that was ended is not over",
                                       "status", STATUS_TIMEOUT));
         forget_waiter(server);
-    } else if (!mesh_frees(&server->mesh)) {
+    } else if (!server->booting && !mesh_frees(&server->mesh)) {
         request = json_incref(server->waiter_request);
         json_object_set_new(request, "timeout_ms",
                             json_integer((json_int_t)(server->waiter_timeout_ms - waited_ms)));
@@ -224,6 +284,14 @@ static void on_load(struct server *server, struct client *client, const json_t *
     serve_load(server, client, request);
 }
 
+static const char *state_text(const struct server *server)
+{
+    return server->mesh.broken                   ? "broken"
+           : mesh_blank_count(&server->mesh) > 0 ? "blank"
+           : server->booting                     ? "booting"
+                                                 : "whole";
+}
+
 static void on_queried(void *context, struct mesh *mesh)
 {
     struct server *server = context;
@@ -232,29 +300,60 @@ static void on_queried(void *context, struct mesh *mesh)
         if (client->wants_nodes) {
             client->wants_nodes = false;
             client_tell(client,
-                        json_pack("{s:s, s:i, s:s, s:b, s:o, s:f, s:o}", "event", "end", "status",
-                                  0, "mesh", mesh->options.topology.name, "broken", mesh->broken,
-                                  "dead", mesh_describe_dead(mesh), "boot_ms",
-                                  (double)mesh->boot_us / 1e3, "nodes", mesh_describe_nodes(mesh)));
+                        json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:f, s:o}", "event", "end",
+                                  "status", 0, "mesh", mesh->options.topology.name, "state",
+                                  state_text(server), "broken", mesh->broken, "dead",
+                                  mesh_describe_dead(mesh), "boot_ms", (double)mesh->boot_us / 1e3,
+                                  "nodes", mesh_describe_nodes(mesh)));
         }
     }
-}
-
-static const char *state_text(const struct server *server)
-{
-    return server->mesh.broken ? "broken" : server->report_fd >= 0 ? "booting" : "whole";
 }
 
 /* What is known without asking the nodes. */
 static void serve_info(struct server *server, struct client *client)
 {
     const struct mesh *mesh = &server->mesh;
+    json_t *nodes = json_array();
 
-    client_tell(client, json_pack("{s:s, s:i, s:s, s:i, s:s, s:f, s:s, s:s}", "event", "end",
-                                  "status", 0, "mesh", mesh->options.topology.name, "nodes",
-                                  (int)mesh->options.topology.nodes, "state", state_text(server),
-                                  "age_s", (double)(uv_hrtime() / 1000 - server->start_us) / 1e6,
-                                  "directory", server->rundir.path, "kernel", mesh->target.kernel));
+    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+        json_array_append_new(nodes, mesh_describe_debug(mesh, rank));
+    }
+    client_tell(
+        client,
+        json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:o, s:o, s:o}", "event", "end",
+                  "status", 0, "name", server->options->name, "mesh", mesh->options.topology.name,
+                  "nodes", (int)mesh->options.topology.nodes, "state", state_text(server), "age_s",
+                  (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory",
+                  server->rundir.path, "kernel", mesh->target.kernel, "chain",
+                  mesh->options.chain ? json_sprintf("%s/chain", server->rundir.path) : json_null(),
+                  "debuggers", nodes, "program",
+                  mesh->job_held ? json_string(mesh->job.path) : json_null()));
+}
+
+/* What can be asked of a mesh whose nodes wait for a kernel, or boot with one; other things not. */
+static bool refuse_in_boot(struct server *server, struct client *client, const char *verb)
+{
+    bool waits = server->report_fd < 0 && mesh_blank_count(&server->mesh) == 0;
+    bool always = verb && (strcmp(verb, "down") == 0 || strcmp(verb, "ps") == 0);
+    struct message message;
+
+    if (!server->booting || (always && server->mesh.target.blank)) {
+        return false;
+    }
+    if (verb && strcmp(verb, "load") == 0 && waits) {
+        return false;
+    }
+    if (mesh_blank_count(&server->mesh) > 0) {
+        message_set(&message,
+                    "%u nodes are blank: give them a kernel: ecube openocd --name %s -- -c 'init; "
+                    "program_all %s; shutdown'",
+                    mesh_blank_count(&server->mesh), server->options->name,
+                    server->mesh.target.kernel);
+        client_refuse(client, message.text);
+    } else {
+        client_refuse(client, "the mesh is still booting");
+    }
+    return true;
 }
 
 static void serve_fault(struct mesh *mesh, struct client *client, const char *verb,
@@ -290,8 +389,8 @@ static void on_request(void *context, struct client *client, const json_t *reque
 
     if (verb && strcmp(verb, "info") == 0) {
         serve_info(server, client);
-    } else if (server->report_fd >= 0) {
-        client_refuse(client, "the mesh is still booting");
+    } else if (refuse_in_boot(server, client, verb)) {
+        return;
     } else if (!verb) {
         client_refuse(client, "malformed request");
     } else if (!client->listed && strcmp(verb, "down") != 0) {
@@ -368,23 +467,40 @@ static int listen_on(struct server *server, struct rundir *rundir, struct messag
     return 0;
 }
 
-int serve_mesh(const char *name, const struct mesh_options *options, const struct target *target,
-               int report_fd)
+static int start(struct server *server, struct message *message)
 {
-    static struct server server;
-    struct mesh_owner owner = {.context = &server,
+    const struct serve_options *options = server->options;
+    const struct mesh_options *mesh = &options->mesh;
+    struct mesh_owner owner = {.context = server,
                                .emit = on_emit,
                                .print = on_print,
+                               .blank = on_blank,
                                .booted = on_booted,
                                .ended = on_ended};
+
+    if (rundir_create(&server->rundir, options->name, message) != 0) {
+        return -1;
+    }
+    if (mesh->chain && openocd_write_config(server->rundir.path, mesh->topology.nodes,
+                                            options->target.kernel, message) != 0) {
+        return -1;
+    }
+    return listen_on(server, &server->rundir, message) != 0
+               ? -1
+               : mesh_start(&server->mesh, &server->loop, mesh, &options->target, &server->rundir,
+                            &owner, message);
+}
+
+int serve_mesh(const struct serve_options *options, int report_fd)
+{
+    static struct server server;
     struct message message;
 
+    server.options = options;
     server.report_fd = report_fd;
+    server.booting = true;
     server.start_us = uv_hrtime() / 1000;
-    if (rundir_create(&server.rundir, name, &message) != 0 ||
-        listen_on(&server, &server.rundir, &message) != 0 ||
-        mesh_start(&server.mesh, &server.loop, options, target, &server.rundir, &owner, &message) !=
-            0) {
+    if (start(&server, &message) != 0) {
         json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text", message.text,
                                   "status", STATUS_BAD_INPUT);
 

@@ -19,7 +19,14 @@
 #include "host/mesh.h"
 #include "host/target.h"
 
-/* Boots the mesh and serves until it is told to end; events of the boot go to report_fd, which
- * is then closed. Returns the exit status. */
-int serve_mesh(const char *name, const struct mesh_options *options, const struct target *target,
-               int report_fd);
+struct serve_options {
+    const char *name;
+    struct mesh_options mesh;
+    struct target target;
+    bool programs; /* whoever reads report_fd gives blank nodes their kernel */
+};
+
+/* Boots the mesh and serves until it is told to end. Events of the boot go to report_fd, which is
+ * closed when the boot is over, or when nodes are blank and others will give them a kernel. Returns
+ * the exit status. */
+int serve_mesh(const struct serve_options *options, int report_fd);

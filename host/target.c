@@ -21,12 +21,30 @@ const struct target_memory target_memory = {
     .image_end = BOARD_PROGRAM_END,
 };
 
-/* build/ecube finds build/virt/kernel.elf, PREFIX/bin/ecube finds
- * PREFIX/lib/ecube/virt/kernel.elf. */
-static int find_kernel(struct target *target, struct message *message)
+/* What debuggers can reach on a node's bus: elsewhere QEMU says nothing of an access in vain. */
+static const struct target_range {
+    uint32_t base, bytes;
+} bus[] = {
+    {BOARD_FLASH_BASE, BOARD_FLASH_BYTES},
+    {BOARD_GIC_DISTRIBUTOR, BOARD_GIC_DISTRIBUTOR_BYTES},
+    {BOARD_GIC_CPU, BOARD_GIC_CPU_BYTES},
+    {BOARD_UART, BOARD_UART_BYTES},
+    {BOARD_RTC, BOARD_RTC_BYTES},
+    {BOARD_FW_CFG, BOARD_FW_CFG_BYTES},
+    {BOARD_VIRTIO_MMIO_BASE, BOARD_VIRTIO_MMIO_BYTES},
+    {BOARD_RAM_BASE, BOARD_RAM_BYTES},
+};
+
+void target_ram(uint32_t *base, uint32_t *bytes)
 {
-    static const char *const places[] = {"virt/kernel.elf", "../lib/ecube/virt/kernel.elf",
-                                         "../lib/ecube/kernel.elf"};
+    *base = BOARD_RAM_BASE;
+    *bytes = BOARD_RAM_BYTES;
+}
+
+/* Finds what lies at one of `places` from the tool's directory; its name is that of the first. */
+static int find_beside(char path[TARGET_PATH_MAX], const char *what, const char *remedy,
+                       const char *const *places, int mode, struct message *message)
+{
     char self[TARGET_PATH_MAX - 40];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     char *slash;
@@ -37,37 +55,71 @@ static int find_kernel(struct target *target, struct message *message)
     self[length] = '\0';
     slash = strrchr(self, '/');
     *(slash ? slash : self) = '\0';
-    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(target->kernel, sizeof target->kernel, "%s/%s", self, places[i]);
-        if (access(target->kernel, R_OK) == 0) {
+    for (unsigned i = 0; places[i]; i++) {
+        snprintf(path, TARGET_PATH_MAX, "%s/%s", self, places[i]);
+        if (access(path, mode) == 0) {
             return 0;
         }
     }
-    return message_set(
-        message,
-        "the kernel image is missing: no %.200s/%s; build it with 'make', or name it with --kernel",
-        self, places[0]);
+    return message_set(message, "%s is missing: no %.200s/%s; %s", what, self, places[0], remedy);
 }
 
-static int find_qemu(struct target *target, struct message *message)
+/* build/ecube finds build/virt/kernel.elf, PREFIX/bin/ecube finds
+ * PREFIX/lib/ecube/virt/kernel.elf. */
+static int find_kernel(struct target *target, struct message *message)
+{
+    static const char *const places[] = {"virt/kernel.elf", "../lib/ecube/virt/kernel.elf",
+                                         "../lib/ecube/kernel.elf", NULL};
+
+    return find_beside(target->kernel, "the kernel image",
+                       "build it with 'make', or name it with --kernel", places, R_OK, message);
+}
+
+int target_find_jtag(struct target *target, struct message *message)
+{
+    static const char *const places[] = {"ecube-jtag", "../lib/ecube/ecube-jtag", NULL};
+
+    return find_beside(target->jtag, "the server of debuggers", "build it with 'make'", places,
+                       X_OK, message);
+}
+
+int target_find_openocd_board(char path[TARGET_PATH_MAX], struct message *message)
+{
+    static const char *const places[] = {"virt/openocd.cfg", "../lib/ecube/openocd.cfg", NULL};
+
+    return find_beside(path, "OpenOCD's configuration of the board", "build it with 'make'", places,
+                       R_OK, message);
+}
+
+bool target_find_program(char found[TARGET_PATH_MAX], const char *name)
 {
     const char *path = getenv("PATH");
-    const char *name = "qemu-system-arm";
 
     for (const char *p = path ? path : "/usr/bin:/bin"; *p;) {
         size_t length = strcspn(p, ":");
+        struct stat status;
 
-        snprintf(target->qemu, sizeof target->qemu, "%.*s/%s", (int)(length ? length : 1),
-                 length ? p : ".", name);
-        if (access(target->qemu, X_OK) == 0) {
-            return 0;
+        snprintf(found, TARGET_PATH_MAX, "%.*s/%s", (int)(length ? length : 1), length ? p : ".",
+                 name);
+        if (access(found, X_OK) == 0 && stat(found, &status) == 0 && S_ISREG(status.st_mode)) {
+            return true;
         }
         p += length;
         p += *p == ':';
     }
-    return message_set(
-        message, "%s is not in PATH: install Debian's package qemu-system-arm (make packages does)",
-        name);
+    return false;
+}
+
+static int find_qemu(struct target *target, struct message *message)
+{
+    const char *name = "qemu-system-arm";
+
+    return target_find_program(target->qemu, name)
+               ? 0
+               : message_set(message,
+                             "%s is not in PATH: install Debian's package qemu-system-arm (make "
+                             "packages does)",
+                             name);
 }
 
 /* A kernel file that is none would only show as silent nodes. */
@@ -113,6 +165,8 @@ int target_find(struct target *target, const char *kernel, const char *qemu,
 {
     struct stat status;
 
+    target->jtag[0] = '\0';
+    target->blank = false;
     if (kernel ? take_path(target->kernel, kernel, message) : find_kernel(target, message)) {
         return -1;
     }
@@ -159,8 +213,12 @@ void target_make_command(struct target_command *command, const struct target *ta
     for (const char *const *option = target_options; *option; option++) {
         add(command, "%s", *option);
     }
-    add(command, "-kernel");
-    add(command, "%s", target->kernel);
+    if (target->blank) {
+        add(command, "-S");
+    } else {
+        add(command, "-kernel");
+        add(command, "%s", target->kernel);
+    }
     add(command, "-device");
     add(command, "virtio-serial-device,max_ports=%u",
         port_count + 1); /* port 0 is QEMU's console port, not used */
@@ -171,7 +229,47 @@ void target_make_command(struct target_command *command, const struct target *ta
         add(command, "virtserialport,chardev=c%u,name=l%u,nr=%u", p, p, p + 1);
     }
     add(command, "-gdb");
-    add(command, "unix:%s/n%u.gdb,server=on,wait=off", rundir, (unsigned)node);
+    add(command, "unix:%s/n%u.%s,server=on,wait=off", rundir, (unsigned)node,
+        target->jtag[0] ? "stub" : "gdb");
+    if (target->jtag[0]) {
+        add(command, "-qtest");
+        add(command, "unix:%s/n%u.qtest,server=on,wait=off", rundir, (unsigned)node);
+        add(command, "-qtest-log");
+        add(command, "none");
+    }
     add(command, "-qmp");
     add(command, "unix:%s/n%u.qmp,server=on,wait=off", rundir, (unsigned)node);
+}
+
+static void add_range(struct target_command *command, const char *option, uint32_t base,
+                      uint32_t bytes)
+{
+    add(command, "%s", option);
+    add(command, "0x%x,0x%x", (unsigned)base, (unsigned)bytes);
+}
+
+void target_make_jtag_command(struct target_command *command, const struct target *target,
+                              const char *rundir, uint32_t nodes, bool chain, int notices_fd)
+{
+    command->count = 0;
+    command->text_bytes = 0;
+    add(command, "%s", target->jtag);
+    add(command, "--directory");
+    add(command, "%s", rundir);
+    add(command, "--nodes");
+    add(command, "%u", (unsigned)nodes);
+    if (chain) {
+        add(command, "--chain");
+    }
+    if (target->blank) {
+        add(command, "--blank");
+    }
+    add_range(command, "--ram", BOARD_RAM_BASE, BOARD_RAM_BYTES);
+    add(command, "--wake");
+    add(command, "0x%x", (unsigned)BOARD_GIC_DISTRIBUTOR);
+    for (unsigned i = 0; i < sizeof bus / sizeof bus[0]; i++) {
+        add_range(command, "--bus", bus[i].base, bus[i].bytes);
+    }
+    add(command, "--notices");
+    add(command, "%d", notices_fd);
 }

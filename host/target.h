@@ -6,12 +6,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "host/message.h"
 #include "host/topology.h"
 
-enum { TARGET_PATH_MAX = 512, TARGET_ARGUMENTS_MAX = 80 };
+enum { TARGET_PATH_MAX = 512, TARGET_ARGUMENTS_MAX = 96 };
 
 /* The memory of a node as a program image sees it. */
 struct target_memory {
@@ -24,9 +25,11 @@ struct target_memory {
 struct target {
     char kernel[TARGET_PATH_MAX];
     char qemu[TARGET_PATH_MAX];
+    char jtag[TARGET_PATH_MAX]; /* ecube-jtag, which serves nK.gdb then; empty: QEMU does */
+    bool blank;                 /* without a kernel, and stopped */
 };
 
-/* argv of one QEMU, with the strings that it points to. */
+/* argv of one QEMU, or of ecube-jtag, with the strings that it points to. */
 struct target_command {
     char *arguments[TARGET_ARGUMENTS_MAX];
     unsigned count;
@@ -44,6 +47,23 @@ extern const char *const target_options[];
 int target_find(struct target *target, const char *kernel, const char *qemu,
                 struct message *message);
 
+/* Where the memory of a node lies. */
+void target_ram(uint32_t *base, uint32_t *bytes);
+
+/* Finds ecube-jtag beside the tool. */
+int target_find_jtag(struct target *target, struct message *message);
+
+/* Finds OpenOCD's configuration of the board beside the tool. */
+int target_find_openocd_board(char path[TARGET_PATH_MAX], struct message *message);
+
+/* Finds a program in PATH; false: it is not there. */
+bool target_find_program(char path[TARGET_PATH_MAX], const char *name);
+
 /* Makes the command line of a node whose port p is the inherited descriptor fds[p]. */
 void target_make_command(struct target_command *command, const struct target *target,
                          const char *rundir, uint32_t node, const int *fds, unsigned port_count);
+
+/* Makes the command line of ecube-jtag for so many nodes; chain: it shall serve one. It tells what
+ * happens on an inherited descriptor. */
+void target_make_jtag_command(struct target_command *command, const struct target *target,
+                              const char *rundir, uint32_t nodes, bool chain, int notices_fd);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "host/client.h"
+#include "host/openocd.h"
 #include "host/options.h"
 #include "host/rundir.h"
 #include "host/serve.h"
@@ -19,21 +20,48 @@
 
 #define NAME_DEFAULT "mesh"
 
+enum { KEY_JTAG = 600, KEY_BLANK, KEY_PROGRAM, JTAG_PATIENCE_MS = 3600 * 1000 };
+
 struct up {
     struct mesh_arguments mesh_arguments;
     struct name_arguments name_arguments;
+    bool jtag, blank;
+    const char *program;
 };
+
+static const struct argp_option option_list[] = {
+    {"jtag", KEY_JTAG, NULL, 0,
+     "serve the nodes as one JTAG chain for OpenOCD ('ecube openocd'), too; a link to a node that "
+     "is halted then lives for an hour, if --patience is not given",
+     0},
+    {"blank", KEY_BLANK, NULL, 0,
+     "with --jtag: start nodes without a kernel, and stopped; the boot goes on when they are given "
+     "one over the chain and run",
+     0},
+    {"program", KEY_PROGRAM, "openocd", 0,
+     "start blank nodes, and have OpenOCD give them the kernel over the JTAG chain", 0},
+    {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct up *up = state->input;
 
-    (void)text;
-    if (key != ARGP_KEY_INIT) {
-        return ARGP_ERR_UNKNOWN;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &up->mesh_arguments;
+        state->child_inputs[1] = &up->name_arguments;
+        break;
+    case KEY_JTAG: up->jtag = true; break;
+    case KEY_BLANK: up->blank = true; break;
+    case KEY_PROGRAM:
+        if (strcmp(text, "openocd") != 0) {
+            options_reject("--program %.40s: use openocd, which is the one there is", text);
+        }
+        up->program = text;
+        up->jtag = up->blank = true;
+        break;
+    default: return ARGP_ERR_UNKNOWN;
     }
-    state->child_inputs[0] = &up->mesh_arguments;
-    state->child_inputs[1] = &up->name_arguments;
     return 0;
 }
 
@@ -41,10 +69,11 @@ static const struct argp_child children[] = {
     {&options_mesh_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
 
 static const struct argp parser = {
-    NULL,
+    option_list,
     parse,
     NULL,
-    "Boots a mesh that stays until 'ecube down'. 'ecube load' runs programs on it."
+    "Boots a mesh that stays until 'ecube down'. 'ecube load' runs programs on it, 'ecube debug' "
+    "opens GDB at its nodes."
     "\vExample: ecube up --mesh cube:3 --name lab && ecube load --name lab hello.elf && ecube down "
     "--name lab",
     children,
@@ -52,8 +81,7 @@ static const struct argp parser = {
     NULL};
 
 /* Two forks and a session of its own: the mesh outlives the shell that started it. */
-static _Noreturn void become_daemon(const char *name, const struct mesh_options *options,
-                                    const struct target *target, int report_fd)
+static _Noreturn void become_daemon(const struct serve_options *options, int report_fd)
 {
     int null = open("/dev/null", O_RDWR);
     pid_t child;
@@ -69,36 +97,123 @@ static _Noreturn void become_daemon(const char *name, const struct mesh_options 
     if (chdir("/") != 0) {
         _exit(STATUS_BAD_INPUT);
     }
-    _exit(serve_mesh(name, options, target, report_fd));
+    _exit(serve_mesh(options, report_fd));
+}
+
+static int number_of(const json_t *event, const char *key)
+{
+    return (int)json_integer_value(json_object_get(event, key));
+}
+
+/* Where debuggers find the mesh; nothing of a mesh of one GDB socket that nobody asked for. */
+static void show_sockets(const struct serve_options *options, struct view *view)
+{
+    char directory[RUNDIR_PATH_MAX];
+    uint32_t nodes = options->mesh.topology.nodes;
+
+    rundir_path(directory, options->name);
+    sink_print(view->sink, STDOUT_FILENO, "chain    %s/chain\n", directory);
+    sink_print(view->sink, STDOUT_FILENO,
+               nodes > 1 ? "GDB      %s/n0.gdb ... n%u.gdb\n" : "GDB      %s/n%u.gdb\n", directory,
+               (unsigned)nodes - 1);
+    sink_print(view->sink, STDOUT_FILENO, "OpenOCD  ecube openocd --name %s\n", options->name);
+}
+
+static void show_boot(const struct serve_options *options, const json_t *event, struct view *view)
+{
+    view_clear(view);
+    sink_print(view->sink, STDOUT_FILENO, "%s is up: %s, %d nodes, boot %.1f ms\n", options->name,
+               json_string_value(json_object_get(event, "mesh")), number_of(event, "nodes"),
+               json_number_value(json_object_get(event, "boot_ms")));
+    if (options->mesh.chain) {
+        show_sockets(options, view);
+    }
+}
+
+static void show_blank(const struct serve_options *options, const json_t *event, struct view *view)
+{
+    view_clear(view);
+    sink_print(view->sink, STDOUT_FILENO,
+               "%s is up: %s, %d blank nodes: give them a kernel: ecube openocd --name %s -- -c "
+               "'init; program_all %s; shutdown'\n",
+               options->name, json_string_value(json_object_get(event, "mesh")),
+               number_of(event, "nodes"), options->name, options->target.kernel);
+    show_sockets(options, view);
+}
+
+/* Ends a mesh that could not be given its kernel. */
+static void take_down(const char *name)
+{
+    struct message message;
+    int fd = client_open(name, true);
+    char byte;
+
+    if (fd >= 0) {
+        json_decref(client_ask(fd, json_pack("{s:s}", "verb", "down"), NULL, NULL, &message));
+        while (read(fd, &byte, 1) > 0) { /* until the process that holds the mesh has ended */
+        }
+        close(fd);
+    }
+}
+
+/* Returns 0, or the exit status. */
+static int take_blank(const struct serve_options *options, const json_t *event, struct view *view)
+{
+    struct message message;
+
+    if (!options->programs) {
+        show_blank(options, event, view);
+        return 0;
+    }
+    if (openocd_program(json_string_value(json_object_get(event, "directory")),
+                        options->mesh.topology.nodes, options->target.kernel, view,
+                        &message) != 0) {
+        view_trouble(view, message.text);
+        take_down(options->name);
+        return STATUS_MESH;
+    }
+    return 0;
+}
+
+/* Takes one event of the boot. Returns the exit status when the boot is over, else -1. */
+static int take_event(const struct serve_options *options, const json_t *event, struct view *view)
+{
+    const char *kind = json_string_value(json_object_get(event, "event"));
+    int status = 0;
+
+    if (!kind) {
+        return -1;
+    }
+    if (strcmp(kind, "boot") == 0) {
+        show_boot(options, event, view);
+    } else if (strcmp(kind, "blank") == 0) {
+        status = take_blank(options, event, view);
+    } else if (strcmp(kind, "error") == 0) {
+        view_trouble(view, json_string_value(json_object_get(event, "text")));
+    } else {
+        view_event(view, event);
+    }
+    if (strcmp(kind, "end") == 0 || strcmp(kind, "error") == 0) {
+        return number_of(event, "status");
+    }
+    return status ? status : -1;
 }
 
 /* Shows events until the boot is over; returns the exit status. */
-static int watch_boot(int fd, const char *name, struct view *view)
+static int watch_boot(int fd, const struct serve_options *options, struct view *view)
 {
     FILE *events = fdopen(fd, "r");
     char *line = NULL;
     size_t room = 0;
     int status = -1;
 
-    while (events && getline(&line, &room, events) > 0) {
+    while (events && status < 0 && getline(&line, &room, events) > 0) {
         json_t *event = json_loads(line, 0, NULL);
-        const char *kind = json_string_value(json_object_get(event, "event"));
 
-        if (kind && strcmp(kind, "boot") == 0) {
-            view_clear(view);
-            sink_print(view->sink, STDOUT_FILENO, "%s is up: %s, %lld nodes, boot %.1f ms\n", name,
-                       json_string_value(json_object_get(event, "mesh")),
-                       json_integer_value(json_object_get(event, "nodes")),
-                       json_number_value(json_object_get(event, "boot_ms")));
-        } else if (kind && strcmp(kind, "error") == 0) {
-            view_trouble(view, json_string_value(json_object_get(event, "text")));
-        } else if (kind) {
-            view_event(view, event);
-        }
-        if (kind && (strcmp(kind, "end") == 0 || strcmp(kind, "error") == 0)) {
-            status = (int)json_integer_value(json_object_get(event, "status"));
-        }
+        status = take_event(options, event, view);
         json_decref(event);
+    }
+    while (events && getline(&line, &room, events) > 0) { /* until the mesh that failed is gone */
     }
     free(line);
     if (events) {
@@ -111,22 +226,56 @@ static int watch_boot(int fd, const char *name, struct view *view)
     return status;
 }
 
+/* What the words on the command line ask of debugging. */
+static int add_jtag(const struct up *up, struct serve_options *options, struct message *message)
+{
+    const struct topology *topology = &options->mesh.topology;
+    char path[TARGET_PATH_MAX];
+
+    if (up->blank && !up->jtag) {
+        return message_set(message, "--blank needs --jtag: nodes without a kernel get one over the "
+                                    "JTAG chain");
+    }
+    if (up->jtag && topology->nodes > OPENOCD_NODES_MAX) {
+        return message_set(message,
+                           "--jtag: %s has %u nodes, and a JTAG chain takes %d: use cube:5 or "
+                           "smaller, or leave --jtag out: 'ecube debug' needs no chain",
+                           topology->name, (unsigned)topology->nodes, OPENOCD_NODES_MAX);
+    }
+    if (up->program && openocd_find(path, message) != 0) {
+        return -1;
+    }
+    if (up->jtag && target_find_openocd_board(path, message) != 0) {
+        return -1;
+    }
+    if (up->jtag && up->mesh_arguments.patience_ms == 0) {
+        options->mesh.link_patience_ms = JTAG_PATIENCE_MS;
+    }
+    options->mesh.chain = up->jtag;
+    options->target.blank = up->blank;
+    options->programs = up->program;
+    if (target_find_jtag(&options->target, message) != 0) {
+        options->target.jtag[0] = '\0';
+        return up->jtag ? -1 : 0;
+    }
+    return 0;
+}
+
 int verb_up(int argc, char **argv)
 {
     struct up up = {.mesh_arguments = options_mesh_defaults(),
                     .name_arguments = {.name = NAME_DEFAULT}};
-    struct mesh_options options;
-    struct target target;
+    static struct serve_options options;
     struct message message;
     struct view view;
     int ends[2], status;
     pid_t child;
 
     options_parse(&parser, argc, argv, 0, &up);
-    if (rundir_name_check(up.name_arguments.name, &message) != 0) {
-        return message_print(&message);
-    }
-    if (options_make_mesh(&up.mesh_arguments, &options, &target, &message) != 0) {
+    options.name = up.name_arguments.name;
+    if (rundir_name_check(options.name, &message) != 0 ||
+        options_make_mesh(&up.mesh_arguments, &options.mesh, &options.target, &message) != 0 ||
+        add_jtag(&up, &options, &message) != 0) {
         return message_print(&message);
     }
     if (pipe2(ends, O_CLOEXEC) != 0 || (child = fork()) < 0) {
@@ -135,12 +284,12 @@ int verb_up(int argc, char **argv)
     }
     if (child == 0) {
         close(ends[0]);
-        become_daemon(up.name_arguments.name, &options, &target, ends[1]);
+        become_daemon(&options, ends[1]);
     }
     close(ends[1]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
-    view_init(&view, sink_open(NULL, NULL), options.topology.nodes, false);
-    status = watch_boot(ends[0], up.name_arguments.name, &view);
+    view_init(&view, sink_open(NULL, NULL), options.mesh.topology.nodes, false);
+    status = watch_boot(ends[0], &options, &view);
     return sink_close(view.sink, UINT64_MAX, status);
 }

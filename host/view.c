@@ -139,6 +139,9 @@ static const char *unit_of(const char *phase, unsigned total)
     if (strcmp(phase, "boot") == 0) {
         return one ? "node with all its links" : "nodes with all their links";
     }
+    if (strcmp(phase, "program") == 0) {
+        return one ? "node programmed" : "nodes programmed";
+    }
     if (strcmp(phase, "download") == 0) {
         return one ? "receipt" : "receipts";
     }

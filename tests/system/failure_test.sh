@@ -92,7 +92,7 @@ nothing_up() {
 # pid_of_node N - of the QEMU that is node N.
 pid_of_node() {
     for pid in $(processes qemu-system | cut -d ' ' -f 1); do
-        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.gdb," || echo "$pid"
+        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.[a-z]*,server" || echo "$pid"
     done
 }
 

@@ -41,7 +41,7 @@ stopped_in_boot() {
 # stop NODE - of the mesh that is up.
 stop() {
     for pid in $(processes qemu-system | cut -d ' ' -f 1); do
-        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.gdb," || stopped=$pid
+        ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.[a-z]*,server" || stopped=$pid
     done
     kill -STOP "$stopped" || fail "no node $1"
 }

@@ -62,6 +62,7 @@ static struct fixture *make_fixture(void)
     assert_int_equal(topology_parse(&f->mesh.options.topology, "cube:2", &message), 0);
     f->mesh.loop = &f->loop;
     f->mesh.owner = (struct mesh_owner){.context = f, .emit = take_event, .booted = take_booted};
+    f->mesh.debug_ready = true;
     f->mesh.nodes = calloc(NODES, sizeof *f->mesh.nodes);
     f->mesh.handles_open = true;
     for (unsigned i = 0; i < 4; i++) {
