@@ -44,7 +44,7 @@ LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
-TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/down.c host/download.c host/duration.c \
+TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/debug.c host/down.c host/download.c host/duration.c \
 	host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/launcher.c host/line.c host/list.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
