@@ -44,14 +44,14 @@ LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
-TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/debug.c host/down.c host/download.c host/duration.c \
+TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/down.c host/download.c host/duration.c \
 	host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/launcher.c host/line.c host/list.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
-	host/mesh_time.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/ps.c host/report.c host/run.c host/rundir.c \
+	host/mesh_time.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/ps.c host/report.c host/rsp_client.c host/run.c host/rundir.c \
 	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c host/symbols.c \
 	host/target.c host/topology.c host/unwind.c host/up.c host/view.c
 # What of it the tool has, too.
-TOOL_JTAG := jtag/notice.c
+TOOL_JTAG := jtag/notice.c jtag/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
 JTAG := jtag/chain.c jtag/dap.c jtag/description.c jtag/mem_ap.c jtag/notice.c jtag/qtest.c jtag/relay.c \
 	jtag/rom_table.c jtag/rsp.c jtag/stub.c \

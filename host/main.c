@@ -24,6 +24,7 @@ static const struct verb verbs[] = {
     {"ps", verb_ps, "show the nodes of a mesh that is up"},
     {"console", verb_console, "show what programs print on a mesh that is up"},
     {"debug", verb_debug, "GDB at a node of a mesh that is up, or at all"},
+    {"core", verb_core, "write a node of a mesh that is up as an ELF core"},
     {"openocd", verb_openocd, "OpenOCD at the JTAG chain of a mesh that is up"},
     {"cut", verb_cut, "cut a link of a mesh that is up"},
     {"kill", verb_kill, "kill a node of a mesh that is up"},

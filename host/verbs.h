@@ -11,6 +11,7 @@ int verb_load(int argc, char **argv);
 int verb_list(int argc, char **argv);
 int verb_ps(int argc, char **argv);
 int verb_debug(int argc, char **argv);
+int verb_core(int argc, char **argv);
 int verb_openocd(int argc, char **argv);
 int verb_down(int argc, char **argv);
 int verb_console(int argc, char **argv);
