@@ -117,7 +117,7 @@ static void on_ready(void *context)
     mesh_boot_check(mesh);
 }
 
-static void on_changed(void *context, uint32_t rank, enum jtag_state state, const char *holder)
+void mesh_debug_changed(void *context, uint32_t rank, enum jtag_state state, const char *holder)
 {
     struct mesh *mesh = context;
 
@@ -136,7 +136,7 @@ static void on_changed(void *context, uint32_t rank, enum jtag_state state, cons
 
 /* What it had agreed on with its neighbours is gone: its links will be dead, unless it has none
  * yet. */
-static void on_reset(void *context, uint32_t rank)
+void mesh_debug_was_reset(void *context, uint32_t rank)
 {
     struct mesh *mesh = context;
 
@@ -168,8 +168,8 @@ int mesh_debug_start(struct mesh *mesh, const struct rundir *rundir, struct mess
 {
     struct jtag_owner owner = {.context = mesh,
                                .ready = on_ready,
-                               .changed = on_changed,
-                               .was_reset = on_reset,
+                               .changed = mesh_debug_changed,
+                               .was_reset = mesh_debug_was_reset,
                                .ended = on_ended};
     struct jtag_options options = {.nodes = mesh->options.topology.nodes,
                                    .chain = mesh->options.chain};

@@ -74,6 +74,9 @@ void mesh_bound_go_on(struct mesh *mesh);
 /* mesh_debug.c */
 /* Starts ecube-jtag, if the mesh has one. */
 int mesh_debug_start(struct mesh *mesh, const struct rundir *rundir, struct message *message);
+/* What that tells (struct jtag_owner); context: the mesh. */
+void mesh_debug_changed(void *context, uint32_t rank, enum jtag_state state, const char *holder);
+void mesh_debug_was_reset(void *context, uint32_t rank);
 
 /* mesh_boot.c */
 /* The boot is over when all links are right and debuggers can connect. */

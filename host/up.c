@@ -254,11 +254,7 @@ static int add_jtag(const struct up *up, struct serve_options *options, struct m
     options->mesh.chain = up->jtag;
     options->target.blank = up->blank;
     options->programs = up->program;
-    if (target_find_jtag(&options->target, message) != 0) {
-        options->target.jtag[0] = '\0';
-        return up->jtag ? -1 : 0;
-    }
-    return 0;
+    return target_find_jtag(&options->target, message);
 }
 
 int verb_up(int argc, char **argv)

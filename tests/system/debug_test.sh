@@ -18,7 +18,7 @@ two_meshes() {
     tool_succeeds up --mesh cube:1 --name lab
     tool_succeeds up --mesh cube:2 --name desk
     tool_succeeds kill --name desk 3
-    wait_until 60 eval 'tool list; grep -q broken out'
+    wait_until 10 eval 'tool list; grep -q broken out'
     tool_succeeds list --json list.json
     listed lab cube:1 2 whole
     listed desk cube:2 4 broken
@@ -32,7 +32,7 @@ two_meshes() {
 
 silent_mesh() {
     tool_succeeds up --mesh cube:0 --name lab
-    holder=$(processes ecube | grep -v guardian | cut -d' ' -f1)
+    holder=$(processes ecube | grep -v -e guardian -e jtag | cut -d' ' -f1)
     kill -STOP "$holder"
     tool list
     kill -CONT "$holder"
@@ -45,15 +45,193 @@ booting_mesh() {
     chmod +x wrapper
     "$ecube" up --mesh cube:1 --name lab --qemu ./wrapper >up.out 2>&1 &
     starter=$!
-    wait_until 60 eval 'tool list; grep -q booting out' || { cat up.out; fail "never listed as booting"; }
+    wait_until 10 eval 'tool list; grep -q booting out' || { cat up.out; fail "never listed as booting"; }
     listed lab cube:1 2 booting
     : >go
     wait "$starter" || { cat up.out; fail "up failed"; }
     tool_succeeds down --name lab
 }
 
+misbehave=$programs/misbehave.elf
+
+# mesh_up [ARGUMENT...] - a mesh of two, on which misbehave.elf spins if the first word is `spinning`.
+mesh_up() {
+    loader=
+    spins=$1
+    shift
+    tool_succeeds up --mesh cube:1 --name lab "$@"
+    [ "$spins" = spinning ] || return 0
+    "$ecube" load --name lab "$misbehave" spin 1 7 >load.out 2>load.err &
+    loader=$!
+    wait_until 10 eval 'tool ps --name lab; grep -q "computes in never_return" out' || { cat out load.err; fail "it does not spin"; }
+}
+
+mesh_down() {
+    tool_succeeds down --name lab
+    [ -z "$loader" ] || wait "$loader"
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+# gdb_says PATTERN... - each is in what GDB said, in `out` or `gdb`.
+gdb_says() {
+    for pattern in "$@"; do
+        grep -Eq -- "$pattern" gdb || { cat gdb; fail "GDB did not say '$pattern'"; }
+    done
+}
+
+# debugged ARGUMENT... - ecube debug, whose words are in `gdb`.
+debugged() {
+    timeout -k 5 "$limit_seconds" "$ecube" debug --name lab "$@" >gdb 2>&1 </dev/null || { cat gdb; fail "ecube debug failed"; }
+}
+
+one_node() {
+    mesh_up spinning
+    debugged 1 "$misbehave" -- -batch -ex backtrace -ex 'info symbol trap_call'
+    gdb_says '^#0 +never_return' '^#[1-9] .* alone \(' 'trap_call in section'
+    debugged 1 -- -batch -ex backtrace
+    gdb_says '^#0 +never_return'
+    tool_succeeds ps --name lab
+    grep -q 'computes in never_return' out || { cat out; fail "the node does not go on"; }
+    mesh_down
+}
+
+# Each breaks where its program begins, and the others go on.
+all_nodes() {
+    mesh_up empty
+    mkfifo commands
+    timeout -k 5 "$limit_seconds" "$ecube" debug --name lab "$misbehave" -- -nx <commands >gdb 2>&1 &
+    gdb_pid=$!
+    exec 3>commands
+    printf 'set confirm off\nset width 0\nbreak alone\nall continue &\necho both go on\\n\n' >&3
+    wait_until 60 grep -q '^.*both go on' gdb || { cat gdb; fail "they do not go on"; }
+    "$ecube" load --name lab "$misbehave" exit 1 7 >load.out 2>load.err &
+    loader=$!
+    wait_until 60 grep -q 'hit Breakpoint 1' gdb || { cat gdb load.err; fail "no breakpoint"; }
+    wait_until 10 eval 'tool ps --name lab; grep -q "^ *1 halted .* halted by gdb-multiarch" out' || { cat out; fail "not halted"; }
+    grep -Eq '^ *0 (running|exited)' out || { cat out; fail "the other one does not go on"; }
+    printf 'backtrace\nall continue &\n' >&3
+    wait "$loader"
+    printf 'stop\nshell sleep 1\nquit\n' >&3
+    exec 3>&-
+    wait "$gdb_pid"
+    gdb_says 'Thread 2\.1 .*hit Breakpoint 1' '^(\(gdb\) )*#0 +alone'
+    loader=
+    mesh_down
+}
+
+# fields FILE - registers that GDB has shown, as "name value" lines.
+fields() {
+    sed -n 's/^\(r[0-9]*\|sp\|lr\|pc\|cpsr\|fpscr\) *\(0x[0-9a-f]*\).*/\1 \2/p' "$1"
+}
+
+core_of_spinning_node() {
+    mesh_up spinning
+    looks="-ex 'info registers' -ex backtrace -ex 'x/8xw \$sp' -ex 'p numbers' -ex 'x/16xw 0x40100000' -ex 'x/4i \$pc'"
+    # One that is halted stays so; then both see the same.
+    mkfifo commands
+    gdb-multiarch -nx -q -batch -ex "target remote $XDG_RUNTIME_DIR/ecube-$(id -u)-lab/n1.gdb" -x commands >/dev/null 2>&1 &
+    gdb_pid=$!
+    exec 3>commands
+    wait_until 10 eval 'tool ps --name lab; grep -q "halted by gdb-multiarch" out' || { cat out; fail "not halted"; }
+    kill -9 "$gdb_pid"
+    wait "$gdb_pid"
+    exec 3>&-
+    wait_until 10 eval 'tool ps --name lab; grep -q "nobody debugs it" out' || { cat out; fail "held by a dead GDB"; }
+    tool_succeeds core --name lab 1
+    [ -s core.1 ] || fail "no core.1"
+    tool_succeeds ps --name lab
+    grep -q '^ *1 halted' out || { cat out; fail "it was halted, and is not any more"; }
+    eval debugged 1 "$misbehave" -- -nx -batch "$looks"
+    eval gdb-multiarch -nx -batch "$looks" "$misbehave" core.1 >core.gdb 2>&1
+    fields gdb >live && fields core.gdb >dead
+    [ "$(wc -l <dead)" -ge 17 ] && cmp live dead || { cat gdb core.gdb; fail "other registers"; }
+    grep -E '^(#[0-9]|0x4|=>)' gdb >live
+    grep -E '^(#[0-9]|0x4|=>)' core.gdb >dead
+    grep -q '^#1 .* alone' dead && cmp live dead || { diff live dead; fail "other memory or backtrace"; }
+    mesh_down
+}
+
+core_bad_input() {
+    mesh_up empty
+    tool_fails 2 "'2' is no node of cube:1" core --name lab 2
+    tool_fails 2 'name the node' core --name lab
+    tool_fails 2 'cannot write \.: it is not a file' core --name lab 0 -o .
+    tool_fails 2 'cannot write nowhere/core: No such file' core --name lab 0 -o nowhere/core
+    tool_fails 2 "'2' is no node of cube:1" debug --name lab 2
+    tool_fails 2 'cannot read no\.elf: No such file' debug --name lab 1 no.elf
+    tool_fails 2 'has no JTAG chain' debug --name lab --openocd 1
+    tool_fails 2 'has no JTAG chain' openocd --name lab
+    tool_fails 2 "name the node, as in 'ecube debug --openocd 3'" debug --name lab --openocd
+    PATH=$PWD tool_without_gdb
+    [ -z "$(find . -name 'core*')" ] || fail "a file is left"
+    mesh_down
+}
+
+tool_without_gdb() {
+    "$ecube" debug --name lab 1 2>err >out
+    status=$?
+    PATH=/usr/bin:/bin
+    [ "$status" -eq 2 ] && grep -q 'gdb-multiarch is not in PATH' err || { cat err; fail "status $status"; }
+}
+
+held_node() {
+    mesh_up empty
+    timeout -k 5 "$limit_seconds" "$ecube" debug --name lab 1 -- -nx -batch -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >gdb 2>&1 </dev/null &
+    gdb_pid=$!
+    wait_until 60 test -e held || { cat gdb; fail "GDB does not come so far"; }
+    tool_fails 2 'node 1 is held by gdb-multiarch \(process [0-9]+\)' debug --name lab 1
+    tool_fails 2 'node 1 is held by gdb-multiarch \(process [0-9]+\)' debug --name lab
+    tool_fails 2 'node 1 is held by gdb-multiarch \(process [0-9]+\)' core --name lab 1
+    tool_succeeds core --name lab 0 -o other
+    tool_succeeds ps --name lab --json ps.json
+    [ "$("$json_get" ps.json nodes 1 debugger state)" = halted ] || { cat ps.json; fail "not halted"; }
+    : >go
+    wait "$gdb_pid" || { cat gdb; fail "GDB failed"; }
+    loader=
+    mesh_down
+}
+
+# A node may stand for longer than --patience and --timeout while nobody waits for it.
+clocks_stand() {
+    mesh_up empty --patience 2s
+    timeout -k 5 "$limit_seconds" "$ecube" debug --name lab 1 "$misbehave" -- -nx -batch -ex 'break alone' -ex continue \
+        -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >gdb 2>&1 </dev/null &
+    gdb_pid=$!
+    wait_until 60 grep -q '^Breakpoint 1' gdb || { cat gdb; fail "no breakpoint"; }
+    "$ecube" load --name lab --timeout 3s "$misbehave" exit 1 7 >load.out 2>load.err &
+    loader=$!
+    wait_until 60 test -e held || { cat gdb load.err; fail "it does not stop"; }
+    sleep 5
+    : >go
+    wait "$loader"
+    [ $? -eq 7 ] || { cat load.err; fail "the run ended otherwise"; }
+    wait "$gdb_pid"
+    loader=
+    mesh_down
+}
+
+server_ends() {
+    mesh_up empty
+    "$ecube" console --name lab >console.out 2>&1 &
+    console=$!
+    sleep 0.5
+    kill -9 "$(processes ecube-jtag | cut -d' ' -f1)"
+    wait_until 60 grep -q 'no node can be debugged any more' console.out || { cat console.out; fail "nobody is told"; }
+    tool load --name lab "$misbehave" exit 1 7
+    [ "$status" -eq 7 ] || fail "status $status: the mesh does not live on"
+    mesh_down
+    wait "$console"
+}
+
 check "list says that nothing is up" nothing_up
 check "list shows every mesh that is up, and which is broken" two_meshes
 check "list shows a mesh that does not answer as silent" silent_mesh
 check "list shows a mesh while it boots" booting_mesh
+check "debug opens GDB at a node with symbols of kernel and program, and lets it go on" one_node
+check "all nodes in one GDB: one stops at a breakpoint and the others go on" all_nodes
+check "a core has the registers, memory and backtrace of the node, which stays halted" core_of_spinning_node
+check "debug, core and openocd refuse in one line what they cannot do" core_bad_input
+check "a node that a debugger has is held, and others are told by whom" held_node
+check "the clocks of the tool stand still while a node is halted" clocks_stand
+check "a mesh whose server of debuggers is killed says so, and lives on" server_ends
 cases_done

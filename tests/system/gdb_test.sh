@@ -60,8 +60,8 @@ backtrace_of_fault() {
 }
 
 stopped_before_download() {
-    debug exit 'break alone' 'shell for i in $(seq 600); do grep -q "does not answer" err && break; sleep 0.1; done' continue
-    grep -qx 'ecube: the download waits: node 1 (rank 1) does not answer (is it stopped in a debugger?)' said ||
+    debug exit 'break alone' 'shell for i in $(seq 600); do grep -q "is halted by" err && break; sleep 0.1; done' continue
+    grep -Eqx 'ecube: the download waits: node 1 \(rank 1\) is halted by gdb-multiarch \(process [0-9]+\)' said ||
         { cat said; fail "nobody says so"; }
     [ "$ended" -eq 7 ] || fail "status $ended, not 7"
 }
