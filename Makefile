@@ -60,7 +60,7 @@ EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/line_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
+	tests/unit/generic_timer_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/page_table_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
 	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
@@ -148,6 +148,8 @@ KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
 CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
 	$(filter-out jtag/main.c,$(JTAG)))
+# What OpenOCD must know of the board.
+OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/virt/openocd.cfg))
 SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
@@ -167,7 +169,7 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
-all: $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS)
+all: $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(OPENOCD_BOARD)
 
 ## boot a 16-node hypercube and run the complete exchange on it (MESH=cube:D, SIZES="bytes ...")
 run: all

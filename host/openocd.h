@@ -27,6 +27,7 @@ void openocd_quote(char *quoted, size_t room, const char *word);
 /* Finds OpenOCD in PATH. */
 int openocd_find(char path[OPENOCD_PATH_MAX], struct message *message);
 
-/* Puts the kernel into all nodes and starts them; shows progress. Returns when OpenOCD has ended. */
+/* Puts the kernel into all nodes and starts them; shows progress. Returns when OpenOCD has
+ * ended. */
 int openocd_program(const char *directory, uint32_t nodes, const char *kernel, struct view *view,
                     struct message *message);

@@ -124,7 +124,7 @@ void router_schedule_done(struct router *router, uint16_t epoch);
  * start. */
 void router_reset_clocks(struct router *router);
 
-/* The host: what its links are silent for does not count until now. A debugger has stopped a node. */
+/* The host: the silence of its links until now does not count. A debugger has stopped a node. */
 void router_forgive(struct router *router, uint64_t now_us);
 
 /* The host: declares a link dead because its owner knows (the node's process has ended). */
