@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run test models bench bench-sim scale campaign fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run debug test models bench bench-sim scale campaign fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -178,6 +178,10 @@ run: all
 ## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
 test: $(TEST_NEEDS)
 	@QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
+
+## GDB at every node of a mesh that has loaded the complete exchange (MESH=cube:D, GDB_ARGS="GDB's own arguments")
+debug: all
+	@scripts/debug.sh $(B) $(MESH) $(GDB_ARGS)
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
 bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_ELFS)
