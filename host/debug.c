@@ -167,13 +167,15 @@ static void write_symbols(FILE *script, const struct debug *debug)
     fprintf(script, debug->program ? "add-symbol-file %s\n" : "file %s\n", quoted);
 }
 
-/* OpenOCD as the other end of GDB's pipe, whose words a shell takes apart. */
+/* OpenOCD as the other end of GDB's pipe, whose words a shell takes apart. By itself it leaves a
+ * node halted when GDB leaves. */
 static void write_openocd(FILE *script, const struct debug *debug)
 {
     fprintf(script,
             "target extended-remote | openocd -c \"set ECUBE_GDB_NODE %d\" -c \"gdb_port pipe\" -c "
-            "\"log_output '%s/n%d.log'\" -f '%s/" OPENOCD_FILE "'\n",
-            debug->node, directory_of(debug), debug->node, directory_of(debug));
+            "\"log_output {%s/n%d.log}\" -f '%s/" OPENOCD_FILE
+            "' -c \"n%d configure -event gdb-detach { resume }\"\n",
+            debug->node, directory_of(debug), debug->node, directory_of(debug), debug->node);
 }
 
 /* Commands for many nodes. GDB asks a server that goes on nothing, not even for its threads: a node
