@@ -53,13 +53,14 @@ TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.
 # What of it the tool has, too.
 TOOL_JTAG := jtag/notice.c jtag/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
-JTAG := jtag/chain.c jtag/dap.c jtag/description.c jtag/mem_ap.c jtag/notice.c jtag/qtest.c jtag/relay.c \
-	jtag/rom_table.c jtag/rsp.c jtag/stub.c \
+JTAG := jtag/chain.c jtag/dap.c jtag/debug_unit.c jtag/description.c jtag/excursion.c jtag/execute.c jtag/instruction.c \
+	jtag/mem_ap.c jtag/notice.c jtag/points.c jtag/qtest.c jtag/registers.c jtag/relay.c jtag/rom_table.c jtag/rsp.c jtag/run.c \
+	jtag/stub.c \
 	jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/herald.c jtag/main.c jtag/peer.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
-	tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
+	tests/unit/debug_unit_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/page_table_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
 	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
@@ -74,6 +75,7 @@ MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_
 	tests/mesh/state_test.c tests/mesh/step_test.c tests/mesh/stream_test.c tests/mesh/turn_test.c tests/mesh/want_test.c \
 	tests/mesh/window_test.c
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c tests/mesh/neighbour.c tests/mesh/pair.c
+UNIT_SUPPORT := tests/unit/fake_core.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
@@ -405,7 +407,7 @@ $(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) 
 	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka $(SIM_LIBS)
 
 # An archive, so that only the tests that use the many-node loop or campaigns carry them.
-$(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(CAMPAIGN)) Makefile
+$(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/mesh_support.a $(B)/host/rooms.a

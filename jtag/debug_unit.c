@@ -1,0 +1,670 @@
+#include "jtag/debug_internal.h"
+
+#include <string.h>
+
+enum debug_register {
+    DBGDIDR = 0x000,
+    DBGWFAR = 0x018,
+    DBGVCR = 0x01c,
+    DBGDSCCR = 0x028,
+    DBGDSMCR = 0x02c,
+    DBGDTRRX = 0x080,
+    DBGITR = 0x084, /* written; read, it is DBGPCSR */
+    DBGDSCR = 0x088,
+    DBGDTRTX = 0x08c,
+    DBGDRCR = 0x090,
+    DBGBVR = 0x100,
+    DBGBCR = 0x140,
+    DBGWVR = 0x180,
+    DBGWCR = 0x1c0,
+    DBGPRCR = 0x310,
+    DBGPRSR = 0x314,
+    PROCESSOR_ID = 0xd00,
+    DBGAUTHSTATUS = 0xfb8,
+    DBGDEVTYPE = 0xfcc,
+    PERIPHERAL_ID = 0xfd0,
+    COMPONENT_ID = 0xff0,
+    REGISTERS_END = 0x1000
+};
+
+enum drcr_bit { DRCR_HALT = 1, DRCR_RESTART = 2, DRCR_CLEAR = 4 };
+enum { PRCR_RESET = 2, PRSR_POWERED = 1, PRSR_WAS_RESET = 8, PRSR_HALTED = 16 };
+enum { DCC_FAST = 2, WORD = 4, PCSR_NONE = -1 };
+enum { DIDR = 0x35150021 }; /* 4 watchpoints, 6 breakpoints of which 2 know contexts, v7.1; r2p1 */
+
+struct constant_register {
+    uint16_t address;
+    uint32_t value;
+};
+
+/* What can be read and never changes; the processor's are those of the emulator's Cortex-A15, but
+ * that ID_PFR1 tells of no security and no virtualisation extension: it has no such registers. */
+static const struct constant_register constants[] = {
+    {DBGDIDR, DIDR},
+    {DBGITR, (uint32_t)PCSR_NONE},
+    {PROCESSOR_ID + 0x00, 0x412fc0f1}, /* MIDR */
+    {PROCESSOR_ID + 0x04, 0x8444c004}, /* CTR */
+    {PROCESSOR_ID + 0x14, 0x80000000}, /* MPIDR */
+    {PROCESSOR_ID + 0x20, 0x00001131}, /* ID_PFR0 */
+    {PROCESSOR_ID + 0x24, 0x00000000}, /* ID_PFR1 */
+    {PROCESSOR_ID + 0x28, 0x02010555}, /* ID_DFR0 */
+    {PROCESSOR_ID + 0x30, 0x10201105}, /* ID_MMFR0 to 3 */
+    {PROCESSOR_ID + 0x34, 0x20000000},
+    {PROCESSOR_ID + 0x38, 0x01240000},
+    {PROCESSOR_ID + 0x3c, 0x02102211},
+    {PROCESSOR_ID + 0x40, 0x02101110}, /* ID_ISAR0 to 4 */
+    {PROCESSOR_ID + 0x44, 0x13112111},
+    {PROCESSOR_ID + 0x48, 0x21232041},
+    {PROCESSOR_ID + 0x4c, 0x11112131},
+    {PROCESSOR_ID + 0x50, 0x10011142},
+    {DBGAUTHSTATUS, 0xff}, /* everything is there and allowed */
+    {DBGDEVTYPE, 0x15},    /* debug logic of a processor */
+    {PERIPHERAL_ID + 0x00, 0x04},
+    {PERIPHERAL_ID + 0x10, 0x0f}, /* part c0f of ARM */
+    {PERIPHERAL_ID + 0x14, 0xbc},
+    {PERIPHERAL_ID + 0x18, 0x2b},
+    {COMPONENT_ID + 0x0, 0x0d},
+    {COMPONENT_ID + 0x4, 0x90},
+    {COMPONENT_ID + 0x8, 0x05},
+    {COMPONENT_ID + 0xc, 0xb1},
+};
+
+void debug_unit_init(struct debug_unit *unit, const struct debug_board *board)
+{
+    *unit = (struct debug_unit){.board = *board, .tried = REGISTER_NONE};
+}
+
+const void *debug_unit_owner(const struct debug_unit *unit)
+{
+    return unit->owner;
+}
+
+bool debug_unit_halted(const struct debug_unit *unit)
+{
+    return unit->state == DEBUG_HALTED;
+}
+
+bool debug_unit_lost(const struct debug_unit *unit)
+{
+    return unit->state == DEBUG_LOST;
+}
+
+/* Operations ------------------------------------------------------------------------------------*/
+
+struct script_step *debug_want(struct debug_unit *unit, enum core_op_kind kind,
+                               enum debug_then then)
+{
+    struct script_step *step = script_push(&unit->script, kind);
+
+    step->then = then;
+    return step;
+}
+
+void debug_want_register(struct debug_unit *unit, const char *name, uint64_t value)
+{
+    struct script_step *step = debug_want(unit, CORE_WRITE_REGISTER, THEN_NOTHING);
+
+    step->op.name = name;
+    step->op.value = value;
+}
+
+void debug_want_memory(struct debug_unit *unit, enum core_op_kind kind, uint32_t address,
+                       uint32_t value, enum debug_then then)
+{
+    struct script_step *step = debug_want(unit, kind, then);
+
+    step->op.address = address;
+    step->op.bytes = WORD;
+    step->op.value = value;
+    step->subject = value;
+}
+
+bool debug_need_frame(struct debug_unit *unit)
+{
+    if (unit->registers.known[REGISTER_CPSR])
+        return true;
+    if (unit->tried == REGISTER_CPSR)
+        return false; /* in vain */
+    unit->tried = REGISTER_CPSR;
+    if (!unit->held)
+        debug_want(unit, CORE_HALT, THEN_HALTED);
+    debug_want(unit, CORE_READ_FRAME, THEN_FRAME);
+    return false;
+}
+
+/* An instruction brings SPSR into r0. */
+static bool need_spsr(struct debug_unit *unit, enum register_number number)
+{
+    enum { MRS_R0_SPSR = (int)0xe14f0000 };
+    uint32_t r0 = (uint32_t)unit->registers.real[REGISTER_R0];
+    enum native_result result =
+        excursion_run(unit, (uint32_t)MRS_R0_SPSR, register_bank_mode(number), r0);
+
+    if (result == NATIVE_WAITS)
+        return false;
+    registers_learn(&unit->registers, number,
+                    result == NATIVE_DONE ? unit->excursion.frame[REGISTER_R0] : 0);
+    return true;
+}
+
+bool debug_need(struct debug_unit *unit, enum register_number number)
+{
+    if (!debug_need_frame(unit))
+        return false;
+    if (register_is_spsr(number) && !unit->registers.known[number])
+        return need_spsr(unit, number);
+    if (unit->tried == number && !unit->registers.known[number]) {
+        registers_learn(&unit->registers, number, 0);
+        unit->broke = false;
+    }
+    if (unit->registers.known[number]) {
+        unit->tried = REGISTER_NONE;
+        return true;
+    }
+    unit->tried = number;
+    if (number < REGISTER_D0) {
+        excursion_open(unit, register_bank_mode(number));
+        debug_want(unit, CORE_READ_FRAME, THEN_BANK);
+        return false;
+    }
+    struct script_step *step = debug_want(unit, CORE_READ_REGISTER, THEN_REGISTER);
+    step->op.name = register_name(number);
+    step->subject = number;
+    return false;
+}
+
+/* What else there is to tell of a processor that has stopped by itself. */
+static void tell_stop(struct debug_unit *unit)
+{
+    uint32_t pc = (uint32_t)unit->registers.real[REGISTER_PC];
+    bool thumb = debug_real_cpsr(unit) & CPSR_THUMB;
+
+    if (!unit->stopped)
+        return;
+    unit->stopped = false;
+    if (unit->stop == CORE_STOP_CODE && points_written_at(&unit->points, pc))
+        debug_set_entry(unit, ENTRY_INSTRUCTION);
+    /* The instruction that made the access is done; its address is told as the PC reads in it. */
+    if (unit->stop == CORE_STOP_DATA)
+        unit->wfar = pc + (thumb ? 2 : 4);
+}
+
+static void end_access(struct debug_unit *unit, bool failed)
+{
+    if (unit->access && failed)
+        unit->access->failed = true;
+    unit->task = DEBUG_IDLE;
+}
+
+void debug_fail(struct debug_unit *unit)
+{
+    bool full;
+
+    if (unit->undo)
+        *unit->undo = unit->undo_value;
+    if (unit->access && unit->access->space == ACCESS_BUS && unit->access->write)
+        points_write(&unit->points, unit->access->address, unit->access->bytes, 0, &full);
+    end_access(unit, true);
+}
+
+static void take_result(struct debug_unit *unit, const struct script_step *step)
+{
+    struct registers *registers = &unit->registers;
+    const struct core_op *op = &step->op;
+
+    switch (step->then) {
+    case THEN_ACCESS: unit->access->value = (uint32_t)op->value; break;
+    case THEN_HALTED: unit->held = unit->halted = true; break;
+    case THEN_FRAME:
+        registers_learn_frame(registers, op->frame);
+        unit->tried = REGISTER_NONE;
+        tell_stop(unit);
+        break;
+    case THEN_BANK:
+        if (register_mode(op->frame[CORE_FRAME_CPSR]) == unit->excursion.mode)
+            registers_learn_bank(registers, op->frame);
+        break;
+    case THEN_REGISTER: registers_learn(registers, step->subject, op->value); break;
+    case THEN_WRITTEN: registers->real[step->subject] = op->value; break;
+    case THEN_LOADED: unit->loaded = true, unit->load_value = (uint32_t)op->value; break;
+    case THEN_POINT: unit->points.told[unit->slot] = unit->wanted; break;
+    default: excursion_did(unit, step); break;
+    }
+}
+
+static void take_failure(struct debug_unit *unit, const struct script_step *step)
+{
+    if (unit->restoring)
+        return;
+    if (step->then == THEN_LOADED) {
+        unit->loaded = unit->load_failed = true;
+        return;
+    }
+    if (step->then == THEN_POINT) {
+        unit->points.told[unit->slot] = unit->wanted;
+        unit->points.told[unit->slot].refused = unit->wanted.set;
+        return;
+    }
+    if (step->op.kind == CORE_RESUME) {
+        unit->state = DEBUG_HALTED;
+        unit->held = true;
+    }
+    unit->broke = true;
+    script_clear(&unit->script);
+}
+
+static uint32_t read_register(struct debug_unit *unit, uint32_t address, bool mine);
+
+/* Tasks -----------------------------------------------------------------------------------------*/
+
+static bool may_touch(const struct debug_unit *unit, const void *client)
+{
+    return !unit->owner || unit->owner == client;
+}
+
+/* The node becomes a client's; false: it is another's. */
+static bool claim(struct debug_unit *unit, const void *client)
+{
+    if (!may_touch(unit, client))
+        return false;
+    if (unit->last != client)
+        points_clear(&unit->points);
+    unit->owner = unit->last = client;
+    return true;
+}
+
+static void step_execute(struct debug_unit *unit)
+{
+    if (debug_execute(unit))
+        end_access(unit, false);
+}
+
+static void step_refresh(struct debug_unit *unit)
+{
+    if (!debug_need_frame(unit))
+        return;
+    unit->access->value = read_register(unit, unit->access->address, true);
+    end_access(unit, false);
+}
+
+static void want_bus(struct debug_unit *unit)
+{
+    const struct access *access = unit->access;
+    struct script_step *want = debug_want(unit, access->write ? CORE_WRITE_BUS : CORE_READ_BUS,
+                                          access->write ? THEN_NOTHING : THEN_ACCESS);
+
+    want->op.address = access->address;
+    want->op.bytes = access->bytes;
+    want->op.value = access->value;
+}
+
+/* The access itself has been made. */
+static void step_bus(struct debug_unit *unit)
+{
+    struct access *access = unit->access;
+
+    access->failed = unit->broke;
+    if (unit->client == unit->last && !access->write && !access->failed)
+        access->value = points_read(&unit->points, access->address, access->bytes, access->value);
+    unit->broke = false;
+    debug_update_points(unit);
+}
+
+static void step(struct debug_unit *unit)
+{
+    switch (unit->task) {
+    case DEBUG_IDLE: return;
+    case DEBUG_BUS: step_bus(unit); return;
+    case DEBUG_REFRESH: step_refresh(unit); return;
+    case DEBUG_HALT: debug_step_halt(unit); return;
+    case DEBUG_EXECUTE: step_execute(unit); return;
+    case DEBUG_RESTART: debug_step_restart(unit); return;
+    case DEBUG_POINTS: debug_step_points(unit); return;
+    case DEBUG_RESET: debug_step_reset(unit); return;
+    }
+}
+
+/* Who has it still: one that has it halted, or has set a point. */
+static void settle(struct debug_unit *unit)
+{
+    if (unit->state != DEBUG_HALTED && !points_any_told(&unit->points))
+        unit->owner = NULL;
+    unit->access = NULL;
+}
+
+/* Does what can be done without the processor. */
+static void advance(struct debug_unit *unit)
+{
+    while (script_is_empty(&unit->script)) {
+        if (unit->excursion.open) {
+            excursion_close(unit);
+            continue;
+        }
+        unit->restoring = false;
+        if (unit->task == DEBUG_IDLE) {
+            settle(unit);
+            return;
+        }
+        enum debug_task task = unit->task;
+        step(unit);
+        /* Nothing was wanted, and yet it has not ended: what it needs cannot be had. */
+        if (unit->task == task && script_is_empty(&unit->script) && !unit->excursion.open)
+            debug_fail(unit);
+    }
+}
+
+static void begin(struct debug_unit *unit, enum debug_task task)
+{
+    unit->task = task;
+    unit->stage = 0;
+    unit->broke = unit->halted = false;
+    unit->undo = NULL;
+    unit->loaded = unit->load_failed = false;
+    unit->tried = REGISTER_NONE;
+    unit->native = NATIVE_IDLE;
+    unit->native_again = false;
+}
+
+struct core_op *debug_unit_wants(struct debug_unit *unit)
+{
+    if (script_is_empty(&unit->script))
+        return NULL;
+    struct script_step *first = script_first(&unit->script);
+    if (first->then == THEN_UNPLANTED)
+        first->op.value = unit->excursion.saved;
+    return &first->op;
+}
+
+void debug_unit_did(struct debug_unit *unit)
+{
+    const struct script_step *first = script_first(&unit->script);
+
+    script_pop(&unit->script);
+    if (first->op.failed)
+        take_failure(unit, first);
+    else
+        take_result(unit, first);
+    advance(unit);
+}
+
+/* Registers -------------------------------------------------------------------------------------*/
+
+/* The register among those of points that an address names; NULL: none. */
+static uint32_t *find_point_register(struct debug_unit *unit, uint32_t address)
+{
+    struct points *points = &unit->points;
+    uint32_t i = (address & 0x3f) / WORD;
+
+    switch (address & ~0x3fu) {
+    case DBGBVR: return i < DEBUG_BREAKPOINTS ? &points->bvr[i] : NULL;
+    case DBGBCR: return i < DEBUG_BREAKPOINTS ? &points->bcr[i] : NULL;
+    case DBGWVR: return i < DEBUG_WATCHPOINTS ? &points->wvr[i] : NULL;
+    case DBGWCR: return i < DEBUG_WATCHPOINTS ? &points->wcr[i] : NULL;
+    default: return NULL;
+    }
+}
+
+static uint32_t read_constant(uint32_t address)
+{
+    for (unsigned i = 0; i < sizeof constants / sizeof constants[0]; i++) {
+        if (constants[i].address == address)
+            return constants[i].value;
+    }
+    return 0;
+}
+
+static uint32_t read_dscr(const struct debug_unit *unit, bool mine)
+{
+    uint32_t value = DSCR_RESTARTED | DSCR_COMPLETE;
+
+    if (!mine)
+        return value;
+    value |= unit->dscr;
+    value |= unit->state == DEBUG_HALTED ? DSCR_HALTED : 0;
+    value |= unit->rx_full ? (uint32_t)(DSCR_RX | DSCR_RX_LATCHED) : 0;
+    value |= unit->tx_full ? (uint32_t)(DSCR_TX | DSCR_TX_LATCHED) : 0;
+    return value;
+}
+
+static uint32_t read_prsr(struct debug_unit *unit, bool mine)
+{
+    uint32_t value = PRSR_POWERED | (unit->was_reset ? PRSR_WAS_RESET : 0) |
+                     (mine && unit->state == DEBUG_HALTED ? PRSR_HALTED : 0);
+
+    unit->was_reset = false;
+    return value;
+}
+
+/* Whether a transfer of the DCC makes the processor do the instruction that DBGITR holds. */
+static bool is_fast(const struct debug_unit *unit)
+{
+    return unit->state == DEBUG_HALTED && unit->dscr & DSCR_ITR_ENABLED &&
+           (unit->dscr >> DSCR_DCC_SHIFT & 3) == DCC_FAST && !(unit->dscr & DSCR_STICKY);
+}
+
+static void execute(struct debug_unit *unit, uint32_t code)
+{
+    begin(unit, DEBUG_EXECUTE);
+    unit->instruction = code;
+}
+
+static uint32_t read_dtrtx(struct debug_unit *unit)
+{
+    unit->tx_full = false;
+    if (is_fast(unit))
+        execute(unit, unit->itr);
+    return unit->dtrtx;
+}
+
+static uint32_t read_register(struct debug_unit *unit, uint32_t address, bool mine)
+{
+    const uint32_t *point = find_point_register(unit, address);
+
+    switch (address) {
+    case DBGWFAR: return unit->wfar;
+    case DBGVCR: return unit->vcr;
+    case DBGDSCCR: return unit->dsccr;
+    case DBGDSMCR: return unit->dsmcr;
+    case DBGDTRRX: return unit->dtrrx;
+    case DBGDSCR: return read_dscr(unit, mine);
+    case DBGDTRTX: return mine ? read_dtrtx(unit) : 0;
+    case DBGPRSR: return read_prsr(unit, mine);
+    default: return point ? (mine ? *point : 0) : read_constant(address);
+    }
+}
+
+/* Why it stopped is told only when its PC is known. */
+static bool is_stop_unknown(const struct debug_unit *unit, uint32_t address)
+{
+    return unit->state == DEBUG_HALTED && unit->stopped &&
+           (address == DBGDSCR || address == DBGWFAR);
+}
+
+static void begin_read(struct debug_unit *unit)
+{
+    bool mine = may_touch(unit, unit->client);
+    uint32_t address = unit->access->address;
+
+    if (mine && is_stop_unknown(unit, address))
+        begin(unit, DEBUG_REFRESH);
+    else
+        unit->access->value = read_register(unit, address, mine);
+}
+
+static void write_itr(struct debug_unit *unit, uint32_t code)
+{
+    bool fast = (unit->dscr >> DSCR_DCC_SHIFT & 3) == DCC_FAST;
+
+    if (unit->state != DEBUG_HALTED || !(unit->dscr & DSCR_ITR_ENABLED) || unit->dscr & DSCR_STICKY)
+        return;
+    unit->itr = code;
+    if (!fast)
+        execute(unit, code);
+}
+
+static void write_dtrrx(struct debug_unit *unit, uint32_t value)
+{
+    if (unit->rx_full)
+        return;
+    unit->dtrrx = value;
+    unit->rx_full = true;
+    if (is_fast(unit))
+        execute(unit, unit->itr);
+}
+
+static void write_drcr(struct debug_unit *unit, uint32_t value)
+{
+    if (value & DRCR_CLEAR)
+        unit->dscr &= ~(uint32_t)DSCR_STICKY;
+    if (value & DRCR_RESTART && unit->state == DEBUG_HALTED)
+        begin(unit, DEBUG_RESTART);
+    else if (value & DRCR_HALT && unit->state != DEBUG_HALTED)
+        begin(unit, DEBUG_HALT);
+}
+
+/* A register that decides about points has been written; unless the node can be told of it, it has
+ * its old value again. */
+static void change_points(struct debug_unit *unit, uint32_t *changed, uint32_t value)
+{
+    uint32_t old = *changed;
+
+    *changed = value;
+    if (unit->state != DEBUG_RUNNING || !debug_points_differ(unit))
+        return;
+    begin(unit, DEBUG_POINTS);
+    unit->undo = changed;
+    unit->undo_value = old;
+}
+
+/* Whether a write is only for the one who has the node. */
+static bool is_exclusive(struct debug_unit *unit, uint32_t address, uint32_t value)
+{
+    switch (address) {
+    case DBGITR:
+    case DBGDTRRX: return true;
+    case DBGDRCR: return value & (DRCR_HALT | DRCR_RESTART);
+    case DBGPRCR: return value & PRCR_RESET;
+    case DBGVCR: return value != 0;
+    default: return find_point_register(unit, address) && value != 0;
+    }
+}
+
+static void write_register(struct debug_unit *unit, uint32_t address, uint32_t value)
+{
+    uint32_t *point = find_point_register(unit, address);
+
+    switch (address) {
+    case DBGVCR: unit->vcr = value; return;
+    case DBGDSCCR: unit->dsccr = value; return;
+    case DBGDSMCR: unit->dsmcr = value; return;
+    case DBGDTRRX: write_dtrrx(unit, value); return;
+    case DBGITR: write_itr(unit, value); return;
+    case DBGDSCR:
+        unit->dscr = (unit->dscr & ~(uint32_t)DSCR_WRITABLE) | (value & DSCR_WRITABLE);
+        return;
+    case DBGDRCR: write_drcr(unit, value); return;
+    case DBGPRCR:
+        if (value & PRCR_RESET)
+            begin(unit, DEBUG_RESET);
+        return;
+    default:
+        if (point)
+            change_points(unit, point, value);
+    }
+}
+
+/* What is written to a node that is another one's is lost, or refused where it would change what
+ * the processor does. */
+static void begin_write(struct debug_unit *unit)
+{
+    struct access *access = unit->access;
+    uint32_t address = access->address;
+
+    if (is_exclusive(unit, address, access->value) && !claim(unit, unit->client))
+        access->failed = true;
+    else if (may_touch(unit, unit->client))
+        write_register(unit, address, access->value);
+}
+
+static void begin_bus(struct debug_unit *unit)
+{
+    struct access *access = unit->access;
+    bool breakpoint =
+        access->write && points_is_breakpoint(access->address, access->bytes, access->value);
+
+    begin(unit, DEBUG_BUS);
+    if (breakpoint && !claim(unit, unit->client)) {
+        end_access(unit, true);
+        return;
+    }
+    if (access->write && unit->client == unit->last &&
+        points_write(&unit->points, access->address, access->bytes, access->value,
+                     &access->failed)) {
+        debug_update_points(unit);
+        return;
+    }
+    want_bus(unit);
+}
+
+void debug_unit_access(struct debug_unit *unit, const void *client, struct access *access)
+{
+    CHECK(unit->task == DEBUG_IDLE && script_is_empty(&unit->script));
+    bool bus = access->space == ACCESS_BUS;
+
+    access->failed = false;
+    unit->access = access;
+    unit->client = client;
+    if (access->bytes != WORD && (!bus || (access->bytes != 1 && access->bytes != 2)))
+        access->failed = true;
+    else if (bus)
+        begin_bus(unit);
+    else if (access->address >= REGISTERS_END || access->address % WORD != 0)
+        access->failed = true;
+    else if (access->write)
+        begin_write(unit);
+    else
+        begin_read(unit);
+    advance(unit);
+}
+
+/* What others do ---------------------------------------------------------------------------------*/
+
+void debug_unit_stopped(struct debug_unit *unit, enum core_stop why, uint32_t address)
+{
+    static const enum debug_entry entries[] = {[CORE_STOP_CODE] = ENTRY_BREAKPOINT,
+                                               [CORE_STOP_DATA] = ENTRY_WATCHPOINT,
+                                               [CORE_STOP_OTHER] = ENTRY_EXTERNAL};
+
+    (void)address; /* the architecture tells that of the instruction */
+    if (unit->state != DEBUG_RUNNING)
+        return;
+    unit->state = DEBUG_HALTED;
+    unit->stopped = true;
+    unit->stop = why;
+    registers_forget(&unit->registers);
+    debug_set_entry(unit, entries[why]);
+}
+
+void debug_unit_was_reset(struct debug_unit *unit)
+{
+    unit->was_reset = true;
+    registers_forget(&unit->registers);
+}
+
+void debug_unit_leave(struct debug_unit *unit, const void *client)
+{
+    if (unit->last != client)
+        return;
+    CHECK(unit->task == DEBUG_IDLE && script_is_empty(&unit->script));
+    points_clear(&unit->points);
+    unit->owner = unit->last = NULL;
+    unit->vcr = 0;
+    unit->dscr &= (uint32_t)DSCR_MOE;
+    unit->rx_full = unit->tx_full = false;
+    if (unit->state == DEBUG_HALTED)
+        registers_revert(&unit->registers);
+    begin(unit, DEBUG_POINTS);
+    if (!debug_points_differ(unit))
+        unit->task = DEBUG_IDLE;
+    advance(unit);
+}
