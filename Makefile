@@ -15,7 +15,7 @@ MESH ?= cube:4
 SIZES ?= 16 100 1000 10000 65536
 TESTS ?= .
 BENCHES ?=
-FUZZ ?= frame node host image chain
+FUZZ ?= frame node host image chain debug
 FUZZ_SECONDS ?= 600
 DIMS ?= 4-16
 SCALE_SECONDS ?= 300
@@ -61,7 +61,7 @@ EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/debug_unit_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/page_table_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
+	tests/unit/generic_timer_test.c tests/unit/instruction_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/page_table_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
 	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/target_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
@@ -101,6 +101,8 @@ FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 FUZZ_HOST = $(TARGET_OPTIONS) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
 	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/topology.c host/unwind.c
+FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
+	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 FUZZ_CHAIN := fuzz/chain_fuzz.c fuzz/fuzz.c jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
 
@@ -157,7 +159,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
-FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain)
+FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
 # What the tests need that TESTS picks by layer/name.
@@ -380,6 +382,7 @@ $(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
 $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER) $(CRC_TABLES),-ljansson -lnettle,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
+$(eval $(call fuzz_rule,debug,$(FUZZ_DEBUG)))
 
 $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES_LARGE) host/check.c)
 	@mkdir -p $(@D)

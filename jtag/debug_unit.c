@@ -279,9 +279,10 @@ static void step_execute(struct debug_unit *unit)
         end_access(unit, false);
 }
 
+/* Where the registers cannot be had, what is known without them is told. */
 static void step_refresh(struct debug_unit *unit)
 {
-    if (!debug_need_frame(unit))
+    if (!debug_need_frame(unit) && !script_is_empty(&unit->script))
         return;
     unit->access->value = read_register(unit, unit->access->address, true);
     end_access(unit, false);
@@ -648,6 +649,15 @@ void debug_unit_stopped(struct debug_unit *unit, enum core_stop why, uint32_t ad
 void debug_unit_was_reset(struct debug_unit *unit)
 {
     unit->was_reset = true;
+    registers_forget(&unit->registers);
+}
+
+void debug_unit_was_resumed(struct debug_unit *unit)
+{
+    if (unit->owner)
+        return;
+    unit->state = DEBUG_RUNNING;
+    unit->held = unit->stopped = false;
     registers_forget(&unit->registers);
 }
 

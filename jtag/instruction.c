@@ -87,7 +87,7 @@ static struct instruction decode_system(uint32_t code)
 
 static struct instruction decode_coprocessor(uint32_t code)
 {
-    struct instruction none = {INSTRUCTION_NATIVE};
+    struct instruction none = {.kind = INSTRUCTION_NATIVE};
     uint8_t rt = field(code, 12), rt2 = field(code, 16);
     bool read = code >> 20 & 1;
 

@@ -235,6 +235,30 @@ static void a_halt_shows_every_register_of_the_present_mode(void **state)
     assert_int_equal(f->core.ops, 2);
 }
 
+static void what_openocd_asks_on_debug_entry_runs_one_instruction_for_spsr(void **state)
+{
+    struct fixture *f = *state;
+
+    halt(f);
+    assert_int_equal(read_by_r0(f, 0xe14f0000), 0x1000 + REGISTER_SP_SUPERVISOR + BANK_SPSR);
+    assert_int_equal(read_by_r0(f, 0xee110f10), 0x1805);
+    assert_int_equal(read_by_r0(f, 0xee120f50), f->core.registers[REGISTER_VBAR + 3]); /* TTBCR */
+    assert_int_equal(read_by_r0(f, 0xee120f10), f->core.registers[REGISTER_OTHER_SYSTEM]);
+    read_by_r0(f, 0xee100f10);                         /* MIDR */
+    read_by_r0(f, 0xee100f30);                         /* CTR */
+    assert_int_equal(read_by_r0(f, 0xee300f30), 0);    /* CLIDR */
+    read_by_r0(f, 0xee500f10);                         /* CSSELR */
+    assert_true(read_by_r0(f, 0xee100fb0) & 1u << 31); /* MPIDR */
+    set_mode(f, MODE_SUPERVISOR);
+    assert_int_equal(read_by_r0(f, 0xee130f10), f->core.registers[REGISTER_DACR]);
+    set_mode(f, 0x60000013);
+    write_core(f, 0, 0x1000);
+    assert_int_equal(f->core.steps, 1);
+    unsigned before = f->core.ops;
+    resume(f);
+    assert_int_equal(f->core.ops, before + 1);
+}
+
 static void resuming_writes_back_what_was_changed_and_no_more(void **state)
 {
     struct fixture *f = *state;
@@ -837,6 +861,133 @@ static void a_system_register_that_was_written_reaches_the_processor(void **stat
     assert_int_equal(f->core.registers[REGISTER_PC], START);
 }
 
+static void where_memory_does_not_change_nothing_is_run(void **state)
+{
+    struct fixture *f = *state;
+
+    f->core.rom = START;
+    halt(f);
+    assert_int_equal(read_by_r0(f, 0xe14f0000), 0x1000 + REGISTER_SP_SUPERVISOR + BANK_SPSR);
+    assert_int_equal(f->core.steps, 1);
+    assert_int_equal(f->core.registers[REGISTER_PC], START);
+    assert_int_equal(fake_core_word(&f->core, FAKE_RAM), 0);
+}
+
+static void without_mmu_an_instruction_is_planted_in_memory_wherever_the_pc_is(void **state)
+{
+    struct fixture *f = *state;
+
+    f->core.registers[REGISTER_SCTLR] = 0;
+    f->core.registers[REGISTER_PC] = 0xc;
+    halt(f);
+    assert_int_equal(read_by_r0(f, 0xe14f0000), 0x1000 + REGISTER_SP_SUPERVISOR + BANK_SPSR);
+    assert_int_equal(f->core.registers[REGISTER_PC], 0xc);
+}
+
+static void the_mmu_stays_on_when_a_debugger_leaves_it_off(void **state)
+{
+    struct fixture *f = *state;
+
+    halt(f);
+    write_by_r0(f, 0xee010f10, 0x1004);
+    write_core(f, 0, 0x1000);
+    resume(f);
+    assert_int_equal(f->core.registers[REGISTER_SCTLR], 0x1005);
+}
+
+static void a_node_that_stops_while_it_is_resumed_is_seen_halted(void **state)
+{
+    struct fixture *f = *state;
+    struct access restart = {ACCESS_DEBUG, .write = true, .bytes = 4, .address = DRCR, .value = 2};
+    struct core_op *op;
+
+    halt(f);
+    put(f, BVR, START);
+    put(f, BCR, 0xf << 5 | 7);
+    debug_unit_access(&f->unit, f->client, &restart);
+    while ((op = debug_unit_wants(&f->unit)) != NULL) {
+        fake_core_do(&f->core, op);
+        if (op->kind == CORE_RESUME) {
+            f->core.running = false;
+            debug_unit_stopped(&f->unit, CORE_STOP_CODE, 0);
+        }
+        debug_unit_did(&f->unit);
+    }
+    assert_int_equal(get(f, DSCR) & 0x3f, 7);
+    assert_ptr_equal(debug_unit_owner(&f->unit), &first_client);
+}
+
+static void a_node_that_another_debugger_resumed_or_reset_is_known_anew(void **state)
+{
+    struct fixture *f = *state;
+
+    halt(f);
+    debug_unit_was_resumed(&f->unit); /* not while it is somebody's */
+    assert_true(debug_unit_halted(&f->unit));
+    f->core.registers[4] = 44;
+    debug_unit_was_reset(&f->unit);
+    assert_int_equal(get(f, PRSR) & 8, 8);
+    assert_int_equal(read_core(f, 4), 44);
+    debug_unit_leave(&f->unit, &first_client);
+    drain(f);
+    debug_unit_was_resumed(&f->unit);
+    f->core.running = true;
+    assert_int_equal(get(f, DSCR) & HALTED, 2);
+}
+
+static void breakpoint_instructions_that_find_no_room_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t i = 0;
+
+    halt(f);
+    for (; i < DEBUG_WRITTEN_MAX; i++) {
+        put_bus(f, DATA + 4 * i, 4, 0xe1200070);
+        assert_false(f->failed);
+    }
+    put_bus(f, DATA + 4 * i, 4, 0xe1200070);
+    assert_true(f->failed);
+    write_core(f, 0, DATA + 4 * i);
+    write_core(f, 1, 0xe1200070);
+    assert_true(exec(f, 0xe4801004) & STICKY_ABORT);
+    put_bus(f, DATA, 4, 1);
+    put_bus(f, DATA + 4 * i, 4, 0xe1200070);
+    assert_false(f->failed);
+}
+
+static void accesses_that_a_debug_bus_does_not_have_fail(void **state)
+{
+    struct fixture *f = *state;
+
+    access(f, (struct access){ACCESS_DEBUG, .bytes = 2, .address = DSCR});
+    assert_true(f->failed);
+    get(f, 0x1000);
+    assert_true(f->failed);
+    get(f, DSCR + 2);
+    assert_true(f->failed);
+    get_bus(f, DATA, 8);
+    assert_true(f->failed);
+    get(f, 0xffc);
+    assert_false(f->failed);
+}
+
+static void a_halt_that_fails_leaves_the_node_running(void **state)
+{
+    struct fixture *f = *state;
+
+    f->core.fail_kind = CORE_HALT;
+    put(f, DRCR, 1);
+    assert_true(f->failed);
+    assert_int_equal(get(f, DSCR) & HALTED, 2);
+    f->core.fail_kind = FAKE_NEVER;
+    put(f, BVR, DATA);
+    put(f, BCR, 0xf << 5 | 7);
+    f->core.fail_kind = CORE_HALT; /* now that it is held for its point */
+    put(f, DRCR, 1);
+    assert_true(f->failed);
+    assert_int_equal(get(f, DSCR) & HALTED, 2);
+}
+
 /* What is done in each run of the sweep: every kind of task. */
 static void run_session(struct fixture *f)
 {
@@ -896,6 +1047,7 @@ static void whatever_fails_memory_is_as_before_and_the_session_ends(void **state
 
 TEST_MAIN(TEST(openocd_finds_six_breakpoints_four_watchpoints_and_no_lock),
           TEST(a_halt_shows_every_register_of_the_present_mode),
+          TEST(what_openocd_asks_on_debug_entry_runs_one_instruction_for_spsr),
           TEST(resuming_writes_back_what_was_changed_and_no_more),
           TEST(a_branch_with_bit_0_set_goes_on_in_thumb_state),
           TEST(words_are_written_and_read_in_fast_mode_at_one_operation_each),
@@ -925,4 +1077,12 @@ TEST_MAIN(TEST(openocd_finds_six_breakpoints_four_watchpoints_and_no_lock),
           TEST(another_instruction_runs_on_the_processor_which_is_as_before_then),
           TEST(an_undefined_instruction_is_noted_and_harms_nothing),
           TEST(a_system_register_that_was_written_reaches_the_processor),
+          TEST(where_memory_does_not_change_nothing_is_run),
+          TEST(without_mmu_an_instruction_is_planted_in_memory_wherever_the_pc_is),
+          TEST(the_mmu_stays_on_when_a_debugger_leaves_it_off),
+          TEST(a_node_that_stops_while_it_is_resumed_is_seen_halted),
+          TEST(a_node_that_another_debugger_resumed_or_reset_is_known_anew),
+          TEST(breakpoint_instructions_that_find_no_room_are_refused),
+          TEST(accesses_that_a_debug_bus_does_not_have_fail),
+          TEST(a_halt_that_fails_leaves_the_node_running),
           TEST(whatever_fails_memory_is_as_before_and_the_session_ends))

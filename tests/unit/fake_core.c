@@ -53,6 +53,8 @@ static bool access_ram(struct fake_core *core, struct core_op *op, uint32_t at, 
 {
     if (at == FAKE_RAM_BYTES)
         return false;
+    if (write && at - (core->rom - FAKE_RAM) < FAKE_PAGE)
+        return true;
     if (write) {
         memcpy(&core->ram[at], &op->value, op->bytes);
     } else {

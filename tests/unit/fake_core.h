@@ -15,6 +15,7 @@
 enum {
     FAKE_RAM = 0x40000000,
     FAKE_RAM_BYTES = 0x10000,
+    FAKE_PAGE = 0x100,
     FAKE_USER = FAKE_RAM + 0x8000,   /* from here on not executable in privileged modes, with MMU */
     FAKE_VECTORS = FAKE_RAM + 0x100, /* VBAR */
     FAKE_ALIAS = 0x20000000,         /* the same memory once more, with MMU */
@@ -31,6 +32,7 @@ struct fake_point {
 struct fake_core {
     uint8_t ram[FAKE_RAM_BYTES];
     uint64_t registers[REGISTER_COUNT];
+    uint32_t rom; /* FAKE_PAGE bytes from here on take writes and stay as they are */
     bool running;
     bool keep; /* how it was resumed */
     struct fake_point points[FAKE_POINTS];
