@@ -652,7 +652,7 @@ void debug_unit_was_reset(struct debug_unit *unit)
     registers_forget(&unit->registers);
 }
 
-void debug_unit_was_resumed(struct debug_unit *unit)
+void debug_unit_give_up(struct debug_unit *unit)
 {
     if (unit->owner)
         return;

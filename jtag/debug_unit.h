@@ -56,8 +56,8 @@ void debug_unit_stopped(struct debug_unit *unit, enum core_stop why, uint32_t ad
 /* The node was reset by somebody else, or by a debugger that is not ours. */
 void debug_unit_was_reset(struct debug_unit *unit);
 
-/* The node, which is nobody's, was let go on by a debugger that is not ours. */
-void debug_unit_was_resumed(struct debug_unit *unit);
+/* The node, which is nobody's, is now a debugger's that is not ours: here it counts as running. */
+void debug_unit_give_up(struct debug_unit *unit);
 
 /* A client has gone: its points go, a halted node stays halted and is nobody's. Not while an access
  * is under way; there may be operations wanted then. */

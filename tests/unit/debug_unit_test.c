@@ -917,12 +917,12 @@ static void a_node_that_stops_while_it_is_resumed_is_seen_halted(void **state)
     assert_ptr_equal(debug_unit_owner(&f->unit), &first_client);
 }
 
-static void a_node_that_another_debugger_resumed_or_reset_is_known_anew(void **state)
+static void a_node_that_another_debugger_took_or_reset_is_known_anew(void **state)
 {
     struct fixture *f = *state;
 
     halt(f);
-    debug_unit_was_resumed(&f->unit); /* not while it is somebody's */
+    debug_unit_give_up(&f->unit); /* not while it is somebody's */
     assert_true(debug_unit_halted(&f->unit));
     f->core.registers[4] = 44;
     debug_unit_was_reset(&f->unit);
@@ -930,7 +930,7 @@ static void a_node_that_another_debugger_resumed_or_reset_is_known_anew(void **s
     assert_int_equal(read_core(f, 4), 44);
     debug_unit_leave(&f->unit, &first_client);
     drain(f);
-    debug_unit_was_resumed(&f->unit);
+    debug_unit_give_up(&f->unit);
     f->core.running = true;
     assert_int_equal(get(f, DSCR) & HALTED, 2);
 }
@@ -1081,7 +1081,7 @@ TEST_MAIN(TEST(openocd_finds_six_breakpoints_four_watchpoints_and_no_lock),
           TEST(without_mmu_an_instruction_is_planted_in_memory_wherever_the_pc_is),
           TEST(the_mmu_stays_on_when_a_debugger_leaves_it_off),
           TEST(a_node_that_stops_while_it_is_resumed_is_seen_halted),
-          TEST(a_node_that_another_debugger_resumed_or_reset_is_known_anew),
+          TEST(a_node_that_another_debugger_took_or_reset_is_known_anew),
           TEST(breakpoint_instructions_that_find_no_room_are_refused),
           TEST(accesses_that_a_debug_bus_does_not_have_fail),
           TEST(a_halt_that_fails_leaves_the_node_running),
