@@ -89,7 +89,7 @@ bool debug_unit_lost(const struct debug_unit *unit)
     return unit->state == DEBUG_LOST;
 }
 
-/* Operations ------------------------------------------------------------------------------------*/
+/* Operations ----------------------------------------------------------------------------------- */
 
 struct script_step *debug_want(struct debug_unit *unit, enum core_op_kind kind,
                                enum debug_then then)
@@ -255,7 +255,7 @@ static void take_failure(struct debug_unit *unit, const struct script_step *step
 
 static uint32_t read_register(struct debug_unit *unit, uint32_t address, bool mine);
 
-/* Tasks -----------------------------------------------------------------------------------------*/
+/* Tasks ---------------------------------------------------------------------------------------- */
 
 static bool may_touch(const struct debug_unit *unit, const void *client)
 {
@@ -388,7 +388,7 @@ void debug_unit_did(struct debug_unit *unit)
     advance(unit);
 }
 
-/* Registers -------------------------------------------------------------------------------------*/
+/* Registers ------------------------------------------------------------------------------------ */
 
 /* The register among those of points that an address names; NULL: none. */
 static uint32_t *find_point_register(struct debug_unit *unit, uint32_t address)
@@ -628,7 +628,7 @@ void debug_unit_access(struct debug_unit *unit, const void *client, struct acces
     advance(unit);
 }
 
-/* What others do ---------------------------------------------------------------------------------*/
+/* What others do ------------------------------------------------------------------------------- */
 
 void debug_unit_stopped(struct debug_unit *unit, enum core_stop why, uint32_t address)
 {

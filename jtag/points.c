@@ -128,7 +128,7 @@ bool points_written_at(const struct points *points, uint32_t address)
     return false;
 }
 
-/* The two numbers that debuggers give to a BKPT of theirs: 0 and 0x11. Others belong to programs. */
+/* The two numbers that debuggers give to a BKPT of theirs. Others belong to programs. */
 static bool is_instruction(uint8_t bytes, uint32_t code)
 {
     if (bytes == WORD)

@@ -9,7 +9,8 @@
  * Limits   context matches count as none; an address match that is linked to one counts alone;
  *          watchpoints of more than 128 bytes are not set
  * Context  any; pure
- * Source   ARM DDI 0406C, C11.11.2-3 (DBGBCR, DBGBVR), C11.11.44-45 (DBGWCR, DBGWVR), A8.8.24 (BKPT)
+ * Source   ARM DDI 0406C, C11.11.2-3 (DBGBCR, DBGBVR), C11.11.44-45 (DBGWCR, DBGWVR),
+ *          A8.8.24 (BKPT)
  */
 #pragma once
 
