@@ -209,7 +209,7 @@ static void take_look(struct relay *relay, const char *packet, size_t bytes)
     if (!relay->knows_place) {
         relay->knows_place = true;
         relay->place = value;
-        if (known && !lies_in_memory(relay)) {
+        if (!known || !lies_in_memory(relay)) {
             look(relay, relay->guard.control_register);
             return;
         }

@@ -193,7 +193,8 @@ static bool begin_reset(struct stub *stub)
 static bool begin_resume(struct stub *stub, const struct core_op *op)
 {
     stub->state = STUB_RUNNING;
-    ask(stub, op->keep ? "c" : "D");
+    /* The process by number: once a GDB has asked for that, QEMU wants it of all that follow. */
+    ask(stub, op->keep ? "c" : "D;1");
     return op->keep ? done(stub) : false;
 }
 
