@@ -53,13 +53,14 @@ TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.
 # What of it the tool has, too.
 TOOL_JTAG := jtag/notice.c jtag/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
-JTAG := jtag/chain.c jtag/dap.c jtag/debug_unit.c jtag/description.c jtag/excursion.c jtag/execute.c jtag/instruction.c \
-	jtag/mem_ap.c jtag/notice.c jtag/points.c jtag/qtest.c jtag/registers.c jtag/relay.c jtag/rom_table.c jtag/rsp.c jtag/run.c \
-	jtag/stub.c \
-	jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/herald.c jtag/main.c jtag/peer.c jtag/wire.c
+JTAG := jtag/chain.c jtag/dap.c jtag/debug_unit.c jtag/description.c jtag/excursion.c jtag/execute.c \
+	jtag/instruction.c jtag/mem_ap.c jtag/notice.c jtag/points.c jtag/qtest.c jtag/registers.c jtag/relay.c \
+	jtag/rom_table.c jtag/rsp.c jtag/run.c jtag/stub.c \
+	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/herald.c jtag/main.c jtag/peer.c \
+	jtag/station.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
+UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/debug_unit_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/instruction_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/page_table_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/qtest_test.c tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \

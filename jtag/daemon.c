@@ -6,19 +6,13 @@
 #include <string.h>
 
 #include "drivers/check.h"
-#include "jtag/gdb_port.h"
+#include "jtag/chain_port.h"
 #include "jtag/herald.h"
+#include "jtag/station.h"
 
 _Static_assert((int)HERALD_NODES_MAX == (int)DAEMON_NODES_MAX, "one notice for each node");
 
-enum { SIGNALS = 3 };
-
-/* A node and who comes to it. */
-struct station {
-    struct daemon *daemon;
-    struct emulator emulator;
-    struct gdb_port gdb;
-};
+enum { SIGNALS = 3, NAME_BYTES = 16 };
 
 struct daemon {
     const struct daemon_options *options;
@@ -26,67 +20,9 @@ struct daemon {
     uv_signal_t signals[SIGNALS];
     struct herald herald;
     struct station *stations;
+    unsigned station_count; /* that were opened; the last of them perhaps in vain */
+    struct chain_port chain;
 };
-
-static void tell(struct station *station)
-{
-    struct daemon *daemon = station->daemon;
-    const char *guest = gdb_port_holder(&station->gdb);
-    enum notice_state state = station->gdb.lost          ? NOTICE_LOST
-                              : station->emulator.stands ? NOTICE_HALTED
-                                                         : NOTICE_RUNNING;
-
-    herald_tell_node(&daemon->herald, station->emulator.number, state, guest ? guest : "-");
-}
-
-static void on_changed(void *context)
-{
-    tell(context);
-}
-
-static void on_reset(void *context)
-{
-    struct station *station = context;
-
-    herald_tell_reset(&station->daemon->herald, station->emulator.number);
-}
-
-static void on_free_node(void *context, char words[PEER_WORDS_MAX])
-{
-    struct station *station = context;
-
-    if (station->emulator.holder == EMULATOR_LEAVING) {
-        snprintf(words, PEER_WORDS_MAX, "a GDB that has just gone");
-    }
-}
-
-static void on_done(void *context)
-{
-    (void)context;
-}
-
-static void on_stopped(void *context, enum core_stop why, uint32_t address)
-{
-    (void)context;
-    (void)why;
-    (void)address;
-}
-
-static int open_station(struct daemon *daemon, unsigned number)
-{
-    struct station *station = &daemon->stations[number];
-    struct emulator_owner emulator_owner = {
-        .context = station, .done = on_done, .stopped = on_stopped};
-    struct gdb_port_owner gdb_owner = {.context = station,
-                                       .changed = on_changed,
-                                       .was_reset = on_reset,
-                                       .free_node = on_free_node};
-
-    station->daemon = daemon;
-    emulator_init(&station->emulator, &daemon->loop, &daemon->options->machine, number,
-                  &emulator_owner);
-    return gdb_port_listen(&station->gdb, &station->emulator, &gdb_owner);
-}
 
 static void on_signal(uv_signal_t *handle, int number)
 {
@@ -117,51 +53,65 @@ static int watch_ends(struct daemon *daemon)
     if (status != 0) {
         fprintf(stderr, "ecube-jtag: --notices %d: %s\n", options->notices_fd, uv_strerror(status));
     }
-    return status;
+    return status == 0 ? 0 : STATUS_BAD_INPUT;
 }
 
-/* How many stations were made, the last of which may have failed. */
-static int open_stations(struct daemon *daemon, unsigned *made)
+static int cannot_serve(const struct daemon *daemon, const char *name, int status)
 {
-    int status = 0;
+    fprintf(stderr, "ecube-jtag: cannot serve %.90s/%s: %s\n", daemon->options->machine.directory,
+            name, uv_strerror(status));
+    return STATUS_BAD_INPUT;
+}
 
-    for (*made = 0; status == 0 && *made < daemon->options->nodes; ++*made) {
-        status = open_station(daemon, *made);
+static int open_all(struct daemon *daemon)
+{
+    const struct daemon_options *options = daemon->options;
+    char name[NAME_BYTES];
+    int status;
+
+    while (daemon->station_count < options->nodes) {
+        unsigned number = daemon->station_count++;
+
+        status = station_open(&daemon->stations[number], &daemon->loop, &options->machine, number,
+                              &daemon->herald);
         if (status != 0) {
-            fprintf(stderr, "ecube-jtag: cannot serve %.80s/n%u.gdb: %s\n",
-                    daemon->options->machine.directory, *made, uv_strerror(status));
+            snprintf(name, sizeof name, "n%u.gdb", number);
+            return cannot_serve(daemon, name, status);
         }
     }
-    return status;
+    status = !options->chain
+                 ? 0
+                 : chain_port_listen(&daemon->chain, &daemon->loop, options->machine.directory,
+                                     daemon->stations, options->nodes);
+    return status == 0 ? 0 : cannot_serve(daemon, "chain", status);
 }
 
-static void close_stations(struct daemon *daemon, unsigned made)
+static void close_all(struct daemon *daemon)
 {
-    for (unsigned i = 0; i < made; i++) {
-        gdb_port_close(&daemon->stations[i].gdb);
-        emulator_close(&daemon->stations[i].emulator);
+    if (daemon->chain.stations) {
+        chain_port_close(&daemon->chain);
+    }
+    for (unsigned i = 0; i < daemon->station_count; i++) {
+        station_close(&daemon->stations[i]);
     }
 }
 
 int daemon_run(const struct daemon_options *options)
 {
     static struct daemon daemon;
-    unsigned made;
     int status;
 
     daemon.options = options;
     daemon.stations = calloc(options->nodes, sizeof *daemon.stations);
     CHECK(daemon.stations && uv_loop_init(&daemon.loop) == 0);
-    if (watch_ends(&daemon) != 0) {
-        return STATUS_BAD_INPUT;
+    status = watch_ends(&daemon);
+    if (status == 0) {
+        status = open_all(&daemon);
     }
-    status = open_stations(&daemon, &made);
     if (status == 0) {
         herald_tell_ready(&daemon.herald);
         uv_run(&daemon.loop, UV_RUN_DEFAULT);
     }
-    close_stations(&daemon, made);
-    uv_run(&daemon.loop, UV_RUN_NOWAIT);
-    free(daemon.stations);
-    return status == 0 ? 0 : STATUS_BAD_INPUT;
+    close_all(&daemon);
+    return status;
 }

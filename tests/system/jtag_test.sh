@@ -158,6 +158,88 @@ blank_node_is_told_to_run() {
     over "$node"
 }
 
+# OpenOCD's configuration: one node on the chain.
+openocd_options() {
+    cat >chain.cfg <<EOF
+adapter driver remote_bitbang
+remote_bitbang host sockets/chain
+adapter speed 1000
+transport select jtag
+gdb_port disabled
+telnet_port disabled
+tcl_port disabled
+reset_config srst_only
+jtag newtap n0 cpu -irlen 4 -ircapture 0x1 -irmask 0xf -expected-id 0x4ba00477
+dap create n0.dap -chain-position n0.cpu
+target create n0 cortex_a -dap n0.dap -ap-num 1 -dbgbase 0x80010000
+EOF
+}
+
+# openocd_says COMMANDS - from start to end; what it says is in `openocd`.
+openocd_says() {
+    openocd_options
+    timeout -k 5 "$limit_seconds" openocd -f chain.cfg -c "$1; shutdown" >openocd 2>&1
+}
+
+# In the background, until it is killed; its process is $openocd.
+openocd_stays() {
+    openocd_options
+    openocd -f chain.cfg -c "$1" >openocd.stays 2>&1 &
+    openocd=$!
+}
+
+chain_and_gdb_take_turns() {
+    kernel_node 0
+    serve 1 --chain
+    openocd_says 'init; halt; resume' || { cat openocd; fail "OpenOCD failed"; }
+    told 'node 0 halted openocd (process [0-9]*)$'
+    told 'node 0 running -$'
+    gdb_says 'target remote sockets/n0.gdb' 'print $pc != 0' detach || { cat gdb; fail "GDB failed"; }
+    openocd_says 'init; halt; resume; sleep 100; halt; resume' || { cat openocd; fail "OpenOCD failed"; }
+    ! grep '^Error' openocd || fail "OpenOCD was not content after GDB"
+    over "$node"
+}
+
+chain_holds_and_is_killed() {
+    kernel_node 0
+    serve 1 --chain
+    openocd_stays 'init; halt'
+    told 'node 0 halted openocd (process [0-9]*)$'
+    gdb_says 'target remote sockets/n0.gdb' && { cat gdb; fail "GDB was let in"; }
+    grep -q "node 0 is held by openocd (process $openocd)\$" gdb || { cat gdb; fail "GDB was not told who has the node"; }
+    kill -9 "$openocd"
+    told 'node 0 halted -$'
+    gdb_says 'target remote sockets/n0.gdb' 'print $pc != 0' detach || { cat gdb; fail "GDB failed"; }
+    told 'node 0 running -$'
+    openocd_says 'init; halt; resume' || { cat openocd; fail "OpenOCD failed"; }
+    ! grep '^Error' openocd || fail "OpenOCD was not content after GDB"
+    over "$node"
+}
+
+gdb_holds_and_chain_waits() {
+    kernel_node 0
+    serve 1 --chain
+    gdb_stays 'target remote sockets/n0.gdb' 'shell sleep 1000'
+    told "node 0 halted gdb-multiarch (process $gdb)"
+    openocd_says 'init; catch {halt 200}; mdw 0x40100000'
+    ! grep -q 'target halted' openocd || { cat openocd; fail "OpenOCD has taken the node"; }
+    lives "$served" || { cat said; fail "it has ended"; }
+    kill -9 "$gdb"
+    told 'node 0 halted -$'
+    openocd_says 'init; halt; resume' || { cat openocd; fail "OpenOCD failed"; }
+    told 'node 0 running -$'
+    over "$node"
+}
+
+chain_resets() {
+    kernel_node 0
+    serve 1 --chain
+    openocd_says 'init; reset run; sleep 200; halt; resume' || { cat openocd; fail "OpenOCD failed"; }
+    told '^reset 0$'
+    told 'node 0 running -$'
+    over "$node"
+}
+
 emulator_is_killed() {
     kernel_node 0
     serve 1
@@ -219,6 +301,10 @@ check "a GDB that is killed leaves the node halted, and the next one finds it so
 check "a GDB that is killed while the node runs leaves no breakpoint" killed_gdb_leaves_no_points
 check "a blank node that is told to run stands, and its emulator lives" blank_node_is_told_to_run
 check "GDB is told when the emulator is dead" emulator_is_killed
+check "the chain and GDB have a node in turn" chain_and_gdb_take_turns
+check "GDB is told when the chain has a node; a killed OpenOCD leaves it halted, for GDB" chain_holds_and_is_killed
+check "the chain does not get a node that GDB has, until GDB is gone" gdb_holds_and_chain_waits
+check "the reset line resets nodes, and they run" chain_resets
 check "it ends when nobody listens to its notices" ends_with_its_parent
 check "bad options are one line and status 2" bad_options
 cases_done
