@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "drivers/check.h"
 #include "jtag/chain_port.h"
@@ -12,13 +13,15 @@
 
 _Static_assert((int)HERALD_NODES_MAX == (int)DAEMON_NODES_MAX, "one notice for each node");
 
-enum { SIGNALS = 3, NAME_BYTES = 16 };
+enum { SIGNALS = 3, NAME_BYTES = 16, PATH_BYTES = 128, LOOK_MS = 5, LOOKS_MAX = 6000 };
 
 struct daemon {
     const struct daemon_options *options;
     uv_loop_t loop;
     uv_signal_t signals[SIGNALS];
     struct herald herald;
+    uv_timer_t look; /* for the emulators' sockets */
+    unsigned looks, found;
     struct station *stations;
     unsigned station_count; /* that were opened; the last of them perhaps in vain */
     struct chain_port chain;
@@ -86,6 +89,31 @@ static int open_all(struct daemon *daemon)
     return status == 0 ? 0 : cannot_serve(daemon, "chain", status);
 }
 
+static bool is_there(const struct daemon *daemon, unsigned number, const char *kind)
+{
+    char path[PATH_BYTES];
+
+    snprintf(path, sizeof path, "%s/n%u.%s", daemon->options->machine.directory, number, kind);
+    return access(path, F_OK) == 0;
+}
+
+/* Emulators that are just being started make their sockets one after the other. Who is told that
+ * all is ready finds them; one that never comes is not waited for longer than LOOKS_MAX. */
+static void on_look(uv_timer_t *timer)
+{
+    struct daemon *daemon = timer->data;
+    unsigned nodes = daemon->options->nodes;
+
+    while (daemon->found < nodes && is_there(daemon, daemon->found, "stub") &&
+           is_there(daemon, daemon->found, "qtest")) {
+        daemon->found++;
+    }
+    if (daemon->found == nodes || ++daemon->looks == LOOKS_MAX) {
+        uv_timer_stop(timer);
+        herald_tell_ready(&daemon->herald);
+    }
+}
+
 static void close_all(struct daemon *daemon)
 {
     if (daemon->chain.stations) {
@@ -109,7 +137,9 @@ int daemon_run(const struct daemon_options *options)
         status = open_all(&daemon);
     }
     if (status == 0) {
-        herald_tell_ready(&daemon.herald);
+        uv_timer_init(&daemon.loop, &daemon.look);
+        daemon.look.data = &daemon;
+        uv_timer_start(&daemon.look, on_look, 0, LOOK_MS);
         uv_run(&daemon.loop, UV_RUN_DEFAULT);
     }
     close_all(&daemon);
