@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/debugger.h"
 #include "bench/figure.h"
 #include "bench/mesh_run.h"
 #include "bench/raw_run.h"
@@ -106,6 +107,8 @@ static struct {
     json_t *rows; /* NULL: not measured */
     unsigned runs;
 } stalls = {.runs = STALLS_RUNS};
+
+static json_t *debugger_rows; /* NULL: not measured */
 
 static const char *build;
 static struct raw_bench raw;
@@ -243,6 +246,11 @@ static void bench_stalls(void)
     stalls.rows = stalls_run(&raw, stalls.runs);
 }
 
+static void bench_debugger(void)
+{
+    debugger_rows = debugger_run(build, raw.qemu);
+}
+
 static double quotient(enum figure_index a, enum figure_index b)
 {
     return figure_quotient(&figures[a], &figures[b]);
@@ -304,6 +312,9 @@ static json_t *show(void)
     if (stalls.rows) {
         json_object_set_new(root, "stalls", stalls.rows);
     }
+    if (debugger_rows) {
+        json_object_set_new(root, "debugger", debugger_rows);
+    }
     return root;
 }
 
@@ -315,7 +326,7 @@ static const struct part {
     {"links", bench_links, false},       {"boot", bench_boot, false},
     {"exchange", bench_exchange, false}, {"polling", bench_polling, false},
     {"waiting", bench_waiting, false},   {"simulation", bench_simulation, false},
-    {"stalls", bench_stalls, true},
+    {"debugger", bench_debugger, false}, {"stalls", bench_stalls, true},
 };
 
 enum { PARTS = sizeof parts / sizeof parts[0] };
