@@ -15,6 +15,7 @@ static void on_memory_bound(uv_timer_t *timer);
 static void on_wake(uv_timer_t *timer);
 static bool step_is_over(struct emulator *emulator);
 static bool start_op(struct emulator *emulator);
+static bool begin_stub(struct emulator *emulator);
 static void connect_memory(struct emulator *emulator);
 
 void emulator_init(struct emulator *emulator, uv_loop_t *loop,
@@ -333,6 +334,25 @@ static bool do_bus_op(struct emulator *emulator)
     return true;
 }
 
+/* QEMU looks at its sockets in no certain order: what the stub does comes behind the writes that the
+ * memory's socket still owes an answer. True: those are done. */
+static bool is_memory_settled(const struct emulator *emulator)
+{
+    return emulator->memory.owed == 0;
+}
+
+/* A stub's operation that waited for writes goes on. */
+static void go_on_after_writes(struct emulator *emulator)
+{
+    if (!emulator->waits || !is_memory_settled(emulator)) {
+        return;
+    }
+    emulator->waits = false;
+    if (begin_stub(emulator)) {
+        end_op(emulator, emulator->op->failed);
+    }
+}
+
 static void on_memory_opened(void *context)
 {
     struct emulator *emulator = context;
@@ -350,6 +370,8 @@ static void on_memory_ended(void *context)
     wire_close(emulator->memory_wire, false);
     emulator->memory_wire = NULL;
     emulator->memory_open = false;
+    emulator->memory.owed = 0;
+    go_on_after_writes(emulator);
     if (emulator->op && is_bus_op(emulator->op)) {
         end_op(emulator, true);
     }
@@ -379,6 +401,7 @@ static void on_memory_event(struct emulator *emulator, enum qtest_event event)
         if (emulator->op && emulator->op->kind == CORE_WRITE_BUS && do_bus_op(emulator)) {
             end_op(emulator, false);
         }
+        go_on_after_writes(emulator);
         break;
     case QTEST_BROKEN: on_memory_ended(emulator); break;
     case QTEST_NOTHING: break;
@@ -471,7 +494,8 @@ bool emulator_begin(struct emulator *emulator, struct core_op *op)
     CHECK(!emulator->op);
     emulator->op = op;
     op->failed = false;
-    over = is_bus_op(op) ? begin_bus(emulator) : begin_stub(emulator);
+    emulator->waits = !is_bus_op(op) && !is_memory_settled(emulator);
+    over = is_bus_op(op) ? begin_bus(emulator) : !emulator->waits && begin_stub(emulator);
     if (over) {
         emulator->op = NULL;
     } else if (is_bus_op(op)) {

@@ -77,6 +77,7 @@ struct emulator {
     struct emulator_owner owner;
     struct emulator_guest guest;
     struct core_op *op;
+    bool waits; /* op is the stub's, and begins when all writes of memory are answered */
     struct wire *stub_wire, *memory_wire;
     struct core_op leaving;
     uv_timer_t bound, memory_bound, wake_timer;

@@ -356,6 +356,22 @@ static void many_writes_wait_for_their_answers(void **state)
     free_fixture(f);
 }
 
+static void what_the_stub_does_comes_behind_the_writes_before(void **state)
+{
+    struct fixture *f = make_fixture();
+    struct core_op op = {.kind = CORE_WRITE_BUS, .address = 0x40000000, .bytes = 4, .value = 7};
+
+    (void)state;
+    do_op(f, (struct core_op){.kind = CORE_HALT});
+    f->log[0] = '\0';
+    assert_false(do_op(f, op).failed);
+    op.value = 8;
+    assert_false(do_op(f, op).failed);
+    do_op(f, (struct core_op){.kind = CORE_READ_REGISTER, .name = "r0"});
+    assert_asked(f, "writel 0x40000000 0x7\nwritel 0x40000000 0x8\np0\n");
+    free_fixture(f);
+}
+
 static void a_sleeping_node_is_woken_for_a_step(void **state)
 {
     struct fixture *f = make_fixture();
@@ -485,6 +501,7 @@ TEST_MAIN(cmocka_unit_test(a_node_is_held_from_halt_to_resume),
           cmocka_unit_test(memory_is_reached_while_the_node_runs),
           cmocka_unit_test(addresses_where_nothing_is_fail),
           cmocka_unit_test(many_writes_wait_for_their_answers),
+          cmocka_unit_test(what_the_stub_does_comes_behind_the_writes_before),
           cmocka_unit_test(a_sleeping_node_is_woken_for_a_step),
           cmocka_unit_test(gdb_hears_of_a_steps_end_when_no_interrupt_is_left),
           cmocka_unit_test(what_gdb_has_the_chain_does_not_get),
