@@ -235,7 +235,7 @@ install: all
 uninstall:
 	scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
-## install the Debian packages in packages.txt that are missing (run, test, bench, scale, fuzz do this themselves)
+## install the Debian packages in packages.txt that are missing (run, debug, test, bench, scale, fuzz do this themselves)
 packages:
 	@scripts/packages.sh $(PACKAGE_LISTS)
 
@@ -254,8 +254,8 @@ help:
 PACKAGE_LISTS := packages.txt $(if $(filter bench,$(MAKECMDGOALS)),packages-bench.txt) \
 	$(if $(filter scale,$(MAKECMDGOALS)),packages-scale.txt)
 
-# Packages come first: run, test, bench, scale install what is missing; the other goals only name it.
-PACKAGES := $(if $(filter run test bench scale fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
+# Packages come first: run, debug, test, bench, scale install what is missing; the other goals only name it.
+PACKAGES := $(if $(filter run debug test bench scale fuzz models packages,$(MAKECMDGOALS)),packages,packages-present)
 
 # Rules ------------------------------------------------------------------------------------------------------------
 

@@ -253,7 +253,7 @@ void rsp_client_leave(struct rsp_client *client, bool go_on)
 
     ask(client, &message, "Qqemu.PhyMemMode:0");
     if (go_on) {
-        ask(client, &message, "D");
+        ask(client, &message, "D;1"); /* QEMU refuses a bare D once a GDB has been there */
     }
     close(client->fd);
 }

@@ -152,6 +152,18 @@ core_of_spinning_node() {
     mesh_down
 }
 
+core_of_running_node() {
+    mesh_up empty
+    # A GDB that was there before has changed how QEMU's stub wants to be left.
+    debugged 1 -- -nx -batch -ex 'info registers'
+    tool_succeeds core --name lab 1
+    tool_succeeds core --name lab 0
+    [ -s core.1 ] && [ -s core.0 ] || fail "no cores"
+    tool_succeeds ps --name lab
+    ! grep halted out || { cat out; fail "it ran, and does not any more"; }
+    mesh_down
+}
+
 core_bad_input() {
     mesh_up empty
     tool_fails 2 "'2' is no node of cube:1" core --name lab 2
@@ -231,6 +243,7 @@ check "list shows a mesh while it boots" booting_mesh
 check "debug opens GDB at a node with symbols of kernel and program, and lets it go on" one_node
 check "all nodes in one GDB: one stops at a breakpoint and the others go on" all_nodes
 check "a core has the registers, memory and backtrace of the node, which stays halted" core_of_spinning_node
+check "a node of which a core was taken runs on" core_of_running_node
 check "debug, core and openocd refuse in one line what they cannot do" core_bad_input
 check "a node that a debugger has is held, and others are told by whom" held_node
 check "the clocks of the tool stand still while a node is halted" clocks_stand
