@@ -334,8 +334,8 @@ static bool do_bus_op(struct emulator *emulator)
     return true;
 }
 
-/* QEMU looks at its sockets in no certain order: what the stub does comes behind the writes that the
- * memory's socket still owes an answer. True: those are done. */
+/* QEMU looks at its sockets in no certain order, so what the stub does comes behind the writes that
+ * are not answered yet. True: there are none. */
 static bool is_memory_settled(const struct emulator *emulator)
 {
     return emulator->memory.owed == 0;
