@@ -86,7 +86,7 @@ SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/argume
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
-SYSTEM_TOOLS := tests/system/json_get.c
+SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/debugger.c bench/figure.c bench/mesh_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
 	bench/timed_run.c bench/waiting.c bench/queue_rate.c jtag/rsp.c sim/queue.c host/check.c
@@ -166,7 +166,7 @@ TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TEST
 
 # What the tests need that TESTS picks by layer/name.
 picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
-SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(B)/tests/json_get $(B)/ecube-checked $(B)/ecube-jtag-checked $(B)/bench/scale
+SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%) $(B)/ecube-checked $(B)/ecube-jtag-checked $(B)/bench/scale
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
@@ -347,7 +347,7 @@ $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir 
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p))))
 $(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
 
-$(B)/tests/json_get: $(call native,$(SYSTEM_TOOLS))
+$(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%): $(B)/tests/%: $(call native,tests/system/%.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ -ljansson

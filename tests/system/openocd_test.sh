@@ -1,57 +1,6 @@
 # OpenOCD and its GDB server at a mesh: one JTAG chain with a TAP per node, from an unmodified OpenOCD.
 . tests/system/testing.sh
-
-kernel=$build/virt/kernel.elf
-counter=$programs/counter.elf
-
-# Where a symbol of an image lies: symbol IMAGE NAME.
-symbol() {
-    arm-none-eabi-nm "$1" | awk -v name="$2" '$3 == name { print "0x" $1 }'
-}
-
-# openocd_says NAME COMMANDS - runs OpenOCD at a machine; what it says is in `said`. Its commands must succeed.
-openocd_says() {
-    timeout -k 5 "$limit_seconds" "$ecube" openocd --name "$1" -- -c "$2; shutdown" >said 2>&1 || {
-        cat said
-        fail "OpenOCD failed"
-    }
-}
-
-# said PATTERN - OpenOCD has said so.
-said() {
-    grep -Eq -- "$1" said || {
-        cat said
-        fail "OpenOCD did not say '$1'"
-    }
-}
-
-# count_of PATTERN NUMBER - so many lines.
-count_of() {
-    [ "$(grep -Ec -- "$1" said)" -eq "$2" ] || {
-        cat said
-        fail "OpenOCD did not say '$1' $2 times"
-    }
-}
-
-# Starts a program on the machine `lab` in the background; its output in `printed`.
-start_load() {
-    "$ecube" load -q --name lab "$@" >printed 2>load_err &
-    loader=$!
-}
-
-load_ends() {
-    wait $loader
-    [ $? -eq "$1" ] || { cat printed load_err; fail "load ended with another status than $1"; }
-}
-
-# printed_sums NODES STEPS - every node has counted right.
-printed_sums() {
-    sum=$(($2 * ($2 + 1) / 2))
-    [ "$(grep -c "sum $sum halves $((sum / 2)).$((sum % 2 * 5))\$" printed)" -eq "$1" ] || {
-        cat printed load_err
-        fail "a program has counted wrong"
-    }
-}
+. tests/system/openocd.sh
 
 lists_nodes() {
     tool_succeeds up --mesh cube:2 --jtag --name lab
@@ -91,8 +40,10 @@ blank_nodes() {
 
 programs_each() {
     tool_succeeds up --mesh cube:1 --blank --jtag --name lab
-    openocd_says lab "targets n1; program $kernel verify reset"
-    openocd_says lab "targets n0; program $kernel verify reset"
+    for node in n1 n0; do
+        openocd_says lab "targets $node; program $kernel verify reset"
+        no_errors said
+    done
     wait_until 60 "$ecube" load -q --name lab "$counter" 10 >printed 2>load_err || { cat load_err; fail "no load"; }
     printed_sums 2 10
     tool_succeeds down --name lab
@@ -108,15 +59,17 @@ boots_by_openocd() {
 debugs_program() {
     at=$(symbol "$counter" count) sum_at=$(symbol "$counter" sum)
     tool_succeeds up --mesh cube:2 --jtag --name lab
-    start_load "$counter" 30
-    openocd_says lab "init; targets n1; bp $at 2 hw; wait_halt 60000; echo \"at [dict get [n1 get_reg pc] pc]\"; reg r0
+    openocd_stays lab "targets n1; bp $at 2 hw; touch waits; wait_halt 60000; echo \"at [dict get [n1 get_reg pc] pc]\"; reg r0
         rbp $at; step; step; echo \"sum [n1 read_memory $sum_at 32 1]\"; n1 set_reg {r3 7}
         wp $sum_at 4 w; resume; wait_halt 60000; rwp $sum_at
         bp $at 2; resume; wait_halt 60000; echo \"soft at [dict get [n1 get_reg pc] pc]\"
         echo \"memory [n1 read_memory $at 16 1]\"; rbp $at
         echo \"mode [dict get [n1 get_reg cpsr] cpsr] d0 [dict get [n1 get_reg d0] d0] sp [dict get [n1 get_reg sp_svc] sp_svc]\"
         resume"
-    said "^at $(printf '0x%08x' "$at")"
+    comes waits
+    start_load "$counter" 30
+    openocd_ends
+    has_stayed_saying "^at $(printf '0x%08x' "$at")"
     load_ends 0
     printed_sums 4 30
     tool_succeeds down --name lab

@@ -49,18 +49,25 @@ wait_until() {
     done
 }
 
-# Processes of this case (its mark is in their environment) whose name begins with $1, as "pid name" lines.
+# Processes of this case (its mark is in their environment) whose name begins with $1, or one of the others, as
+# "pid name" lines.
 processes() {
     for directory in /proc/[0-9]*; do
         read -r name <"$directory/comm" || continue
-        case $name in
-        "$1"*) ;;
-        *) continue ;;
-        esac
-        if tr '\0' '\n' <"$directory/environ" | grep -q "^ECUBE_TEST_MARK=$mark\$"; then
-            echo "${directory#/proc/} $name"
-        fi
+        for beginning in "$@"; do
+            case $name in
+            "$beginning"*) ;;
+            *) continue ;;
+            esac
+            if tr '\0' '\n' <"$directory/environ" | grep -q "^ECUBE_TEST_MARK=$mark\$"; then
+                echo "${directory#/proc/} $name"
+            fi
+        done
     done 2>/dev/null
+}
+
+left_running() {
+    processes qemu-system ecube openocd gdb-multiarch
 }
 
 process_count() {
@@ -68,7 +75,7 @@ process_count() {
 }
 
 no_processes() {
-    [ "$(process_count qemu-system)" -eq 0 ] && [ "$(process_count ecube)" -eq 0 ]
+    [ -z "$(left_running)" ]
 }
 
 # check SENTENCE FUNCTION [ARGUMENT...] - one TAP line.
@@ -89,9 +96,8 @@ check() {
     case_status=$?
     if ! no_processes; then
         case_status=1
-        echo "left running: $(processes qemu-system) $(processes ecube)" >>"$case_directory/log"
-        processes qemu-system >"$case_directory/left"
-        processes ecube >>"$case_directory/left"
+        left_running >"$case_directory/left"
+        echo "left running: $(cat "$case_directory/left")" >>"$case_directory/log"
         while read -r pid name; do kill -9 "$pid"; done <"$case_directory/left"
     fi
     if [ -n "$reports" ] && [ -n "$(ls "$reports")" ]; then
