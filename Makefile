@@ -29,6 +29,8 @@ DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c dr
 DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
 ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.c router/frame.c \
 	router/identity.c router/packet.c router/parcel.c router/router.c router/setup.c router/stream.c
+NETWORK := network/network.c
+NETWORK_TEXT := network/text.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := router/gen/crc_gen.c
@@ -62,7 +64,7 @@ EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
 	tests/unit/debug_unit_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/instruction_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/page_table_test.c tests/unit/notice_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
+	tests/unit/generic_timer_test.c tests/unit/instruction_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/page_table_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/qtest_test.c tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
 	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
@@ -141,7 +143,7 @@ TARGET_OPTIONS := $(B)/gen/target_options.c
 # Two sets of schedules: the firmware's stay small, the tool's reach the cubes that only the simulator has.
 TABLES := $(B)/gen/schedule_tables.c $(CRC_TABLES)
 TABLES_LARGE := $(B)/gen/schedule_tables_large.c $(CRC_TABLES)
-ROOMS := $(DRIVERS) $(ROUTER) $(COLLECTIVES) $(NODE)
+ROOMS := $(DRIVERS) $(NETWORK) $(ROUTER) $(COLLECTIVES) $(NODE)
 kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
 native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
@@ -152,7 +154,7 @@ program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 KERNEL := $(B)/virt/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(NETWORK_TEXT) $(TARGET_OPTIONS) $(SIM) \
 	$(filter-out jtag/main.c,$(JTAG)))
 # What OpenOCD must know of the board.
 OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/virt/openocd.cfg))
@@ -264,7 +266,7 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
 		-o $@ $(KERNEL_OBJECTS)
 
-$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
+$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(NETWORK_TEXT) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 

@@ -1,0 +1,132 @@
+/*
+ * network.h - which nodes there are, which links join them, and which way a message takes.
+ *
+ * Every network here is a product of paths and rings. A node's rank is made of one coordinate per
+ * dimension; dimension 0 varies fastest with the rank, and is corrected first on the way to another
+ * node.
+ *
+ *     mesh:2x3   0 --- 1 --- 2     dimension 0: the last number, 3 nodes, stride 1
+ *                |     |     |     dimension 1: the first number, 2 nodes, stride 3
+ *                3 --- 4 --- 5     from 0 to 5: first to 2, then to 5
+ *
+ * A dimension of one node has no link. One of two nodes has one link, and one port at each node.
+ * One of three and more has two ports at each node, first the one in + direction; it is a path in a
+ * mesh, whose end nodes have nothing at one of the two, and a ring in a ring or torus. On a ring of
+ * even size the way to the opposite node goes in + direction. A cube is a product of dimensions of
+ * two nodes: port p leads to the node whose number differs in bit p.
+ *
+ * The host has links to node 0 and to each of its neighbours, at the port behind the network's.
+ *
+ * Units    ranks, ports, hops
+ * Errors   NETWORK_NO_PORT, NETWORK_NO_NODE; ranks must lie inside the network
+ * Context  any; pure
+ * Source   Dally & Seitz 1987, IEEE Trans. Computers C-36(5):547-553 (dimension order)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    NETWORK_DIMS_MAX = 16,
+    NETWORK_PORTS_MAX = 16, /* of a node, the host's not counted */
+    NETWORK_NODES_MAX = 65536,
+    NETWORK_NO_PORT = 30
+};
+
+static const uint32_t NETWORK_NO_NODE = UINT32_MAX;
+
+/* How users name it. What it is, the dimensions say. */
+enum network_kind { NETWORK_NONE, NETWORK_CUBE, NETWORK_RING, NETWORK_MESH, NETWORK_TORUS };
+
+struct network_dimension {
+    uint32_t size, stride; /* in ranks */
+    uint8_t port;          /* the first of its ports */
+    uint8_t ports;         /* at each node: 0, 1 or 2 */
+    bool wraps;            /* a ring: its two ends are joined */
+};
+
+struct network {
+    uint8_t kind; /* enum network_kind; all zero: not known yet */
+    uint8_t dims;
+    uint8_t ports; /* numbers in use at each node, the host's not counted */
+    uint32_t nodes;
+    struct network_dimension dim[NETWORK_DIMS_MAX];
+};
+
+/* Makes a network of `count` sizes, size[0] that of dimension 0. False when it is none: sizes that
+ * are not the kind's, or more nodes, dimensions or ports than there may be. A cube wants sizes of
+ * 2, a ring one size. */
+bool network_make(struct network *network, enum network_kind kind, const uint32_t *size,
+                  unsigned count);
+
+/* The dimension that a port belongs to; its sign, +1 or -1. The port is the network's. */
+unsigned network_port_dimension(const struct network *network, unsigned port);
+int network_port_sign(const struct network *network, unsigned port);
+
+/* The node at the other end of a port's link; NETWORK_NO_NODE when it has none. */
+uint32_t network_neighbour(const struct network *network, uint32_t node, unsigned port);
+
+/* The port at which a link that leaves over `port` arrives. */
+unsigned network_far_port(const struct network *network, unsigned port);
+
+/* The port of `node` that leads to its neighbour `other`; NETWORK_NO_PORT when it is none. */
+unsigned network_port_to(const struct network *network, uint32_t node, uint32_t other);
+
+/* The port that brings one hop closer to `to` in one dimension; NETWORK_NO_PORT when that
+ * coordinate is right. */
+unsigned network_port_toward(const struct network *network, uint32_t from, uint32_t to,
+                             unsigned dimension);
+
+/* The port of the next hop in dimension order, for any network. */
+unsigned network_first_wrong(const struct network *network, uint32_t from, uint32_t to);
+
+/* The same; from and to differ. */
+static inline unsigned network_next_hop(const struct network *network, uint32_t from, uint32_t to)
+{
+    if (network->kind == NETWORK_CUBE)
+        return (unsigned)__builtin_ctz(from ^ to);
+    return network_first_wrong(network, from, to);
+}
+
+unsigned network_distance(const struct network *network, uint32_t from, uint32_t to);
+unsigned network_diameter(const struct network *network);
+
+/* True when going on from in-port `in` over `out` stays in one ring: what waits there can wait for
+ * itself (router/README.md, rule 2). A ring of three has no way of two hops. */
+bool network_stays_in_ring(const struct network *network, unsigned in, unsigned out);
+
+/* True when a network looks the same from every node: no dimension of three and more is a path. */
+bool network_is_symmetric(const struct network *network);
+
+/* Where `node` goes when node 0 is moved to `by`, and the other way round: coordinates are added,
+ * or subtracted, modulo their sizes. Only in a symmetric network that maps links to links. */
+uint32_t network_translate(const struct network *network, uint32_t node, uint32_t by);
+uint32_t network_difference(const struct network *network, uint32_t node, uint32_t from);
+
+/* All links between nodes, and whether node's end at `port` is the one by which a link is counted
+ * once: `for each node, for each port: if (network_owns_link(...))`. */
+uint32_t network_link_count(const struct network *network);
+bool network_owns_link(const struct network *network, uint32_t node, unsigned port);
+
+/* The host's links: how many, the node at each, the link of a node or -1, and the attached node
+ * over which what goes between the host and `node` travels: in dimension order from there. */
+unsigned network_host_links(const struct network *network);
+uint32_t network_host_node(const struct network *network, unsigned index);
+int network_host_link_of(const struct network *network, uint32_t node);
+uint32_t network_host_root(const struct network *network, uint32_t node);
+
+/*
+ * The spanning tree of downloads, by halving. A block is a range of ranks that spans a part of one
+ * dimension and all of the faster ones; its root is its first node. It keeps the first half of that
+ * part and gives the rest to the node where this begins, over one circuit. The circuits of the two
+ * halves never share a link.
+ *
+ *     mesh:2x3   {0..5} gives {3..5} to 3; then {0..2} gives {2} to 2, {3..5} gives {5} to 5; ...
+ */
+
+/* How far behind its root the second half of a block of `count` ranks begins; count > 1. */
+uint32_t network_half(const struct network *network, uint32_t count);
+bool network_is_block(const struct network *network, uint32_t root, uint32_t count);
+/* How many halvings leave single nodes. */
+unsigned network_halvings(const struct network *network);

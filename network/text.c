@@ -1,0 +1,175 @@
+#include "network/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    DIGITS_MAX = 9,
+    SHOWN = 40 /* characters of what the user wrote */
+};
+
+static const char usage[] = "use cube:D, ring:N, mesh:AxB or torus:AxB (or AxBxC...), "
+                            "for example cube:4";
+
+static const struct form {
+    const char *prefix;
+    enum network_kind kind;
+    const char *example;
+} forms[] = {
+    {"cube:", NETWORK_CUBE, "cube:4"},
+    {"ring:", NETWORK_RING, "ring:6"},
+    {"mesh:", NETWORK_MESH, "mesh:3x4"},
+    {"torus:", NETWORK_TORUS, "torus:4x4x2"},
+};
+
+__attribute__((format(printf, 2, 3))) static bool complain(char error[NETWORK_ERROR_MAX],
+                                                           const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(error, NETWORK_ERROR_MAX, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Reads the digits at the start of a text; returns what follows, or NULL when there are none, or
+ * more than any number here has. */
+static const char *read_number(const char *text, uint32_t *value)
+{
+    const char *p = text;
+
+    for (*value = 0; *p >= '0' && *p <= '9' && p - text < DIGITS_MAX; p++)
+        *value = *value * 10 + (uint32_t)(*p - '0');
+    return p == text || (*p >= '0' && *p <= '9') ? NULL : p;
+}
+
+static bool parse_cube(struct network *network, const char *text, const char *digits,
+                       const struct network_limits *limits, char error[NETWORK_ERROR_MAX])
+{
+    uint32_t dims, sizes[NETWORK_DIMS_MAX];
+    const char *rest = read_number(digits, &dims);
+    unsigned most = 31 - (unsigned)__builtin_clz(limits->nodes);
+
+    if (!rest || *rest || dims > most)
+        return complain(error,
+                        "'%.*s': the dimension of a cube is a number from 0 to %u %s, for example "
+                        "cube:4",
+                        SHOWN, text, most, limits->place);
+    for (unsigned k = 0; k < dims; k++)
+        sizes[k] = 2;
+    return network_make(network, NETWORK_CUBE, sizes, dims);
+}
+
+/* Reads numbers joined by x; how many there are, or -1. */
+static int read_sizes(const char *text, uint32_t sizes[NETWORK_DIMS_MAX])
+{
+    for (int count = 0; count < NETWORK_DIMS_MAX; text++) {
+        text = read_number(text, &sizes[count]);
+        if (!text || sizes[count++] == 0 || (*text && *text != 'x'))
+            return -1;
+        if (!*text)
+            return count;
+    }
+    return -1;
+}
+
+static bool check_limits(const uint32_t *sizes, int count, const char *text,
+                         const struct network_limits *limits, char error[NETWORK_ERROR_MAX])
+{
+    uint64_t nodes = 1;
+    unsigned ports = 0;
+
+    for (int i = 0; i < count && nodes <= UINT32_MAX; i++) {
+        nodes *= sizes[i];
+        ports += sizes[i] > 2 ? 2 : sizes[i] - 1;
+    }
+    if (nodes > limits->nodes)
+        return complain(error, "'%.*s' has %s%llu nodes: at most %u are possible %s", SHOWN, text,
+                        nodes > UINT32_MAX ? "more than " : "",
+                        (unsigned long long)(nodes > UINT32_MAX ? UINT32_MAX : nodes),
+                        (unsigned)limits->nodes, limits->place);
+    if (ports > NETWORK_PORTS_MAX)
+        return complain(error, "'%.*s' needs %u links at a node: at most %u are possible", SHOWN,
+                        text, ports, (unsigned)NETWORK_PORTS_MAX);
+    return true;
+}
+
+static bool parse_sizes(struct network *network, const char *text, const struct form *form,
+                        const struct network_limits *limits, char error[NETWORK_ERROR_MAX])
+{
+    uint32_t sizes[NETWORK_DIMS_MAX], reversed[NETWORK_DIMS_MAX];
+    const char *numbers = text + strlen(form->prefix);
+    int count = read_sizes(numbers, sizes);
+
+    if (count < 0 || (form->kind == NETWORK_RING && count > 1))
+        return complain(error, "'%.*s': %s from 1 to %u, for example %s", SHOWN, text,
+                        form->kind == NETWORK_RING ? "a ring has one size, a number"
+                                                   : "sizes are 2 to 16 numbers joined by x, each",
+                        (unsigned)limits->nodes, form->example);
+    if (form->kind != NETWORK_RING && count == 1)
+        return complain(error, "'%.*s' has one size: is ring:%u or %s1x%u meant?", SHOWN, text,
+                        (unsigned)sizes[0], form->prefix, (unsigned)sizes[0]);
+    for (int i = 0; i < count; i++)
+        reversed[i] = sizes[count - 1 - i];
+    return check_limits(sizes, count, text, limits, error) &&
+           network_make(network, form->kind, reversed, (unsigned)count);
+}
+
+bool network_parse(struct network *network, const char *text, const struct network_limits *limits,
+                   char error[NETWORK_ERROR_MAX])
+{
+    for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        size_t length = strlen(forms[i].prefix);
+        if (strncmp(text, forms[i].prefix, length) != 0)
+            continue;
+        return forms[i].kind == NETWORK_CUBE
+                   ? parse_cube(network, text, text + length, limits, error)
+                   : parse_sizes(network, text, &forms[i], limits, error);
+    }
+    return complain(error, "unknown network '%.*s': %s", SHOWN, text, usage);
+}
+
+void network_name(const struct network *network, char name[NETWORK_NAME_MAX])
+{
+    const struct form *form = &forms[network->kind - NETWORK_CUBE];
+    int used = snprintf(name, NETWORK_NAME_MAX, "%s", form->prefix);
+
+    if (network->kind == NETWORK_CUBE)
+        used += snprintf(name + used, NETWORK_NAME_MAX - (size_t)used, "%u", network->dims);
+    for (unsigned k = network->dims; network->kind != NETWORK_CUBE && k-- > 0;)
+        used += snprintf(name + used, NETWORK_NAME_MAX - (size_t)used, "%u%s",
+                         (unsigned)network->dim[k].size, k ? "x" : "");
+}
+
+bool network_parse_node(const struct network *network, const char *text, uint32_t *node,
+                        char error[NETWORK_ERROR_MAX])
+{
+    const char *rest = read_number(text, node);
+    char name[NETWORK_NAME_MAX];
+
+    if (rest && !*rest && *node < network->nodes)
+        return true;
+    network_name(network, name);
+    return complain(error, "'%.*s' is no node of %s: nodes are 0 to %u", SHOWN, text, name,
+                    (unsigned)network->nodes - 1);
+}
+
+bool network_parse_link(const struct network *network, const char *text, uint32_t ends[2],
+                        char error[NETWORK_ERROR_MAX])
+{
+    const char *rest = read_number(text, &ends[0]);
+    char name[NETWORK_NAME_MAX], example[64] = "";
+
+    rest = rest && *rest == '-' ? read_number(rest + 1, &ends[1]) : NULL;
+    if (rest && !*rest && ends[0] < network->nodes && ends[1] < network->nodes &&
+        network_port_to(network, ends[0], ends[1]) != NETWORK_NO_PORT)
+        return true;
+    network_name(network, name);
+    if (network_host_links(network) == 1)
+        return complain(error, "'%.*s' is no link of %s: it has none", SHOWN, text, name);
+    snprintf(example, sizeof example, "0-%u", (unsigned)network_host_node(network, 1));
+    return complain(error, "'%.*s' is no link of %s: name two nodes that are neighbours, as %s",
+                    SHOWN, text, name, example);
+}
