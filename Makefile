@@ -51,7 +51,7 @@ TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.
 	host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/ps.c host/report.c host/rsp_client.c host/run.c host/rundir.c \
 	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c host/symbols.c \
-	host/target.c host/topology.c host/unwind.c host/up.c host/view.c
+	host/target.c host/unwind.c host/up.c host/view.c
 # What of it the tool has, too.
 TOOL_JTAG := jtag/notice.c jtag/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
@@ -101,9 +101,9 @@ FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c r
 	router/frame.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols, available.
-FUZZ_HOST = $(TARGET_OPTIONS) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
+FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK) $(NETWORK_TEXT) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
 	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_run.c host/mesh_state.c \
-	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/topology.c host/unwind.c
+	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/unwind.c
 FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c

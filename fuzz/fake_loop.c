@@ -29,7 +29,7 @@ void fake_world_begin(void)
     memset(timers, 0, sizeof timers);
     handles = 0;
     fake_world = (struct fake_world){.now_ms = 1000};
-    for (unsigned i = 0; i < TOPOLOGY_HOST_LINKS_MAX; i++)
+    for (unsigned i = 0; i < MACHINE_HOST_LINKS_MAX; i++)
         fake_world.node_fds[i] = -1;
 }
 
@@ -159,14 +159,14 @@ void uv_update_time(uv_loop_t *loop)
     (void)loop;
 }
 
-int launcher_start(struct launcher *launcher, const struct topology *topology,
+int launcher_start(struct launcher *launcher, const struct network *network,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
                    const struct target *target, const struct rundir *rundir,
                    struct message *message)
 {
     (void)crossings, (void)crossing_count, (void)target, (void)rundir, (void)message;
-    *launcher = (struct launcher){.topology = *topology};
-    for (unsigned i = 0; i < topology->dims + 1; i++) {
+    *launcher = (struct launcher){.network = *network};
+    for (unsigned i = 0; i < network_host_links(network); i++) {
         int pair[2];
         CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) == 0);
         launcher->host_fds[i] = pair[0];
@@ -178,7 +178,7 @@ int launcher_start(struct launcher *launcher, const struct topology *topology,
 void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
                    void *context)
 {
-    for (uint32_t node = 0; node < launcher->topology.nodes; node++)
+    for (uint32_t node = 0; node < launcher->network.nodes; node++)
         if (fake_world.died >> node & 1)
             died(context, node);
     fake_world.died = 0;
@@ -204,7 +204,7 @@ bool launcher_kill(struct launcher *launcher, uint32_t number)
 
 void launcher_stop(struct launcher *launcher)
 {
-    for (unsigned i = 0; i < launcher->topology.dims + 1; i++) {
+    for (unsigned i = 0; i < network_host_links(&launcher->network); i++) {
         close(launcher->host_fds[i]);
         close(fake_world.node_fds[i]);
     }

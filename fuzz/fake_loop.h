@@ -13,14 +13,14 @@
 
 #include <stdint.h>
 
-#include "host/topology.h"
+#include "host/machine.h"
 
 enum { FAKE_TIMERS_MAX = 32, FAKE_IMAGE_BYTES = 300, FAKE_IMAGE_SENT = 200 };
 
 struct fake_world {
     uint64_t now_ms;
-    int node_fds[TOPOLOGY_HOST_LINKS_MAX]; /* the nodes' ends of the host links; -1: none */
-    uint32_t died;                         /* bit n: node n has ended and is to be reaped */
+    int node_fds[MACHINE_HOST_LINKS_MAX]; /* the nodes' ends of the host links; -1: none */
+    uint32_t died;                        /* bit n: node n has ended and is to be reaped */
 };
 
 extern struct fake_world fake_world;

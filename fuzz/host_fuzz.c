@@ -18,6 +18,7 @@
 #include "fuzz/wire.h"
 #include "host/mesh.h"
 #include "host/mesh_internal.h"
+#include "network/network.h"
 #include "node/sha256.h"
 #include "router/bytes.h"
 #include "router/channel.h"
@@ -153,7 +154,7 @@ static void greet(unsigned link)
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .role = ROLE_NODE,
                           .port = DIMS,
-                          .id = topology_host_peer(link),
+                          .id = network_host_node(&mesh.options.network, link),
                           .network = NETWORK_CUBE,
                           .dims = DIMS,
                           .heard = HEARD_ALL,
@@ -167,7 +168,7 @@ static void greet(unsigned link)
 
 static void tell_links(uint32_t node)
 {
-    unsigned ports = topology_ports(&mesh.options.topology, node);
+    unsigned ports = machine_ports(&mesh.options.network, node);
     uint8_t body[LINKS_HEADER_BYTES + (DIMS + 1) * LINKS_PORT_BYTES] = {(uint8_t)ports, 1};
 
     for (unsigned p = 0; p < ports; p++) {
@@ -390,7 +391,8 @@ static void operate(struct input *input)
 
 static void begin(uint32_t timeout_ms)
 {
-    struct mesh_options options = {.topology = {.name = "cube:2", .dims = DIMS, .nodes = NODES},
+    static const uint32_t sizes[DIMS] = {2, 2};
+    struct mesh_options options = {.network_name = "cube:2",
                                    .profile = {65000, 10000, 425, 1000, 0},
                                    .timeout_ms = timeout_ms,
                                    .verbose = true};
@@ -400,6 +402,7 @@ static void begin(uint32_t timeout_ms)
     struct rundir rundir = {.path = "/nowhere"};
     struct message message;
 
+    CHECK(network_make(&options.network, NETWORK_CUBE, sizes, DIMS));
     fake_world_begin();
     boots = jobs_open = 0;
     receipt_count = 0;

@@ -12,6 +12,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
 #include "fuzz/world.h"
+#include "network/network.h"
 #include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_state.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "drivers/check.h"
+#include "network/network.h"
 #include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_state.h"

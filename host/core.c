@@ -24,7 +24,7 @@
 #include "host/rundir.h"
 #include "host/sink.h"
 #include "host/target.h"
-#include "host/topology.h"
+#include "host/machine.h"
 #include "host/verbs.h"
 #include "router/bytes.h"
 
@@ -421,13 +421,13 @@ static int take_core(struct core *core, struct message *message)
 
 static int find_node(struct core *core, struct message *message)
 {
-    struct topology topology;
+    struct network network;
 
     core->mesh = client_info(core->name_arguments.name, message);
     if (!core->mesh ||
-        topology_parse(&topology, json_string_value(json_object_get(core->mesh, "mesh")),
-                       message) != 0 ||
-        topology_parse_node(&topology, core->word, &core->node, message) != 0) {
+        !network_parse(&network, json_string_value(json_object_get(core->mesh, "mesh")),
+                       &machine_limits, message->text) ||
+        !network_parse_node(&network, core->word, &core->node, message->text)) {
         return -1;
     }
     snprintf(core->default_path, sizeof core->default_path, "core.%u", (unsigned)core->node);

@@ -20,7 +20,7 @@
 #include "host/options.h"
 #include "host/rundir.h"
 #include "host/target.h"
-#include "host/topology.h"
+#include "host/machine.h"
 #include "host/verbs.h"
 
 enum { KEY_OPENOCD = 600, ALL_NODES = CLIENT_ALL_NODES, QUOTED_MAX = 2 * TARGET_PATH_MAX };
@@ -104,17 +104,17 @@ static bool is_number(const char *text)
 /* Takes "NODE", "PROGRAM" or "NODE PROGRAM". */
 static int take_words(struct debug *debug, struct message *message)
 {
-    struct topology topology;
+    struct network network;
     unsigned next = 0;
     uint32_t node;
 
     debug->node = ALL_NODES;
-    if (topology_parse(&topology, json_string_value(json_object_get(debug->mesh, "mesh")),
-                       message) != 0) {
+    if (!network_parse(&network, json_string_value(json_object_get(debug->mesh, "mesh")),
+                       &machine_limits, message->text)) {
         return -1;
     }
     if (debug->word_count == 2 || (debug->word_count == 1 && is_number(debug->words[0]))) {
-        if (topology_parse_node(&topology, debug->words[next++], &node, message) != 0) {
+        if (!network_parse_node(&network, debug->words[next++], &node, message->text)) {
             return -1;
         }
         debug->node = (int)node;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "drivers/check.h"
+#include "network/network.h"
 
 static const char *const names[] = {
     [STRATEGY_DECREMENTAL] = "decremental",
@@ -30,16 +31,6 @@ const char *download_strategy_name(enum strategy strategy)
     return names[strategy];
 }
 
-unsigned download_best_x(const struct download_costs *costs, unsigned dims)
-{
-    for (unsigned x = 0; x < dims; x++) {
-        if ((costs->block_bytes << x) * costs->tau_ns + costs->beta_ns >= costs->beta_host_ns) {
-            return x;
-        }
-    }
-    return dims;
-}
-
 static uint64_t set_bytes(const struct download_costs *costs) /* M */
 {
     return costs->common_bytes + costs->block_bytes;
@@ -55,9 +46,9 @@ const char *download_note(uint64_t model_ns, uint64_t predicted_ns)
     return model_ns > predicted_ns ? "; formula (9) is too small below sigma 1" : "";
 }
 
-uint64_t download_bound_ns(const struct download_costs *costs, unsigned dims)
+uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes)
 {
-    return (costs->common_bytes + (costs->block_bytes << dims)) * costs->tau_ns;
+    return (costs->common_bytes + costs->block_bytes * nodes) * costs->tau_ns;
 }
 
 uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims)
@@ -80,81 +71,141 @@ uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsi
            (host > scatter ? host : scatter);
 }
 
-/* The time that the root of a subcube needs to scatter: step i moves the common part and
- * 2^(t-i-1) blocks. */
-static uint64_t subcube_scatter_ns(const struct download_costs *costs, unsigned dims)
+/* The time of a message's bytes and of the hops after the first. */
+static uint64_t transfer_ns(const struct download_costs *costs, uint32_t count, unsigned hops)
 {
-    return dims * (costs->beta_ns + costs->common_bytes * costs->tau_ns) +
-           ((UINT64_C(1) << dims) - 1) * costs->block_bytes * costs->tau_ns;
+    return (costs->common_bytes + costs->block_bytes * count) * costs->tau_ns +
+           (hops > 1 ? hops - 1 : 0) * costs->hop_ns;
 }
 
-uint64_t download_decremental_ns(const struct download_costs *costs, unsigned dims, unsigned x)
+/* From the host to a node: its link to node 0 is none of the network's, those to others stand for
+ * the first hop. */
+static uint64_t host_message_ns(const struct download_costs *costs, const struct network *network,
+                                uint32_t root, uint32_t count)
 {
-    uint64_t messages = dims - x + 1;
-
-    return messages * (costs->beta_host_ns + costs->common_bytes * costs->tau_ns) +
-           (costs->block_bytes << dims) * costs->tau_ns + subcube_scatter_ns(costs, x);
+    return costs->beta_host_ns + transfer_ns(costs, count, network_distance(network, 0, root));
 }
 
-static void add_message(struct download_plan *plan, const struct download_costs *costs,
-                        uint32_t root, unsigned dims)
-{
-    CHECK(plan->count < TOPOLOGY_NODES_MAX);
-    plan->messages[plan->count++] = (struct download_message){.root = root, .dims = dims};
-    plan->bytes += (costs->block_bytes << dims) + costs->common_bytes;
-}
-
-/* One message to each node from `first` on; returns the host's time. A node whose number has b
- * bits set is reached over a host link and b - 1 links of the cube. */
-static uint64_t add_single_nodes(struct download_plan *plan, const struct download_costs *costs,
-                                 unsigned dims, uint32_t first)
+/* The time that node 0 needs to scatter to its block. */
+static uint64_t block_scatter_ns(const struct download_costs *costs, const struct network *network,
+                                 uint32_t count)
 {
     uint64_t ns = 0;
 
-    for (uint32_t node = first; node < UINT32_C(1) << dims; node++) {
-        unsigned bits = (unsigned)__builtin_popcount(node);
+    while (count > 1) {
+        uint32_t half = network_half(network, count);
 
-        add_message(plan, costs, node, 0);
-        ns += costs->beta_host_ns + set_bytes(costs) * costs->tau_ns +
-              (bits > 1 ? bits - 1 : 0) * costs->hop_ns;
+        ns += costs->beta_ns + transfer_ns(costs, count - half, network_distance(network, 0, half));
+        count = half;
     }
     return ns;
 }
 
-int download_make_plan(struct download_plan *plan, enum strategy strategy, int x, unsigned dims,
-                       const struct download_costs *costs, struct message *message)
+/* The ranks that node 0 keeps when its block has x halvings left. */
+static uint32_t block_of(const struct network *network, unsigned x)
 {
-    uint64_t host, scatter;
+    uint32_t count = network->nodes;
 
-    if (x != DOWNLOAD_X_BEST && (x < 0 || (unsigned)x > dims)) {
-        return message_set(message, "--x %d: a subcube of cube:%u has a dimension from 0 to %u", x,
-                           dims, dims);
+    for (unsigned left = network_halvings(network); left > x; left--) {
+        count = network_half(network, count);
+    }
+    return count;
+}
+
+uint64_t download_decremental_ns(const struct download_costs *costs, const struct network *network,
+                                 unsigned x)
+{
+    uint32_t count = network->nodes, last = block_of(network, x);
+    uint64_t ns = 0;
+
+    while (count > last) {
+        uint32_t half = network_half(network, count);
+
+        ns += host_message_ns(costs, network, half, count - half);
+        count = half;
+    }
+    return ns + host_message_ns(costs, network, 0, last) + block_scatter_ns(costs, network, last);
+}
+
+unsigned download_best_x(const struct download_costs *costs, const struct network *network)
+{
+    unsigned best = 0;
+
+    for (unsigned x = 1; x <= network_halvings(network); x++) {
+        if (download_decremental_ns(costs, network, x) <
+            download_decremental_ns(costs, network, best)) {
+            best = x;
+        }
+    }
+    return best;
+}
+
+/* Returns the host's time for it. */
+static uint64_t add_message(struct download_plan *plan, const struct download_costs *costs,
+                            const struct network *network, uint32_t root, uint32_t count)
+{
+    CHECK(plan->count < MACHINE_NODES_MAX);
+    plan->messages[plan->count++] = (struct download_message){.root = root, .count = count};
+    plan->bytes += costs->block_bytes * count + costs->common_bytes;
+    return host_message_ns(costs, network, root, count);
+}
+
+/* One message to each node from `first` on; returns the host's time. */
+static uint64_t add_single_nodes(struct download_plan *plan, const struct download_costs *costs,
+                                 const struct network *network, uint32_t first)
+{
+    uint64_t ns = 0;
+
+    for (uint32_t node = first; node < network->nodes; node++) {
+        ns += add_message(plan, costs, network, node, 1);
+    }
+    return ns;
+}
+
+static void add_halves(struct download_plan *plan, const struct download_costs *costs,
+                       const struct network *network)
+{
+    uint32_t count = network->nodes, last = block_of(network, plan->x);
+
+    while (count > last) {
+        uint32_t half = network_half(network, count);
+
+        add_message(plan, costs, network, half, count - half);
+        count = half;
+    }
+    add_message(plan, costs, network, 0, last);
+    plan->predicted_ns = download_decremental_ns(costs, network, plan->x);
+}
+
+int download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
+                       const struct network *network, const struct download_costs *costs,
+                       struct message *message)
+{
+    unsigned halvings = network_halvings(network);
+    uint64_t host, scatter;
+    uint32_t block;
+
+    if (x != DOWNLOAD_X_BEST && (x < 0 || (unsigned)x > halvings)) {
+        return message_set(message, "--x %d: %u nodes are halved %u times: x is from 0 to %u", x,
+                           (unsigned)network->nodes, halvings, halvings);
     }
     *plan = (struct download_plan){.strategy = strategy};
-    plan->x = x == DOWNLOAD_X_BEST ? download_best_x(costs, dims) : (unsigned)x;
+    plan->x = x == DOWNLOAD_X_BEST ? download_best_x(costs, network) : (unsigned)x;
     switch (strategy) {
     case STRATEGY_SCATTER:
-        plan->x = dims; /* decremental scattering with one root */
+        plan->x = halvings; /* decremental scattering with one root */
         __attribute__((fallthrough));
-    case STRATEGY_DECREMENTAL:
-        for (unsigned t = dims; t-- > plan->x;) {
-            add_message(plan, costs, UINT32_C(1) << t, t);
-        }
-        add_message(plan, costs, 0, plan->x);
-        plan->predicted_ns = download_decremental_ns(costs, dims, plan->x);
-        break;
+    case STRATEGY_DECREMENTAL: add_halves(plan, costs, network); break;
     case STRATEGY_SEQUENTIAL:
         plan->x = 0;
-        plan->predicted_ns = add_single_nodes(plan, costs, dims, 0);
+        plan->predicted_ns = add_single_nodes(plan, costs, network, 0);
         break;
     case STRATEGY_SEQUENTIAL_SCATTER:
-        add_message(plan, costs, 0, plan->x);
-        scatter = subcube_scatter_ns(costs, plan->x);
-        host = add_single_nodes(plan, costs, dims, UINT32_C(1) << plan->x);
-        plan->predicted_ns =
-            costs->beta_host_ns +
-            (costs->common_bytes + (costs->block_bytes << plan->x)) * costs->tau_ns +
-            (host > scatter ? host : scatter);
+        block = block_of(network, plan->x);
+        scatter = block_scatter_ns(costs, network, block);
+        plan->predicted_ns = add_message(plan, costs, network, 0, block);
+        host = add_single_nodes(plan, costs, network, block);
+        plan->predicted_ns += host > scatter ? host : scatter;
         break;
     }
     return 0;

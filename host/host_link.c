@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "network/network.h"
 #include "router/router.h"
 
 enum { STEPS_PER_PUMP = 256, NO_DEADLINE_MS = 3600 * 1000, CACHE_LINE_BYTES = 64 };
@@ -20,22 +21,22 @@ static void on_timer(uv_timer_t *timer)
     host_links_pump(timer->data);
 }
 
-int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topology *topology,
+int host_links_start(struct host_links *host, uv_loop_t *loop, const struct network *network,
                      const struct profile *profile, uint32_t patience_ms, const int *fds,
                      struct message *message)
 {
     struct router_config config = {
         .id = ID_HOST,
         .links = host->links,
-        .link_count = topology->dims + 1,
+        .link_count = network_host_links(network),
         .network = NETWORK_CUBE,
-        .dims = (uint8_t)topology->dims,
+        .dims = (uint8_t)network->dims,
         .profile = *profile,
         .dead_after_ms = patience_ms,
         .peers = host->peers,
     };
 
-    host->count = topology->dims + 1;
+    host->count = network_host_links(network);
     host->outbox = calloc(OUTBOX_MAX, sizeof *host->outbox);
     size_t lines = router_memory_bytes(host->count, 0) / CACHE_LINE_BYTES + 1;
     host->router_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
@@ -50,7 +51,7 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topo
             return message_set(message, "out of memory");
         }
         host->links[i] = &host->sockets[i].link;
-        host->peers[i] = topology_host_peer(i);
+        host->peers[i] = network_host_node(network, i);
         uv_poll_init(loop, &host->polls[i], fds[i]);
         host->polls[i].data = host;
         host->handles_open++;

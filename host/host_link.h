@@ -13,7 +13,8 @@
 #include <uv.h>
 
 #include "host/socket_link.h"
-#include "host/topology.h"
+#include "host/machine.h"
+#include "host/message.h"
 #include "router/notice.h"
 #include "router/state.h"
 
@@ -30,11 +31,11 @@ struct host_links {
     struct router router;
     void *router_memory;
     unsigned count;
-    struct socket_link sockets[TOPOLOGY_HOST_LINKS_MAX];
-    struct link *links[TOPOLOGY_HOST_LINKS_MAX];
-    uint32_t peers[TOPOLOGY_HOST_LINKS_MAX];
-    uv_poll_t polls[TOPOLOGY_HOST_LINKS_MAX];
-    int poll_events[TOPOLOGY_HOST_LINKS_MAX];
+    struct socket_link sockets[MACHINE_HOST_LINKS_MAX];
+    struct link *links[MACHINE_HOST_LINKS_MAX];
+    uint32_t peers[MACHINE_HOST_LINKS_MAX];
+    uv_poll_t polls[MACHINE_HOST_LINKS_MAX];
+    int poll_events[MACHINE_HOST_LINKS_MAX];
     uv_timer_t timer;
     unsigned handles_open;
     bool pumping;
@@ -45,9 +46,9 @@ struct host_links {
     void *context;
 };
 
-/* Attaches to the host's ends; `fds[i]` is the link to topology_host_peer(i). A link of the host or
+/* Attaches to the host's ends; `fds[i]` is the link to network_host_node(i). A link of the host or
  * of any node that is silent for patience_ms (0: as router.h says) is dead. */
-int host_links_start(struct host_links *host, uv_loop_t *loop, const struct topology *topology,
+int host_links_start(struct host_links *host, uv_loop_t *loop, const struct network *network,
                      const struct profile *profile, uint32_t patience_ms, const int *fds,
                      struct message *message);
 

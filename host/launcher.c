@@ -18,23 +18,26 @@
  */
 enum { DESCRIPTORS_OTHER = 64 };
 
-int launcher_check_descriptors(const struct topology *topology, struct message *message)
+int launcher_check_descriptors(const struct network *network, struct message *message)
 {
     struct rlimit limit;
-    rlim_t cables = topology->nodes * topology->dims + 2 * (topology->dims + 1);
-    rlim_t need = cables + topology->nodes + DESCRIPTORS_OTHER;
+    rlim_t cables = 2 * (network_link_count(network) + network_host_links(network));
+    rlim_t need = cables + network->nodes + DESCRIPTORS_OTHER;
+    char name[NETWORK_NAME_MAX];
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) {
         return 0;
     }
     limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
     setrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_cur >= need
-               ? 0
-               : message_set(message,
-                             "%s needs %u open files, and the limit is %u: raise it with "
-                             "'ulimit -n', or use a smaller cube",
-                             topology->name, (unsigned)need, (unsigned)limit.rlim_max);
+    if (limit.rlim_cur >= need) {
+        return 0;
+    }
+    network_name(network, name);
+    return message_set(message,
+                       "%s needs %u open files, and the limit is %u: raise it with 'ulimit -n', or "
+                       "use a smaller network",
+                       name, (unsigned)need, (unsigned)limit.rlim_max);
 }
 
 static int make_pair(int *a, int *b, struct message *message)
@@ -51,21 +54,23 @@ static int make_pair(int *a, int *b, struct message *message)
 
 static int make_cables(struct launcher *launcher, struct message *message)
 {
-    const struct topology *topology = &launcher->topology;
+    const struct network *network = &launcher->network;
 
-    for (uint32_t node = 0; node < topology->nodes; node++) {
-        for (unsigned p = 0; p < topology->dims; p++) {
-            uint32_t peer = node ^ UINT32_C(1) << p;
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            uint32_t peer = network_neighbour(network, node, p);
 
-            if (node < peer && make_pair(&launcher->nodes[node].port_fds[p],
-                                         &launcher->nodes[peer].port_fds[p], message) != 0) {
+            if (network_owns_link(network, node, p) &&
+                make_pair(&launcher->nodes[node].port_fds[p],
+                          &launcher->nodes[peer].port_fds[network_far_port(network, p)],
+                          message) != 0) {
                 return -1;
             }
         }
     }
-    for (unsigned i = 0; i <= topology->dims; i++) {
+    for (unsigned i = 0; i < network_host_links(network); i++) {
         if (make_pair(&launcher->host_fds[i],
-                      &launcher->nodes[topology_host_peer(i)].port_fds[topology->dims],
+                      &launcher->nodes[network_host_node(network, i)].port_fds[network->ports],
                       message) != 0) {
             return -1;
         }
@@ -76,8 +81,8 @@ static int make_cables(struct launcher *launcher, struct message *message)
 
 static void cross(struct launcher *launcher, const struct launcher_crossing *crossing)
 {
-    int p = topology_dimension(&launcher->topology, crossing->a, crossing->b);
-    int q = topology_dimension(&launcher->topology, crossing->c, crossing->d);
+    unsigned p = network_port_to(&launcher->network, crossing->b, crossing->a);
+    unsigned q = network_port_to(&launcher->network, crossing->d, crossing->c);
     int *b = &launcher->nodes[crossing->b].port_fds[p];
     int *d = &launcher->nodes[crossing->d].port_fds[q];
     int fd = *b;
@@ -105,8 +110,10 @@ static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t numb
     dup2(null, 0);
     dup2(node->output_fd, 1);
     dup2(node->output_fd, 2);
-    for (unsigned p = 0; p < topology_ports(&launcher->topology, number); p++) {
-        fcntl(node->port_fds[p], F_SETFD, 0);
+    for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
+        if (node->port_fds[p] >= 0) {
+            fcntl(node->port_fds[p], F_SETFD, 0);
+        }
     }
     offspring_mark(launcher->run, number);
     execv(command->arguments[0], command->arguments);
@@ -118,7 +125,7 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
                       const struct rundir *rundir, struct message *message)
 {
     struct launcher_node *node = &launcher->nodes[number];
-    unsigned port_count = topology_ports(&launcher->topology, number);
+    unsigned port_count = machine_ports(&launcher->network, number);
     struct target_command command;
     pid_t parent = getpid();
 
@@ -135,30 +142,30 @@ static int start_node(struct launcher *launcher, uint32_t number, const struct t
         node->pid = 0;
         return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
     }
-    if (port_count > launcher->topology.dims) { /* the node alone holds its end of the host link */
-        close(node->port_fds[launcher->topology.dims]);
-        node->port_fds[launcher->topology.dims] = -1;
+    if (port_count > launcher->network.ports) { /* the node alone holds its end of the host link */
+        close(node->port_fds[launcher->network.ports]);
+        node->port_fds[launcher->network.ports] = -1;
     }
     return 0;
 }
 
-int launcher_start(struct launcher *launcher, const struct topology *topology,
+int launcher_start(struct launcher *launcher, const struct network *network,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
                    const struct target *target, const struct rundir *rundir,
                    struct message *message)
 {
-    *launcher = (struct launcher){.topology = *topology};
+    *launcher = (struct launcher){.network = *network};
     memcpy(launcher->run, rundir->run, sizeof launcher->run);
-    launcher->nodes = calloc(topology->nodes, sizeof *launcher->nodes);
+    launcher->nodes = calloc(network->nodes, sizeof *launcher->nodes);
     if (!launcher->nodes) {
         return message_set(message, "out of memory");
     }
-    for (unsigned i = 0; i < TOPOLOGY_HOST_LINKS_MAX; i++) {
+    for (unsigned i = 0; i < MACHINE_HOST_LINKS_MAX; i++) {
         launcher->host_fds[i] = -1;
     }
-    for (uint32_t node = 0; node < topology->nodes; node++) {
+    for (uint32_t node = 0; node < network->nodes; node++) {
         launcher->nodes[node].output_fd = -1;
-        for (unsigned p = 0; p < TOPOLOGY_PORTS_MAX; p++) {
+        for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
             launcher->nodes[node].port_fds[p] = -1;
         }
     }
@@ -169,7 +176,7 @@ int launcher_start(struct launcher *launcher, const struct topology *topology,
     for (unsigned i = 0; i < crossing_count; i++) {
         cross(launcher, &crossings[i]);
     }
-    for (uint32_t node = 0; node < topology->nodes; node++) {
+    for (uint32_t node = 0; node < network->nodes; node++) {
         if (start_node(launcher, node, target, rundir, message) != 0) {
             launcher_stop(launcher);
             return -1;
@@ -182,7 +189,7 @@ static bool is_dead(const void *context, uint32_t node)
 {
     const struct launcher *launcher = context;
 
-    return node < launcher->topology.nodes && launcher->nodes[node].dead;
+    return node < launcher->network.nodes && launcher->nodes[node].dead;
 }
 
 void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
@@ -190,14 +197,16 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
 {
     bool any = false;
 
-    for (uint32_t number = 0; number < launcher->topology.nodes; number++) {
+    for (uint32_t number = 0; number < launcher->network.nodes; number++) {
         struct launcher_node *node = &launcher->nodes[number];
 
         if (node->pid > 0 && waitpid(node->pid, &node->wait_status, WNOHANG) == node->pid) {
             node->pid = 0;
             node->dead = any = true;
-            for (unsigned p = 0; p < launcher->topology.dims; p++) {
-                shutdown(node->port_fds[p], SHUT_RDWR);
+            for (unsigned p = 0; p < launcher->network.ports; p++) {
+                if (node->port_fds[p] >= 0) {
+                    shutdown(node->port_fds[p], SHUT_RDWR);
+                }
             }
             died(context, number);
         }
@@ -235,8 +244,8 @@ void launcher_describe(const struct launcher *launcher, uint32_t number,
 
 bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
 {
-    int p = topology_dimension(&launcher->topology, a, b);
-    struct pollfd end = {.fd = p < 0 ? -1 : launcher->nodes[a].port_fds[p]};
+    unsigned p = network_port_to(&launcher->network, a, b);
+    struct pollfd end = {.fd = p == NETWORK_NO_PORT ? -1 : launcher->nodes[a].port_fds[p]};
 
     if (end.fd < 0 || (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)) {
         return false;
@@ -270,20 +279,20 @@ void launcher_stop(struct launcher *launcher)
     if (!launcher->nodes) {
         return;
     }
-    for (uint32_t node = 0; node < launcher->topology.nodes; node++) {
+    for (uint32_t node = 0; node < launcher->network.nodes; node++) {
         launcher_kill(launcher, node);
     }
-    for (uint32_t number = 0; number < launcher->topology.nodes; number++) {
+    for (uint32_t number = 0; number < launcher->network.nodes; number++) {
         struct launcher_node *node = &launcher->nodes[number];
 
         while (node->pid > 0 && waitpid(node->pid, NULL, 0) < 0 && errno == EINTR) {
         }
         close_once(&node->output_fd);
-        for (unsigned p = 0; p < TOPOLOGY_PORTS_MAX; p++) {
+        for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
             close_once(&node->port_fds[p]);
         }
     }
-    for (unsigned i = 0; i < TOPOLOGY_HOST_LINKS_MAX; i++) {
+    for (unsigned i = 0; i < MACHINE_HOST_LINKS_MAX; i++) {
         close_once(&launcher->host_fds[i]);
     }
     free(launcher->nodes);

@@ -19,7 +19,7 @@
 #include "host/message.h"
 #include "host/rundir.h"
 #include "host/target.h"
-#include "host/topology.h"
+#include "host/machine.h"
 
 enum { LAUNCHER_NOTE_MAX = 300 };
 
@@ -27,8 +27,8 @@ struct launcher_node {
     pid_t pid;     /* 0: never started, or reaped */
     int output_fd; /* what QEMU printed */
     int wait_status;
-    bool killed, dead;                /* launcher_kill was called; its process has ended */
-    int port_fds[TOPOLOGY_PORTS_MAX]; /* this node's ends; -1: closed */
+    bool killed, dead;               /* launcher_kill was called; its process has ended */
+    int port_fds[MACHINE_PORTS_MAX]; /* this node's ends; -1: closed */
 };
 
 /* Two cables whose far ends are exchanged, for a test: a-d and c-b instead of a-b and c-d. */
@@ -37,17 +37,17 @@ struct launcher_crossing {
 };
 
 struct launcher {
-    struct topology topology;
+    struct network network;
     char run[OFFSPRING_RUN_BYTES]; /* what its processes are marked with */
     struct launcher_node *nodes;
-    int host_fds[TOPOLOGY_HOST_LINKS_MAX]; /* the host's ends */
+    int host_fds[MACHINE_HOST_LINKS_MAX]; /* the host's ends */
 };
 
 /* Whether this process may have the open files that a mesh needs; raises its limit to that. */
-int launcher_check_descriptors(const struct topology *topology, struct message *message);
+int launcher_check_descriptors(const struct network *network, struct message *message);
 
 /* Makes the cables, crosses those listed, starts the nodes. On failure nothing is left running. */
-int launcher_start(struct launcher *launcher, const struct topology *topology,
+int launcher_start(struct launcher *launcher, const struct network *network,
                    const struct launcher_crossing *crossings, unsigned crossing_count,
                    const struct target *target, const struct rundir *rundir,
                    struct message *message);

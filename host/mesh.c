@@ -106,7 +106,7 @@ static void take_packet(struct mesh *mesh, const struct notice *notice)
                                  .body = bytes + PACKET_HEADER_BYTES,
                                  .bytes = get16(bytes + 2)};
 
-    if (packet.node >= mesh->options.topology.nodes) {
+    if (packet.node >= mesh->options.network.nodes) {
         return;
     }
     mesh->nodes[packet.node].silent_us = 0;
@@ -120,7 +120,7 @@ static void take_packet(struct mesh *mesh, const struct notice *notice)
     case PACKET_LINK_DEAD:
         if (packet.bytes >= LINK_DEAD_BYTES) {
             mesh_link_died(mesh, packet.node,
-                           packet.body[0] < mesh->options.topology.dims
+                           packet.body[0] < mesh->options.network.ports
                                ? packet.node ^ UINT32_C(1) << packet.body[0]
                                : ID_HOST,
                            packet.body[1]);
@@ -145,7 +145,8 @@ static void on_notice(void *context, const struct notice *notice)
         }
         break;
     case NOTICE_DEAD:
-        mesh_link_died(mesh, topology_host_peer(notice->port), ID_HOST, (uint8_t)notice->status);
+        mesh_link_died(mesh, network_host_node(&mesh->options.network, notice->port), ID_HOST,
+                       (uint8_t)notice->status);
         break;
     default: mesh_load_notice(mesh, notice); break;
     }
@@ -186,7 +187,7 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
 {
     *mesh = (struct mesh){.loop = loop, .options = *options, .owner = *owner, .target = *target};
     mesh->start_us = uv_hrtime() / 1000;
-    mesh->nodes = calloc(options->topology.nodes, sizeof *mesh->nodes);
+    mesh->nodes = calloc(options->network.nodes, sizeof *mesh->nodes);
     mesh->troubles = json_array();
     if (!mesh->nodes || !mesh->troubles) {
         return message_set(message, "out of memory");
@@ -197,7 +198,7 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
     }
     mesh->host.notice = on_notice;
     mesh->host.context = mesh;
-    if (launcher_start(&mesh->launcher, &options->topology, options->crossings,
+    if (launcher_start(&mesh->launcher, &options->network, options->crossings,
                        options->crossing_count, target, rundir, message) != 0) {
         return -1;
     }
@@ -205,7 +206,7 @@ int mesh_start(struct mesh *mesh, uv_loop_t *loop, const struct mesh_options *op
     if (mesh_debug_start(mesh, rundir, message) != 0) {
         return -1;
     }
-    return host_links_start(&mesh->host, loop, &options->topology, &options->profile,
+    return host_links_start(&mesh->host, loop, &options->network, &options->profile,
                             options->link_patience_ms ? options->link_patience_ms
                                                       : options->patience_ms,
                             mesh->launcher.host_fds, message);
@@ -238,7 +239,7 @@ void mesh_close(struct mesh *mesh)
 void mesh_free(struct mesh *mesh)
 {
     mesh_job_free(mesh);
-    for (uint32_t rank = 0; mesh->nodes && rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; mesh->nodes && rank < mesh->options.network.nodes; rank++) {
         mesh_console_begin(mesh, rank);
     }
     json_decref(mesh->troubles);

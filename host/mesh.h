@@ -72,7 +72,7 @@ struct mesh_node {
     bool was_reset;                 /* through a debugger, after the boot */
     char resetter[JTAG_HOLDER_MAX]; /* who did that */
     bool links_told, links_complete, links_right;
-    struct mesh_port ports[TOPOLOGY_PORTS_MAX];
+    struct mesh_port ports[MACHINE_PORTS_MAX];
     bool receipted;
     uint64_t silent_us; /* since its last packet in a download, as mesh_time.c counts */
     bool running;       /* told to start, not ended */
@@ -96,7 +96,8 @@ struct mesh_injection {
 };
 
 struct mesh_options {
-    struct topology topology;
+    struct network network;
+    char network_name[NETWORK_NAME_MAX]; /* as users write it */
     struct profile profile;
     const char *profile_name;
     uint32_t patience_ms;      /* what is silent for longer is dead; 0: DEAD_AFTER_MS */
@@ -128,8 +129,8 @@ struct mesh_job {
     uint8_t *blocks; /* one private block per node, in rank order */
     uint32_t block_bytes;
     struct download_plan plan;
-    enum message_state message_state[TOPOLOGY_NODES_MAX];
-    uint32_t message_match[TOPOLOGY_NODES_MAX];
+    enum message_state message_state[MACHINE_NODES_MAX];
+    uint32_t message_match[MACHINE_NODES_MAX];
     unsigned message_next; /* the one to open, or whose answer is awaited */
     uint64_t clock_base_ns, clock_ns, clock_end_ns;
     uint64_t start_us, wall_us;

@@ -31,7 +31,7 @@ struct cable_end {
 };
 
 struct found_network {
-    struct cable_end leads[TOPOLOGY_NODES_MAX][TOPOLOGY_PORTS_MAX];
+    struct cable_end leads[MACHINE_NODES_MAX][MACHINE_PORTS_MAX];
     unsigned crossed; /* links that lead elsewhere */
     unsigned count;   /* of lines, told or not */
 };
@@ -42,15 +42,17 @@ static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned
 {
     const struct mesh_node *node = &mesh->nodes[number];
     const struct mesh_port *found = &node->ports[port];
-    bool host_link = port == mesh->options.topology.dims;
-    uint32_t expected = host_link ? ID_HOST : number ^ UINT32_C(1) << port;
+    const struct network *network = &mesh->options.network;
+    bool host_link = port == network->ports;
+    uint32_t expected = host_link ? ID_HOST : network_neighbour(network, number, port);
 
     if (!node->links_told) {
         return "tells nothing";
     }
     switch (found->state) {
     case LINK_UP:
-        if (found->peer == expected && (host_link || found->peer_port == port)) {
+        if (found->peer == expected &&
+            (host_link || found->peer_port == network_far_port(network, port))) {
             return NULL;
         }
         __attribute__((fallthrough));
@@ -77,8 +79,8 @@ static struct cable_end claim(const struct mesh *mesh, uint32_t number, unsigned
 
     return (struct cable_end){.known = node->links_told &&
                                        (found->state == LINK_UP || found->state == LINK_CROSSED) &&
-                                       found->peer < mesh->options.topology.nodes &&
-                                       found->peer_port < mesh->options.topology.dims,
+                                       found->peer < mesh->options.network.nodes &&
+                                       found->peer_port < mesh->options.network.ports,
                               .port = found->peer_port,
                               .node = found->peer};
 }
@@ -100,12 +102,18 @@ static bool is_denied(const struct mesh *mesh, const struct cable_end *end, uint
 /* The number that a silent node has been given: that which its neighbours find in its place. */
 static uint32_t other_name(const struct mesh *mesh, uint32_t silent)
 {
-    for (unsigned p = 0; p < mesh->options.topology.dims; p++) {
-        uint32_t neighbour = silent ^ UINT32_C(1) << p;
-        struct cable_end end = claim(mesh, neighbour, p);
+    const struct network *network = &mesh->options.network;
 
+    for (unsigned p = 0; p < network->ports; p++) {
+        uint32_t neighbour = network_neighbour(network, silent, p);
+        unsigned far = network_far_port(network, p);
+
+        if (neighbour == NETWORK_NO_NODE) {
+            continue;
+        }
+        struct cable_end end = claim(mesh, neighbour, far);
         if (end.known && end.node != silent && end.port == p &&
-            is_denied(mesh, &end, neighbour, p)) {
+            is_denied(mesh, &end, neighbour, far)) {
             return end.node;
         }
     }
@@ -114,22 +122,22 @@ static uint32_t other_name(const struct mesh *mesh, uint32_t silent)
 
 static void find_network(const struct mesh *mesh, struct found_network *found)
 {
-    const struct topology *topology = &mesh->options.topology;
-    uint32_t renamed[TOPOLOGY_NODES_MAX]; /* by the number that it uses */
+    const struct network *network = &mesh->options.network;
+    uint32_t renamed[MACHINE_NODES_MAX]; /* by the number that it uses */
 
     *found = (struct found_network){0};
-    for (uint32_t node = 0; node < topology->nodes; node++) {
+    for (uint32_t node = 0; node < network->nodes; node++) {
         renamed[node] = ID_UNKNOWN;
     }
-    for (uint32_t node = 0; node < topology->nodes; node++) {
+    for (uint32_t node = 0; node < network->nodes; node++) {
         uint32_t name = mesh->nodes[node].links_told ? ID_UNKNOWN : other_name(mesh, node);
 
         if (name != ID_UNKNOWN) {
             renamed[name] = node;
         }
     }
-    for (uint32_t node = 0; node < topology->nodes; node++) {
-        for (unsigned p = 0; p < topology->dims; p++) {
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
             struct cable_end end = claim(mesh, node, p);
 
             if (end.known && renamed[end.node] != ID_UNKNOWN && is_denied(mesh, &end, node, p)) {
@@ -146,27 +154,45 @@ static void find_network(const struct mesh *mesh, struct found_network *found)
     }
 }
 
-static bool is_crossed(const struct found_network *found, uint32_t node, unsigned port)
-{
-    uint32_t peer = node ^ UINT32_C(1) << port;
-    const struct cable_end *here = &found->leads[node][port], *there = &found->leads[peer][port];
+/* A link of the network, by its two ends. */
+struct wanted_link {
+    uint32_t node, peer;
+    unsigned port, far; /* of node, of peer */
+    unsigned dimension;
+};
 
-    return (here->known && !leads_to(here, peer, port)) ||
-           (there->known && !leads_to(there, node, port));
+static struct wanted_link wanted_link(const struct mesh *mesh, uint32_t node, unsigned port)
+{
+    const struct network *network = &mesh->options.network;
+
+    return (struct wanted_link){.node = node,
+                                .peer = network_neighbour(network, node, port),
+                                .port = port,
+                                .far = network_far_port(network, port),
+                                .dimension = network_port_dimension(network, port)};
 }
 
-static json_t *link_members(const char *kind, uint32_t node, unsigned port)
+static bool is_crossed(const struct found_network *found, const struct wanted_link *link)
 {
-    return json_pack("{s:s, s:[i, i], s:i}", "kind", kind, "nodes", (int)node,
-                     (int)(node ^ UINT32_C(1) << port), "dimension", (int)port);
+    const struct cable_end *here = &found->leads[link->node][link->port];
+    const struct cable_end *there = &found->leads[link->peer][link->far];
+
+    return (here->known && !leads_to(here, link->peer, link->far)) ||
+           (there->known && !leads_to(there, link->node, link->port));
+}
+
+static json_t *link_members(const char *kind, const struct wanted_link *link)
+{
+    return json_pack("{s:s, s:[i, i], s:i}", "kind", kind, "nodes", (int)link->node,
+                     (int)link->peer, "dimension", (int)link->dimension);
 }
 
 /* Says where a crossed link leads. */
-static void tell_crossed(struct mesh *mesh, struct found_network *found, uint32_t node,
-                         unsigned port)
+static void tell_crossed(struct mesh *mesh, struct found_network *found,
+                         const struct wanted_link *link)
 {
-    uint32_t peer = node ^ UINT32_C(1) << port;
-    const struct cable_end *here = &found->leads[node][port], *there = &found->leads[peer][port];
+    const struct cable_end *here = &found->leads[link->node][link->port];
+    const struct cable_end *there = &found->leads[link->peer][link->far];
     char text[2][80] = {"", ""};
 
     found->crossed++;
@@ -174,24 +200,26 @@ static void tell_crossed(struct mesh *mesh, struct found_network *found, uint32_
         return;
     }
     if (here->known) {
-        snprintf(text[0], sizeof text[0], " from node %u to node %u, port %u", (unsigned)node,
+        snprintf(text[0], sizeof text[0], " from node %u to node %u, port %u", (unsigned)link->node,
                  (unsigned)here->node, here->port);
     }
     if (there->known) {
         snprintf(text[1], sizeof text[1], "%s from node %u to node %u, port %u",
-                 here->known ? ", and" : "", (unsigned)peer, (unsigned)there->node, there->port);
+                 here->known ? ", and" : "", (unsigned)link->peer, (unsigned)there->node,
+                 there->port);
     }
-    mesh_emit_trouble(mesh, link_members("link-crossed", node, port),
-                      "crossed: link %u-%u (dimension %u) leads%s%s", (unsigned)node,
-                      (unsigned)peer, port, text[0], text[1]);
+    mesh_emit_trouble(mesh, link_members("link-crossed", link),
+                      "crossed: link %u-%u (dimension %u) leads%s%s", (unsigned)link->node,
+                      (unsigned)link->peer, link->dimension, text[0], text[1]);
 }
 
 static bool node_is_right(const struct mesh *mesh, uint32_t node)
 {
     char text[80];
 
-    for (unsigned p = 0; p < topology_ports(&mesh->options.topology, node); p++) {
-        if (port_fault(mesh, node, p, text, sizeof text)) {
+    for (unsigned p = 0; p < machine_ports(&mesh->options.network, node); p++) {
+        if (machine_has_link(&mesh->options.network, node, p) &&
+            port_fault(mesh, node, p, text, sizeof text)) {
             return false;
         }
     }
@@ -200,22 +228,25 @@ static bool node_is_right(const struct mesh *mesh, uint32_t node)
 
 /* One line per cable that is not as it should be, beside those that are crossed. Of a node that
  * tells nothing only the other ends are heard. */
-static void tell_cable(struct mesh *mesh, struct found_network *found, uint32_t node, unsigned port)
+static void tell_cable(struct mesh *mesh, struct found_network *found,
+                       const struct wanted_link *link)
 {
-    uint32_t peer = node ^ UINT32_C(1) << port;
+    uint32_t node = link->node, peer = link->peer;
     char here_text[80], there_text[80];
-    const char *here = port_fault(mesh, node, port, here_text, sizeof here_text);
-    const char *there = port_fault(mesh, peer, port, there_text, sizeof there_text);
+    const char *here = port_fault(mesh, node, link->port, here_text, sizeof here_text);
+    const char *there = port_fault(mesh, peer, link->far, there_text, sizeof there_text);
     bool here_told = mesh->nodes[node].links_told, there_told = mesh->nodes[peer].links_told;
-    uint8_t a = mesh->nodes[node].ports[port].state, b = mesh->nodes[peer].ports[port].state;
+    uint8_t a = mesh->nodes[node].ports[link->port].state;
+    uint8_t b = mesh->nodes[peer].ports[link->far].state;
     enum { MISSING, ONE_WAY, CROSSED } kind = MISSING;
     static const char *const words[] = {"missing", "one-way", "crossed"};
     static const char *const names[] = {"link-missing", "link-one-way", "link-crossed"};
 
-    if ((!(here && here_told) && !(there && there_told)) || is_crossed(found, node, port)) {
+    if ((!(here && here_told) && !(there && there_told)) || is_crossed(found, link)) {
         return;
     }
-    if (found->crossed && (found->leads[node][port].known || found->leads[peer][port].known)) {
+    if (found->crossed &&
+        (found->leads[node][link->port].known || found->leads[peer][link->far].known)) {
         return; /* one of the two has, or had, another's number */
     }
     if (found->count++ >= DIFFERENCES_MAX) {
@@ -226,9 +257,9 @@ static void tell_cable(struct mesh *mesh, struct found_network *found, uint32_t 
     } else if (a == LINK_HEARD || b == LINK_HEARD || a == LINK_UP || b == LINK_UP) {
         kind = ONE_WAY;
     }
-    mesh_emit_trouble(mesh, link_members(names[kind], node, port),
+    mesh_emit_trouble(mesh, link_members(names[kind], link),
                       "%s: link %u-%u (dimension %u): node %u %s, node %u %s", words[kind],
-                      (unsigned)node, (unsigned)peer, port, (unsigned)node,
+                      (unsigned)node, (unsigned)peer, link->dimension, (unsigned)node,
                       here ? here : "sees it up", (unsigned)peer, there ? there : "sees it up");
 }
 
@@ -248,10 +279,10 @@ static void tell_host_link(struct mesh *mesh, struct found_network *found, uint3
 {
     char text[80];
 
-    if (!topology_has_host_link(node) || !mesh->nodes[node].links_told) {
+    if (network_host_link_of(&mesh->options.network, node) < 0 || !mesh->nodes[node].links_told) {
         return;
     }
-    const char *fault = port_fault(mesh, node, mesh->options.topology.dims, text, sizeof text);
+    const char *fault = port_fault(mesh, node, mesh->options.network.ports, text, sizeof text);
     if (fault && found->count++ < DIFFERENCES_MAX) {
         mesh_emit_trouble(
             mesh, json_pack("{s:s, s:[i]}", "kind", "host-link-missing", "nodes", (int)node),
@@ -262,20 +293,25 @@ static void tell_host_link(struct mesh *mesh, struct found_network *found, uint3
 /* The number of crossed links. */
 static unsigned tell_differences(struct mesh *mesh)
 {
-    uint32_t nodes = mesh->options.topology.nodes;
-    unsigned dims = mesh->options.topology.dims;
+    const struct network *network = &mesh->options.network;
     struct found_network found;
 
     find_network(mesh, &found);
-    for (uint32_t i = 0; i < nodes * dims; i++) {
-        if (!(i / dims >> i % dims & 1) && is_crossed(&found, i / dims, i % dims)) {
-            tell_crossed(mesh, &found, i / dims, i % dims);
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            struct wanted_link link = wanted_link(mesh, node, p);
+
+            if (network_owns_link(network, node, p) && is_crossed(&found, &link)) {
+                tell_crossed(mesh, &found, &link);
+            }
         }
     }
-    for (uint32_t node = 0; node < nodes; node++) {
-        for (unsigned p = 0; p < dims; p++) {
-            if (!(node >> p & 1)) {
-                tell_cable(mesh, &found, node, p);
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            struct wanted_link link = wanted_link(mesh, node, p);
+
+            if (network_owns_link(network, node, p)) {
+                tell_cable(mesh, &found, &link);
             }
         }
         tell_silent_node(mesh, &found, node);
@@ -295,7 +331,7 @@ static unsigned nodes_told(const struct mesh *mesh)
 {
     unsigned told = 0;
 
-    for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
+    for (uint32_t node = 0; node < mesh->options.network.nodes; node++) {
         told += mesh->nodes[node].links_told;
     }
     return told;
@@ -313,7 +349,7 @@ static void give_up(struct mesh *mesh)
 
     uv_timer_stop(&mesh->tick_timer);
     uv_timer_stop(&mesh->patience_timer);
-    if (mesh->nodes_right == mesh->options.topology.nodes) {
+    if (mesh->nodes_right == mesh->options.network.nodes) {
         mesh_fail(mesh, boot_members(mesh, told, 0),
                   "boot failed: the server of debuggers (ecube-jtag) is not ready after %.10g s "
                   "(--patience)",
@@ -323,13 +359,13 @@ static void give_up(struct mesh *mesh)
     if (crossed) {
         mesh_fail(mesh, boot_members(mesh, told, crossed),
                   "boot failed: %u links are crossed, %u of %u nodes answered", crossed, told,
-                  (unsigned)mesh->options.topology.nodes);
+                  (unsigned)mesh->options.network.nodes);
         return;
     }
     mesh_fail(mesh, boot_members(mesh, told, 0),
               "boot failed: %u of %u nodes answered, %u have all their links, nothing new for "
               "%.10g s (--patience)",
-              told, (unsigned)mesh->options.topology.nodes, mesh->nodes_right,
+              told, (unsigned)mesh->options.network.nodes, mesh->nodes_right,
               (double)mesh_patience_us(mesh) / 1e6);
 }
 
@@ -356,9 +392,9 @@ static unsigned signs(const struct mesh *mesh)
 
         count += sign(state);
     }
-    for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
+    for (uint32_t node = 0; node < mesh->options.network.nodes; node++) {
         count += mesh->nodes[node].links_told;
-        for (unsigned p = 0; p < TOPOLOGY_PORTS_MAX; p++) {
+        for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
             count += sign(mesh->nodes[node].ports[p].state);
         }
     }
@@ -383,7 +419,7 @@ void mesh_boot_timeout(struct mesh *mesh)
                       "the run did not end within %.10g s: boot, %u of %u nodes have all links "
                       "(--timeout sets it)",
                       (double)mesh->options.timeout_ms / 1e3, mesh->nodes_right,
-                      (unsigned)mesh->options.topology.nodes);
+                      (unsigned)mesh->options.network.nodes);
     mesh->broken = true;
     mesh_enter_phase(mesh, MESH_READY);
     mesh->owner.booted(mesh->owner.context, STATUS_TIMEOUT);
@@ -392,7 +428,7 @@ void mesh_boot_timeout(struct mesh *mesh)
 void mesh_boot_begin(struct mesh *mesh)
 {
     mesh_enter_phase(mesh, MESH_BOOT);
-    mesh_emit_progress(mesh, "boot", 0, mesh->options.topology.nodes);
+    mesh_emit_progress(mesh, "boot", 0, mesh->options.network.nodes);
     mesh_patience_begin(mesh);
 }
 
@@ -400,17 +436,16 @@ static void finish_boot(struct mesh *mesh)
 {
     mesh->boot_us = uv_hrtime() / 1000 - mesh->start_us;
     mesh_enter_phase(mesh, MESH_READY);
-    mesh_emit(mesh,
-              json_pack("{s:s, s:s, s:i, s:f}", "event", "boot", "mesh",
-                        mesh->options.topology.name, "nodes", (int)mesh->options.topology.nodes,
-                        "boot_ms", (double)mesh->boot_us / 1e3));
+    mesh_emit(mesh, json_pack("{s:s, s:s, s:i, s:f}", "event", "boot", "mesh",
+                              mesh->options.network_name, "nodes", (int)mesh->options.network.nodes,
+                              "boot_ms", (double)mesh->boot_us / 1e3));
     mesh->owner.booted(mesh->owner.context, 0);
 }
 
 void mesh_boot_check(struct mesh *mesh)
 {
     if (mesh->phase == MESH_BOOT && !mesh->broken && mesh->debug_ready &&
-        mesh->nodes_right == mesh->options.topology.nodes) {
+        mesh->nodes_right == mesh->options.network.nodes) {
         finish_boot(mesh);
     }
 }
@@ -428,7 +463,7 @@ static bool has_crossed(const struct mesh_node *node, unsigned ports)
 void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
 {
     struct mesh_node *node = &mesh->nodes[packet->node];
-    unsigned ports = topology_ports(&mesh->options.topology, packet->node);
+    unsigned ports = machine_ports(&mesh->options.network, packet->node);
 
     if (packet->bytes < LINKS_HEADER_BYTES + ports * LINKS_PORT_BYTES || packet->body[0] < ports) {
         return;
@@ -447,12 +482,12 @@ void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
     mesh->nodes_right -= node->links_right;
     node->links_right = node_is_right(mesh, packet->node);
     mesh->nodes_right += node->links_right;
-    mesh_emit_progress(mesh, "boot", mesh->nodes_right, mesh->options.topology.nodes);
+    mesh_emit_progress(mesh, "boot", mesh->nodes_right, mesh->options.network.nodes);
     mesh_boot_check(mesh);
-    if (mesh->nodes_right < mesh->options.topology.nodes &&
+    if (mesh->nodes_right < mesh->options.network.nodes &&
         (has_crossed(node, ports) || mesh->crossed)) {
         mesh->crossed = true;
         uv_timer_start(&mesh->tick_timer, on_crossed,
-                       nodes_told(mesh) < mesh->options.topology.nodes ? CROSSED_GRACE_MS : 0, 0);
+                       nodes_told(mesh) < mesh->options.network.nodes ? CROSSED_GRACE_MS : 0, 0);
     }
 }

@@ -28,7 +28,7 @@ static uint32_t first_halted(const struct mesh *mesh)
 {
     uint32_t rank = 0;
 
-    while (rank < mesh->options.topology.nodes && !mesh_is_halted(mesh, rank)) {
+    while (rank < mesh->options.network.nodes && !mesh_is_halted(mesh, rank)) {
         rank++;
     }
     return rank;
@@ -36,7 +36,7 @@ static uint32_t first_halted(const struct mesh *mesh)
 
 bool mesh_stands(const struct mesh *mesh)
 {
-    return first_halted(mesh) < mesh->options.topology.nodes;
+    return first_halted(mesh) < mesh->options.network.nodes;
 }
 
 const char *mesh_debug_text(const struct mesh *mesh, uint32_t rank, char text[TEXT_ROOM])
@@ -63,7 +63,7 @@ const char *mesh_debug_text(const struct mesh *mesh, uint32_t rank, char text[TE
 /* A download says for whom it waits; in a run, whoever has halted a node sees to it himself. */
 static void tell_waiting(struct mesh *mesh)
 {
-    uint32_t nodes = mesh->options.topology.nodes, rank = 0;
+    uint32_t nodes = mesh->options.network.nodes, rank = 0;
     char text[TEXT_ROOM];
 
     while (rank < nodes && (!mesh_is_halted(mesh, rank) || mesh->nodes[rank].receipted)) {
@@ -121,7 +121,7 @@ void mesh_debug_changed(void *context, uint32_t rank, enum jtag_state state, con
 {
     struct mesh *mesh = context;
 
-    if (rank >= mesh->options.topology.nodes) {
+    if (rank >= mesh->options.network.nodes) {
         return;
     }
     struct mesh_node *node = &mesh->nodes[rank];
@@ -140,7 +140,7 @@ void mesh_debug_was_reset(void *context, uint32_t rank)
 {
     struct mesh *mesh = context;
 
-    if (rank < mesh->options.topology.nodes) {
+    if (rank < mesh->options.network.nodes) {
         struct mesh_node *node = &mesh->nodes[rank];
 
         node->was_reset = !node->blank;
@@ -171,7 +171,7 @@ int mesh_debug_start(struct mesh *mesh, const struct rundir *rundir, struct mess
                                .changed = mesh_debug_changed,
                                .was_reset = mesh_debug_was_reset,
                                .ended = on_ended};
-    struct jtag_options options = {.nodes = mesh->options.topology.nodes,
+    struct jtag_options options = {.nodes = mesh->options.network.nodes,
                                    .chain = mesh->options.chain};
 
     if (!mesh->target.jtag[0]) {
@@ -190,7 +190,7 @@ unsigned mesh_blank_count(const struct mesh *mesh)
 {
     unsigned count = 0;
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         count += mesh->nodes[rank].blank;
     }
     return count;

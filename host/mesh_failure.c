@@ -57,7 +57,7 @@ void mesh_node_died(void *context, uint32_t number)
 
     mesh->nodes[number].dead = true;
     launcher_describe(&mesh->launcher, number, note);
-    if (topology_has_host_link(number)) {
+    if (network_host_link_of(&mesh->options.network, number) >= 0) {
         for (unsigned i = 0; i < mesh->host.count; i++) {
             if (mesh->host.peers[i] == number) {
                 router_kill_port(&mesh->host.router, i, DEAD_CARRIER);
@@ -102,12 +102,12 @@ void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t rea
 static bool end_is_dead(const struct mesh *mesh, const struct mesh_dead_link *link)
 {
     return mesh->nodes[link->node].dead ||
-           (link->peer < mesh->options.topology.nodes && mesh->nodes[link->peer].dead);
+           (link->peer < mesh->options.network.nodes && mesh->nodes[link->peer].dead);
 }
 
 json_t *mesh_describe_dead(const struct mesh *mesh)
 {
-    uint32_t nodes = mesh->options.topology.nodes;
+    uint32_t nodes = mesh->options.network.nodes;
     json_t *dead = json_array();
 
     for (uint32_t rank = 0; rank < nodes; rank++) {
@@ -144,7 +144,7 @@ static json_t *link_members(const char *kind, const struct mesh *mesh,
                                 "phase", mesh_phase_name(mesh->phase), "reason",
                                 known ? reasons[link->reason] : "unknown");
 
-    if (link->peer < mesh->options.topology.nodes) {
+    if (link->peer < mesh->options.network.nodes) {
         json_array_append_new(json_object_get(members, "nodes"), json_integer(link->peer));
     }
     return members;
@@ -161,13 +161,13 @@ static bool debugger_reason(const struct mesh *mesh, const struct mesh_dead_link
     for (unsigned i = 0; i < 2; i++) {
         const struct mesh_node *node = &mesh->nodes[ends[i]];
 
-        if (ends[i] < mesh->options.topology.nodes && node->was_reset) {
+        if (ends[i] < mesh->options.network.nodes && node->was_reset) {
             snprintf(text, DEBUG_REASON_MAX, "node %u was reset through a debugger%s%s%s",
                      (unsigned)ends[i], node->resetter[0] ? " (" : "", node->resetter,
                      node->resetter[0] ? ")" : "");
             return true;
         }
-        if (ends[i] < mesh->options.topology.nodes && link->reason == DEAD_TIMEOUT &&
+        if (ends[i] < mesh->options.network.nodes && link->reason == DEAD_TIMEOUT &&
             mesh_is_halted(mesh, ends[i])) {
             snprintf(text, DEBUG_REASON_MAX, "node %u is %s, for longer than --patience",
                      (unsigned)ends[i], mesh_debug_text(mesh, ends[i], words));
@@ -175,6 +175,11 @@ static bool debugger_reason(const struct mesh *mesh, const struct mesh_dead_link
         }
     }
     return false;
+}
+
+static unsigned link_dimension(const struct network *network, uint32_t a, uint32_t b)
+{
+    return network_port_dimension(network, network_port_to(network, a, b));
 }
 
 static const char *why_dead(const struct mesh *mesh, const struct mesh_dead_link *link,
@@ -185,7 +190,7 @@ static const char *why_dead(const struct mesh *mesh, const struct mesh_dead_link
 
 static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
 {
-    const struct topology *topology = &mesh->options.topology;
+    const struct network *network = &mesh->options.network;
     const char *phase = mesh_phase_name(mesh->phase);
     char why[DEBUG_REASON_MAX];
 
@@ -197,17 +202,17 @@ static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
                           "the host link of node %u (rank %u) died during %s: %s",
                           (unsigned)link->node, (unsigned)link->node, phase,
                           why_dead(mesh, link, why));
-    } else if (link->peer >= topology->nodes) {
+    } else if (link->peer >= network->nodes) {
         mesh_emit_trouble(
             mesh, link_members("link-died", mesh, link),
             "a link of node %u (rank %u) died during %s before its other end was known: %s",
             (unsigned)link->node, (unsigned)link->node, phase, why_dead(mesh, link, why));
     } else {
         mesh_emit_trouble(mesh, link_members("link-died", mesh, link),
-                          "link %u-%u (dimension %d) died during %s: %s, told by node %u (rank %u)",
+                          "link %u-%u (dimension %u) died during %s: %s, told by node %u (rank %u)",
                           (unsigned)(link->node < link->peer ? link->node : link->peer),
                           (unsigned)(link->node < link->peer ? link->peer : link->node),
-                          topology_dimension(topology, link->node, link->peer), phase,
+                          link_dimension(network, link->node, link->peer), phase,
                           why_dead(mesh, link, why), (unsigned)link->node, (unsigned)link->node);
     }
 }

@@ -118,7 +118,7 @@ static int make_blocks(struct mesh *mesh, const struct mesh_job_request *request
                        struct message *message)
 {
     struct mesh_job *job = &mesh->job;
-    uint32_t nodes = mesh->options.topology.nodes;
+    uint32_t nodes = mesh->options.network.nodes;
 
     if (mesh_check_arguments(request, nodes, &job->block_bytes, message) != 0) {
         return -1;
@@ -153,8 +153,8 @@ static int make_job(struct mesh *mesh, const struct mesh_job_request *request,
     costs.hop_ns = (uint64_t)profile->tau_ns + profile->element_ns;
     costs.common_bytes = job->image.bytes;
     costs.block_bytes = job->block_bytes;
-    return download_make_plan(&job->plan, request->strategy, request->x,
-                              mesh->options.topology.dims, &costs, message);
+    return download_make_plan(&job->plan, request->strategy, request->x, &mesh->options.network,
+                              &costs, message);
 }
 
 /* Members of a trouble with one node, and with the error that it has told. */
@@ -178,7 +178,7 @@ static void send_offer(struct mesh *mesh, unsigned index)
     put32(body + 8, job->image.base);
     put32(body + 12, job->image.bytes);
     put32(body + 16, job->block_bytes);
-    body[20] = (uint8_t)job->plan.messages[index].dims;
+    body[20] = (uint8_t)__builtin_ctz(job->plan.messages[index].count);
     body[21] = (uint8_t)mesh->job_number;
     put32(body + 24, job->image.bss_end);
     mesh_send(mesh, PACKET_OFFER, job->plan.messages[index].root, body, sizeof body);
@@ -190,7 +190,7 @@ void mesh_load_tick(struct mesh *mesh, uint64_t passed_us)
 {
     uint64_t patience_us = mesh_patience_us(mesh);
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes && !mesh->broken; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes && !mesh->broken; rank++) {
         struct mesh_node *node = &mesh->nodes[rank];
 
         if (node->receipted || node->dead) {
@@ -215,7 +215,7 @@ void mesh_load_tick(struct mesh *mesh, uint64_t passed_us)
                 "download failed: node %u (rank %u) has not answered for %.10g s (--patience), %u "
                 "of %u receipts",
                 (unsigned)rank, (unsigned)rank, (double)patience_us / 1e6, mesh->job.receipts,
-                (unsigned)mesh->options.topology.nodes);
+                (unsigned)mesh->options.network.nodes);
         }
     }
     host_links_pump(&mesh->host);
@@ -237,7 +237,7 @@ void mesh_load_timeout(struct mesh *mesh)
         "the run did not end within %.10g s: download, %u of %u receipts (--timeout sets "
         "it)",
         (double)mesh->job.timeout_ms / 1e3, mesh->job.receipts,
-        (unsigned)mesh->options.topology.nodes);
+        (unsigned)mesh->options.network.nodes);
     end_before_download(mesh, STATUS_TIMEOUT);
 }
 
@@ -276,7 +276,7 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
         free_job(mesh);
         return -1;
     }
-    for (uint32_t node = 0; node < mesh->options.topology.nodes; node++) {
+    for (uint32_t node = 0; node < mesh->options.network.nodes; node++) {
         mesh->nodes[node].receipted = mesh->nodes[node].exited = false;
     }
     json_array_clear(mesh->troubles);
@@ -289,7 +289,7 @@ int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct 
         mesh_bound(mesh, request->timeout_ms);
     }
     mesh_patience_begin(mesh);
-    mesh_emit_progress(mesh, "download", 0, mesh->options.topology.nodes);
+    mesh_emit_progress(mesh, "download", 0, mesh->options.network.nodes);
     for (unsigned i = 0; i < mesh->job.plan.count; i++) {
         send_offer(mesh, i);
     }
@@ -316,7 +316,7 @@ void mesh_load_advance(struct mesh *mesh)
         .flags = OPEN_IMAGE,
         .issue_ns = job->clock_ns,
         .data = {job->blocks + (size_t)next->root * job->block_bytes, job->image.data},
-        .bytes = {job->block_bytes << next->dims, job->image.bytes},
+        .bytes = {job->block_bytes * next->count, job->image.bytes},
         .token = want_of(mesh, index),
     };
     status = router_open(&mesh->host.router, &source);
@@ -387,8 +387,8 @@ static void take_receipt(struct mesh *mesh, const struct mesh_packet *packet)
     job->receipts++;
     job->clock_end_ns = model_ns > job->clock_end_ns ? model_ns : job->clock_end_ns;
     mesh->model_ns = model_ns > mesh->model_ns ? model_ns : mesh->model_ns;
-    mesh_emit_progress(mesh, "download", job->receipts, mesh->options.topology.nodes);
-    if (job->receipts == mesh->options.topology.nodes) {
+    mesh_emit_progress(mesh, "download", job->receipts, mesh->options.network.nodes);
+    if (job->receipts == mesh->options.network.nodes) {
         job->wall_us = uv_hrtime() / 1000 - job->start_us;
         mesh_run_begin(mesh);
     }

@@ -22,7 +22,7 @@ enum {
  * directions between any two nodes, has come to its end and would show as progress. */
 static unsigned stall_waves(const struct mesh *mesh)
 {
-    return STALL_WAVES_MIN + 2 * mesh->options.topology.dims;
+    return STALL_WAVES_MIN + 2 * network_diameter(&mesh->options.network);
 }
 
 static void finish_query(struct mesh *mesh)
@@ -73,7 +73,7 @@ static bool all_halted(const struct mesh *mesh)
 {
     bool all = true;
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         all &= mesh->nodes[rank].dead || mesh_is_halted(mesh, rank);
     }
     return all;
@@ -89,7 +89,7 @@ void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh
     mesh->query_waiter_count = 0;
     add_waiter(mesh, done, context);
     uv_timer_start(&mesh->query_timer, on_query_bound, all_halted(mesh) ? 0 : QUERY_WAIT_MS, 0);
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         mesh->nodes[rank].state_known = false;
         mesh_ask(mesh, rank);
     }
@@ -109,7 +109,7 @@ void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet)
     node->asked = false;
     uint64_t model_ns = mesh_state_of(node).model_ns;
     mesh->model_ns = model_ns > mesh->model_ns ? model_ns : mesh->model_ns;
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         all &=
             mesh->nodes[rank].state_known || mesh->nodes[rank].dead || mesh_is_halted(mesh, rank);
     }
@@ -148,7 +148,7 @@ static uint32_t awaited(const struct mesh *mesh, uint32_t rank)
     }
     if ((state.wait != WAIT_SEND && state.wait != WAIT_RECEIVE) ||
         state.transfer == TRANSFER_MOVES || state.peer < 0 ||
-        state.peer >= (int32_t)mesh->options.topology.nodes) {
+        state.peer >= (int32_t)mesh->options.network.nodes) {
         return rank;
     }
     return (uint32_t)state.peer;
@@ -158,7 +158,7 @@ static uint32_t awaited(const struct mesh *mesh, uint32_t rank)
  * circle, if there is one, within as many steps as there are nodes. */
 static void tell_circle(struct mesh *mesh)
 {
-    uint32_t nodes = mesh->options.topology.nodes, first, at;
+    uint32_t nodes = mesh->options.network.nodes, first, at;
     char text[MESSAGE_MAX];
     size_t used;
 
@@ -192,7 +192,7 @@ void mesh_tell_waits(struct mesh *mesh, bool stands)
     unsigned count = 0;
     char text[DOING_TEXT_MAX];
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         if (mesh->nodes[rank].running && count++ < WAITS_TOLD_MAX) {
             uint32_t peer = awaited(mesh, rank);
 
@@ -236,7 +236,7 @@ static bool all_wait(const struct mesh *mesh, struct look *look)
 {
     *look = (struct look){.digest = 14695981039346656037U, .delivered = true};
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         const struct mesh_node *node = &mesh->nodes[rank];
         struct node_state state = mesh_state_of(node);
 
@@ -292,7 +292,7 @@ static void after_watch(void *context, struct mesh *mesh)
                           json_pack("{s:s, s:[], s:i}", "kind", "no-progress", "nodes", "ended",
                                     (int)mesh->job.ended),
                           "the programs that still run wait for ever: %u of %u have ended",
-                          mesh->job.ended, (unsigned)mesh->options.topology.nodes);
+                          mesh->job.ended, (unsigned)mesh->options.network.nodes);
         mesh_tell_waits(mesh, true);
         mesh_job_end(mesh, mesh->job.status ? mesh->job.status : STATUS_TIMEOUT);
     }

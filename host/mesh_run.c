@@ -21,7 +21,7 @@ static json_t *describe_download(const struct mesh *mesh)
 {
     const struct mesh_job *job = &mesh->job;
     const struct download_plan *plan = &job->plan;
-    bool complete = job->receipts == mesh->options.topology.nodes;
+    bool complete = job->receipts == mesh->options.network.nodes;
     uint64_t model_ns =
         job->clock_end_ns > job->clock_base_ns ? job->clock_end_ns - job->clock_base_ns : 0;
 
@@ -41,7 +41,7 @@ static json_t *describe_exits(const struct mesh *mesh)
 {
     json_t *exits = json_array();
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         const struct mesh_node *node = &mesh->nodes[rank];
 
         json_array_append_new(
@@ -55,8 +55,8 @@ json_t *mesh_describe(const struct mesh *mesh, int status)
     const struct mesh_options *options = &mesh->options;
 
     return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o}", "version",
-                     ECUBE_VERSION, "mesh", options->topology.name, "nodes",
-                     (int)options->topology.nodes, "profile",
+                     ECUBE_VERSION, "mesh", options->network_name, "nodes",
+                     (int)options->network.nodes, "profile",
                      report_profile(options->profile_name, &options->profile), "boot_ms",
                      measured(mesh->boot_us > 0, (double)mesh->boot_us / 1e3), "download",
                      describe_download(mesh), "run_ms",
@@ -70,7 +70,7 @@ void mesh_tell_exits(struct mesh *mesh)
 {
     unsigned more = 0;
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes && !mesh->broken; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes && !mesh->broken; rank++) {
         int status = mesh->nodes[rank].exit_untold;
 
         mesh->nodes[rank].exit_untold = 0;
@@ -94,7 +94,7 @@ void mesh_tell_exits(struct mesh *mesh)
 /* Programs that still run are stopped, so that the mesh takes the next one. */
 void mesh_job_end(struct mesh *mesh, int status)
 {
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         struct mesh_node *node = &mesh->nodes[rank];
 
         mesh_console_end(mesh, rank);
@@ -124,8 +124,7 @@ static void tell_timeout(struct mesh *mesh, bool stands)
     mesh_emit_trouble(
         mesh, mesh_timeout_members(mesh, mesh->job.timeout_ms),
         "the run did not end within %.10g s: %u of %u programs have ended (--timeout sets it)",
-        (double)mesh->job.timeout_ms / 1e3, mesh->job.ended,
-        (unsigned)mesh->options.topology.nodes);
+        (double)mesh->job.timeout_ms / 1e3, mesh->job.ended, (unsigned)mesh->options.network.nodes);
     mesh_tell_waits(mesh, stands);
     mesh_job_end(mesh, STATUS_TIMEOUT);
 }
@@ -161,7 +160,7 @@ void mesh_run_timeout(struct mesh *mesh)
 
 void mesh_run_begin(struct mesh *mesh)
 {
-    uint32_t nodes = mesh->options.topology.nodes;
+    uint32_t nodes = mesh->options.network.nodes;
     uint8_t clock[8]; /* every program starts at the time when the last node had its data */
 
     if (mesh->job.cancelled) {
@@ -199,8 +198,8 @@ static void node_ended(struct mesh *mesh, uint32_t rank, int status)
     node->exit_status = status;
     job->status = status > job->status ? status : job->status;
     job->ended++;
-    mesh_emit_progress(mesh, "run", job->ended, mesh->options.topology.nodes);
-    if (job->ended == mesh->options.topology.nodes && !mesh->broken) {
+    mesh_emit_progress(mesh, "run", job->ended, mesh->options.network.nodes);
+    if (job->ended == mesh->options.network.nodes && !mesh->broken) {
         mesh_job_end(mesh, job->status);
     }
 }

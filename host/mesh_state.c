@@ -110,7 +110,7 @@ static bool enters(const struct mesh_node *node)
 
 uint32_t mesh_missing(const struct mesh *mesh, uint32_t rank)
 {
-    uint32_t nodes = mesh->options.topology.nodes, at = rank;
+    uint32_t nodes = mesh->options.network.nodes, at = rank;
 
     for (uint32_t i = 0; i < nodes && enters(&mesh->nodes[at]); i++) {
         uint32_t peer = mesh_state_of(&mesh->nodes[at]).collective.peer;
@@ -305,7 +305,7 @@ json_t *mesh_describe_nodes(const struct mesh *mesh)
     json_t *list = json_array();
     unsigned places = 0;
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         json_array_append_new(list, describe_node(mesh, rank, &places));
     }
     return list;

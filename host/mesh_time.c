@@ -58,7 +58,7 @@ void mesh_patience_begin(struct mesh *mesh)
     mesh->shown = 0;
     mesh->silent_us = 0;
     mesh->silence_told = false;
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         mesh->nodes[rank].silent_us = 0;
     }
     uv_timer_start(&mesh->patience_timer, on_tick, TICK_MS, TICK_MS);

@@ -175,7 +175,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case KEY_STRATEGY: arguments->strategy = text; break;
-    case KEY_X: arguments->x = (int)parse_count(text, 0, TOPOLOGY_DIMS_MAX, "--x"); break;
+    case KEY_X: arguments->x = (int)parse_count(text, 0, NETWORK_DIMS_MAX, "--x"); break;
     case KEY_TIMEOUT: arguments->timeout_ms = parse_timeout(text); break;
     case KEY_JSON: arguments->json = text; break;
     case 'q': arguments->quiet = true; break;
@@ -278,9 +278,15 @@ int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_option
     *options = (struct mesh_options){
         .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS,
         .profile_name = arguments->profile};
-    if (topology_parse(&options->topology, arguments->mesh, message) != 0 ||
-        options_find_profile(arguments, &options->profile, message) != 0 ||
-        launcher_check_descriptors(&options->topology, message) != 0) {
+    if (!network_parse(&options->network, arguments->mesh, &machine_limits, message->text)) {
+        return -1;
+    }
+    network_name(&options->network, options->network_name);
+    if (options->network.kind != NETWORK_CUBE) {
+        return message_set(message, "%s: only cubes boot", options->network_name);
+    }
+    if (options_find_profile(arguments, &options->profile, message) != 0 ||
+        launcher_check_descriptors(&options->network, message) != 0) {
         return -1;
     }
     return target_find(target, arguments->kernel, arguments->qemu, message);
@@ -358,8 +364,8 @@ int options_add_injection(struct mesh_options *options, const char *text, bool k
     if (parse_phase(at + 1, injection, message) != 0) {
         return -1;
     }
-    if (kill ? topology_parse_node(&options->topology, what, &ends[0], message) != 0
-             : topology_parse_cable(&options->topology, what, ends, message) != 0) {
+    if (!(kill ? network_parse_node(&options->network, what, &ends[0], message->text)
+               : network_parse_link(&options->network, what, ends, message->text))) {
         return -1;
     }
     injection->a = ends[0];
@@ -379,11 +385,11 @@ int options_add_crossing(struct mesh_options *options, const char *text, struct 
                            INJECTIONS_MAX);
     }
     snprintf(first, sizeof first, "%.*s", (int)(comma - text), text);
-    if (topology_parse_cable(&options->topology, first, one, message) != 0 ||
-        topology_parse_cable(&options->topology, comma + 1, other, message) != 0) {
+    if (!network_parse_link(&options->network, first, one, message->text) ||
+        !network_parse_link(&options->network, comma + 1, other, message->text)) {
         return -1;
     }
-    if ((one[0] ^ one[1]) == (other[0] ^ other[1]) && (one[0] == other[0] || one[0] == other[1])) {
+    if ((one[0] == other[0] && one[1] == other[1]) || (one[0] == other[1] && one[1] == other[0])) {
         return message_set(message, "'%.40s': that is one link twice: name two, as 0-1,2-3", text);
     }
     options->crossings[options->crossing_count++] =

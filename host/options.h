@@ -70,9 +70,9 @@ int options_make_job(const struct load_arguments *arguments, struct mesh_job_req
 /* Adds "program" and "arguments" to the object of --json. */
 void options_describe_job(const struct load_arguments *arguments, json_t *result);
 
-/* Takes "A-B,C-D": two cables to cross; the topology must be known. */
+/* Takes "A-B,C-D": two cables to cross; the network must be known. */
 int options_add_crossing(struct mesh_options *options, const char *text, struct message *message);
 
-/* Takes "A-B@PHASE[+TIME]" or "N@PHASE[+TIME]"; the topology must be known. */
+/* Takes "A-B@PHASE[+TIME]" or "N@PHASE[+TIME]"; the network must be known. */
 int options_add_injection(struct mesh_options *options, const char *text, bool kill,
                           struct message *message);

@@ -204,9 +204,9 @@ static int prepare(struct run *run, struct mesh_options *options, struct target 
 
     if (options_make_mesh(&run->mesh_arguments, options, target, message) != 0 ||
         options_make_job(&run->load_arguments, &run->request, message) != 0 ||
-        mesh_check_arguments(&run->request, options->topology.nodes, &block_bytes, message) != 0 ||
-        download_make_plan(&plan, run->request.strategy, run->request.x, options->topology.dims,
-                           &costs, message) != 0) {
+        mesh_check_arguments(&run->request, options->network.nodes, &block_bytes, message) != 0 ||
+        download_make_plan(&plan, run->request.strategy, run->request.x, &options->network, &costs,
+                           message) != 0) {
         return -1;
     }
     options->verbose = run->load_arguments.verbose;
@@ -240,7 +240,7 @@ static int execute(struct run *run, const struct mesh_options *options, const st
     run->written.data = run;
     run->sink = sink_open(on_moved, run);
     run->end_us = sink_now_us() + run->request.timeout_ms * UINT64_C(1000);
-    view_init(&run->view, run->sink, options->topology.nodes, run->load_arguments.quiet);
+    view_init(&run->view, run->sink, options->network.nodes, run->load_arguments.quiet);
     started = mesh_start(&run->mesh, &run->loop, options, target, &rundir, &owner, message);
     if (started == 0) {
         uv_run(&run->loop, UV_RUN_DEFAULT);

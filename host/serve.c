@@ -123,8 +123,8 @@ static void on_blank(void *context)
 {
     struct server *server = context;
     json_t *event = json_pack(
-        "{s:s, s:s, s:i, s:s}", "event", "blank", "mesh", server->mesh.options.topology.name,
-        "nodes", (int)server->mesh.options.topology.nodes, "directory", server->rundir.path);
+        "{s:s, s:s, s:i, s:s}", "event", "blank", "mesh", server->mesh.options.network_name,
+        "nodes", (int)server->mesh.options.network.nodes, "directory", server->rundir.path);
 
     if (server->report_fd < 0) {
         json_decref(event);
@@ -220,7 +220,7 @@ static void serve_load(struct server *server, struct client *client, const json_
         client_refuse(client, message.text);
     } else {
         client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
-                                      (int)server->mesh.options.topology.nodes));
+                                      (int)server->mesh.options.network.nodes));
         server->mesh.options.verbose = json_is_true(json_object_get(request, "verbose"));
         server->runner = client;
         if (mesh_load(&server->mesh, &job, &message) != 0) {
@@ -301,7 +301,7 @@ static void on_queried(void *context, struct mesh *mesh)
             client->wants_nodes = false;
             client_tell(client,
                         json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:f, s:o}", "event", "end",
-                                  "status", 0, "mesh", mesh->options.topology.name, "state",
+                                  "status", 0, "mesh", mesh->options.network_name, "state",
                                   state_text(server), "broken", mesh->broken, "dead",
                                   mesh_describe_dead(mesh), "boot_ms", (double)mesh->boot_us / 1e3,
                                   "nodes", mesh_describe_nodes(mesh)));
@@ -315,14 +315,14 @@ static void serve_info(struct server *server, struct client *client)
     const struct mesh *mesh = &server->mesh;
     json_t *nodes = json_array();
 
-    for (uint32_t rank = 0; rank < mesh->options.topology.nodes; rank++) {
+    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         json_array_append_new(nodes, mesh_describe_debug(mesh, rank));
     }
     client_tell(
         client,
         json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:o, s:o, s:o}", "event", "end",
-                  "status", 0, "name", server->options->name, "mesh", mesh->options.topology.name,
-                  "nodes", (int)mesh->options.topology.nodes, "state", state_text(server), "age_s",
+                  "status", 0, "name", server->options->name, "mesh", mesh->options.network_name,
+                  "nodes", (int)mesh->options.network.nodes, "state", state_text(server), "age_s",
                   (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory",
                   server->rundir.path, "kernel", mesh->target.kernel, "chain",
                   mesh->options.chain ? json_sprintf("%s/chain", server->rundir.path) : json_null(),
@@ -359,15 +359,15 @@ static bool refuse_in_boot(struct server *server, struct client *client, const c
 static void serve_fault(struct mesh *mesh, struct client *client, const char *verb,
                         const json_t *request)
 {
-    const struct topology *topology = &mesh->options.topology;
+    const struct network *network = &mesh->options.network;
     const char *text = json_string_value(json_object_get(request, "what"));
     const char *what = text ? text : "";
     bool cut = strcmp(verb, "cut") == 0, done;
     uint32_t ends[2];
     struct message message;
 
-    if ((cut ? topology_parse_cable(topology, what, ends, &message)
-             : topology_parse_node(topology, what, ends, &message)) != 0) {
+    if (!(cut ? network_parse_link(network, what, ends, message.text)
+              : network_parse_node(network, what, ends, message.text))) {
         client_refuse(client, message.text);
         return;
     }
@@ -403,7 +403,7 @@ static void on_request(void *context, struct client *client, const json_t *reque
     } else if (strcmp(verb, "console") == 0) {
         client->listens = true;
         client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
-                                      (int)server->mesh.options.topology.nodes));
+                                      (int)server->mesh.options.network.nodes));
     } else if (strcmp(verb, "cut") == 0 || strcmp(verb, "kill") == 0) {
         serve_fault(&server->mesh, client, verb, request);
     } else if (strcmp(verb, "down") == 0) {
@@ -481,7 +481,7 @@ static int start(struct server *server, struct message *message)
     if (rundir_create(&server->rundir, options->name, message) != 0) {
         return -1;
     }
-    if (mesh->chain && openocd_write_config(server->rundir.path, mesh->topology.nodes,
+    if (mesh->chain && openocd_write_config(server->rundir.path, mesh->network.nodes,
                                             options->target.kernel, message) != 0) {
         return -1;
     }

@@ -19,6 +19,7 @@
 #include "host/sim.h"
 #include "host/verbs.h"
 #include "host/view.h"
+#include "network/network.h"
 
 enum {
     CHUNK_EVENTS = 4096,
@@ -74,7 +75,7 @@ static int choose_contents(struct sim_arguments *arguments, struct message *mess
     if (need > available - available / 8) {
         return message_set(
             message, "%s needs %.1f GB, and %.1f GB are available: simulate a smaller cube%s",
-            arguments->topology.name, (double)need / 1e9, (double)available / 1e9,
+            arguments->network_name, (double)need / 1e9, (double)available / 1e9,
             options->contents == SIM_CHECKED && shared < need ? ", or use --contents shared" : "");
     }
     return 0;
@@ -83,7 +84,7 @@ static int choose_contents(struct sim_arguments *arguments, struct message *mess
 static int check_sizes(const struct sim_arguments *arguments, struct message *message)
 {
     const struct sim_options *options = &arguments->options;
-    double nodes = arguments->topology.nodes;
+    double nodes = arguments->network.nodes;
     double blocks = options->scenario == SIM_EXCHANGE ? 2 * nodes
                     : options->scenario == SIM_SCATTER || options->scenario == SIM_GATHER ? nodes
                                                                                           : 1;
@@ -93,7 +94,7 @@ static int check_sizes(const struct sim_arguments *arguments, struct message *me
             return message_set(message,
                                "--bytes %u: %s on %s has more than a node's 32-bit addresses reach",
                                (unsigned)options->sizes[i], sim_scenario_name(options->scenario),
-                               arguments->topology.name);
+                               arguments->network_name);
         }
     }
     return 0;
@@ -103,7 +104,7 @@ static int check_sizes(const struct sim_arguments *arguments, struct message *me
 static void choose_threads(struct sim_arguments *arguments)
 {
     struct sim_options *options = &arguments->options;
-    unsigned worth = arguments->topology.nodes / THREAD_NODES, all = uv_available_parallelism();
+    unsigned worth = arguments->network.nodes / THREAD_NODES, all = uv_available_parallelism();
 
     if (options->threads == 0) {
         options->threads = worth < all ? worth : all;
@@ -120,7 +121,7 @@ static int prepare(struct sim_run *run, struct output *output, struct message *m
     }
     struct download_costs costs = sim_download_costs(options, options->image_bytes);
     options->download_x =
-        arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, options->dims);
+        arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, &arguments->network);
     choose_threads(arguments);
     if (choose_contents(arguments, message) != 0) {
         return -1;
@@ -158,7 +159,7 @@ static void note_lines(struct sim_run *run, const struct sim *sim, unsigned *com
         run->run_us = run->begun_us[0] = now;
     }
     while (*complete < run->result.line_count &&
-           run->result.lines[*complete].nodes == run->arguments.topology.nodes) {
+           run->result.lines[*complete].nodes == run->arguments.network.nodes) {
         run->begun_us[++*complete] = now;
     }
 }
@@ -177,7 +178,7 @@ static int execute(struct sim_run *run, struct message *message)
     if (!sim) {
         return message_set(message, "out of memory");
     }
-    view_init(&view, sink_open(NULL, NULL), run->arguments.topology.nodes, false);
+    view_init(&view, sink_open(NULL, NULL), run->arguments.network.nodes, false);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     present = sim;
@@ -250,15 +251,14 @@ static void print_summary(const struct sim_run *run)
         printf("\ndownload  decremental, x %u, %" PRIu64
                " bytes, model %.3f us, by formula (9) %.3f us,\n          receipts %u of %u%s",
                options->download_x, r->download_bytes, (double)r->download_ns / 1e3,
-               (double)run->predicted_ns / 1e3, r->receipts,
-               (unsigned)run->arguments.topology.nodes,
+               (double)run->predicted_ns / 1e3, r->receipts, (unsigned)run->arguments.network.nodes,
                download_note(r->download_ns, run->predicted_ns));
     }
     printf("\nsim       %s, %u node%s, %" PRIu64 " events, %.2f million a second on %u thread%s\n"
            "          %" PRIu64 " bytes of memory per node, %.0f MB resident at most\n"
            "          seed %" PRIu64 ", digest %016" PRIx64 "%016" PRIx64 "\n",
-           run->arguments.topology.name, (unsigned)run->arguments.topology.nodes,
-           run->arguments.topology.nodes == 1 ? "" : "s", r->events,
+           run->arguments.network_name, (unsigned)run->arguments.network.nodes,
+           run->arguments.network.nodes == 1 ? "" : "s", r->events,
            seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->threads,
            r->threads == 1 ? "" : "s", r->node_bytes, (double)usage.ru_maxrss / 1e3, options->seed,
            r->digest[0], r->digest[1]);

@@ -9,12 +9,13 @@
 #include "host/download.h"
 #include "host/options.h"
 #include "host/output.h"
-#include "host/topology.h"
+#include "host/machine.h"
 #include "sim/mesh.h"
 
 struct sim_arguments {
     struct mesh_arguments mesh;
-    struct topology topology;
+    struct network network;
+    char network_name[NETWORK_NAME_MAX];
     struct sim_options options;
     const char *json, *trace;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */

@@ -9,6 +9,7 @@
 #include "host/report.h"
 #include "host/sim.h"
 #include "host/verbs.h"
+#include "network/network.h"
 
 enum { BLOCK_BYTES = 16 };
 
@@ -33,7 +34,7 @@ uint64_t sim_download_predicted_ns(const struct sim_run *run)
     struct download_costs costs = sim_download_costs(
         options, own ? result->lines[result->line_count - 1].bytes : options->image_bytes);
 
-    return download_decremental_ns(&costs, options->dims, options->download_x);
+    return download_decremental_ns(&costs, &run->arguments.network, options->download_x);
 }
 
 json_t *sim_reports(const struct sim_run *run)
@@ -45,7 +46,7 @@ json_t *sim_reports(const struct sim_run *run)
     for (unsigned i = 0; i < run->result.line_count; i++) {
         const struct sim_line *line = &run->result.lines[i];
         struct report *report = &reports[i];
-        if (line->nodes != run->arguments.topology.nodes) {
+        if (line->nodes != run->arguments.network.nodes) {
             break;
         }
         *report =
@@ -61,8 +62,8 @@ json_t *sim_reports(const struct sim_run *run)
         if (options->scenario == SIM_LOAD) {
             struct download_costs costs = sim_download_costs(options, line->bytes);
             report->predicted_ns =
-                download_decremental_ns(&costs, options->dims, options->download_x);
-            report->bound_ns = download_bound_ns(&costs, options->dims);
+                download_decremental_ns(&costs, &run->arguments.network, options->download_x);
+            report->bound_ns = download_bound_ns(&costs, run->arguments.network.nodes);
         }
         snprintf(report->name, sizeof report->name, "%s", sim_scenario_title(options->scenario));
         table.count++;
@@ -141,8 +142,8 @@ json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
                   (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged",
                   (json_int_t)r->damaged, "trace", describe_trace(run));
     return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "version", ECUBE_VERSION,
-                     "mesh", run->arguments.topology.name, "nodes",
-                     (int)run->arguments.topology.nodes, "profile",
+                     "mesh", run->arguments.network_name, "nodes",
+                     (int)run->arguments.network.nodes, "profile",
                      report_profile(run->arguments.mesh.profile, &options->profile), "download",
                      describe_download(run), "status", status, "reports", reports, "troubles",
                      troubles, "sim", sim);

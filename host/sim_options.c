@@ -336,39 +336,39 @@ static int finish_time(struct sim_fault *fault, const char *at, const char *text
 }
 
 /* The node of a host link. */
-static int finish_host_link(const struct topology *topology, const char *text, uint32_t *node,
+static int finish_host_link(const struct network *network, const char *text, uint32_t *node,
                             struct message *message)
 {
-    if (topology_parse_node(topology, text, node, message) != 0) {
+    if (!network_parse_node(network, text, node, message->text)) {
         return -1;
     }
-    return topology_has_host_link(*node)
+    return network_host_link_of(network, *node) >= 0
                ? 0
-               : message_set(message, "node %u has no host link: node 0 and the nodes 2^i have",
+               : message_set(message, "node %u has no host link: node 0 and its neighbours have",
                              (unsigned)*node);
 }
 
 static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault *fault,
                         const char *what, struct message *message)
 {
-    const struct topology *topology = &arguments->topology;
+    const struct network *network = &arguments->network;
     char first[24];
     uint32_t ends[2];
     const char *dash = strchr(what, '-');
 
     if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW) {
-        return topology_parse_node(topology, what, &fault->a, message);
+        return network_parse_node(network, what, &fault->a, message->text) ? 0 : -1;
     }
     if (dash && strcmp(dash, "-host") == 0) {
         snprintf(first, sizeof first, "%.*s", (int)(dash - what), what);
         fault->b = ID_HOST;
-        return finish_host_link(topology, first, &fault->a, message);
+        return finish_host_link(network, first, &fault->a, message);
     }
     if (strncmp(what, "host-", 5) == 0) {
         fault->a = ID_HOST;
-        return finish_host_link(topology, what + 5, &fault->b, message);
+        return finish_host_link(network, what + 5, &fault->b, message);
     }
-    if (topology_parse_cable(topology, what, ends, message) != 0) {
+    if (!network_parse_link(network, what, ends, message->text)) {
         return -1;
     }
     fault->a = ends[0];
@@ -408,12 +408,12 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
         return message_set(message, "name a scenario, for example exchange: 'ecube sim --help' "
                                     "lists them");
     }
-    if (arguments->topology.dims > sim_scenario_dims(options->scenario)) {
+    if (arguments->network.dims > sim_scenario_dims(options->scenario)) {
         return message_set(
             message,
             "%s on %s: its schedule is proved up to cube:%u, and each dimension more "
             "has four times the circuits: simulate at most cube:%u",
-            sim_scenario_name(options->scenario), arguments->topology.name,
+            sim_scenario_name(options->scenario), arguments->network_name,
             sim_scenario_dims(options->scenario), sim_scenario_dims(options->scenario));
     }
     if (options->image_bytes == 0) {
@@ -441,16 +441,25 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
 {
     struct sim_options *options = &arguments->options;
 
-    if (topology_parse_cube(&arguments->topology, arguments->mesh.mesh, SIM_DIMS_MAX, message) !=
-            0 ||
-        options_find_profile(&arguments->mesh, &options->profile, message) != 0 ||
+    static const struct network_limits limits = {.nodes = UINT32_C(1) << SIM_DIMS_MAX,
+                                                 .place = "in the simulator"};
+
+    if (!network_parse(&arguments->network, arguments->mesh.mesh, &limits, message->text)) {
+        return -1;
+    }
+    network_name(&arguments->network, arguments->network_name);
+    if (arguments->network.kind != NETWORK_CUBE) {
+        return message_set(message, "%s: only cubes boot", arguments->network_name);
+    }
+    if (options_find_profile(&arguments->mesh, &options->profile, message) != 0 ||
         finish_scenario(arguments, message) != 0) {
         return -1;
     }
-    options->dims = arguments->topology.dims;
-    if (arguments->x > (int)options->dims) {
-        return message_set(message, "--x %d: a subcube of %s has a dimension from 0 to %u",
-                           arguments->x, arguments->topology.name, options->dims);
+    options->dims = arguments->network.dims;
+    unsigned halvings = network_halvings(&arguments->network);
+    if (arguments->x > (int)halvings) {
+        return message_set(message, "--x %d: %s is halved %u times: x is from 0 to %u",
+                           arguments->x, arguments->network_name, halvings, halvings);
     }
     if (arguments->json && arguments->trace && strcmp(arguments->json, arguments->trace) == 0) {
         return message_set(message, "--json and --trace %.300s: use a file for each",

@@ -223,6 +223,9 @@ void target_make_command(struct target_command *command, const struct target *ta
     add(command, "virtio-serial-device,max_ports=%u",
         port_count + 1); /* port 0 is QEMU's console port, not used */
     for (unsigned p = 0; p < port_count; p++) {
+        if (fds[p] < 0) {
+            continue; /* the end of a path */
+        }
         add(command, "-chardev");
         add(command, "socket,id=c%u,fd=%d", p, fds[p]);
         add(command, "-device");

@@ -109,7 +109,7 @@ static int number_of(const json_t *event, const char *key)
 static void show_sockets(const struct serve_options *options, struct view *view)
 {
     char directory[RUNDIR_PATH_MAX];
-    uint32_t nodes = options->mesh.topology.nodes;
+    uint32_t nodes = options->mesh.network.nodes;
 
     rundir_path(directory, options->name);
     sink_print(view->sink, STDOUT_FILENO, "chain    %s/chain\n", directory);
@@ -166,8 +166,7 @@ static int take_blank(const struct serve_options *options, const json_t *event, 
         return 0;
     }
     if (openocd_program(json_string_value(json_object_get(event, "directory")),
-                        options->mesh.topology.nodes, options->target.kernel, view,
-                        &message) != 0) {
+                        options->mesh.network.nodes, options->target.kernel, view, &message) != 0) {
         view_trouble(view, message.text);
         take_down(options->name);
         return STATUS_MESH;
@@ -229,18 +228,18 @@ static int watch_boot(int fd, const struct serve_options *options, struct view *
 /* What the words on the command line ask of debugging. */
 static int add_jtag(const struct up *up, struct serve_options *options, struct message *message)
 {
-    const struct topology *topology = &options->mesh.topology;
+    const struct network *network = &options->mesh.network;
     char path[TARGET_PATH_MAX];
 
     if (up->blank && !up->jtag) {
         return message_set(message, "--blank needs --jtag: nodes without a kernel get one over the "
                                     "JTAG chain");
     }
-    if (up->jtag && topology->nodes > OPENOCD_NODES_MAX) {
+    if (up->jtag && network->nodes > OPENOCD_NODES_MAX) {
         return message_set(message,
                            "--jtag: %s has %u nodes, and a JTAG chain takes %d: use cube:5 or "
                            "smaller, or leave --jtag out: 'ecube debug' needs no chain",
-                           topology->name, (unsigned)topology->nodes, OPENOCD_NODES_MAX);
+                           options->mesh.network_name, (unsigned)network->nodes, OPENOCD_NODES_MAX);
     }
     if (up->program && openocd_find(path, message) != 0) {
         return -1;
@@ -285,7 +284,7 @@ int verb_up(int argc, char **argv)
     close(ends[1]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
-    view_init(&view, sink_open(NULL, NULL), options.mesh.topology.nodes, false);
+    view_init(&view, sink_open(NULL, NULL), options.mesh.network.nodes, false);
     status = watch_boot(ends[0], &options, &view);
     return sink_close(view.sink, UINT64_MAX, status);
 }

@@ -53,7 +53,6 @@ enum frame_flag {
 
 enum hello_heard { HEARD_NOTHING = 0, HEARD_PART = 1, HEARD_ALL = 2 };
 enum role { ROLE_NODE = 0, ROLE_HOST = 1 };
-enum network { NETWORK_NONE = 0, NETWORK_CUBE = 1 };
 
 enum link_state {
     LINK_SILENT = 0, /* nothing heard */
@@ -85,7 +84,7 @@ struct hello {
     uint8_t role;
     uint8_t port;
     uint32_t id;     /* of the sender; ID_UNKNOWN until a link tells */
-    uint8_t network; /* enum network; NETWORK_NONE until a link tells */
+    uint8_t network; /* enum network_kind; NETWORK_NONE until a link tells */
     uint8_t dims;
     uint8_t heard; /* enum hello_heard: what the sender has of this link's other end */
     uint8_t all_port;

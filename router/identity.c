@@ -6,6 +6,7 @@
  * a neighbour at port p of node x is node x xor 2^p, if its cable ends at the same port.
  */
 #include "router/channel.h"
+#include "network/network.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
 #include "router/notice.h"

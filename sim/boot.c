@@ -16,6 +16,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
 #include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/notice.h"

@@ -1,3 +1,4 @@
+#include "network/network.h"
 #include "tests/mesh/mesh.h"
 
 #include <stdio.h>

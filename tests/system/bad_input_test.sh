@@ -54,7 +54,7 @@ text_file() {
 no_program() { tool_fails 2 'name the program' run --mesh cube:1; }
 
 unknown_network() {
-    tool_fails 2 "unknown network 'ring:5'" run --mesh ring:5 "$arguments"
+    tool_fails 2 "unknown network 'star:5'" run --mesh star:5 "$arguments"
     tool_fails 2 'cube.*0 to 7' run --mesh cube:8 "$arguments"
     tool_fails 2 'cube.*0 to 7' run --mesh cube:-1 "$arguments"
     tool_fails 2 'cube' run --mesh cube: "$arguments"

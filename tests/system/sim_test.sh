@@ -92,7 +92,7 @@ refuses() {
 }
 
 bad_networks() {
-    refuses "unknown network 'ring:5'" --mesh ring:5 exchange
+    refuses "ring:5: only cubes boot" --mesh ring:5 exchange
     refuses "unknown network ''" --mesh '' exchange
     refuses 'cube is a number from 0 to 16' --mesh cube:-1 exchange
     refuses 'cube is a number from 0 to 16' --mesh cube:17 exchange
@@ -118,7 +118,7 @@ bad_scenarios() {
     refuses '[-]-messages 1048577' random --messages 1048577
     refuses '[-]-contents some' random --contents some
     refuses 'unknown profile' random --profile cray
-    refuses 'dimension from 0 to 2' --mesh cube:2 --x 3 random
+    refuses 'x is from 0 to 2' --mesh cube:2 --x 3 random
     refuses '[-]-x -1' random --x=-1
 }
 

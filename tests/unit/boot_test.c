@@ -59,7 +59,7 @@ static struct fixture *make_fixture(void)
 
     f->status = -1;
     uv_loop_init(&f->loop);
-    assert_int_equal(topology_parse(&f->mesh.options.topology, "cube:2", &message), 0);
+    assert_true(network_parse(&f->mesh.options.network, "cube:2", &machine_limits, message.text));
     f->mesh.loop = &f->loop;
     f->mesh.owner = (struct mesh_owner){.context = f, .emit = take_event, .booted = take_booted};
     f->mesh.debug_ready = true;
@@ -80,7 +80,7 @@ static struct fixture *make_fixture(void)
 
 static void tell_node(struct fixture *f, uint32_t node)
 {
-    unsigned ports = topology_ports(&f->mesh.options.topology, node);
+    unsigned ports = machine_ports(&f->mesh.options.network, node);
     uint8_t body[LINKS_HEADER_BYTES + (DIMS + 1) * LINKS_PORT_BYTES] = {(uint8_t)ports, 1};
     struct mesh_packet packet = {PACKET_LINKS, node, body, sizeof body};
 

@@ -20,6 +20,15 @@ static const struct golden {
 
 enum { GOLDEN_COUNT = sizeof golden / sizeof golden[0], TRIALS = 20000 };
 
+static struct network cube(unsigned dims)
+{
+    static const uint32_t twos[NETWORK_DIMS_MAX] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+    struct network network;
+
+    assert_true(network_make(&network, NETWORK_CUBE, twos, dims));
+    return network;
+}
+
 static struct download_costs costs_of(const struct golden *g)
 {
     return (struct download_costs){.beta_ns = g->beta_ns,
@@ -35,14 +44,15 @@ static void the_formulae_give_the_papers_figures(void **state)
     for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
         const struct golden *g = &golden[i];
         struct download_costs costs = costs_of(g);
+        struct network network = cube(g->dims);
 
         assert_int_equal(download_sequential_ns(&costs, g->dims), g->sequential_ns);
         assert_int_equal(download_scatter_ns(&costs, g->dims), g->scatter_ns);
         assert_int_equal(download_sequential_scatter_ns(&costs, g->dims, g->sequential_scatter_x),
                          g->sequential_scatter_ns);
-        assert_int_equal(download_decremental_ns(&costs, g->dims, g->decremental_x),
+        assert_int_equal(download_decremental_ns(&costs, &network, g->decremental_x),
                          g->decremental_ns);
-        assert_int_equal(download_decremental_ns(&costs, g->dims, g->dims), g->one_root_ns);
+        assert_int_equal(download_decremental_ns(&costs, &network, g->dims), g->one_root_ns);
     }
 }
 
@@ -51,17 +61,18 @@ static void no_strategy_is_below_the_bound(void **state)
     (void)state;
     for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
         struct download_costs costs = costs_of(&golden[i]);
-        uint64_t bound_ns = download_bound_ns(&costs, golden[i].dims);
+        struct network network = cube(golden[i].dims);
+        uint64_t bound_ns = download_bound_ns(&costs, network.nodes);
 
         assert_true(bound_ns > 0 && bound_ns < download_sequential_ns(&costs, golden[i].dims));
         assert_true(bound_ns < download_scatter_ns(&costs, golden[i].dims));
         for (unsigned x = 0; x <= golden[i].dims; x++) {
-            assert_true(bound_ns < download_decremental_ns(&costs, golden[i].dims, x));
+            assert_true(bound_ns < download_decremental_ns(&costs, &network, x));
         }
     }
     /* 100 bytes for all and 16 for each of 8 nodes, 8 us a byte */
     struct download_costs costs = {.tau_ns = 8000, .common_bytes = 100, .block_bytes = 16};
-    assert_int_equal(download_bound_ns(&costs, 3), 8000 * (100 + 8 * 16));
+    assert_int_equal(download_bound_ns(&costs, 8), 8000 * (100 + 8 * 16));
 }
 
 static void the_best_x_is_the_best_of_all(void **state)
@@ -69,13 +80,14 @@ static void the_best_x_is_the_best_of_all(void **state)
     (void)state;
     for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
         struct download_costs costs = costs_of(&golden[i]);
+        struct network network = cube(golden[i].dims);
 
         for (costs.block_bytes = 0; costs.block_bytes < 600; costs.block_bytes++) {
-            unsigned best = download_best_x(&costs, golden[i].dims);
-            uint64_t best_ns = download_decremental_ns(&costs, golden[i].dims, best);
+            unsigned best = download_best_x(&costs, &network);
+            uint64_t best_ns = download_decremental_ns(&costs, &network, best);
 
             for (unsigned x = 0; x <= golden[i].dims; x++) {
-                uint64_t ns = download_decremental_ns(&costs, golden[i].dims, x);
+                uint64_t ns = download_decremental_ns(&costs, &network, x);
 
                 assert_true(best_ns <= ns);
                 assert_true(best <= x || best_ns < ns); /* the smallest of equals */
@@ -84,40 +96,65 @@ static void the_best_x_is_the_best_of_all(void **state)
     }
 }
 
+/* The hops of a circuit after the first; what the host sends to a neighbour of node 0 goes there at
+ * once. */
+static uint64_t more_hops_ns(const struct download_costs *costs, const struct network *network,
+                             uint32_t from, uint32_t to)
+{
+    unsigned hops = network_distance(network, from, to);
+
+    return hops > 1 ? (hops - 1) * costs->hop_ns : 0;
+}
+
+/* When the last node of a block has all, by following every root. */
+static uint64_t follow(const struct download_costs *costs, const struct network *network,
+                       uint32_t root, uint32_t count, uint64_t ready_ns)
+{
+    uint64_t end_ns = ready_ns;
+
+    while (count > 1) {
+        uint32_t half = network_half(network, count);
+        uint64_t given_ns;
+
+        ready_ns += costs->beta_ns + more_hops_ns(costs, network, root, root + half) +
+                    (costs->common_bytes + costs->block_bytes * (count - half)) * costs->tau_ns;
+        given_ns = follow(costs, network, root + half, count - half, ready_ns);
+        end_ns = given_ns > end_ns ? given_ns : end_ns;
+        count = half;
+    }
+    return end_ns;
+}
+
 /* The end of a plan: the host sends message after message, each root scatters as soon as it has
  * all. */
-static uint64_t simulate(const struct download_plan *plan, const struct download_costs *costs)
+static uint64_t simulate(const struct download_plan *plan, const struct download_costs *costs,
+                         const struct network *network)
 {
     uint64_t host_ns = 0, end_ns = 0;
 
     for (unsigned i = 0; i < plan->count; i++) {
         const struct download_message *message = &plan->messages[i];
-        unsigned bits = (unsigned)__builtin_popcount(message->root);
-        uint64_t ready_ns;
+        uint64_t ns;
 
-        host_ns += costs->beta_host_ns +
-                   (costs->common_bytes + (costs->block_bytes << message->dims)) * costs->tau_ns +
-                   (bits > 1 ? bits - 1 : 0) * costs->hop_ns;
-        ready_ns = host_ns;
-        for (unsigned t = message->dims; t-- > 0;) {
-            ready_ns +=
-                costs->beta_ns + (costs->common_bytes + (costs->block_bytes << t)) * costs->tau_ns;
-        }
-        end_ns = ready_ns > end_ns ? ready_ns : end_ns;
+        host_ns += costs->beta_host_ns + more_hops_ns(costs, network, 0, message->root) +
+                   (costs->common_bytes + costs->block_bytes * message->count) * costs->tau_ns;
+        ns = follow(costs, network, message->root, message->count, host_ns);
+        end_ns = ns > end_ns ? ns : end_ns;
     }
     return end_ns;
 }
 
-static void check_cover(const struct download_plan *plan, unsigned dims)
+static void check_cover(const struct download_plan *plan, const struct network *network)
 {
-    unsigned reached[TOPOLOGY_NODES_MAX] = {0};
+    unsigned reached[MACHINE_NODES_MAX] = {0};
 
     for (unsigned i = 0; i < plan->count; i++) {
-        for (uint32_t n = 0; n < UINT32_C(1) << plan->messages[i].dims; n++) {
+        assert_true(network_is_block(network, plan->messages[i].root, plan->messages[i].count));
+        for (uint32_t n = 0; n < plan->messages[i].count; n++) {
             reached[plan->messages[i].root + n]++;
         }
     }
-    for (uint32_t node = 0; node < UINT32_C(1) << dims; node++) {
+    for (uint32_t node = 0; node < network->nodes; node++) {
         assert_int_equal(reached[node], 1);
     }
 }
@@ -128,6 +165,19 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
+static void draw_network(struct network *network, uint32_t *seed)
+{
+    static const char *const names[] = {
+        "cube:0",    "cube:1",    "cube:3",     "cube:7",      "ring:1",        "ring:2",
+        "ring:3",    "ring:5",    "ring:16",    "ring:128",    "mesh:3x4",      "mesh:1x7",
+        "mesh:2x2",  "mesh:7x1",  "mesh:5x1x3", "mesh:11x11",  "torus:4x4",     "torus:3x4x2",
+        "torus:2x2", "torus:7x9", "torus:9x14", "torus:3x3x3", "torus:3x3x3x3", "mesh:1x1x1"};
+    const char *name = names[next_random(seed) % (sizeof names / sizeof names[0])];
+    char error[NETWORK_ERROR_MAX];
+
+    assert_true(network_parse(network, name, &machine_limits, error));
+}
+
 static void every_plan_reaches_every_node_once_in_the_predicted_time(void **state)
 {
     uint32_t seed = 1;
@@ -135,32 +185,40 @@ static void every_plan_reaches_every_node_once_in_the_predicted_time(void **stat
 
     (void)state;
     for (unsigned trial = 0; trial < TRIALS; trial++) {
-        unsigned dims = next_random(&seed) % (TOPOLOGY_DIMS_MAX + 1);
+        struct network network;
         struct download_costs costs = {.beta_ns = next_random(&seed) % 100000,
                                        .hop_ns = next_random(&seed) % 20000,
                                        .tau_ns = next_random(&seed) % 1000,
                                        .common_bytes = next_random(&seed) % 50000,
                                        .block_bytes = next_random(&seed) % 500};
         enum strategy strategy = (enum strategy)(next_random(&seed) % 4);
-        int x = next_random(&seed) % 2 ? DOWNLOAD_X_BEST : (int)(next_random(&seed) % (dims + 1));
         struct download_plan plan;
+        int x = DOWNLOAD_X_BEST;
+
+        draw_network(&network, &seed);
+        if (next_random(&seed) % 2) {
+            x = (int)(next_random(&seed) % (network_halvings(&network) + 1));
+        }
 
         costs.beta_host_ns = costs.beta_ns + next_random(&seed) % 100000;
-        assert_int_equal(download_make_plan(&plan, strategy, x, dims, &costs, &message), 0);
-        assert_int_equal(simulate(&plan, &costs), plan.predicted_ns);
-        check_cover(&plan, dims);
+        assert_int_equal(download_make_plan(&plan, strategy, x, &network, &costs, &message), 0);
+        assert_int_equal(simulate(&plan, &costs, &network), plan.predicted_ns);
+        check_cover(&plan, &network);
     }
 }
 
-static void an_x_beyond_the_cube_is_refused(void **state)
+static void an_x_beyond_the_halvings_is_refused(void **state)
 {
     struct download_costs costs = {0};
+    struct network network = cube(3);
     struct download_plan plan;
     struct message message;
 
     (void)state;
-    assert_int_equal(download_make_plan(&plan, STRATEGY_DECREMENTAL, 4, 3, &costs, &message), -1);
-    assert_int_equal(download_make_plan(&plan, STRATEGY_DECREMENTAL, 3, 3, &costs, &message), 0);
+    assert_int_equal(download_make_plan(&plan, STRATEGY_DECREMENTAL, 4, &network, &costs, &message),
+                     -1);
+    assert_int_equal(download_make_plan(&plan, STRATEGY_DECREMENTAL, 3, &network, &costs, &message),
+                     0);
 }
 
 static void strategies_are_read_by_the_names_they_print(void **state)
@@ -181,5 +239,5 @@ TEST_MAIN(cmocka_unit_test(the_formulae_give_the_papers_figures),
           cmocka_unit_test(no_strategy_is_below_the_bound),
           cmocka_unit_test(the_best_x_is_the_best_of_all),
           cmocka_unit_test(every_plan_reaches_every_node_once_in_the_predicted_time),
-          cmocka_unit_test(an_x_beyond_the_cube_is_refused),
+          cmocka_unit_test(an_x_beyond_the_halvings_is_refused),
           cmocka_unit_test(strategies_are_read_by_the_names_they_print))

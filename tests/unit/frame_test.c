@@ -1,4 +1,5 @@
 /* Frame headers and HELLO payloads: what is packed comes back, what is damaged is refused. */
+#include "network/network.h"
 #include "tests/unit/testing.h"
 
 #include <string.h>

@@ -41,7 +41,7 @@ static struct fixture *make_fixture(void)
     struct fixture *f = calloc(1, sizeof *f);
     struct message message;
 
-    assert_int_equal(topology_parse(&f->mesh.options.topology, "cube:1", &message), 0);
+    assert_true(network_parse(&f->mesh.options.network, "cube:1", &machine_limits, message.text));
     f->mesh.owner = (struct mesh_owner){.context = f, .print = note_line};
     f->mesh.nodes = calloc(NODES, sizeof *f->mesh.nodes);
     f->mesh.host.outbox = calloc(OUTBOX_MAX, sizeof *f->mesh.host.outbox);

@@ -40,7 +40,7 @@ static struct fixture *make_fixture(void)
     uv_timer_t *timers[] = {&f->mesh.bound_timer, &f->mesh.query_timer, &f->mesh.tick_timer};
 
     uv_loop_init(&f->loop);
-    assert_int_equal(topology_parse(&f->mesh.options.topology, "cube:2", &message), 0);
+    assert_true(network_parse(&f->mesh.options.network, "cube:2", &machine_limits, message.text));
     f->mesh.loop = &f->loop;
     f->mesh.owner = (struct mesh_owner){.context = f, .emit = take_event, .ended = take_end};
     f->mesh.nodes = calloc(NODES, sizeof *f->mesh.nodes);

@@ -1,0 +1,30 @@
+/*
+ * machine.h - how large a machine of processes may be: one QEMU for each node, one socket pair for
+ * each link.
+ */
+#pragma once
+
+#include "network/network.h"
+#include "network/text.h"
+
+enum {
+    MACHINE_NODES_MAX = 128,
+    MACHINE_PORTS_MAX = 9, /* of a node, the host link's included: torus:3x3x3x3 has 8 and one */
+    MACHINE_HOST_LINKS_MAX = MACHINE_PORTS_MAX
+};
+
+static const struct network_limits machine_limits = {.nodes = MACHINE_NODES_MAX,
+                                                     .place = "on QEMU"};
+
+/* The numbers of a node's ports, the host link's included: some may have no link. */
+static inline unsigned machine_ports(const struct network *network, uint32_t node)
+{
+    return network->ports + (network_host_link_of(network, node) >= 0 ? 1u : 0u);
+}
+
+/* Whether a port of a node has a link. */
+static inline bool machine_has_link(const struct network *network, uint32_t node, unsigned port)
+{
+    return port == network->ports ? network_host_link_of(network, node) >= 0
+                                  : network_neighbour(network, node, port) != NETWORK_NO_NODE;
+}
