@@ -67,7 +67,7 @@ UNIT_TESTS := tests/unit/boot_test.c tests/unit/chain_port_test.c tests/unit/cha
 	tests/unit/generic_timer_test.c tests/unit/instruction_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/page_table_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/qtest_test.c tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
 	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c \
-	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c
+	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c tests/unit/wire_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c

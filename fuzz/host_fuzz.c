@@ -20,9 +20,9 @@
 #include "host/mesh_internal.h"
 #include "network/network.h"
 #include "node/sha256.h"
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
+#include "wire/bytes.h"
 
 enum { DIMS = 2, NODES = 4, LINKS = 3, TIMEOUT_S = 5, ALL_ENDED_S = 200 };
 

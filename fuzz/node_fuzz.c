@@ -13,9 +13,9 @@
 #include "fuzz/input.h"
 #include "fuzz/world.h"
 #include "network/network.h"
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
+#include "wire/bytes.h"
 
 enum operation {
     DO_STEP,

@@ -6,9 +6,9 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/crc.h"
 #include "router/frame.h"
+#include "wire/bytes.h"
 
 enum { CHUNKS_MAX = 1024 };
 

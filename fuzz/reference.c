@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "drivers/check.h"
-#include "router/bytes.h"
 #include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/frame.h"
 #include "router/packet_wire.h"
+#include "wire/bytes.h"
 
 enum { WINDOW_BELIEVED = 1024 * 1024, CONTROL_BELIEVED = CONTROL_WINDOW * 64 };
 

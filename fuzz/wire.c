@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "drivers/check.h"
-#include "router/bytes.h"
 #include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/frame.h"
 #include "router/packet_wire.h"
+#include "wire/bytes.h"
 
 static bool numbered(uint8_t type)
 {

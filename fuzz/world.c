@@ -5,9 +5,9 @@
 
 #include "drivers/check.h"
 #include "network/network.h"
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
+#include "wire/bytes.h"
 
 enum { STEPS_MAX = 20000 };
 

@@ -18,15 +18,15 @@
 
 #include "drivers/check.h"
 #include "host/client.h"
+#include "host/machine.h"
 #include "host/options.h"
 #include "host/page_table.h"
 #include "host/rsp_client.h"
 #include "host/rundir.h"
 #include "host/sink.h"
 #include "host/target.h"
-#include "host/machine.h"
 #include "host/verbs.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum {
     PRSTATUS_BYTES = 148,

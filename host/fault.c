@@ -12,7 +12,7 @@
 
 #include "host/mesh_internal.h"
 #include "host/unwind.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum {
     NULL_PAGE_BYTES = 4096,

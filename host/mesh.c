@@ -9,9 +9,9 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
-#include "router/bytes.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 json_t *mesh_text(const char *text, size_t bytes)
 {

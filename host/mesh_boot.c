@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 #include "host/mesh_internal.h"
-#include "router/bytes.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 enum {
     CROSSED_GRACE_MS = 1000, /* nothing mends a crossed cable: only more words are waited for */

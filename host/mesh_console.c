@@ -12,7 +12,7 @@
 #include "drivers/check.h"
 #include "host/mesh_internal.h"
 #include "include/ecube/abi.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum {
     TOLD_LATE_MAX = CONSOLE_WINDOW / 4, /* bytes taken that a node may not know of yet */

@@ -12,10 +12,10 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "host/mesh_internal.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 enum {
     OFFER_RETRY_MS = 20,

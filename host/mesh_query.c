@@ -6,7 +6,7 @@
 
 #include "drivers/check.h"
 #include "host/mesh_internal.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum {
     WAITS_TOLD_MAX = 16,

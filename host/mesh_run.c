@@ -6,7 +6,7 @@
 #include "drivers/check.h"
 #include "host/mesh_internal.h"
 #include "host/verbs.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum { TICK_MS = 1000 / MESH_TICKS_PER_S, EXITS_TOLD_MAX = 4 };
 

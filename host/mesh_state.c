@@ -5,7 +5,7 @@
 
 #include "host/mesh_internal.h"
 #include "include/ecube/abi.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum {
     WAIT_TEXT_MAX = 160,

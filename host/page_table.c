@@ -1,6 +1,6 @@
 #include "host/page_table.h"
 
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum {
     SCTLR_M = 1 << 0,

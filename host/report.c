@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum { REPORT_BYTES = ECUBE_NAME_MAX + 7 * 8, REPORTS_MAX = 4096 };
 

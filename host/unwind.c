@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum {
     SP = 13,

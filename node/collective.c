@@ -29,10 +29,10 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "node/state.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 enum {
     RECEIVES_AHEAD = 3,

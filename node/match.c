@@ -10,9 +10,9 @@
 
 #include "drivers/status.h"
 #include "node/state.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 /* Whether messages of a run are for the program that is here: one of the run before may still be
  * under way to a node that has the next program. */

@@ -18,10 +18,10 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "node/state.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 void message_reset(struct node *node)
 {

@@ -5,9 +5,9 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "node/state.h"
-#include "router/bytes.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 enum { ROUNDS_MAX = 8 }; /* of notices and pumps in one step */
 

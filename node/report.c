@@ -6,11 +6,11 @@
 
 #include "drivers/status.h"
 #include "node/state.h"
-#include "router/bytes.h"
 #include "router/channel_state.h"
 #include "router/notice.h"
 #include "router/port.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {

@@ -4,11 +4,11 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel_send.h"
 #include "router/crc.h"
 #include "router/frame.h"
 #include "router/segment.h"
+#include "wire/bytes.h"
 
 static struct segment *segment_at(const struct channel *channel, uint16_t index)
 {

@@ -5,12 +5,12 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/crc.h"
 #include "router/frame.h"
 #include "router/packet_wire.h"
 #include "router/port.h"
+#include "wire/bytes.h"
 
 enum {
     WINDOW_MAX = 1024 * 1024, /* no neighbour is believed to have more */

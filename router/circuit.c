@@ -19,7 +19,6 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
@@ -29,6 +28,7 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
+#include "wire/bytes.h"
 
 /* Takes a circuit out of the ring; the later ones move up. */
 static void remove_circuit(struct port *port, const struct circuit *circuit)

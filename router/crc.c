@@ -1,6 +1,6 @@
 #include "router/crc.h"
 
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 uint32_t crc32_add(uint32_t crc, const void *data, uint32_t bytes)
 {

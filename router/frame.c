@@ -1,6 +1,6 @@
 #include "router/frame.h"
 
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 void hello_pack(uint8_t *bytes, const struct hello *hello)
 {

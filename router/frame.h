@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-#include "router/bytes.h"
 #include "router/crc.h"
 #include "router/frame_wire.h"
+#include "wire/bytes.h"
 
 /* The CRC of a header's first 20 bytes, as numbers: what has just been written in smaller pieces is
  * slow to read back. */

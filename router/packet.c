@@ -2,7 +2,6 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
@@ -14,6 +13,7 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
+#include "wire/bytes.h"
 
 static bool alive(const struct router *router, unsigned port)
 {

@@ -2,11 +2,11 @@
 
 #include <stddef.h>
 
-#include "router/bytes.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
 #include "router/state.h"
+#include "wire/bytes.h"
 
 uint8_t *parcel_header(struct channel *channel)
 {

@@ -5,12 +5,12 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/internal.h"
 #include "router/port.h"
+#include "wire/bytes.h"
 
 enum {
     ARRIVALS_PER_STEP = 64, /* taken from one link in one step */

@@ -9,7 +9,6 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
@@ -17,6 +16,7 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
+#include "wire/bytes.h"
 
 enum {
     TURNS_AT = 48,

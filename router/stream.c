@@ -11,7 +11,6 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
@@ -24,6 +23,7 @@
 #include "router/port.h"
 #include "router/segment.h"
 #include "router/state.h"
+#include "wire/bytes.h"
 
 enum {
     USEFUL_PART = 4 /* a frame is not cut shorter than this part of the window for want of credit */

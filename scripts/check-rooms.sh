@@ -7,7 +7,7 @@ set -eu
 build=$1
 cd "$(dirname "$0")/.."
 
-sources=$(find board linker drivers network router collectives node boot include lib sim jtag host examples models tests bench \
+sources=$(find board linker drivers wire network router collectives node boot include lib sim jtag host examples models tests bench \
     fuzz \( -name '*.[chS]' -o -name '*.pml' \) | sort)
 
 # shellcheck disable=SC2086 -- the list is meant to split
@@ -18,16 +18,17 @@ broken=$(
         may["board"] = "-"
         may["linker"] = "board/"
         may["drivers"] = "drivers/"
+        may["wire"] = "wire/"
         may["network"] = "network/"
-        may["router"] = "network/ drivers/ router/"
+        may["router"] = "wire/ network/ drivers/ router/"
         may["collectives"] = "drivers/ router/ collectives/ include/ecube/"
-        may["node"] = "network/ drivers/ router/ collectives/ node/ include/ecube/abi.h"
-        may["boot"] = "drivers/ router/ collectives/ node/ boot/ board/ include/ecube/abi.h"
+        may["node"] = "wire/ network/ drivers/ router/ collectives/ node/ include/ecube/abi.h"
+        may["boot"] = "wire/ drivers/ router/ collectives/ node/ boot/ board/ include/ecube/abi.h"
         may["include"] = "include/ecube/"
         may["lib"] = "include/ecube/ lib/"
-        may["sim"] = "network/ drivers/ router/ collectives/ node/ sim/ include/ecube/"
+        may["sim"] = "wire/ network/ drivers/ router/ collectives/ node/ sim/ include/ecube/"
         may["jtag"] = "jtag/ drivers/check.h"
-        may["host"] = "network/ jtag/rsp.h jtag/notice.h host/ sim/ drivers/ router/ node/host_wire.h include/ecube/ collectives/row.h"
+        may["host"] = "wire/ network/ jtag/rsp.h jtag/notice.h host/ sim/ drivers/ router/ node/host_wire.h include/ecube/ collectives/row.h"
         may["examples"] = "include/ecube/ examples/"
         may["models"] = "drivers/ collectives/ include/ecube/"
         may["tests"] = may["bench"] = may["fuzz"] = ""
@@ -46,7 +47,7 @@ broken=$(
     FNR == 1 {
         split(FILENAME, part, "/")
         room = part[1]
-        pure = (room == "network" || room == "router" || room == "collectives" || room == "node") && FILENAME !~ /^(collectives|router)\/gen\/|^network\/text[.]/
+        pure = (room == "wire" || room == "network" || room == "router" || room == "collectives" || room == "node") && FILENAME !~ /^(collectives|router)\/gen\/|^network\/text[.]/
     }
     /^#include "/ && FILENAME !~ /[.]pml$/ { # Spin reads the files of a model from one directory
         split($0, quoted, "\"")

@@ -3,13 +3,13 @@
 #include <stddef.h>
 
 #include "node/state.h"
-#include "router/bytes.h"
 #include "router/channel_state.h"
 #include "router/port.h"
 #include "router/segment.h"
 #include "router/state.h"
 #include "sim/part.h"
 #include "sim/state.h"
+#include "wire/bytes.h"
 
 enum {
     LINE = 64,

@@ -17,7 +17,6 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "network/network.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
@@ -31,6 +30,7 @@
 #include "sim/random.h"
 #include "sim/state.h"
 #include "sim/trace.h"
+#include "wire/bytes.h"
 
 static const uint64_t ms_ns = 1000000;
 

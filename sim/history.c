@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "router/bytes.h"
 #include "sim/state.h"
+#include "wire/bytes.h"
 
 void history_add(struct sim *sim, const struct sim_end *end, const struct chunk *chunk)
 {

@@ -5,7 +5,6 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "sim/actor.h"
 #include "sim/fault.h"
 #include "sim/history.h"
@@ -14,6 +13,7 @@
 #include "sim/random.h"
 #include "sim/state.h"
 #include "sim/trace.h"
+#include "wire/bytes.h"
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct sim_end, held) == 128, "two lines");
 

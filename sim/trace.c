@@ -15,10 +15,10 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/port.h"
 #include "sim/state.h"
 #include "sim/trace_internal.h"
+#include "wire/bytes.h"
 
 static struct trace_link *link_of(const struct sim *sim, const struct sim_end *end)
 {

@@ -10,13 +10,13 @@
 
 #include "drivers/status.h"
 #include "node/state.h"
-#include "router/bytes.h"
 #include "router/channel_state.h"
 #include "router/port.h"
 #include "router/state.h"
 #include "sim/state.h"
 #include "sim/task.h"
 #include "sim/waits.h"
+#include "wire/bytes.h"
 
 enum { TURNS_AT = 48, HOPS_MAX = 2 * TURNS_MAX };
 

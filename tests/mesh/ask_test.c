@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
 #include "router/port.h"
@@ -15,6 +14,7 @@
 #include "router/state.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { NODES = 4, TYPE_AT = 2, ACK_AT = 10, QUIET_ROUNDS = 12, JAM_ROUNDS = 60, JAMS = 40 };
 enum {

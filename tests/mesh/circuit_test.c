@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel_receive.h"
 #include "router/channel_state.h"
 #include "router/circuit.h"
@@ -18,6 +17,7 @@
 #include "router/state.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { TO_1 = 0, TO_2 = 1, LENGTH = 8, FRAMES = 8 };
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { BYTES = 40000 };
 

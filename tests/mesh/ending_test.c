@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { NODES = 8, BYTES = 1100, EACH = 2, STAGGER = 24, NEVER = 1 << 30, SPREAD = 40 };
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "node/node.h"
-#include "router/bytes.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { ROOM = PACKET_BODY_MAX - FAULT_BYTES, SP = 13 };
 

@@ -7,10 +7,10 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
+#include "wire/bytes.h"
 
 enum { ARGUMENTS = MESH_PROGRAM, PATIENCE_US = 120 * 1000 * 1000, QUIET_ROUNDS = 12 };
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
 #include "router/state.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { ROUNDS = 40, US_PER_MS = 1000 };
 

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/circuit.h"
 #include "router/router.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { TO_2 = 1, TEXT_BYTES = 8, EXIT_STATUS = 3, OFFERED = 5, ACKNOWLEDGED_US = 100000 };
 

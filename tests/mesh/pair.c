@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
@@ -10,6 +9,7 @@
 #include "router/crc.h"
 #include "router/segment.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { STEP_US = 10000, GREETINGS_US = 1000000 };
 

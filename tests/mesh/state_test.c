@@ -2,10 +2,10 @@
  * state_test.c - what a node answers when the host asks what its program waits for.
  */
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;

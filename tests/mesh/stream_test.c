@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
@@ -17,6 +16,7 @@
 #include "router/segment.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum { TO_1 = 0, LENGTH = 100, FRAMES = 4, ROOM = 256, HERE = 0, ON = 2 };
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/bytes.h"
 #include "router/port.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;

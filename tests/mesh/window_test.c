@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "router/bytes.h"
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
@@ -15,6 +14,7 @@
 #include "router/segment.h"
 #include "tests/mesh/pair.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum {
     PLACES = 256, /* of frames under way: more than there are segments */

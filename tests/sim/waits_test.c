@@ -7,7 +7,6 @@
 
 #include "drivers/status.h"
 #include "node/state.h"
-#include "router/bytes.h"
 #include "router/channel_state.h"
 #include "router/port.h"
 #include "router/state.h"
@@ -15,6 +14,7 @@
 #include "sim/task.h"
 #include "sim/waits.h"
 #include "tests/sim/simulation.h"
+#include "wire/bytes.h"
 
 static struct sim *running(const struct sim_options *options)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "host/mesh_internal.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum { NODES = 4, DIMS = 2, LINES_MAX = 16, PATIENCE_TICKS = 150 /* of 100 ms: 15 s */ };
 

@@ -10,7 +10,7 @@
 
 #include "host/mesh_internal.h"
 #include "include/ecube/abi.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum { NODES = 2, PIECE = 111, LINES_MAX = 64 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host/page_table.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum {
     RAM = 0x40000000,

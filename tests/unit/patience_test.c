@@ -2,8 +2,8 @@
  * How long the host waits for nodes in a download, on cube:2, and what becomes of a job that is
  * ended in the middle of one.
  */
-#include "router/bytes.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * What the host asks of nodes that do not answer, on cube:2: a node that stands still must not find
  * so many questions before it that those to others get stuck behind them.
  */
-#include "router/bytes.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>

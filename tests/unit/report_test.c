@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host/report.h"
-#include "router/bytes.h"
+#include "wire/bytes.h"
 
 enum { NUMBERS = 7 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "host/unwind.h"
-#include "router/bytes.h"
 #include "tests/unit/testing.h"
+#include "wire/bytes.h"
 
 enum {
     BASE = 0x1000,

@@ -1,0 +1,332 @@
+/*
+ * report.h - what a node tells the host of itself, asked or not.
+ *
+ *   QUERY   to a node, empty: answer with STATE
+ *   STATE   0 program u8 | 1 wait u8 | 2 transfer stage u8 | 3 requests u8, not yet waited for |
+ *           4 peer i32 | 8 tag i32 | 12 status i32 | 16 bytes u32 (peer, tag and bytes of the
+ *           message that the program waits for: as asked for, of a matched receive the sender's) |
+ *           20 collective stage u8 | 21 operation u8 | 22 flags u8, enum state_flag | 23 spare |
+ *           24 model ns u64 |
+ *           32 pc u32 | 36 lr u32 (of a program that computes, when it was last interrupted), or
+ *           32 us left u64 (of one that sleeps), else 0 | 40 collective's bytes u32 | 44 root u32 |
+ *           48 node whose ENTER, or whose part of the step, it takes u32 |
+ *           52 step u16, from 1, 0: before the first | 54 steps u16, 0: not known yet |
+ *           56 counters u32[STATE_COUNTERS]
+ *           The collective is the one that is under way, whether or not the program waits for it.
+ *   FAULT   0 kind u32 | 4 address u32 | 8 status register u32 | 12 r0..r15 u32[16] | 76 cpsr u32 |
+ *           80 line u32 | 84 text: a kernel CHECK that failed, its file. Of a program instead:
+ *           80 address u32 | 84 what its stack held from there on, as much as fits
+ *   LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
+ *           spare[2] | peer id u32
+ *   LINK_DEAD 0 port u8 | 1 reason u8 | 2 spare[2] | 4 peer id u32
+ *   DISAGREE 0 neighbour u32 | 4 own bytes u32 | 8 own root u32 | 12 its bytes u32 |
+ *           16 its root u32 | 20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and
+ *           a neighbour have entered different collectives
+ *
+ * Units    bytes; model time in ns
+ * Context  any; pure. Unpacking is false when the bytes are too few, or ports too many; what is
+ *          unpacked refers to text and stack where they lie.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+
+enum report_kind {
+    PACKET_QUERY = 25,
+    PACKET_FAULT = 34,
+    PACKET_LINKS = 37,
+    PACKET_STATE = 38,
+    PACKET_LINK_DEAD = 39,
+    PACKET_DISAGREE = 40
+};
+
+/* What STATE's counters count, over all ports. */
+enum state_counter {
+    COUNTER_FRAMES_SENT,
+    COUNTER_FRAMES_RECEIVED,
+    COUNTER_FRAMES_RESENT,
+    COUNTER_FRAMES_DAMAGED,
+    COUNTER_GAPS, /* frames that came ahead of one that was lost */
+    COUNTER_NAKS,
+    COUNTER_PACKETS_FORWARDED,
+    COUNTER_CIRCUITS_FORWARDED,
+    COUNTER_PACKETS_DROPPED,
+    COUNTER_CIRCUITS_REFUSED,
+    COUNTER_REQUESTS_DROPPED, /* there was no slot for an answer; they are repeated */
+    COUNTER_COLLECTIVES,
+    /* bytes and circuits moved, messages matched, requests completed, calls made; not what is only
+     * repeated, acknowledged or asked, nor a test in vain */
+    COUNTER_PROGRESS,
+    STATE_COUNTERS
+};
+
+enum state_flag {
+    /* all that this node had sent when it was asked before has come to its neighbours */
+    STATE_DELIVERED = 1,
+    STATE_POLLS = 2 /* the program tests again and again for what it waits for */
+};
+
+enum fault_kind {
+    FAULT_DATA = 1,      /* data abort */
+    FAULT_PREFETCH = 2,  /* instruction fetch abort */
+    FAULT_UNDEFINED = 3, /* undefined instruction */
+    FAULT_DIVIDE = 4,    /* integer division by zero: the trap of __aeabi_idiv0 */
+    FAULT_STACK = 5,     /* data abort in the guard below the stack */
+    FAULT_SIGNAL = 6,    /* the program ended itself by the signal in r0: the trap of abort */
+    FAULT_KERNEL = 16,   /* added to a kind above: the kernel itself faulted */
+    FAULT_CHECK = 32     /* a CHECK in the kernel failed */
+};
+
+enum program_state {
+    PROGRAM_NONE = 0,
+    PROGRAM_LOADING = 1,
+    PROGRAM_LOADED = 2,
+    PROGRAM_RUNNING = 3,
+    PROGRAM_EXITED = 4,
+    PROGRAM_FAULTED = 5
+};
+
+enum wait_kind {
+    WAIT_NOTHING = 0, /* computing */
+    WAIT_SEND = 1,
+    WAIT_RECEIVE = 2,
+    WAIT_COLLECTIVE = 3,
+    WAIT_CONSOLE = 4, /* for a packet slot */
+    WAIT_SLEEP = 5,   /* until a time */
+    WAIT_READER = 6   /* of console text, until TAKEN comes */
+};
+
+/* How far the message has come that a program waits for. */
+enum transfer_stage {
+    TRANSFER_OPEN = 0,  /* a send has no answer yet; for a receive nothing has come */
+    TRANSFER_KNOWN = 1, /* a send: the receiver's node knows of it, its program has not asked */
+    TRANSFER_MOVES = 2  /* both sides are known */
+};
+
+enum collective_stage {
+    COLLECTIVE_NONE = 0,
+    COLLECTIVE_ENTRY = 1, /* the nodes agree on it */
+    COLLECTIVE_STEPS = 2
+};
+
+enum {
+    STATE_BYTES = 108,
+    FAULT_BYTES = 84, /* without text or stack */
+    FAULT_REGISTERS = 16,
+    LINKS_PORTS_MAX = 18,
+    LINKS_HEADER_BYTES = 4,
+    LINKS_PORT_BYTES = 8,
+    LINKS_BYTES_MAX = LINKS_HEADER_BYTES + LINKS_PORTS_MAX * LINKS_PORT_BYTES,
+    LINK_DEAD_BYTES = 8,
+    DISAGREE_BYTES = 24
+};
+
+struct state_body {
+    uint8_t program;  /* enum program_state */
+    uint8_t wait;     /* enum wait_kind */
+    uint8_t transfer; /* enum transfer_stage */
+    uint8_t requests;
+    int32_t peer, tag, status;
+    uint32_t bytes;
+    uint8_t stage; /* enum collective_stage */
+    uint8_t operation;
+    uint8_t flags; /* enum state_flag */
+    uint64_t model_ns;
+    uint32_t pc, lr;  /* 0 when wait is WAIT_SLEEP */
+    uint64_t left_us; /* else 0 */
+    uint32_t collective_bytes, root, partner;
+    uint16_t step, steps;
+    uint32_t counters[STATE_COUNTERS];
+};
+
+_Static_assert(56 + 4 * (int)STATE_COUNTERS == (int)STATE_BYTES, "STATE ends with counters");
+
+static inline void state_pack(uint8_t *body, const struct state_body *state)
+{
+    body[0] = state->program;
+    body[1] = state->wait;
+    body[2] = state->transfer;
+    body[3] = state->requests;
+    put32(body + 4, (uint32_t)state->peer);
+    put32(body + 8, (uint32_t)state->tag);
+    put32(body + 12, (uint32_t)state->status);
+    put32(body + 16, state->bytes);
+    body[20] = state->stage;
+    body[21] = state->operation;
+    put16(body + 22, state->flags);
+    put64(body + 24, state->model_ns);
+    put64(body + 32,
+          state->wait == WAIT_SLEEP ? state->left_us : state->pc | (uint64_t)state->lr << 32);
+    put32(body + 40, state->collective_bytes);
+    put32(body + 44, state->root);
+    put32(body + 48, state->partner);
+    put16(body + 52, state->step);
+    put16(body + 54, state->steps);
+    for (unsigned i = 0; i < STATE_COUNTERS; i++)
+        put32(body + 56 + 4 * i, state->counters[i]);
+}
+
+static inline bool state_unpack(const uint8_t *body, uint32_t bytes, struct state_body *state)
+{
+    if (bytes < STATE_BYTES)
+        return false;
+    bool sleeps = body[1] == WAIT_SLEEP;
+    *state = (struct state_body){.program = body[0],
+                                 .wait = body[1],
+                                 .transfer = body[2],
+                                 .requests = body[3],
+                                 .peer = (int32_t)get32(body + 4),
+                                 .tag = (int32_t)get32(body + 8),
+                                 .status = (int32_t)get32(body + 12),
+                                 .bytes = get32(body + 16),
+                                 .stage = body[20],
+                                 .operation = body[21],
+                                 .flags = body[22],
+                                 .model_ns = get64(body + 24),
+                                 .pc = sleeps ? 0 : get32(body + 32),
+                                 .lr = sleeps ? 0 : get32(body + 36),
+                                 .left_us = sleeps ? get64(body + 32) : 0,
+                                 .collective_bytes = get32(body + 40),
+                                 .root = get32(body + 44),
+                                 .partner = get32(body + 48),
+                                 .step = get16(body + 52),
+                                 .steps = get16(body + 54)};
+    for (unsigned i = 0; i < STATE_COUNTERS; i++)
+        state->counters[i] = get32(body + 56 + 4 * i);
+    return true;
+}
+
+struct fault_body {
+    uint32_t kind; /* enum fault_kind */
+    uint32_t address, status_register, registers[FAULT_REGISTERS], cpsr;
+    uint32_t line;       /* of a kernel CHECK; else the address at which `tail` begins */
+    const uint8_t *tail; /* the file of a kernel CHECK, without a zero byte; else stack */
+    uint32_t tail_bytes;
+};
+
+/* Returns the bytes of the body. */
+static inline uint32_t fault_pack(uint8_t *body, const struct fault_body *fault)
+{
+    put32(body, fault->kind);
+    put32(body + 4, fault->address);
+    put32(body + 8, fault->status_register);
+    for (unsigned i = 0; i < FAULT_REGISTERS; i++)
+        put32(body + 12 + 4 * i, fault->registers[i]);
+    put32(body + 76, fault->cpsr);
+    put32(body + 80, fault->line);
+    if (fault->tail_bytes > 0)
+        memcpy(body + FAULT_BYTES, fault->tail, fault->tail_bytes);
+    return FAULT_BYTES + fault->tail_bytes;
+}
+
+static inline bool fault_unpack(const uint8_t *body, uint32_t bytes, struct fault_body *fault)
+{
+    if (bytes < FAULT_BYTES)
+        return false;
+    *fault = (struct fault_body){.kind = get32(body),
+                                 .address = get32(body + 4),
+                                 .status_register = get32(body + 8),
+                                 .cpsr = get32(body + 76),
+                                 .line = get32(body + 80),
+                                 .tail = body + FAULT_BYTES,
+                                 .tail_bytes = bytes - FAULT_BYTES};
+    for (unsigned i = 0; i < FAULT_REGISTERS; i++)
+        fault->registers[i] = get32(body + 12 + 4 * i);
+    return true;
+}
+
+struct links_port {
+    uint8_t state; /* enum link_state */
+    uint8_t peer_port;
+    uint32_t peer;
+};
+
+struct links_body {
+    uint8_t port_count;
+    bool complete; /* all links are up, and lead somewhere */
+    struct links_port ports[LINKS_PORTS_MAX];
+};
+
+/* Returns the bytes of the body. */
+static inline uint32_t links_pack(uint8_t *body, const struct links_body *links)
+{
+    uint8_t *at = body + LINKS_HEADER_BYTES;
+
+    put32(body, links->port_count | (uint32_t)links->complete << 8);
+    for (unsigned i = 0; i < links->port_count; i++, at += LINKS_PORT_BYTES) {
+        put32(at, links->ports[i].state | (uint32_t)links->ports[i].peer_port << 8);
+        put32(at + 4, links->ports[i].peer);
+    }
+    return LINKS_HEADER_BYTES + links->port_count * (uint32_t)LINKS_PORT_BYTES;
+}
+
+static inline bool links_unpack(const uint8_t *body, uint32_t bytes, struct links_body *links)
+{
+    const uint8_t *at = body + LINKS_HEADER_BYTES;
+
+    if (bytes < LINKS_HEADER_BYTES || body[0] > LINKS_PORTS_MAX ||
+        bytes < LINKS_HEADER_BYTES + body[0] * (uint32_t)LINKS_PORT_BYTES)
+        return false;
+    *links = (struct links_body){.port_count = body[0], .complete = body[1] != 0};
+    for (unsigned i = 0; i < links->port_count; i++, at += LINKS_PORT_BYTES)
+        links->ports[i] = (struct links_port){at[0], at[1], get32(at + 4)};
+    return true;
+}
+
+struct link_dead_body {
+    uint8_t port;
+    uint8_t reason; /* enum dead_reason */
+    uint32_t peer;
+};
+
+static inline void link_dead_pack(uint8_t *body, const struct link_dead_body *dead)
+{
+    put32(body, dead->port | (uint32_t)dead->reason << 8);
+    put32(body + 4, dead->peer);
+}
+
+static inline bool link_dead_unpack(const uint8_t *body, uint32_t bytes,
+                                    struct link_dead_body *dead)
+{
+    if (bytes < LINK_DEAD_BYTES)
+        return false;
+    *dead = (struct link_dead_body){body[0], body[1], get32(body + 4)};
+    return true;
+}
+
+/* A collective as a node has entered it. */
+struct disagree_side {
+    uint8_t operation;
+    uint32_t bytes, root;
+};
+
+struct disagree_body {
+    uint32_t neighbour;
+    struct disagree_side own, other;
+};
+
+static inline void disagree_pack(uint8_t *body, const struct disagree_body *disagree)
+{
+    put32(body, disagree->neighbour);
+    put32(body + 4, disagree->own.bytes);
+    put32(body + 8, disagree->own.root);
+    put32(body + 12, disagree->other.bytes);
+    put32(body + 16, disagree->other.root);
+    put32(body + 20, disagree->own.operation | (uint32_t)disagree->other.operation << 8);
+}
+
+static inline bool disagree_unpack(const uint8_t *body, uint32_t bytes,
+                                   struct disagree_body *disagree)
+{
+    if (bytes < DISAGREE_BYTES)
+        return false;
+    *disagree = (struct disagree_body){
+        .neighbour = get32(body),
+        .own = {.operation = body[20], .bytes = get32(body + 4), .root = get32(body + 8)},
+        .other = {.operation = body[21], .bytes = get32(body + 12), .root = get32(body + 16)}};
+    return true;
+}

@@ -1,0 +1,250 @@
+/*
+ * run.h - download, start and end of a program: what host and nodes say to each other.
+ *
+ * To a node, from the host or from the node that passes the download on:
+ *
+ *   OFFER   0 want u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
+ *           20 dims u8, of the subcube | 21 run u8, another one than the download before had |
+ *           22 spare[2] | 24 bss end u32: part of a download. The message that follows is the
+ *           blocks of the 2^dims nodes of the receiver's subcube in rank order, then the common
+ *           part (the memory image that starts at base)
+ *   START   0 model ns u64, no node's clock is ahead of it: run what is loaded
+ *   STOP    empty: end the program, drop its messages
+ *   TAKEN   0 bytes u32 | 4 run u8 | 5 spare[3]: text of this run that was read, modulo 2^32
+ *
+ * To the host:
+ *
+ *   CONSOLE 0 stream u8, enum ecube_stream | 1 text, at most CONSOLE_WINDOW bytes ahead of TAKEN
+ *   EXIT    0 status i32
+ *   REPORT  0 name char[24], ends with a zero byte | 24 bytes u64 | 32 steps u64 |
+ *           40 model ns u64 | 48 predicted ns u64 | 56 bound ns u64 | 64 wall ns u64 | 72 wrong u64
+ *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64, all received and sent on |
+ *           16 SHA-256 of own block, then common part
+ *
+ * In memory, before the image:
+ *
+ *   private block  0 rank u32 | 4 size u32 | 8 argc u32 | 12 the argc strings, each ended by a zero
+ *                  byte
+ *
+ * Units    bytes; model time in ns
+ * Context  any; pure. Unpacking is false when the bytes are too few; what is unpacked refers to
+ *          text where it lies.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+
+enum run_kind {
+    PACKET_OFFER = 22,
+    PACKET_START = 23,
+    PACKET_STOP = 24,
+    PACKET_TAKEN = 26,
+    PACKET_CONSOLE = 32,
+    PACKET_EXIT = 33,
+    PACKET_REPORT = 35,
+    PACKET_RECEIPT = 36
+};
+
+enum {
+    OFFER_BYTES = 28,
+    START_BYTES = 8,
+    TAKEN_BYTES = 8,
+    CONSOLE_HEADER_BYTES = 1,
+    CONSOLE_WINDOW = 16 * 1024,
+    EXIT_BYTES = 4,
+    REPORT_NAME_BYTES = 24,
+    REPORT_BYTES = 80,
+    DIGEST_BYTES = 32,
+    RECEIPT_BYTES = 48,
+    BLOCK_HEADER_BYTES = 12
+};
+
+struct offer_body {
+    uint32_t want, entry, base, common_bytes, block_bytes;
+    uint8_t dims, run;
+    uint32_t bss_end;
+};
+
+static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
+{
+    put32(body, offer->want);
+    put32(body + 4, offer->entry);
+    put32(body + 8, offer->base);
+    put32(body + 12, offer->common_bytes);
+    put32(body + 16, offer->block_bytes);
+    put32(body + 20, offer->dims | (uint32_t)offer->run << 8);
+    put32(body + 24, offer->bss_end);
+}
+
+static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offer_body *offer)
+{
+    if (bytes < OFFER_BYTES)
+        return false;
+    *offer = (struct offer_body){.want = get32(body),
+                                 .entry = get32(body + 4),
+                                 .base = get32(body + 8),
+                                 .common_bytes = get32(body + 12),
+                                 .block_bytes = get32(body + 16),
+                                 .dims = body[20],
+                                 .run = body[21],
+                                 .bss_end = get32(body + 24)};
+    return true;
+}
+
+struct start_body {
+    uint64_t model_ns;
+};
+
+static inline void start_pack(uint8_t *body, const struct start_body *start)
+{
+    put64(body, start->model_ns);
+}
+
+static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct start_body *start)
+{
+    if (bytes < START_BYTES)
+        return false;
+    start->model_ns = get64(body);
+    return true;
+}
+
+struct taken_body {
+    uint32_t bytes;
+    uint8_t run;
+};
+
+static inline void taken_pack(uint8_t *body, const struct taken_body *taken)
+{
+    put32(body, taken->bytes);
+    put32(body + 4, taken->run);
+}
+
+static inline bool taken_unpack(const uint8_t *body, uint32_t bytes, struct taken_body *taken)
+{
+    if (bytes < TAKEN_BYTES)
+        return false;
+    *taken = (struct taken_body){.bytes = get32(body), .run = body[4]};
+    return true;
+}
+
+struct console_body {
+    uint8_t stream;
+    const uint8_t *text;
+    uint32_t text_bytes;
+};
+
+/* Returns the bytes of the body. */
+static inline uint32_t console_pack(uint8_t *body, const struct console_body *console)
+{
+    body[0] = console->stream;
+    memcpy(body + CONSOLE_HEADER_BYTES, console->text, console->text_bytes);
+    return CONSOLE_HEADER_BYTES + console->text_bytes;
+}
+
+static inline bool console_unpack(const uint8_t *body, uint32_t bytes, struct console_body *console)
+{
+    if (bytes < CONSOLE_HEADER_BYTES)
+        return false;
+    *console = (struct console_body){.stream = body[0],
+                                     .text = body + CONSOLE_HEADER_BYTES,
+                                     .text_bytes = bytes - CONSOLE_HEADER_BYTES};
+    return true;
+}
+
+struct exit_body {
+    int32_t status;
+};
+
+static inline void exit_pack(uint8_t *body, const struct exit_body *exit)
+{
+    put32(body, (uint32_t)exit->status);
+}
+
+static inline bool exit_unpack(const uint8_t *body, uint32_t bytes, struct exit_body *exit)
+{
+    if (bytes < EXIT_BYTES)
+        return false;
+    exit->status = (int32_t)get32(body);
+    return true;
+}
+
+struct report_body {
+    char name[REPORT_NAME_BYTES];
+    uint64_t bytes, steps, model_ns, predicted_ns, bound_ns, wall_ns, wrong;
+};
+
+static inline void report_pack(uint8_t *body, const struct report_body *report)
+{
+    memcpy(body, report->name, REPORT_NAME_BYTES);
+    put64(body + 24, report->bytes);
+    put64(body + 32, report->steps);
+    put64(body + 40, report->model_ns);
+    put64(body + 48, report->predicted_ns);
+    put64(body + 56, report->bound_ns);
+    put64(body + 64, report->wall_ns);
+    put64(body + 72, report->wrong);
+}
+
+/* The name ends with a zero byte, whatever came. */
+static inline bool report_unpack(const uint8_t *body, uint32_t bytes, struct report_body *report)
+{
+    if (bytes < REPORT_BYTES)
+        return false;
+    *report = (struct report_body){.bytes = get64(body + 24),
+                                   .steps = get64(body + 32),
+                                   .model_ns = get64(body + 40),
+                                   .predicted_ns = get64(body + 48),
+                                   .bound_ns = get64(body + 56),
+                                   .wall_ns = get64(body + 64),
+                                   .wrong = get64(body + 72)};
+    memcpy(report->name, body, REPORT_NAME_BYTES - 1);
+    return true;
+}
+
+struct receipt_body {
+    int32_t status;
+    uint32_t held_bytes;
+    uint64_t model_ns;
+    uint8_t digest[DIGEST_BYTES];
+};
+
+static inline void receipt_pack(uint8_t *body, const struct receipt_body *receipt)
+{
+    put32(body, (uint32_t)receipt->status);
+    put32(body + 4, receipt->held_bytes);
+    put64(body + 8, receipt->model_ns);
+    memcpy(body + 16, receipt->digest, DIGEST_BYTES);
+}
+
+static inline bool receipt_unpack(const uint8_t *body, uint32_t bytes, struct receipt_body *receipt)
+{
+    if (bytes < RECEIPT_BYTES)
+        return false;
+    *receipt = (struct receipt_body){
+        .status = (int32_t)get32(body), .held_bytes = get32(body + 4), .model_ns = get64(body + 8)};
+    memcpy(receipt->digest, body + 16, DIGEST_BYTES);
+    return true;
+}
+
+struct block_header {
+    uint32_t rank, size, argument_count;
+};
+
+static inline void block_pack(uint8_t *block, const struct block_header *header)
+{
+    put32(block, header->rank);
+    put32(block + 4, header->size);
+    put32(block + 8, header->argument_count);
+}
+
+static inline bool block_unpack(const uint8_t *block, uint32_t bytes, struct block_header *header)
+{
+    if (bytes < BLOCK_HEADER_BYTES)
+        return false;
+    *header = (struct block_header){get32(block), get32(block + 4), get32(block + 8)};
+    return true;
+}
