@@ -96,7 +96,7 @@ BENCH_SIMGRID := bench/simgrid/alltoall.c
 BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
 BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
-FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/wire.c
+FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/crc.c \
 	router/frame.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c

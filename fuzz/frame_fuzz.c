@@ -10,8 +10,8 @@
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
+#include "fuzz/neighbour.h"
 #include "fuzz/reference.h"
-#include "fuzz/wire.h"
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
@@ -43,7 +43,7 @@ enum operation {
 struct state {
     struct channel channel;
     struct pipe pipe;
-    struct wire wire;
+    struct neighbour neighbour;
     struct reference reference;
     struct segment segments[RING_MAX];
     struct piece pieces[RING_MAX];
@@ -181,7 +181,7 @@ static void push_frame(struct state *s, struct input *input)
     uint32_t bytes;
     const uint8_t *payload = input_bytes(input, input_u8(input), &bytes);
 
-    wire_frame(&s->wire, type % 8, flags, payload, bytes, &lie);
+    neighbour_frame(&s->neighbour, type % 8, flags, payload, bytes, &lie);
 }
 
 static void push_hello(struct state *s, struct input *input)
@@ -200,7 +200,7 @@ static void push_hello(struct state *s, struct input *input)
         hello.control_window = input_u16(input);
     if (what & 16)
         hello.version = input_u16(input);
-    wire_hello(&s->wire, &hello);
+    neighbour_hello(&s->neighbour, &hello);
 }
 
 /* A data frame of a length that an input need not hold. */
@@ -217,7 +217,7 @@ static void push_data(struct state *s, struct input *input)
         bytes = bytes % 5000 + 1;
     for (uint32_t i = 0; i < bytes; i++)
         payload[i] = (uint8_t)(first + i * 7);
-    wire_frame(&s->wire, FRAME_DATA, flags & 7, payload, bytes, &lie);
+    neighbour_frame(&s->neighbour, FRAME_DATA, flags & 7, payload, bytes, &lie);
 }
 
 /* Frames of this side, so that acknowledgements and credits have something to be about. */
@@ -329,7 +329,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .due_bit = 1,
                                     .due_us = &s->due_us};
     channel_init(&s->channel, &config);
-    s->wire = (struct wire){.pipe = &s->pipe, .channel = &s->channel};
+    s->neighbour = (struct neighbour){.pipe = &s->pipe, .channel = &s->channel};
     s->lazy = setup & FLAG_LAZY;
     s->diverged = false;
     s->now_us = 1000000;

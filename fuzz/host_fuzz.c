@@ -15,7 +15,7 @@
 #include "fuzz/fake_loop.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
-#include "fuzz/wire.h"
+#include "fuzz/neighbour.h"
 #include "host/mesh.h"
 #include "host/mesh_internal.h"
 #include "network/network.h"
@@ -53,7 +53,7 @@ static const struct lie truth;
 
 static struct mesh mesh;
 static struct pipe pipes[LINKS]; /* what has not been written to the socket yet */
-static struct wire wires[LINKS];
+static struct neighbour neighbours[LINKS];
 static unsigned boots, jobs_open;
 static uv_loop_t loop;
 static enum reader reader;
@@ -144,9 +144,9 @@ static void pump(void)
     host_links_pump(&mesh.host);
 }
 
-static struct wire *read_wire(struct input *input)
+static struct neighbour *read_neighbour(struct input *input)
 {
-    return &wires[input_u8(input) % LINKS];
+    return &neighbours[input_u8(input) % LINKS];
 }
 
 static void greet(unsigned link)
@@ -163,7 +163,7 @@ static void greet(unsigned link)
                           .peer_id = ID_UNKNOWN,
                           .dead_after_ms = DEAD_AFTER_MS};
 
-    wire_hello(&wires[link], &hello);
+    neighbour_hello(&neighbours[link], &hello);
 }
 
 static void tell_links(uint32_t node)
@@ -177,8 +177,8 @@ static void tell_links(uint32_t node)
         entry[1] = (uint8_t)p;
         put32(entry + 4, p == DIMS ? ID_HOST : node ^ 1u << p);
     }
-    wire_packet(&wires[node % LINKS], PACKET_LINKS, node, ID_HOST, body,
-                LINKS_HEADER_BYTES + ports * LINKS_PORT_BYTES, &truth);
+    neighbour_packet(&neighbours[node % LINKS], PACKET_LINKS, node, ID_HOST, body,
+                     LINKS_HEADER_BYTES + ports * LINKS_PORT_BYTES, &truth);
 }
 
 static void load(uint8_t strategy)
@@ -209,7 +209,8 @@ static void tell_ready(unsigned index)
 
     put32(body, mesh.job_number * 256 + index % NODES);
     put32(body + 4, 77);
-    wire_packet(&wires[link_to(root)], PACKET_READY, root, ID_HOST, body, sizeof body, &truth);
+    neighbour_packet(&neighbours[link_to(root)], PACKET_READY, root, ID_HOST, body, sizeof body,
+                     &truth);
 }
 
 static void tell_receipt(uint32_t node, int32_t status)
@@ -226,7 +227,8 @@ static void tell_receipt(uint32_t node, int32_t status)
         sha256_add(&sha, job->image.data, job->image.bytes);
         sha256_end(&sha, body + 16);
     }
-    wire_packet(&wires[link_to(node)], PACKET_RECEIPT, node, ID_HOST, body, sizeof body, &truth);
+    neighbour_packet(&neighbours[link_to(node)], PACKET_RECEIPT, node, ID_HOST, body, sizeof body,
+                     &truth);
 }
 
 static void answer(unsigned link, bool accept, int32_t reason)
@@ -234,8 +236,8 @@ static void answer(unsigned link, bool accept, int32_t reason)
     uint8_t body[8];
 
     put64(body, accept ? 5000000 : (uint64_t)(int64_t)reason);
-    wire_packet(&wires[link], accept ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body,
-                &truth);
+    neighbour_packet(&neighbours[link], accept ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body,
+                     sizeof body, &truth);
 }
 
 /* Does what true nodes do up to a phase. */
@@ -273,18 +275,18 @@ static struct lie read_lie(struct input *input)
 
 static void push_frame(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint8_t type = input_u8(input), flags = input_u8(input);
     struct lie lie = read_lie(input);
     uint32_t bytes;
     const uint8_t *payload = input_bytes(input, input_u8(input), &bytes);
 
-    wire_frame(wire, type % 8, flags, payload, bytes, &lie);
+    neighbour_frame(neighbour, type % 8, flags, payload, bytes, &lie);
 }
 
 /* A program's fault: its registers and the words of its stack lie in stack or code, as a byte of
  * the input says of each. */
-static void push_fault(struct input *input, struct wire *wire, uint8_t node)
+static void push_fault(struct input *input, struct neighbour *neighbour, uint8_t node)
 {
     uint32_t start = target_memory.stack_base + 4 * input_u8(input), bytes;
     const uint8_t *words = input_bytes(input, 16 + input_u8(input) % 200, &bytes);
@@ -295,16 +297,16 @@ static void push_fault(struct input *input, struct wire *wire, uint8_t node)
         put32(body + (i < 16 ? 12 : FAULT_BYTES - 64) + 4 * i,
               words[i] < 0x40 ? start + 4u * words[i] : target_memory.image_base + words[i]);
     put32(body + 80, start);
-    wire_packet(wire, PACKET_FAULT, node & 3, ID_HOST, body, told, &truth);
+    neighbour_packet(neighbour, PACKET_FAULT, node & 3, ID_HOST, body, told, &truth);
 }
 
 /* Any packet of a node, its body from the input. */
 static void push_packet(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint8_t kind = input_u8(input), node = input_u8(input);
     if (kind >= 0xc0 && node & 0x40) {
-        push_fault(input, wire, node);
+        push_fault(input, neighbour, node);
         return;
     }
     struct lie lie = read_lie(input);
@@ -313,13 +315,13 @@ static void push_packet(struct input *input)
 
     if (node & 0x80)
         dst = input_u32(input);
-    wire_packet(wire, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, node & 7, dst,
-                body, bytes, &lie);
+    neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, node & 7,
+                     dst, body, bytes, &lie);
 }
 
 static void push_hello(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint8_t what = input_u8(input);
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .role = what & 1,
@@ -335,16 +337,16 @@ static void push_hello(struct input *input)
         hello.data_window = input_u32(input);
     if (what & 16)
         hello.control_window = input_u16(input);
-    wire_hello(wire, &hello);
+    neighbour_hello(neighbour, &hello);
 }
 
 static void push_raw(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint32_t bytes;
     const uint8_t *raw = input_bytes(input, input_u8(input), &bytes);
 
-    pipe_push(wire->pipe, raw, bytes);
+    pipe_push(neighbour->pipe, raw, bytes);
 }
 
 static void kill_node(uint32_t node)
@@ -409,7 +411,8 @@ static void begin(uint32_t timeout_ms)
     CHECK(mesh_start(&mesh, &loop, &options, &target, &rundir, &owner, &message) == 0);
     for (unsigned i = 0; i < LINKS; i++) {
         pipe_init(&pipes[i]);
-        wires[i] = (struct wire){.pipe = &pipes[i], .channel = &mesh.host.router.ports[i].channel};
+        neighbours[i] =
+            (struct neighbour){.pipe = &pipes[i], .channel = &mesh.host.router.ports[i].channel};
     }
     pump();
 }

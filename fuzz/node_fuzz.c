@@ -41,9 +41,9 @@ enum operation {
 
 static struct world world;
 
-static struct wire *read_wire(struct input *input)
+static struct neighbour *read_neighbour(struct input *input)
 {
-    return &world.wires[input_u8(input) % WORLD_PORTS];
+    return &world.neighbours[input_u8(input) % WORLD_PORTS];
 }
 
 static struct lie read_lie(struct input *input)
@@ -74,27 +74,27 @@ static uint32_t read_name(struct input *input)
 
 static void push_raw(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint32_t bytes;
     const uint8_t *raw = input_bytes(input, input_u8(input), &bytes);
 
-    pipe_push(wire->pipe, raw, bytes);
+    pipe_push(neighbour->pipe, raw, bytes);
 }
 
 static void push_frame(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint8_t type = input_u8(input), flags = input_u8(input);
     struct lie lie = read_lie(input);
     uint32_t bytes;
     const uint8_t *payload = input_bytes(input, input_u8(input), &bytes);
 
-    wire_frame(wire, type % 8, flags, payload, bytes, &lie);
+    neighbour_frame(neighbour, type % 8, flags, payload, bytes, &lie);
 }
 
 static void push_packet(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint8_t kind = input_u8(input), body[12 + 255];
     uint32_t src = read_place(input), dst = read_place(input), bytes;
     struct lie lie = read_lie(input);
@@ -104,8 +104,8 @@ static void push_packet(struct input *input)
     put32(body + 8, input_u16(input));
     const uint8_t *rest = input_bytes(input, input_u8(input), &bytes);
     memcpy(body + 12, rest, bytes);
-    wire_packet(wire, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, src, dst, body,
-                12 + bytes, &lie);
+    neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, src, dst,
+                     body, 12 + bytes, &lie);
 }
 
 /* What a neighbour says on entering the present collective, or not quite. */
@@ -125,8 +125,9 @@ static void push_enter(struct input *input)
     put32(body + 12, differ & 8 ? input_u32(input) : 0);
     if (!(differ & 8))
         body[14] = world.node->load.run;
-    wire_packet(&world.wires[round % WORLD_DIMS], PACKET_ENTER, node_id(world.node) ^ 1u << round,
-                node_id(world.node), body, sizeof body, &truth);
+    neighbour_packet(&world.neighbours[round % WORLD_DIMS], PACKET_ENTER,
+                     node_id(world.node) ^ 1u << round, node_id(world.node), body, sizeof body,
+                     &truth);
 }
 
 struct open {
@@ -135,7 +136,8 @@ struct open {
     uint8_t flags;
 };
 
-static void push_open_packet(struct wire *wire, const struct open *open, const struct lie *lie)
+static void push_open_packet(struct neighbour *neighbour, const struct open *open,
+                             const struct lie *lie)
 {
     uint8_t body[PACKET_BODY_MAX] = {0};
     uint32_t inlined = open->inlined < OPEN_INLINE_MAX ? open->inlined : OPEN_INLINE_MAX;
@@ -149,13 +151,13 @@ static void push_open_packet(struct wire *wire, const struct open *open, const s
     for (unsigned i = 0; i < TURNS_MAX; i++)
         put16(body + 32 + 2 * i, open->turn);
     memset(body + OPEN_BYTES - PACKET_HEADER_BYTES, 0x5a, inlined);
-    wire_packet(wire, PACKET_OPEN, open->src, open->dst, body,
-                OPEN_BYTES - PACKET_HEADER_BYTES + inlined, lie);
+    neighbour_packet(neighbour, PACKET_OPEN, open->src, open->dst, body,
+                     OPEN_BYTES - PACKET_HEADER_BYTES + inlined, lie);
 }
 
 static void push_open(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     struct lie lie = read_lie(input);
     struct open open = {0};
 
@@ -171,14 +173,14 @@ static void push_open(struct input *input)
         open.inlined = open.length %= OPEN_INLINE_MAX + 1;
     if (open.flags & 0x80) /* a length that is not what follows */
         open.length += input_u32(input);
-    push_open_packet(wire, &open, &lie);
+    push_open_packet(neighbour, &open, &lie);
 }
 
 /* The circuit that the present step of a collective, or the present download, waits for. */
 static void push_step_open(struct input *input)
 {
     static const struct lie truth;
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     const struct collective *c = &world.node->collective;
     const struct load *load = &world.node->load;
     bool download = input_u8(input) & 1;
@@ -195,40 +197,41 @@ static void push_step_open(struct input *input)
         open.flags |= OPEN_INLINE;
         open.inlined = open.length;
     }
-    push_open_packet(wire, &open, &truth);
+    push_open_packet(neighbour, &open, &truth);
     if (download)
         world_settle(&world); /* its bytes wait for the answer */
     if (!(open.flags & OPEN_INLINE) && open.length > 0 && open.length <= 16384) {
         static const uint8_t data[16384];
-        wire_frame(wire, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, open.length, &truth);
+        neighbour_frame(neighbour, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, open.length, &truth);
     }
 }
 
 static void push_data(struct input *input)
 {
     static uint8_t payload[FRAME_DATA_MAX];
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint8_t flags = input_u8(input) & 7;
     struct lie lie = read_lie(input);
     uint32_t bytes = input_u16(input) % 9000u + 1;
 
     memset(payload, 0xda, bytes);
-    wire_frame(wire, FRAME_DATA, flags, payload, bytes, &lie);
+    neighbour_frame(neighbour, FRAME_DATA, flags, payload, bytes, &lie);
 }
 
 static void push_answer(struct input *input)
 {
     static const struct lie truth;
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint8_t what = input_u8(input), body[8];
 
     put64(body, what & 1 ? 2000000 : (uint64_t)(int64_t)(int8_t)input_u8(input));
-    wire_packet(wire, what & 1 ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body, &truth);
+    neighbour_packet(neighbour, what & 1 ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body,
+                     &truth);
 }
 
 static void push_offer(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint32_t from = read_place(input);
     struct lie lie = read_lie(input);
     uint8_t differ = input_u8(input), body[OFFER_BYTES] = {0};
@@ -243,16 +246,16 @@ static void push_offer(struct input *input)
     for (unsigned field = 1; field < 7; field++)
         if (differ >> field & 1 && field != 5)
             put32(body + 4 * field, input_u32(input));
-    wire_packet(wire, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
+    neighbour_packet(neighbour, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
 }
 
 static void push_hello(struct input *input)
 {
-    struct wire *wire = read_wire(input);
+    struct neighbour *neighbour = read_neighbour(input);
     uint8_t what = input_u8(input), id = input_u8(input), peer_id = input_u8(input);
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .role = what >> 2 & 1,
-                          .port = (uint8_t)(wire - world.wires),
+                          .port = (uint8_t)(neighbour - world.neighbours),
                           .id = id,
                           .network = NETWORK_CUBE,
                           .dims = WORLD_DIMS,
@@ -276,7 +279,7 @@ static void push_hello(struct input *input)
         hello.network = input_u8(input);
         hello.version = input_u8(input);
     }
-    wire_hello(wire, &hello);
+    neighbour_hello(neighbour, &hello);
 }
 
 static void pass_time(struct input *input)
@@ -292,7 +295,7 @@ static void pass_time(struct input *input)
 
 static void change_link(struct input *input)
 {
-    struct pipe *pipe = read_wire(input)->pipe;
+    struct pipe *pipe = read_neighbour(input)->pipe;
     uint8_t what = input_u8(input);
 
     if (what < 4) {

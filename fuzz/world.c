@@ -43,7 +43,7 @@ static void greet(struct world *world)
         hello.port = (uint8_t)p;
         hello.id = p == WORLD_HOST_PORT ? ID_HOST : 1u << p;
         hello.peer_id = 0;
-        wire_hello(&world->wires[p], &hello);
+        neighbour_hello(&world->neighbours[p], &hello);
     }
     world_settle(world);
     CHECK(node_id(world->node) == 0);
@@ -51,7 +51,7 @@ static void greet(struct world *world)
 
 static void download(struct world *world)
 {
-    struct wire *host = &world->wires[WORLD_HOST_PORT];
+    struct neighbour *host = &world->neighbours[WORLD_HOST_PORT];
     uint8_t body[OPEN_BYTES] = {0}, data[WORLD_BLOCK_BYTES + WORLD_IMAGE_BYTES] = {0};
 
     put32(body, 1);
@@ -60,17 +60,17 @@ static void download(struct world *world)
     put32(body + 12, WORLD_IMAGE_BYTES);
     put32(body + 16, WORLD_BLOCK_BYTES);
     put32(body + 24, WORLD_IMAGE + WORLD_IMAGE_BYTES);
-    wire_packet(host, PACKET_OFFER, ID_HOST, 0, body, OFFER_BYTES, &truth);
+    neighbour_packet(host, PACKET_OFFER, ID_HOST, 0, body, OFFER_BYTES, &truth);
     world_settle(world);
     memset(body, 0, sizeof body);
     put32(body, sizeof data);
     put32(body + 4, 1);
     body[14] = OPEN_IMAGE;
-    wire_packet(host, PACKET_OPEN, ID_HOST, 0, body, OPEN_BYTES - PACKET_HEADER_BYTES, &truth);
+    neighbour_packet(host, PACKET_OPEN, ID_HOST, 0, body, OPEN_BYTES - PACKET_HEADER_BYTES, &truth);
     world_settle(world);
-    wire_frame(host, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, sizeof data, &truth);
+    neighbour_frame(host, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, sizeof data, &truth);
     world_settle(world);
-    wire_packet(host, PACKET_START, ID_HOST, 0, body, 8, &truth);
+    neighbour_packet(host, PACKET_START, ID_HOST, 0, body, 8, &truth);
     world_settle(world);
     CHECK(node_program_runs(world->node));
 }
@@ -99,8 +99,8 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
                                  .payload_checked = payload_checked};
     node_init(world->node, &config);
     for (unsigned p = 0; p < WORLD_PORTS; p++)
-        world->wires[p] = (struct wire){.pipe = &world->pipes[p],
-                                        .channel = &world->node->router.ports[p].channel};
+        world->neighbours[p] = (struct neighbour){.pipe = &world->pipes[p],
+                                                  .channel = &world->node->router.ports[p].channel};
     if (stage >= STAGE_LINKS)
         greet(world);
     if (stage >= STAGE_RUNNING)

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "fuzz/wire.h"
+#include "fuzz/neighbour.h"
 #include "node/state.h"
 
 enum {
@@ -32,7 +32,7 @@ struct world {
     uint8_t *program, *copy;
     uint8_t granted[WORLD_PROGRAM_BYTES]; /* 1: may be written by the kernel */
     struct pipe pipes[WORLD_PORTS];
-    struct wire wires[WORLD_PORTS];
+    struct neighbour neighbours[WORLD_PORTS];
     struct link *links[WORLD_PORTS];
     uint64_t now_us;
     bool blocked; /* the program waits in a call */

@@ -1,6 +1,6 @@
 /*
- * wire.h - the fuzzer as a neighbour that keeps the protocol as far as it wants to: frames with
- * right numbers, checks, acknowledgements and credits around any content.
+ * neighbour.h - the fuzzer as a neighbour that keeps the protocol as far as it wants to: frames
+ * with right numbers, checks, acknowledgements and credits around any content.
  *
  * The numbers are read from the channel under test, so an input needs no arithmetic to get past
  * the checks. struct lie says where the neighbour does not keep to the truth.
@@ -12,7 +12,7 @@
 
 struct channel;
 
-struct wire {
+struct neighbour {
     struct pipe *pipe;
     const struct channel *channel;
     uint16_t seq; /* of the next numbered frame */
@@ -28,12 +28,12 @@ struct lie {
 struct lie lie_read(struct input *input, uint8_t what);
 
 /* Pushes one frame. `flags` without FLAG_CHECKED sends no check. */
-void wire_frame(struct wire *wire, uint8_t type, uint8_t flags, const void *payload, uint32_t bytes,
-                const struct lie *lie);
+void neighbour_frame(struct neighbour *neighbour, uint8_t type, uint8_t flags, const void *payload,
+                     uint32_t bytes, const struct lie *lie);
 
 /* A HELLO as a true neighbour says it. */
-void wire_hello(struct wire *wire, const struct hello *hello);
+void neighbour_hello(struct neighbour *neighbour, const struct hello *hello);
 
 /* A packet: header, then the body. */
-void wire_packet(struct wire *wire, uint8_t kind, uint32_t src, uint32_t dst, const void *body,
-                 uint32_t bytes, const struct lie *lie);
+void neighbour_packet(struct neighbour *neighbour, uint8_t kind, uint32_t src, uint32_t dst,
+                      const void *body, uint32_t bytes, const struct lie *lie);

@@ -1,4 +1,4 @@
-#include "fuzz/wire.h"
+#include "fuzz/neighbour.h"
 
 #include <string.h>
 
@@ -31,20 +31,20 @@ struct lie lie_read(struct input *input, uint8_t what)
     return lie;
 }
 
-void wire_frame(struct wire *wire, uint8_t type, uint8_t flags, const void *payload, uint32_t bytes,
-                const struct lie *lie)
+void neighbour_frame(struct neighbour *neighbour, uint8_t type, uint8_t flags, const void *payload,
+                     uint32_t bytes, const struct lie *lie)
 {
     static uint8_t memory[PIPE_FRAME_MAX];
-    const struct channel *channel = wire->channel;
+    const struct channel *channel = neighbour->channel;
     uint32_t total = FRAME_HEADER_BYTES + bytes;
 
     CHECK(bytes <= FRAME_DATA_MAX);
-    if (pipe_waiting(wire->pipe) == 0 && channel->payload_left == 0 && channel->crc_left == 0)
-        wire->seq = channel->seq_expected; /* nothing is under way: what it expects is known */
+    if (pipe_waiting(neighbour->pipe) == 0 && channel->payload_left == 0 && channel->crc_left == 0)
+        neighbour->seq = channel->seq_expected; /* nothing is under way: what it expects is known */
     struct frame frame = {.type = type,
                           .flags = flags,
                           .length = bytes,
-                          .seq = (uint16_t)(wire->seq + lie->seq),
+                          .seq = (uint16_t)(neighbour->seq + lie->seq),
                           .ack = (uint16_t)(channel->seq_next + lie->ack),
                           .control_credit = (uint16_t)(channel->control_sent + lie->control_credit),
                           .data_credit = channel->data_sent + (uint32_t)lie->data_credit};
@@ -57,21 +57,21 @@ void wire_frame(struct wire *wire, uint8_t type, uint8_t flags, const void *payl
     }
     if (lie->flip)
         memory[total - 1 - (lie->flip - 1u) % total] ^= 1;
-    pipe_push(wire->pipe, memory, total);
-    wire->seq = (uint16_t)(wire->seq + (numbered(type) && !lie->flip && !lie->seq));
+    pipe_push(neighbour->pipe, memory, total);
+    neighbour->seq = (uint16_t)(neighbour->seq + (numbered(type) && !lie->flip && !lie->seq));
 }
 
-void wire_hello(struct wire *wire, const struct hello *hello)
+void neighbour_hello(struct neighbour *neighbour, const struct hello *hello)
 {
     uint8_t payload[HELLO_BYTES];
     const struct lie truth = {0};
 
     hello_pack(payload, hello);
-    wire_frame(wire, FRAME_HELLO, FLAG_CHECKED, payload, sizeof payload, &truth);
+    neighbour_frame(neighbour, FRAME_HELLO, FLAG_CHECKED, payload, sizeof payload, &truth);
 }
 
-void wire_packet(struct wire *wire, uint8_t kind, uint32_t src, uint32_t dst, const void *body,
-                 uint32_t bytes, const struct lie *lie)
+void neighbour_packet(struct neighbour *neighbour, uint8_t kind, uint32_t src, uint32_t dst,
+                      const void *body, uint32_t bytes, const struct lie *lie)
 {
     uint8_t packet[FRAME_CONTROL_MAX] = {kind};
 
@@ -81,5 +81,6 @@ void wire_packet(struct wire *wire, uint8_t kind, uint32_t src, uint32_t dst, co
     put32(packet + 8, dst);
     if (bytes > 0)
         memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
-    wire_frame(wire, FRAME_PACKET, FLAG_CHECKED, packet, PACKET_HEADER_BYTES + bytes, lie);
+    neighbour_frame(neighbour, FRAME_PACKET, FLAG_CHECKED, packet, PACKET_HEADER_BYTES + bytes,
+                    lie);
 }
