@@ -12,8 +12,8 @@
 #include "boot/platform.h"
 #include "boot/trap.h"
 #include "drivers/check.h"
-#include "node/host_wire.h"
 #include "node/node.h"
+#include "wire/report.h"
 
 enum {
     NODE_BYTES_MAX = 32 * 1024,

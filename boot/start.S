@@ -29,7 +29,7 @@
     .equ SCTLR_MMU_CACHES, 0x1805   /* I, Z, C, M */
     .equ CPACR_FLOAT, 0x00f00000    /* coprocessors 10 and 11 for everybody */
     .equ FPEXC_ENABLE, 0x40000000
-    .equ FAULT_DATA, 1              /* enum fault_kind, node/host_wire.h */
+    .equ FAULT_DATA, 1              /* enum fault_kind, wire/report.h */
     .equ FAULT_PREFETCH, 2
     .equ FAULT_UNDEFINED, 3
 

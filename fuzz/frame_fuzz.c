@@ -16,8 +16,8 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
-#include "router/packet_wire.h"
 #include "router/segment.h"
+#include "wire/packet.h"
 
 enum {
     FLAG_CHANNEL_CHECKED = 1,
@@ -130,7 +130,7 @@ static void give_back_packets(struct state *s)
 {
     for (unsigned i = 0; i < s->held_count; i++) {
         const struct arrival *arrival = &s->held[i];
-        bool routed = arrival->packet[0] >= PACKET_ROUTED;
+        bool routed = packet_kind(arrival->packet) >= PACKET_ROUTED;
         channel_release(&s->channel, arrival->buffer, routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
     }
     s->held_count = 0;

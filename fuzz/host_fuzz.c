@@ -22,7 +22,7 @@
 #include "node/sha256.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 enum { DIMS = 2, NODES = 4, LINKS = 3, TIMEOUT_S = 5, ALL_ENDED_S = 200 };
 
@@ -169,16 +169,14 @@ static void greet(unsigned link)
 static void tell_links(uint32_t node)
 {
     unsigned ports = machine_ports(&mesh.options.network, node);
-    uint8_t body[LINKS_HEADER_BYTES + (DIMS + 1) * LINKS_PORT_BYTES] = {(uint8_t)ports, 1};
+    struct links_body links = {.port_count = (uint8_t)ports, .complete = true};
+    uint8_t body[LINKS_BYTES_MAX];
 
-    for (unsigned p = 0; p < ports; p++) {
-        uint8_t *entry = body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
-        entry[0] = LINK_UP;
-        entry[1] = (uint8_t)p;
-        put32(entry + 4, p == DIMS ? ID_HOST : node ^ 1u << p);
-    }
+    for (unsigned p = 0; p < ports; p++)
+        links.ports[p] =
+            (struct links_port){LINK_UP, (uint8_t)p, p == DIMS ? ID_HOST : node ^ 1u << p};
     neighbour_packet(&neighbours[node % LINKS], PACKET_LINKS, node, ID_HOST, body,
-                     LINKS_HEADER_BYTES + ports * LINKS_PORT_BYTES, &truth);
+                     links_pack(body, &links), &truth);
 }
 
 static void load(uint8_t strategy)
@@ -204,11 +202,11 @@ static uint32_t link_to(uint32_t node)
 static void tell_ready(unsigned index)
 {
     const struct mesh_job *job = &mesh.job;
-    uint8_t body[12] = {0};
+    struct ready_body ready = {.want = mesh.job_number * 256 + index % NODES, .match = 77};
+    uint8_t body[READY_BYTES];
     uint32_t root = job->plan.messages[index % NODES].root;
 
-    put32(body, mesh.job_number * 256 + index % NODES);
-    put32(body + 4, 77);
+    ready_pack(body, &ready);
     neighbour_packet(&neighbours[link_to(root)], PACKET_READY, root, ID_HOST, body, sizeof body,
                      &truth);
 }
@@ -216,26 +214,29 @@ static void tell_ready(unsigned index)
 static void tell_receipt(uint32_t node, int32_t status)
 {
     const struct mesh_job *job = &mesh.job;
-    uint8_t body[RECEIPT_BYTES] = {0};
+    struct receipt_body receipt = {.status = status, .model_ns = 1000000};
+    uint8_t body[RECEIPT_BYTES];
     struct sha256 sha;
 
-    put32(body, (uint32_t)status);
-    put64(body + 8, 1000000);
     if (mesh.job_held && job->blocks && job->image.data) {
         sha256_begin(&sha);
         sha256_add(&sha, job->blocks + (size_t)node * job->block_bytes, job->block_bytes);
         sha256_add(&sha, job->image.data, job->image.bytes);
-        sha256_end(&sha, body + 16);
+        sha256_end(&sha, receipt.digest);
     }
+    receipt_pack(body, &receipt);
     neighbour_packet(&neighbours[link_to(node)], PACKET_RECEIPT, node, ID_HOST, body, sizeof body,
                      &truth);
 }
 
 static void answer(unsigned link, bool accept, int32_t reason)
 {
-    uint8_t body[8];
+    uint8_t body[ANSWER_BYTES];
 
-    put64(body, accept ? 5000000 : (uint64_t)(int64_t)reason);
+    if (accept)
+        accept_pack(body, &(struct accept_body){5000000});
+    else
+        refuse_pack(body, &(struct refuse_body){reason});
     neighbour_packet(&neighbours[link], accept ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body,
                      sizeof body, &truth);
 }
@@ -290,14 +291,22 @@ static void push_fault(struct input *input, struct neighbour *neighbour, uint8_t
 {
     uint32_t start = target_memory.stack_base + 4 * input_u8(input), bytes;
     const uint8_t *words = input_bytes(input, 16 + input_u8(input) % 200, &bytes);
-    uint8_t body[FAULT_BYTES + 4 * 200] = {input_u8(input) % 8};
-    uint32_t told = bytes < 16 ? FAULT_BYTES : FAULT_BYTES + 4 * (bytes - 16);
+    uint32_t stack[200];
+    struct fault_body fault = {
+        .kind = input_u8(input) % 8, .line = start, .tail = (const uint8_t *)stack};
+    uint8_t body[FAULT_BYTES + sizeof stack];
 
-    for (uint32_t i = 0; i < bytes; i++)
-        put32(body + (i < 16 ? 12 : FAULT_BYTES - 64) + 4 * i,
-              words[i] < 0x40 ? start + 4u * words[i] : target_memory.image_base + words[i]);
-    put32(body + 80, start);
-    neighbour_packet(neighbour, PACKET_FAULT, node & 3, ID_HOST, body, told, &truth);
+    for (uint32_t i = 0; i < bytes; i++) {
+        uint32_t word =
+            words[i] < 0x40 ? start + 4u * words[i] : target_memory.image_base + words[i];
+        if (i < FAULT_REGISTERS)
+            fault.registers[i] = word;
+        else
+            stack[i - FAULT_REGISTERS] = word;
+    }
+    fault.tail_bytes = bytes < FAULT_REGISTERS ? 0 : 4 * (bytes - FAULT_REGISTERS);
+    neighbour_packet(neighbour, PACKET_FAULT, node & 3, ID_HOST, body, fault_pack(body, &fault),
+                     &truth);
 }
 
 /* Any packet of a node, its body from the input. */

@@ -6,8 +6,8 @@
 #include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/frame.h"
-#include "router/packet_wire.h"
 #include "wire/bytes.h"
+#include "wire/packet.h"
 
 static bool numbered(uint8_t type)
 {
@@ -73,12 +73,10 @@ void neighbour_hello(struct neighbour *neighbour, const struct hello *hello)
 void neighbour_packet(struct neighbour *neighbour, uint8_t kind, uint32_t src, uint32_t dst,
                       const void *body, uint32_t bytes, const struct lie *lie)
 {
-    uint8_t packet[FRAME_CONTROL_MAX] = {kind};
+    uint8_t packet[FRAME_CONTROL_MAX];
 
     CHECK(bytes <= PACKET_BODY_MAX);
-    put16(packet + 2, bytes);
-    put32(packet + 4, src);
-    put32(packet + 8, dst);
+    packet_pack(packet, kind, bytes, src, dst);
     if (bytes > 0)
         memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
     neighbour_frame(neighbour, FRAME_PACKET, FLAG_CHECKED, packet, PACKET_HEADER_BYTES + bytes,

@@ -15,7 +15,7 @@
 #include "network/network.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 enum operation {
     DO_STEP,
@@ -95,17 +95,19 @@ static void push_frame(struct input *input)
 static void push_packet(struct input *input)
 {
     struct neighbour *neighbour = read_neighbour(input);
-    uint8_t kind = input_u8(input), body[12 + 255];
+    uint8_t kind = input_u8(input), body[READY_BYTES + UINT8_MAX];
     uint32_t src = read_place(input), dst = read_place(input), bytes;
     struct lie lie = read_lie(input);
 
-    put32(body, read_name(input));
-    put32(body + 4, read_name(input));
-    put32(body + 8, input_u16(input));
+    struct ready_body first = {0}; /* what begins with names; the rest is as it may be */
+    first.want = read_name(input);
+    first.match = read_name(input);
+    first.room = input_u16(input);
+    ready_pack(body, &first);
     const uint8_t *rest = input_bytes(input, input_u8(input), &bytes);
-    memcpy(body + 12, rest, bytes);
+    memcpy(body + READY_BYTES, rest, bytes);
     neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, src, dst,
-                     body, 12 + bytes, &lie);
+                     body, READY_BYTES + bytes, &lie);
 }
 
 /* What a neighbour says on entering the present collective, or not quite. */
@@ -113,18 +115,18 @@ static void push_enter(struct input *input)
 {
     static const struct lie truth;
     const struct collective *c = &world.node->collective;
-    uint8_t round = input_u8(input) % 4, body[16];
+    uint8_t round = input_u8(input) % 4, body[ENTER_BYTES];
     int8_t ahead = (int8_t)input_u8(input);
     uint8_t differ = input_u8(input);
 
-    put16(body, (uint16_t)(c->epoch + ahead));
-    body[2] = (uint8_t)(c->mine.operation + (differ & 1));
-    body[3] = round;
-    put32(body + 4, c->mine.bytes + (differ >> 1 & 1));
-    put32(body + 8, c->mine.root + (differ >> 2 & 1));
-    put32(body + 12, differ & 8 ? input_u32(input) : 0);
-    if (!(differ & 8))
-        body[14] = world.node->load.run;
+    uint32_t last = differ & 8 ? input_u32(input) : (uint32_t)world.node->load.run << 16;
+    enter_pack(body, &(struct enter_body){.epoch = (uint16_t)(c->epoch + ahead),
+                                          .operation = (uint8_t)(c->mine.operation + (differ & 1)),
+                                          .round = round,
+                                          .bytes = c->mine.bytes + (differ >> 1 & 1),
+                                          .root = c->mine.root + (differ >> 2 & 1),
+                                          .status = (int16_t)(last & 0xffff),
+                                          .run = (uint8_t)(last >> 16)});
     neighbour_packet(&world.neighbours[round % WORLD_DIMS], PACKET_ENTER,
                      node_id(world.node) ^ 1u << round, node_id(world.node), body, sizeof body,
                      &truth);
@@ -139,20 +141,21 @@ struct open {
 static void push_open_packet(struct neighbour *neighbour, const struct open *open,
                              const struct lie *lie)
 {
-    uint8_t body[PACKET_BODY_MAX] = {0};
+    uint8_t packet[PACKET_HEADER_BYTES + PACKET_BODY_MAX];
     uint32_t inlined = open->inlined < OPEN_INLINE_MAX ? open->inlined : OPEN_INLINE_MAX;
+    struct open_body told = {.length = open->length,
+                             .match = open->match,
+                             .tag = open->tag,
+                             .epoch = open->epoch,
+                             .flags = open->flags,
+                             .clock_ns = 1000000};
 
-    put32(body, open->length);
-    put32(body + 4, open->match);
-    put32(body + 8, open->tag);
-    put16(body + 12, open->epoch);
-    body[14] = open->flags;
-    put64(body + 16, 1000000);
     for (unsigned i = 0; i < TURNS_MAX; i++)
-        put16(body + 32 + 2 * i, open->turn);
-    memset(body + OPEN_BYTES - PACKET_HEADER_BYTES, 0x5a, inlined);
-    neighbour_packet(neighbour, PACKET_OPEN, open->src, open->dst, body,
-                     OPEN_BYTES - PACKET_HEADER_BYTES + inlined, lie);
+        told.turns[i] = open->turn;
+    open_pack(packet, &told);
+    memset(packet + OPEN_BYTES, 0x5a, inlined);
+    neighbour_packet(neighbour, PACKET_OPEN, open->src, open->dst, packet_body(packet),
+                     OPEN_BODY_BYTES + inlined, lie);
 }
 
 static void push_open(struct input *input)
@@ -222,9 +225,12 @@ static void push_answer(struct input *input)
 {
     static const struct lie truth;
     struct neighbour *neighbour = read_neighbour(input);
-    uint8_t what = input_u8(input), body[8];
+    uint8_t what = input_u8(input), body[ANSWER_BYTES];
 
-    put64(body, what & 1 ? 2000000 : (uint64_t)(int64_t)(int8_t)input_u8(input));
+    if (what & 1)
+        accept_pack(body, &(struct accept_body){2000000});
+    else
+        refuse_pack(body, &(struct refuse_body){(int8_t)input_u8(input)});
     neighbour_packet(neighbour, what & 1 ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body,
                      &truth);
 }
@@ -234,18 +240,21 @@ static void push_offer(struct input *input)
     struct neighbour *neighbour = read_neighbour(input);
     uint32_t from = read_place(input);
     struct lie lie = read_lie(input);
-    uint8_t differ = input_u8(input), body[OFFER_BYTES] = {0};
+    uint8_t differ = input_u8(input), body[OFFER_BYTES];
+    struct offer_body offer = {.entry = WORLD_IMAGE,
+                               .base = WORLD_IMAGE,
+                               .common_bytes = WORLD_IMAGE_BYTES,
+                               .block_bytes = WORLD_BLOCK_BYTES,
+                               .bss_end = WORLD_IMAGE + WORLD_IMAGE_BYTES};
+    uint32_t *const fields[] = {&offer.entry,       &offer.base, &offer.common_bytes,
+                                &offer.block_bytes, NULL,        &offer.bss_end};
 
-    put32(body, input_u8(input));
-    put32(body + 4, WORLD_IMAGE);
-    put32(body + 8, WORLD_IMAGE);
-    put32(body + 12, WORLD_IMAGE_BYTES);
-    put32(body + 16, WORLD_BLOCK_BYTES);
-    body[20] = input_u8(input);
-    put32(body + 24, WORLD_IMAGE + WORLD_IMAGE_BYTES);
-    for (unsigned field = 1; field < 7; field++)
-        if (differ >> field & 1 && field != 5)
-            put32(body + 4 * field, input_u32(input));
+    offer.want = input_u8(input);
+    offer.dims = input_u8(input);
+    for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (differ >> (i + 1) & 1 && fields[i])
+            *fields[i] = input_u32(input);
+    offer_pack(body, &offer);
     neighbour_packet(neighbour, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);
 }
 

@@ -7,8 +7,8 @@
 #include "router/channel_state.h"
 #include "router/crc.h"
 #include "router/frame.h"
-#include "router/packet_wire.h"
 #include "wire/bytes.h"
+#include "wire/packet.h"
 
 enum { WINDOW_BELIEVED = 1024 * 1024, CONTROL_BELIEVED = CONTROL_WINDOW * 64 };
 

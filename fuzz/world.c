@@ -7,7 +7,8 @@
 #include "network/network.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
+#include "wire/run.h"
 
 enum { STEPS_MAX = 20000 };
 
@@ -52,25 +53,24 @@ static void greet(struct world *world)
 static void download(struct world *world)
 {
     struct neighbour *host = &world->neighbours[WORLD_HOST_PORT];
-    uint8_t body[OPEN_BYTES] = {0}, data[WORLD_BLOCK_BYTES + WORLD_IMAGE_BYTES] = {0};
+    uint8_t offer[OFFER_BYTES], open[OPEN_BYTES], start[START_BYTES];
+    uint8_t data[WORLD_BLOCK_BYTES + WORLD_IMAGE_BYTES] = {0};
 
-    put32(body, 1);
-    put32(body + 4, WORLD_IMAGE);
-    put32(body + 8, WORLD_IMAGE);
-    put32(body + 12, WORLD_IMAGE_BYTES);
-    put32(body + 16, WORLD_BLOCK_BYTES);
-    put32(body + 24, WORLD_IMAGE + WORLD_IMAGE_BYTES);
-    neighbour_packet(host, PACKET_OFFER, ID_HOST, 0, body, OFFER_BYTES, &truth);
+    offer_pack(offer, &(struct offer_body){.want = 1,
+                                           .entry = WORLD_IMAGE,
+                                           .base = WORLD_IMAGE,
+                                           .common_bytes = WORLD_IMAGE_BYTES,
+                                           .block_bytes = WORLD_BLOCK_BYTES,
+                                           .bss_end = WORLD_IMAGE + WORLD_IMAGE_BYTES});
+    neighbour_packet(host, PACKET_OFFER, ID_HOST, 0, offer, sizeof offer, &truth);
     world_settle(world);
-    memset(body, 0, sizeof body);
-    put32(body, sizeof data);
-    put32(body + 4, 1);
-    body[14] = OPEN_IMAGE;
-    neighbour_packet(host, PACKET_OPEN, ID_HOST, 0, body, OPEN_BYTES - PACKET_HEADER_BYTES, &truth);
+    open_pack(open, &(struct open_body){.length = sizeof data, .match = 1, .flags = OPEN_IMAGE});
+    neighbour_packet(host, PACKET_OPEN, ID_HOST, 0, packet_body(open), OPEN_BODY_BYTES, &truth);
     world_settle(world);
     neighbour_frame(host, FRAME_DATA, FLAG_CHECKED | FLAG_LAST, data, sizeof data, &truth);
     world_settle(world);
-    neighbour_packet(host, PACKET_START, ID_HOST, 0, body, 8, &truth);
+    start_pack(start, &(struct start_body){0});
+    neighbour_packet(host, PACKET_START, ID_HOST, 0, start, sizeof start, &truth);
     world_settle(world);
     CHECK(node_program_runs(world->node));
 }

@@ -12,7 +12,6 @@
 
 #include "host/mesh_internal.h"
 #include "host/unwind.h"
-#include "wire/bytes.h"
 
 enum {
     NULL_PAGE_BYTES = 4096,
@@ -23,47 +22,40 @@ enum {
     STATUS_SOURCE = 0x40f,
     STATUS_DEBUG_EVENT = 2,
     STATUS_SIGNAL = 128, /* a signal's number is added, as shells do */
-    REGISTERS_AT = 12,
-    STACK_START_AT = 80,
     SP = 13,
     LR = 14,
     PC = 15
 };
 
-static uint32_t register_of(const uint8_t *body, unsigned number)
-{
-    return get32(body + REGISTERS_AT + 4 * number);
-}
-
 /* A large frame may reach over the guard below the stack: then sp, not the address, tells. */
-static uint32_t kind_of(const uint8_t *body)
+static uint32_t kind_of(const struct fault_body *fault)
 {
-    uint32_t kind = get32(body), sp = register_of(body, SP);
+    uint32_t kind = fault->kind, sp = fault->registers[SP];
 
-    if (kind == FAULT_PREFETCH && (get32(body + 8) & STATUS_SOURCE) == STATUS_DEBUG_EVENT) {
+    if (kind == FAULT_PREFETCH && (fault->status_register & STATUS_SOURCE) == STATUS_DEBUG_EVENT) {
         return KIND_BREAKPOINT;
     }
     return kind == FAULT_DATA && sp < target_memory.stack_base &&
-                   get32(body + 4) < target_memory.stack_base
+                   fault->address < target_memory.stack_base
                ? FAULT_STACK
                : kind;
 }
 
-int fault_status(const uint8_t *body)
+int fault_status(const struct fault_body *fault)
 {
-    switch (kind_of(body)) {
+    switch (kind_of(fault)) {
     case KIND_BREAKPOINT: return STATUS_BREAKPOINT;
     case FAULT_DIVIDE: return STATUS_DIVIDE;
     case FAULT_UNDEFINED: return STATUS_UNDEFINED;
-    case FAULT_SIGNAL: return STATUS_SIGNAL + (int)(register_of(body, 0) % STATUS_SIGNAL);
+    case FAULT_SIGNAL: return STATUS_SIGNAL + (int)(fault->registers[0] % STATUS_SIGNAL);
     default: return STATUS_MEMORY;
     }
 }
 
-static void describe_kind(uint32_t kind, const uint8_t *body, char *text, size_t room)
+static void describe_kind(uint32_t kind, const struct fault_body *fault, char *text, size_t room)
 {
     const struct target_memory *memory = &target_memory;
-    uint32_t address = get32(body + 4);
+    uint32_t address = fault->address;
     bool in_kernel = address >= memory->kernel_base && address < memory->kernel_end;
 
     switch (kind & ~(uint32_t)FAULT_KERNEL) {
@@ -83,10 +75,10 @@ static void describe_kind(uint32_t kind, const uint8_t *body, char *text, size_t
     case FAULT_UNDEFINED: snprintf(text, room, "undefined instruction"); break;
     case FAULT_DIVIDE: snprintf(text, room, "integer division by zero"); break;
     case FAULT_SIGNAL:
-        if (register_of(body, 0) == SIGABRT) {
+        if (fault->registers[0] == SIGABRT) {
             snprintf(text, room, "the program aborted");
         } else {
-            snprintf(text, room, "the program ended by signal %u", register_of(body, 0));
+            snprintf(text, room, "the program ended by signal %u", fault->registers[0]);
         }
         break;
     case FAULT_STACK: snprintf(text, room, "stack overflow at address 0x%08x", address); break;
@@ -99,7 +91,7 @@ static json_t *fault_members(const char *kind, uint32_t node)
     return json_pack("{s:s, s:[i]}", "kind", kind, "nodes", (int)node);
 }
 
-static void tell_registers(struct mesh *mesh, uint32_t node, const uint8_t *body)
+static void tell_registers(struct mesh *mesh, uint32_t node, const struct fault_body *fault)
 {
     for (unsigned row = 0; row < 4; row++) {
         char line[100];
@@ -111,14 +103,14 @@ static void tell_registers(struct mesh *mesh, uint32_t node, const uint8_t *body
                                                   "r12", "sp", "lr", "pc"};
 
             bytes += snprintf(line + bytes, sizeof line - (size_t)bytes, " %3s 0x%08x", names[i],
-                              register_of(body, i));
+                              fault->registers[i]);
         }
         mesh_emit_trouble(mesh, fault_members("registers", node), "  node %u:%s", (unsigned)node,
                           line);
     }
     mesh_emit_trouble(mesh, fault_members("registers", node),
-                      "  node %u: cpsr 0x%08x, fault status 0x%08x", (unsigned)node,
-                      get32(body + 76), get32(body + 8));
+                      "  node %u: cpsr 0x%08x, fault status 0x%08x", (unsigned)node, fault->cpsr,
+                      fault->status_register);
 }
 
 /* Whether what is around a place is told: the user's own calls, and of those into the library the
@@ -196,19 +188,17 @@ void mesh_describe_place(const struct mesh *mesh, uint32_t pc, uint32_t lr,
 }
 
 /* The same of a fault, from its registers and its piece of the stack. */
-static bool describe_fault(const struct mesh *mesh, const struct mesh_packet *packet, uint32_t kind,
+static bool describe_fault(const struct mesh *mesh, const struct fault_body *fault, uint32_t kind,
                            char text[PLACE_TEXT_MAX])
 {
     uint32_t registers[ARM_REGISTERS];
     struct unwind from = {.registers = registers,
-                          .stack_start = get32(packet->body + STACK_START_AT),
-                          .stack_bytes = packet->bytes - FAULT_BYTES,
-                          .stack = packet->body + FAULT_BYTES};
+                          .stack_start = fault->line,
+                          .stack_bytes = fault->tail_bytes,
+                          .stack = fault->tail};
     bool trap = kind == FAULT_DIVIDE || kind == FAULT_SIGNAL;
 
-    for (unsigned i = 0; i < ARM_REGISTERS; i++) {
-        registers[i] = register_of(packet->body, i);
-    }
+    memcpy(registers, fault->registers, sizeof registers);
     if (kind == FAULT_DIVIDE) { /* the trap was jumped to: lr is where the program divided */
         registers[PC] = 0;
     }
@@ -228,39 +218,38 @@ static void describe_kernel(const struct mesh *mesh, uint32_t pc, char text[PLAC
     symbols_close(symbols);
 }
 
-void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet)
+void mesh_tell_fault(struct mesh *mesh, uint32_t rank, const struct fault_body *fault)
 {
-    const uint8_t *body = packet->body;
-    uint32_t kind = kind_of(body), pc = register_of(body, PC);
-    unsigned node = packet->node;
+    uint32_t kind = kind_of(fault), pc = fault->registers[PC];
+    unsigned node = rank;
     bool kernel = kind >= FAULT_KERNEL;
     char what[100], at[20] = "", place[PLACE_TEXT_MAX] = "";
 
     if (kind == FAULT_CHECK) {
-        uint32_t bytes = packet->bytes - FAULT_BYTES;
+        uint32_t bytes = fault->tail_bytes;
         char file[KERNEL_FILE_MAX] = "";
 
-        memcpy(file, body + FAULT_BYTES, bytes < sizeof file - 1 ? bytes : sizeof file - 1);
+        memcpy(file, fault->tail, bytes < sizeof file - 1 ? bytes : sizeof file - 1);
         mesh_emit_trouble(mesh, fault_members("kernel-check", node),
                           "node %u (rank %u): the kernel broke its own promise at %s:%u", node,
-                          node, file, get32(body + 80));
+                          node, file, fault->line);
         return;
     }
-    describe_kind(kind, body, what, sizeof what);
+    describe_kind(kind, fault, what, sizeof what);
     if (kernel) {
         describe_kernel(mesh, pc, place);
     }
-    bool known = !kernel && describe_fault(mesh, packet, kind, place);
+    bool known = !kernel && describe_fault(mesh, fault, kind, place);
     json_t *members = fault_members(kernel ? "kernel-fault" : "fault", node);
-    json_object_set_new(members, "address", json_integer(get32(body + 4)));
+    json_object_set_new(members, "address", json_integer(fault->address));
     json_object_set_new(members, "pc", json_integer(pc & ~1U));
-    json_object_set_new(members, "status", json_integer(fault_status(body)));
+    json_object_set_new(members, "status", json_integer(fault_status(fault)));
     if (!known && kind != FAULT_PREFETCH) { /* else the place says it, or the address */
         snprintf(at, sizeof at, ", pc 0x%08x", pc & ~1U);
     }
     mesh_emit_trouble(mesh, members, "node %u (rank %u): %s%s%s%s", node, node,
                       kernel ? "kernel fault: " : "", what, at, place);
     if (mesh->options.verbose) {
-        tell_registers(mesh, packet->node, body);
+        tell_registers(mesh, rank, fault);
     }
 }

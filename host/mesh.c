@@ -11,7 +11,6 @@
 #include "host/mesh_internal.h"
 #include "router/notice.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 json_t *mesh_text(const char *text, size_t bytes)
 {
@@ -98,35 +97,72 @@ void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase)
     }
 }
 
+static void take_links(struct mesh *mesh, const struct notice *notice)
+{
+    struct links_body links;
+
+    if (links_unpack(notice->body, notice->bytes, &links)) {
+        mesh_boot_links(mesh, notice->src, &links);
+    }
+}
+
+static void take_dead_link(struct mesh *mesh, const struct notice *notice)
+{
+    struct link_dead_body dead;
+
+    if (link_dead_unpack(notice->body, notice->bytes, &dead)) {
+        mesh_link_died(mesh, notice->src,
+                       dead.port < mesh->options.network.ports
+                           ? notice->src ^ UINT32_C(1) << dead.port
+                           : ID_HOST,
+                       dead.reason);
+    }
+}
+
+static void take_state(struct mesh *mesh, const struct notice *notice)
+{
+    struct state_body state;
+
+    if (state_unpack(notice->body, notice->bytes, &state)) {
+        mesh_query_state(mesh, notice->src, &state);
+    }
+}
+
+/* What a node says of the download. */
+static void take_load(struct mesh *mesh, const struct notice *notice)
+{
+    struct ready_body ready;
+    struct word_body word;
+    struct receipt_body receipt;
+
+    if (notice->packet_kind == PACKET_READY) {
+        if (ready_unpack(notice->body, notice->bytes, &ready)) {
+            mesh_load_ready(mesh, notice->src, &ready);
+        }
+    } else if (notice->packet_kind == PACKET_RECEIPT) {
+        if (receipt_unpack(notice->body, notice->bytes, &receipt)) {
+            mesh_load_receipt(mesh, notice->src, &receipt);
+        }
+    } else if (word_unpack(notice->body, notice->bytes, &word)) {
+        mesh_load_word(mesh, notice->src, notice->packet_kind, &word);
+    }
+}
+
 static void take_packet(struct mesh *mesh, const struct notice *notice)
 {
-    const uint8_t *bytes = notice->packet;
-    struct mesh_packet packet = {.kind = bytes[0],
-                                 .node = get32(bytes + 4),
-                                 .body = bytes + PACKET_HEADER_BYTES,
-                                 .bytes = get16(bytes + 2)};
-
-    if (packet.node >= mesh->options.network.nodes) {
+    if (notice->src >= mesh->options.network.nodes) {
         return;
     }
-    mesh->nodes[packet.node].silent_us = 0;
-    switch (packet.kind) {
-    case PACKET_LINKS: mesh_boot_packet(mesh, &packet); break;
+    mesh->nodes[notice->src].silent_us = 0;
+    switch (notice->packet_kind) {
+    case PACKET_LINKS: take_links(mesh, notice); break;
     case PACKET_READY:
     case PACKET_LATER:
     case PACKET_GONE:
-    case PACKET_RECEIPT: mesh_load_packet(mesh, &packet); break;
-    case PACKET_STATE: mesh_query_packet(mesh, &packet); break;
-    case PACKET_LINK_DEAD:
-        if (packet.bytes >= LINK_DEAD_BYTES) {
-            mesh_link_died(mesh, packet.node,
-                           packet.body[0] < mesh->options.network.ports
-                               ? packet.node ^ UINT32_C(1) << packet.body[0]
-                               : ID_HOST,
-                           packet.body[1]);
-        }
-        break;
-    default: mesh_run_packet(mesh, &packet); break;
+    case PACKET_RECEIPT: take_load(mesh, notice); break;
+    case PACKET_STATE: take_state(mesh, notice); break;
+    case PACKET_LINK_DEAD: take_dead_link(mesh, notice); break;
+    default: mesh_run_packet(mesh, notice); break;
     }
 }
 

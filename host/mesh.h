@@ -28,7 +28,9 @@
 #include "host/line.h"
 #include "host/message.h"
 #include "host/report.h"
-#include "node/host_wire.h"
+#include "wire/message.h"
+#include "wire/report.h"
+#include "wire/run.h"
 
 enum {
     /* A longer line is shown in pieces. */
@@ -44,12 +46,6 @@ enum {
 };
 
 enum mesh_phase { MESH_BOOT, MESH_READY, MESH_DOWNLOAD, MESH_RUN, MESH_PHASES };
-
-struct mesh_port {
-    uint8_t state; /* enum link_state */
-    uint8_t peer_port;
-    uint32_t peer;
-};
 
 struct mesh_text {
     char *data;
@@ -72,7 +68,7 @@ struct mesh_node {
     bool was_reset;                 /* through a debugger, after the boot */
     char resetter[JTAG_HOLDER_MAX]; /* who did that */
     bool links_told, links_complete, links_right;
-    struct mesh_port ports[MACHINE_PORTS_MAX];
+    struct links_port ports[MACHINE_PORTS_MAX];
     bool receipted;
     uint64_t silent_us; /* since its last packet in a download, as mesh_time.c counts */
     bool running;       /* told to start, not ended */
@@ -81,7 +77,7 @@ struct mesh_node {
     int exit_untold;  /* status other than 0 that the user has not been told of */
     bool state_known; /* since the last query */
     bool asked;       /* QUERY has been sent, STATE has not come */
-    uint8_t state[STATE_BYTES];
+    struct state_body state;
     unsigned report_count;
     struct mesh_console console;
 };

@@ -16,7 +16,6 @@
 
 #include "host/mesh_internal.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 enum {
     CROSSED_GRACE_MS = 1000, /* nothing mends a crossed cable: only more words are waited for */
@@ -41,7 +40,7 @@ static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned
                               size_t room)
 {
     const struct mesh_node *node = &mesh->nodes[number];
-    const struct mesh_port *found = &node->ports[port];
+    const struct links_port *found = &node->ports[port];
     const struct network *network = &mesh->options.network;
     bool host_link = port == network->ports;
     uint32_t expected = host_link ? ID_HOST : network_neighbour(network, number, port);
@@ -75,7 +74,7 @@ static const char *port_fault(const struct mesh *mesh, uint32_t number, unsigned
 static struct cable_end claim(const struct mesh *mesh, uint32_t number, unsigned port)
 {
     const struct mesh_node *node = &mesh->nodes[number];
-    const struct mesh_port *found = &node->ports[port];
+    const struct links_port *found = &node->ports[port];
 
     return (struct cable_end){.known = node->links_told &&
                                        (found->state == LINK_UP || found->state == LINK_CROSSED) &&
@@ -460,27 +459,22 @@ static bool has_crossed(const struct mesh_node *node, unsigned ports)
     return false;
 }
 
-void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet)
+void mesh_boot_links(struct mesh *mesh, uint32_t rank, const struct links_body *links)
 {
-    struct mesh_node *node = &mesh->nodes[packet->node];
-    unsigned ports = machine_ports(&mesh->options.network, packet->node);
+    struct mesh_node *node = &mesh->nodes[rank];
+    unsigned ports = machine_ports(&mesh->options.network, rank);
 
-    if (packet->bytes < LINKS_HEADER_BYTES + ports * LINKS_PORT_BYTES || packet->body[0] < ports) {
+    if (links->port_count < ports) {
         return;
     }
     node->links_told = true;
-    node->links_complete = packet->body[1] != 0;
-    for (unsigned p = 0; p < ports; p++) {
-        const uint8_t *body = packet->body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
-
-        node->ports[p] =
-            (struct mesh_port){.state = body[0], .peer_port = body[1], .peer = get32(body + 4)};
-    }
+    node->links_complete = links->complete;
+    memcpy(node->ports, links->ports, ports * sizeof node->ports[0]);
     if (mesh->phase != MESH_BOOT || mesh->broken) {
         return;
     }
     mesh->nodes_right -= node->links_right;
-    node->links_right = node_is_right(mesh, packet->node);
+    node->links_right = node_is_right(mesh, rank);
     mesh->nodes_right += node->links_right;
     mesh_emit_progress(mesh, "boot", mesh->nodes_right, mesh->options.network.nodes);
     mesh_boot_check(mesh);

@@ -12,7 +12,6 @@
 #include "drivers/check.h"
 #include "host/mesh_internal.h"
 #include "include/ecube/abi.h"
-#include "wire/bytes.h"
 
 enum {
     TOLD_LATE_MAX = CONSOLE_WINDOW / 4, /* bytes taken that a node may not know of yet */
@@ -24,7 +23,7 @@ static void tell_taken(struct mesh *mesh, uint32_t rank)
 {
     struct mesh_console *console = &mesh->nodes[rank].console;
     uint32_t begun = 0, taken = console->written;
-    uint8_t body[TAKEN_BYTES] = {0};
+    uint8_t body[TAKEN_BYTES];
 
     for (unsigned i = 0; i < MESH_STREAMS; i++) {
         begun += console->lines[i].bytes;
@@ -36,8 +35,7 @@ static void tell_taken(struct mesh *mesh, uint32_t rank)
         return;
     }
     console->told = taken;
-    put32(body, taken);
-    body[4] = (uint8_t)mesh->job_number;
+    taken_pack(body, &(struct taken_body){.bytes = taken, .run = (uint8_t)mesh->job_number});
     mesh_send(mesh, PACKET_TAKEN, rank, body, sizeof body);
 }
 
@@ -101,32 +99,31 @@ static void add_text(struct mesh_text *text, const uint8_t *data, uint32_t bytes
     text->bytes += bytes;
 }
 
-void mesh_take_console(struct mesh *mesh, const struct mesh_packet *packet)
+void mesh_take_console(struct mesh *mesh, uint32_t rank, const struct console_body *told)
 {
-    struct mesh_console *console = &mesh->nodes[packet->node].console;
-    unsigned stream = packet->body[0] == ECUBE_STREAM_ERROR;
+    struct mesh_console *console = &mesh->nodes[rank].console;
+    unsigned stream = told->stream == ECUBE_STREAM_ERROR;
     struct mesh_text *text = &console->lines[stream];
-    uint32_t at = 1;
+    uint32_t at = 0;
 
-    if (packet->bytes == 0 ||
-        console->received - console->told + packet->bytes - 1 > CONSOLE_WINDOW) {
+    if (console->received - console->told + told->text_bytes > CONSOLE_WINDOW) {
         return; /* a node that keeps to the rules sends no such packet */
     }
-    while (at < packet->bytes) {
-        const uint8_t *from = packet->body + at, *end = memchr(from, '\n', packet->bytes - at);
-        uint32_t bytes = end ? (uint32_t)(end - from) : packet->bytes - at;
+    while (at < told->text_bytes) {
+        const uint8_t *from = told->text + at, *end = memchr(from, '\n', told->text_bytes - at);
+        uint32_t bytes = end ? (uint32_t)(end - from) : told->text_bytes - at;
 
         if (text->bytes + bytes > CONSOLE_LINE_MAX) {
-            show_line(mesh, packet->node, stream, whole_bytes(text->data, text->bytes), false);
+            show_line(mesh, rank, stream, whole_bytes(text->data, text->bytes), false);
         }
         add_text(text, from, bytes);
         console->received += bytes + (end != NULL);
         if (end) {
-            show_line(mesh, packet->node, stream, text->bytes, true);
+            show_line(mesh, rank, stream, text->bytes, true);
         }
         at += bytes + (end != NULL);
     }
-    tell_taken(mesh, packet->node);
+    tell_taken(mesh, rank);
 }
 
 void mesh_console_begin(struct mesh *mesh, uint32_t rank)

@@ -6,32 +6,7 @@
 #include "host/mesh.h"
 #include "host/symbols.h"
 
-/* One packet from a node, its length already checked against the buffer. */
-struct mesh_packet {
-    uint8_t kind;
-    uint32_t node;
-    const uint8_t *body;
-    uint32_t bytes;
-};
-
 enum { PLACE_TEXT_MAX = 5 * (SYMBOL_TEXT_MAX + 20) }; /* five calls */
-
-/* A node's last answer (STATE of host_wire.h). */
-struct node_state {
-    uint8_t program, wait, transfer, requests;
-    int32_t peer, tag, status;
-    uint32_t bytes;
-    uint64_t model_ns;
-    uint32_t pc, lr;
-    uint64_t left_us;
-    bool delivered, polls; /* enum state_flag */
-    uint32_t progress;
-    struct {
-        uint8_t stage, operation;
-        uint32_t bytes, root, peer;
-        unsigned step, steps;
-    } collective;
-};
 
 /* mesh.c */
 void mesh_enter_phase(struct mesh *mesh, enum mesh_phase phase);
@@ -84,10 +59,14 @@ void mesh_boot_check(struct mesh *mesh);
 void mesh_boot_begin(struct mesh *mesh);
 void mesh_boot_tick(struct mesh *mesh, uint64_t passed_us);
 void mesh_boot_timeout(struct mesh *mesh);
-void mesh_boot_packet(struct mesh *mesh, const struct mesh_packet *packet);
+/* A node has told of its links. */
+void mesh_boot_links(struct mesh *mesh, uint32_t rank, const struct links_body *links);
 
 /* mesh_load.c */
-void mesh_load_packet(struct mesh *mesh, const struct mesh_packet *packet);
+/* Answers to an offer: READY, or LATER or GONE; and a receipt. */
+void mesh_load_ready(struct mesh *mesh, uint32_t rank, const struct ready_body *ready);
+void mesh_load_word(struct mesh *mesh, uint32_t rank, uint8_t kind, const struct word_body *word);
+void mesh_load_receipt(struct mesh *mesh, uint32_t rank, const struct receipt_body *receipt);
 void mesh_load_notice(struct mesh *mesh, const struct notice *notice);
 void mesh_load_advance(struct mesh *mesh);
 void mesh_load_tick(struct mesh *mesh, uint64_t passed_us);
@@ -97,13 +76,14 @@ void mesh_job_free(struct mesh *mesh);
 
 /* mesh_run.c */
 void mesh_run_begin(struct mesh *mesh);
-void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet);
+/* What nodes tell of their programs. */
+void mesh_run_packet(struct mesh *mesh, const struct notice *notice);
 void mesh_run_timeout(struct mesh *mesh);
 void mesh_job_end(struct mesh *mesh, int status);
 void mesh_tell_exits(struct mesh *mesh);
 
 /* mesh_console.c */
-void mesh_take_console(struct mesh *mesh, const struct mesh_packet *packet);
+void mesh_take_console(struct mesh *mesh, uint32_t rank, const struct console_body *told);
 /* Before a program starts, and when its memory is to be freed. */
 void mesh_console_begin(struct mesh *mesh, uint32_t rank);
 /* The program is over: shows what it has begun to print. */
@@ -111,10 +91,11 @@ void mesh_console_end(struct mesh *mesh, uint32_t rank);
 
 /* mesh_query.c */
 /* Two neighbours have entered different collectives. */
-void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet);
+void mesh_tell_disagreement(struct mesh *mesh, uint32_t rank, const struct disagree_body *told);
 /* Asks one node for its STATE, if it lives and owes no answer. */
 void mesh_ask(struct mesh *mesh, uint32_t rank);
-void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet);
+/* A node has answered. */
+void mesh_query_state(struct mesh *mesh, uint32_t rank, const struct state_body *state);
 /* What each program does; when nothing moves (stands), also who waits in a circle. */
 void mesh_tell_waits(struct mesh *mesh, bool stands);
 /* Takes note of what the nodes have answered. False when one of them does not wait, else true and
@@ -125,7 +106,6 @@ enum { MESH_TICKS_PER_S = 5 };
 void mesh_watch_tick(struct mesh *mesh);
 
 /* mesh_state.c */
-struct node_state mesh_state_of(const struct mesh_node *node);
 /* "broadcast of 4 bytes with root 1" */
 void mesh_collective_text(char *text, size_t room, uint32_t operation, uint32_t bytes,
                           uint32_t root);
@@ -138,8 +118,8 @@ void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place
                          char text[DOING_TEXT_MAX]);
 
 /* fault.c */
-int fault_status(const uint8_t *body);
-void mesh_tell_fault(struct mesh *mesh, const struct mesh_packet *packet);
+int fault_status(const struct fault_body *fault);
+void mesh_tell_fault(struct mesh *mesh, uint32_t rank, const struct fault_body *fault);
 /* " in f (a.c:3), called from g (b.c:4)", as far as that is known of the program's pc and lr. */
 void mesh_describe_place(const struct mesh *mesh, uint32_t pc, uint32_t lr,
                          char text[PLACE_TEXT_MAX]);

@@ -15,7 +15,6 @@
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 enum {
     OFFER_RETRY_MS = 20,
@@ -83,9 +82,7 @@ static void fill_block(uint8_t *block, uint32_t rank, uint32_t size,
     const char *name = strrchr(request->path, '/');
     uint8_t *text = block + BLOCK_HEADER_BYTES;
 
-    put32(block, rank);
-    put32(block + 4, size);
-    put32(block + 8, request->argument_count + 1);
+    block_pack(block, &(struct block_header){rank, size, request->argument_count + 1});
     name = name ? name + 1 : request->path;
     memcpy(text, name, strlen(name) + 1);
     text += strlen(name) + 1;
@@ -171,16 +168,17 @@ static json_t *error_members(const char *kind, uint32_t node, int error)
 static void send_offer(struct mesh *mesh, unsigned index)
 {
     const struct mesh_job *job = &mesh->job;
-    uint8_t body[OFFER_BYTES] = {0};
+    struct offer_body offer = {.want = want_of(mesh, index),
+                               .entry = job->image.entry,
+                               .base = job->image.base,
+                               .common_bytes = job->image.bytes,
+                               .block_bytes = job->block_bytes,
+                               .dims = (uint8_t)__builtin_ctz(job->plan.messages[index].count),
+                               .run = (uint8_t)mesh->job_number,
+                               .bss_end = job->image.bss_end};
+    uint8_t body[OFFER_BYTES];
 
-    put32(body, want_of(mesh, index));
-    put32(body + 4, job->image.entry);
-    put32(body + 8, job->image.base);
-    put32(body + 12, job->image.bytes);
-    put32(body + 16, job->block_bytes);
-    body[20] = (uint8_t)__builtin_ctz(job->plan.messages[index].count);
-    body[21] = (uint8_t)mesh->job_number;
-    put32(body + 24, job->image.bss_end);
+    offer_pack(body, &offer);
     mesh_send(mesh, PACKET_OFFER, job->plan.messages[index].root, body, sizeof body);
 }
 
@@ -359,28 +357,28 @@ static void digest_of(const struct mesh_job *job, uint32_t rank, uint8_t digest[
     sha256_digest(&context, DIGEST_BYTES, digest);
 }
 
-static void take_receipt(struct mesh *mesh, const struct mesh_packet *packet)
+void mesh_load_receipt(struct mesh *mesh, uint32_t rank, const struct receipt_body *receipt)
 {
     struct mesh_job *job = &mesh->job;
-    struct mesh_node *node = &mesh->nodes[packet->node];
-    int status = (int)get32(packet->body);
-    uint64_t model_ns = get64(packet->body + 8);
+    struct mesh_node *node = &mesh->nodes[rank];
+    int status = receipt->status;
+    uint64_t model_ns = receipt->model_ns;
     uint8_t digest[DIGEST_BYTES];
 
-    if (mesh->broken || node->receipted) {
+    if (mesh->phase != MESH_DOWNLOAD || mesh->broken || node->receipted) {
         return;
     }
     if (status != E_OK) {
-        mesh_fail(mesh, error_members("download-failed", packet->node, status),
-                  "download to node %u (rank %u) failed: %s", (unsigned)packet->node,
-                  (unsigned)packet->node, status_text(status));
+        mesh_fail(mesh, error_members("download-failed", rank, status),
+                  "download to node %u (rank %u) failed: %s", (unsigned)rank, (unsigned)rank,
+                  status_text(status));
         return;
     }
-    digest_of(job, packet->node, digest);
-    if (memcmp(digest, packet->body + 16, DIGEST_BYTES) != 0) {
-        mesh_fail(mesh, node_members("download-wrong", packet->node),
+    digest_of(job, rank, digest);
+    if (memcmp(digest, receipt->digest, DIGEST_BYTES) != 0) {
+        mesh_fail(mesh, node_members("download-wrong", rank),
                   "download to node %u (rank %u) failed: the node holds other bytes than were sent",
-                  (unsigned)packet->node, (unsigned)packet->node);
+                  (unsigned)rank, (unsigned)rank);
         return;
     }
     node->receipted = true;
@@ -406,33 +404,38 @@ static void on_offer_retry(uv_timer_t *timer)
     host_links_pump(&mesh->host);
 }
 
-void mesh_load_packet(struct mesh *mesh, const struct mesh_packet *packet)
+/* Whether a node answers for a message that it has been offered: which. */
+static bool is_offered(const struct mesh *mesh, uint32_t rank, uint32_t want, unsigned *index)
 {
-    struct mesh_job *job = &mesh->job;
+    const struct mesh_job *job = &mesh->job;
+
+    *index = want - want_of(mesh, 0);
+    return mesh->phase == MESH_DOWNLOAD && *index < job->plan.count &&
+           job->message_state[*index] == MESSAGE_OFFERED && rank == job->plan.messages[*index].root;
+}
+
+void mesh_load_ready(struct mesh *mesh, uint32_t rank, const struct ready_body *ready)
+{
     unsigned index;
 
-    if (mesh->phase != MESH_DOWNLOAD || packet->bytes < 4) {
+    if (is_offered(mesh, rank, ready->want, &index)) {
+        mesh->job.message_match[index] = ready->match;
+        mesh->job.message_state[index] = MESSAGE_READY;
+    }
+}
+
+void mesh_load_word(struct mesh *mesh, uint32_t rank, uint8_t kind, const struct word_body *word)
+{
+    unsigned index;
+
+    if (!is_offered(mesh, rank, word->want, &index)) {
         return;
     }
-    if (packet->kind == PACKET_RECEIPT) {
-        if (packet->bytes >= RECEIPT_BYTES) {
-            take_receipt(mesh, packet);
-        }
-        return;
-    }
-    index = get32(packet->body) - want_of(mesh, 0);
-    if (index >= job->plan.count || job->message_state[index] != MESSAGE_OFFERED ||
-        packet->node != job->plan.messages[index].root) {
-        return;
-    }
-    if (packet->kind == PACKET_READY && packet->bytes >= 12) {
-        job->message_match[index] = get32(packet->body + 4);
-        job->message_state[index] = MESSAGE_READY;
-    } else if (packet->kind == PACKET_LATER) {
+    if (kind == PACKET_LATER) {
         uv_timer_start(&mesh->tick_timer, on_offer_retry, OFFER_RETRY_MS, 0);
-    } else if (packet->kind == PACKET_GONE && !mesh->broken) {
-        mesh_fail(mesh, node_members("download-refused", packet->node),
-                  "node %u (rank %u) refused the download: it runs a program",
-                  (unsigned)packet->node, (unsigned)packet->node);
+    } else if (kind == PACKET_GONE && !mesh->broken) {
+        mesh_fail(mesh, node_members("download-refused", rank),
+                  "node %u (rank %u) refused the download: it runs a program", (unsigned)rank,
+                  (unsigned)rank);
     }
 }

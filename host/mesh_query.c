@@ -6,7 +6,6 @@
 
 #include "drivers/check.h"
 #include "host/mesh_internal.h"
-#include "wire/bytes.h"
 
 enum {
     WAITS_TOLD_MAX = 16,
@@ -96,37 +95,31 @@ void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh
     host_links_pump(&mesh->host);
 }
 
-void mesh_query_packet(struct mesh *mesh, const struct mesh_packet *packet)
+void mesh_query_state(struct mesh *mesh, uint32_t rank, const struct state_body *state)
 {
-    struct mesh_node *node = &mesh->nodes[packet->node];
+    struct mesh_node *node = &mesh->nodes[rank];
     bool all = true;
 
-    if (packet->bytes < STATE_BYTES) {
-        return;
-    }
-    memcpy(node->state, packet->body, STATE_BYTES);
+    node->state = *state;
     node->state_known = true;
     node->asked = false;
-    uint64_t model_ns = mesh_state_of(node).model_ns;
-    mesh->model_ns = model_ns > mesh->model_ns ? model_ns : mesh->model_ns;
-    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
-        all &=
-            mesh->nodes[rank].state_known || mesh->nodes[rank].dead || mesh_is_halted(mesh, rank);
+    mesh->model_ns = state->model_ns > mesh->model_ns ? state->model_ns : mesh->model_ns;
+    for (uint32_t i = 0; i < mesh->options.network.nodes; i++) {
+        all &= mesh->nodes[i].state_known || mesh->nodes[i].dead || mesh_is_halted(mesh, i);
     }
     if (all) {
         finish_query(mesh);
     }
 }
 
-void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet)
+void mesh_tell_disagreement(struct mesh *mesh, uint32_t rank, const struct disagree_body *told)
 {
     char own[80], other[80];
-    unsigned node = packet->node, neighbour = get32(packet->body);
+    unsigned node = rank, neighbour = told->neighbour;
 
-    mesh_collective_text(own, sizeof own, packet->body[20], get32(packet->body + 4),
-                         get32(packet->body + 8));
-    mesh_collective_text(other, sizeof other, packet->body[21], get32(packet->body + 12),
-                         get32(packet->body + 16));
+    mesh_collective_text(own, sizeof own, told->own.operation, told->own.bytes, told->own.root);
+    mesh_collective_text(other, sizeof other, told->other.operation, told->other.bytes,
+                         told->other.root);
     mesh_emit_trouble(
         mesh,
         json_pack("{s:s, s:[i, i]}", "kind", "collectives-disagree", "nodes", (int)node,
@@ -138,20 +131,20 @@ void mesh_tell_disagreement(struct mesh *mesh, const struct mesh_packet *packet)
 /* The rank that a program waits for, when it is one whose program runs; else its own. */
 static uint32_t awaited(const struct mesh *mesh, uint32_t rank)
 {
-    struct node_state state = mesh_state_of(&mesh->nodes[rank]);
+    const struct state_body *state = &mesh->nodes[rank].state;
 
     if (!mesh->nodes[rank].state_known || !mesh->nodes[rank].running) {
         return rank;
     }
-    if (state.wait == WAIT_COLLECTIVE) {
+    if (state->wait == WAIT_COLLECTIVE) {
         return mesh_missing(mesh, rank);
     }
-    if ((state.wait != WAIT_SEND && state.wait != WAIT_RECEIVE) ||
-        state.transfer == TRANSFER_MOVES || state.peer < 0 ||
-        state.peer >= (int32_t)mesh->options.network.nodes) {
+    if ((state->wait != WAIT_SEND && state->wait != WAIT_RECEIVE) ||
+        state->transfer == TRANSFER_MOVES || state->peer < 0 ||
+        state->peer >= (int32_t)mesh->options.network.nodes) {
         return rank;
     }
-    return (uint32_t)state.peer;
+    return (uint32_t)state->peer;
 }
 
 /* Says that programs wait for each other: "0 for 1 for 2 for 0". The walk from a node comes into a
@@ -223,6 +216,23 @@ static uint64_t fnv_1a(uint64_t hash, const uint8_t *bytes, unsigned count)
     return hash;
 }
 
+/* Adds what shows whether a node moves: its progress, and of one whose program runs all that it has
+ * said but flags and the other counters. */
+static uint64_t add_state(uint64_t digest, const struct mesh_node *node)
+{
+    struct state_body shown = {0};
+    uint8_t bytes[STATE_BYTES];
+
+    if (node->running) {
+        shown = node->state;
+        shown.flags = 0;
+        memset(shown.counters, 0, sizeof shown.counters);
+    }
+    shown.counters[COUNTER_PROGRESS] = node->dead ? 0 : node->state.counters[COUNTER_PROGRESS];
+    state_pack(bytes, &shown);
+    return fnv_1a(digest, bytes, sizeof bytes);
+}
+
 /* What the nodes say together. */
 struct look {
     uint64_t digest; /* of states and progress: when it is the same twice, nothing has moved */
@@ -238,29 +248,23 @@ static bool all_wait(const struct mesh *mesh, struct look *look)
 
     for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         const struct mesh_node *node = &mesh->nodes[rank];
-        struct node_state state = mesh_state_of(node);
+        const struct state_body *state = &node->state;
 
         if (!node->state_known && !node->dead) {
             return false;
         }
-        if (!node->dead) { /* also one whose program has ended: its kernel passes on */
-            uint8_t progress[4];
-
-            put32(progress, state.progress);
-            look->digest = fnv_1a(look->digest, progress, sizeof progress);
-            look->delivered &= state.delivered;
-        }
+        /* also of one whose program has ended: its kernel passes on */
+        look->digest = add_state(look->digest, node);
+        look->delivered &= node->dead || state->flags & STATE_DELIVERED;
         if (!node->running) {
             continue;
         }
-        if (state.program != PROGRAM_RUNNING || state.wait == WAIT_NOTHING ||
-            state.wait == WAIT_CONSOLE || state.wait == WAIT_SLEEP || state.wait == WAIT_READER) {
+        if (state->program != PROGRAM_RUNNING || state->wait == WAIT_NOTHING ||
+            state->wait == WAIT_CONSOLE || state->wait == WAIT_SLEEP ||
+            state->wait == WAIT_READER) {
             return false;
         }
-        look->polls |= state.polls;
-        look->digest = fnv_1a(look->digest, node->state, STATE_FLAGS_AT);
-        look->digest = fnv_1a(look->digest, node->state + STATE_FLAGS_AT + 1,
-                              STATE_COUNTERS_AT - STATE_FLAGS_AT - 1);
+        look->polls |= (state->flags & STATE_POLLS) != 0;
     }
     return true;
 }

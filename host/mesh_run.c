@@ -6,7 +6,6 @@
 #include "drivers/check.h"
 #include "host/mesh_internal.h"
 #include "host/verbs.h"
-#include "wire/bytes.h"
 
 enum { TICK_MS = 1000 / MESH_TICKS_PER_S, EXITS_TOLD_MAX = 4 };
 
@@ -161,13 +160,14 @@ void mesh_run_timeout(struct mesh *mesh)
 void mesh_run_begin(struct mesh *mesh)
 {
     uint32_t nodes = mesh->options.network.nodes;
-    uint8_t clock[8]; /* every program starts at the time when the last node had its data */
+    /* every program starts at the time when the last node had its data */
+    uint8_t start[START_BYTES];
 
     if (mesh->job.cancelled) {
         mesh_job_end(mesh, mesh->job.status);
         return;
     }
-    put64(clock, mesh->model_ns);
+    start_pack(start, &(struct start_body){mesh->model_ns});
     mesh_enter_phase(mesh, MESH_RUN);
     mesh->activity = mesh->activity_seen = 0;
     mesh->stall_count = mesh->quiet_ticks = mesh->ticks = 0;
@@ -180,7 +180,7 @@ void mesh_run_begin(struct mesh *mesh)
         node->exit_untold = 0;
         node->report_count = 0;
         mesh_console_begin(mesh, rank);
-        mesh_send(mesh, PACKET_START, rank, clock, sizeof clock);
+        mesh_send(mesh, PACKET_START, rank, start, sizeof start);
     }
     mesh_emit_progress(mesh, "run", 0, nodes);
     uv_timer_start(&mesh->tick_timer, tick, TICK_MS, TICK_MS);
@@ -204,12 +204,14 @@ static void node_ended(struct mesh *mesh, uint32_t rank, int status)
     }
 }
 
-static void take_report(struct mesh *mesh, const struct mesh_packet *packet)
+static void take_report(struct mesh *mesh, const struct notice *notice)
 {
-    struct mesh_node *node = &mesh->nodes[packet->node];
+    struct mesh_node *node = &mesh->nodes[notice->src];
     unsigned before = mesh->job.reports.count;
+    struct report_body told;
 
-    if (!report_add(&mesh->job.reports, node->report_count, packet->body, packet->bytes)) {
+    if (!report_unpack(notice->body, notice->bytes, &told) ||
+        !report_add(&mesh->job.reports, node->report_count, &told)) {
         return;
     }
     node->report_count++;
@@ -220,43 +222,71 @@ static void take_report(struct mesh *mesh, const struct mesh_packet *packet)
     }
 }
 
-void mesh_run_packet(struct mesh *mesh, const struct mesh_packet *packet)
+static void take_console(struct mesh *mesh, const struct notice *notice)
 {
-    if (packet->kind == PACKET_FAULT && packet->bytes >= FAULT_BYTES &&
-        get32(packet->body) >= FAULT_KERNEL) {
-        mesh_tell_fault(mesh, packet);
-        mesh_fail(mesh,
-                  json_pack("{s:s, s:[i]}", "kind", "kernel-stopped", "nodes", (int)packet->node),
-                  "node %u (rank %u) is out of order: its kernel stopped", (unsigned)packet->node,
-                  (unsigned)packet->node);
-        return;
+    struct console_body console;
+
+    if (console_unpack(notice->body, notice->bytes, &console)) {
+        mesh_take_console(mesh, notice->src, &console);
     }
-    /* What a program had begun when it ended its node goes on with, and may hear of late. */
-    if (mesh->phase == MESH_RUN && packet->kind == PACKET_DISAGREE &&
-        packet->bytes >= DISAGREE_BYTES) {
-        mesh_tell_disagreement(mesh, packet);
+}
+
+static void take_exit(struct mesh *mesh, const struct notice *notice)
+{
+    struct exit_body told;
+
+    if (exit_unpack(notice->body, notice->bytes, &told)) {
+        mesh->nodes[notice->src].exit_untold = told.status & 0xff;
+        node_ended(mesh, notice->src, mesh->nodes[notice->src].exit_untold);
+    }
+}
+
+/* What a program had begun when it ended its node goes on with, and may hear of late. */
+static void take_disagreement(struct mesh *mesh, const struct notice *notice)
+{
+    struct disagree_body told;
+
+    if (mesh->phase == MESH_RUN && disagree_unpack(notice->body, notice->bytes, &told)) {
+        mesh_tell_disagreement(mesh, notice->src, &told);
         mesh->job.status = mesh->job.status > 1 ? mesh->job.status : 1;
+    }
+}
+
+static void take_fault(struct mesh *mesh, const struct notice *notice)
+{
+    struct fault_body fault;
+
+    if (!fault_unpack(notice->body, notice->bytes, &fault)) {
         return;
     }
-    if (mesh->phase != MESH_RUN || !mesh->nodes[packet->node].running) {
+    if (fault.kind >= FAULT_KERNEL) {
+        mesh_tell_fault(mesh, notice->src, &fault);
+        mesh_fail(mesh,
+                  json_pack("{s:s, s:[i]}", "kind", "kernel-stopped", "nodes", (int)notice->src),
+                  "node %u (rank %u) is out of order: its kernel stopped", (unsigned)notice->src,
+                  (unsigned)notice->src);
+    } else if (mesh->phase == MESH_RUN && mesh->nodes[notice->src].running) {
+        mesh->activity++;
+        mesh_tell_fault(mesh, notice->src, &fault);
+        node_ended(mesh, notice->src, fault_status(&fault));
+    }
+}
+
+void mesh_run_packet(struct mesh *mesh, const struct notice *notice)
+{
+    switch (notice->packet_kind) {
+    case PACKET_FAULT: take_fault(mesh, notice); return;
+    case PACKET_DISAGREE: take_disagreement(mesh, notice); return;
+    default: break;
+    }
+    if (mesh->phase != MESH_RUN || !mesh->nodes[notice->src].running) {
         return;
     }
     mesh->activity++;
-    switch (packet->kind) {
-    case PACKET_CONSOLE: mesh_take_console(mesh, packet); break;
-    case PACKET_REPORT: take_report(mesh, packet); break;
-    case PACKET_EXIT:
-        if (packet->bytes >= 4) {
-            mesh->nodes[packet->node].exit_untold = (int)(get32(packet->body) & 0xff);
-            node_ended(mesh, packet->node, mesh->nodes[packet->node].exit_untold);
-        }
-        break;
-    case PACKET_FAULT:
-        if (packet->bytes >= FAULT_BYTES) {
-            mesh_tell_fault(mesh, packet);
-            node_ended(mesh, packet->node, fault_status(packet->body));
-        }
-        break;
+    switch (notice->packet_kind) {
+    case PACKET_CONSOLE: take_console(mesh, notice); break;
+    case PACKET_REPORT: take_report(mesh, notice); break;
+    case PACKET_EXIT: take_exit(mesh, notice); break;
     default: break;
     }
 }

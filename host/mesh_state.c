@@ -5,45 +5,12 @@
 
 #include "host/mesh_internal.h"
 #include "include/ecube/abi.h"
-#include "wire/bytes.h"
 
 enum {
     WAIT_TEXT_MAX = 160,
     REQUESTS_TEXT_MAX = 40,
     PLACES_MAX = 16 /* programs whose place is looked up: each reads their debug information */
 };
-
-struct node_state mesh_state_of(const struct mesh_node *node)
-{
-    const uint8_t *body = node->state;
-    struct node_state state = {.program = body[0],
-                               .wait = body[1],
-                               .transfer = body[2],
-                               .requests = body[3],
-                               .peer = (int32_t)get32(body + 4),
-                               .tag = (int32_t)get32(body + 8),
-                               .status = (int32_t)get32(body + 12),
-                               .bytes = get32(body + 16),
-                               .delivered = body[STATE_FLAGS_AT] & STATE_DELIVERED,
-                               .polls = body[STATE_FLAGS_AT] & STATE_POLLS,
-                               .progress = get32(body + STATE_COUNTERS_AT + 4 * COUNTER_PROGRESS),
-                               .model_ns = get64(body + 24),
-                               .collective = {.stage = body[20],
-                                              .operation = body[21],
-                                              .bytes = get32(body + 40),
-                                              .root = get32(body + 44),
-                                              .peer = get32(body + 48),
-                                              .step = get16(body + 52),
-                                              .steps = get16(body + 54)}};
-
-    if (state.wait == WAIT_SLEEP) {
-        state.left_us = get64(body + 32);
-    } else {
-        state.pc = get32(body + 32);
-        state.lr = get32(body + 36);
-    }
-    return state;
-}
 
 static const char *operation_text(uint32_t operation)
 {
@@ -71,7 +38,7 @@ void mesh_collective_text(char *text, size_t room, uint32_t operation, uint32_t 
 }
 
 /* "rank 3, tag 5" */
-static void peer_text(const struct node_state *state, char *text, size_t room)
+static void peer_text(const struct state_body *state, char *text, size_t room)
 {
     char tag[24] = "";
 
@@ -85,7 +52,7 @@ static void peer_text(const struct node_state *state, char *text, size_t room)
     }
 }
 
-static void message_text(const struct node_state *state, char *text, size_t room)
+static void message_text(const struct state_body *state, char *text, size_t room)
 {
     bool moves = state->transfer == TRANSFER_MOVES;
     char peer[60];
@@ -104,8 +71,7 @@ static void message_text(const struct node_state *state, char *text, size_t room
 
 static bool enters(const struct mesh_node *node)
 {
-    return !node->dead && node->state_known &&
-           mesh_state_of(node).collective.stage == COLLECTIVE_ENTRY;
+    return !node->dead && node->state_known && node->state.stage == COLLECTIVE_ENTRY;
 }
 
 uint32_t mesh_missing(const struct mesh *mesh, uint32_t rank)
@@ -113,7 +79,7 @@ uint32_t mesh_missing(const struct mesh *mesh, uint32_t rank)
     uint32_t nodes = mesh->options.network.nodes, at = rank;
 
     for (uint32_t i = 0; i < nodes && enters(&mesh->nodes[at]); i++) {
-        uint32_t peer = mesh_state_of(&mesh->nodes[at]).collective.peer;
+        uint32_t peer = mesh->nodes[at].state.partner;
 
         if (peer >= nodes) {
             return rank;
@@ -125,16 +91,15 @@ uint32_t mesh_missing(const struct mesh *mesh, uint32_t rank)
 
 static void collective_wait_text(const struct mesh *mesh, uint32_t rank, char *text, size_t room)
 {
-    struct node_state state = mesh_state_of(&mesh->nodes[rank]);
+    const struct state_body *state = &mesh->nodes[rank].state;
     uint32_t missing = mesh_missing(mesh, rank);
     char what[80];
 
-    mesh_collective_text(what, sizeof what, state.collective.operation, state.collective.bytes,
-                         state.collective.root);
-    if (state.collective.stage == COLLECTIVE_STEPS) {
-        snprintf(text, room, "waits in %s, step %u of %u, with rank %u", what,
-                 state.collective.step, state.collective.steps, (unsigned)state.collective.peer);
-    } else if (state.collective.stage == COLLECTIVE_ENTRY && missing != rank) {
+    mesh_collective_text(what, sizeof what, state->operation, state->collective_bytes, state->root);
+    if (state->stage == COLLECTIVE_STEPS) {
+        snprintf(text, room, "waits in %s, step %u of %u, with rank %u", what, state->step,
+                 state->steps, (unsigned)state->partner);
+    } else if (state->stage == COLLECTIVE_ENTRY && missing != rank) {
         snprintf(text, room, "waits in %s for rank %u to enter", what, (unsigned)missing);
     } else {
         snprintf(text, room, "waits in a collective");
@@ -142,7 +107,7 @@ static void collective_wait_text(const struct mesh *mesh, uint32_t rank, char *t
 }
 
 /* What the program has asked for besides what it waits for. */
-static void requests_text(const struct node_state *state, char *text, size_t room)
+static void requests_text(const struct state_body *state, char *text, size_t room)
 {
     bool is_one =
         state->wait == WAIT_SEND || state->wait == WAIT_RECEIVE || state->wait == WAIT_COLLECTIVE;
@@ -158,10 +123,10 @@ void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place
                          char text[DOING_TEXT_MAX])
 {
     const struct mesh_node *node = &mesh->nodes[rank];
-    struct node_state state = mesh_state_of(node);
+    const struct state_body *state = &node->state;
     char what[WAIT_TEXT_MAX], place[PLACE_TEXT_MAX] = "", requests[REQUESTS_TEXT_MAX];
     char halted[MESH_HALTED_TEXT_MAX];
-    const char *polls = state.polls ? ", by testing" : "";
+    const char *polls = state->flags & STATE_POLLS ? ", by testing" : "";
 
     if (mesh_is_halted(mesh, rank)) {
         snprintf(text, DOING_TEXT_MAX, "is %s", mesh_debug_text(mesh, rank, halted));
@@ -171,25 +136,25 @@ void mesh_describe_doing(const struct mesh *mesh, uint32_t rank, bool with_place
         snprintf(text, DOING_TEXT_MAX, node->dead ? "is dead" : "does not answer");
         return;
     }
-    switch (state.wait) {
+    switch (state->wait) {
     case WAIT_SEND:
-    case WAIT_RECEIVE: message_text(&state, what, sizeof what); break;
+    case WAIT_RECEIVE: message_text(state, what, sizeof what); break;
     case WAIT_COLLECTIVE: collective_wait_text(mesh, rank, what, sizeof what); break;
     case WAIT_CONSOLE: snprintf(what, sizeof what, "waits for its console text to leave"); break;
     case WAIT_READER: snprintf(what, sizeof what, "waits for the reader of its output"); break;
     case WAIT_SLEEP:
-        snprintf(what, sizeof what, "sleeps for %.1f s more", (double)state.left_us / 1e6);
+        snprintf(what, sizeof what, "sleeps for %.1f s more", (double)state->left_us / 1e6);
         break;
     default: snprintf(what, sizeof what, "computes"); break;
     }
-    if (with_place && state.pc != 0) {
-        mesh_describe_place(mesh, state.pc, state.lr, place);
+    if (with_place && state->pc != 0) {
+        mesh_describe_place(mesh, state->pc, state->lr, place);
     }
-    requests_text(&state, requests, sizeof requests);
+    requests_text(state, requests, sizeof requests);
     snprintf(text, DOING_TEXT_MAX, "%s%s%s%s", what, polls, place, requests);
 }
 
-static json_t *describe_counters(const uint8_t *state)
+static json_t *describe_counters(const uint32_t counts[STATE_COUNTERS])
 {
     static const char *const names[STATE_COUNTERS] = {
         [COUNTER_FRAMES_SENT] = "frames_sent",
@@ -209,8 +174,7 @@ static json_t *describe_counters(const uint8_t *state)
     json_t *counters = json_object();
 
     for (unsigned i = 0; i < STATE_COUNTERS; i++) {
-        uint32_t count = get32(state + STATE_COUNTERS_AT + 4 * i);
-        json_object_set_new(counters, names[i], json_integer(count));
+        json_object_set_new(counters, names[i], json_integer(counts[i]));
     }
     return counters;
 }
@@ -221,7 +185,7 @@ static json_t *number_unless_any(int32_t number)
 }
 
 /* What a program that runs waits for; null when it computes. */
-static json_t *describe_wait(const struct node_state *state)
+static json_t *describe_wait(const struct state_body *state)
 {
     static const char *const kinds[] = {
         [WAIT_SEND] = "send",       [WAIT_RECEIVE] = "receive", [WAIT_COLLECTIVE] = "collective",
@@ -241,7 +205,7 @@ static json_t *describe_wait(const struct node_state *state)
             wait, "stage",
             json_string(stages[state->transfer <= TRANSFER_MOVES ? state->transfer : 0]));
     }
-    if (state->polls) {
+    if (state->flags & STATE_POLLS) {
         json_object_set_new(wait, "polls", json_true());
     }
     if (state->wait == WAIT_SLEEP) {
@@ -253,19 +217,19 @@ static json_t *describe_wait(const struct node_state *state)
 /* The collective that is under way at a node; null when none is. */
 static json_t *describe_collective(const struct mesh *mesh, uint32_t rank)
 {
-    struct node_state state = mesh_state_of(&mesh->nodes[rank]);
-    uint32_t operation = state.collective.operation;
-    bool entry = state.collective.stage == COLLECTIVE_ENTRY;
+    const struct state_body *state = &mesh->nodes[rank].state;
+    uint32_t operation = state->operation;
+    bool entry = state->stage == COLLECTIVE_ENTRY;
 
-    if (state.collective.stage == COLLECTIVE_NONE) {
+    if (state->stage == COLLECTIVE_NONE) {
         return json_null();
     }
     return json_pack("{s:s, s:I, s:o, s:s, s:I, s:i, s:i}", "operation", operation_text(operation),
-                     "bytes", (json_int_t)state.collective.bytes, "root",
-                     is_rooted(operation) ? json_integer(state.collective.root) : json_null(),
-                     "stage", entry ? "entry" : "steps", "peer",
-                     (json_int_t)(entry ? mesh_missing(mesh, rank) : state.collective.peer), "step",
-                     (int)state.collective.step, "steps", (int)state.collective.steps);
+                     "bytes", (json_int_t)state->collective_bytes, "root",
+                     is_rooted(operation) ? json_integer(state->root) : json_null(), "stage",
+                     entry ? "entry" : "steps", "peer",
+                     (json_int_t)(entry ? mesh_missing(mesh, rank) : state->partner), "step",
+                     (int)state->step, "steps", (int)state->steps);
 }
 
 static json_t *describe_node(const struct mesh *mesh, uint32_t rank, unsigned *places)
@@ -273,31 +237,31 @@ static json_t *describe_node(const struct mesh *mesh, uint32_t rank, unsigned *p
     static const char *const programs[] = {"empty",   "loading", "loaded",
                                            "running", "exited",  "faulted"};
     const struct mesh_node *node = &mesh->nodes[rank];
-    struct node_state state = mesh_state_of(node);
+    const struct state_body *state = &node->state;
     bool known = !node->dead && node->state_known && !mesh_is_halted(mesh, rank);
     bool halted = mesh_is_halted(mesh, rank);
-    bool runs = known && state.program == PROGRAM_RUNNING;
-    const char *program = node->dead                        ? "dead"
-                          : node->blank                     ? "blank"
-                          : halted                          ? "halted"
-                          : !node->state_known              ? "silent"
-                          : state.program > PROGRAM_FAULTED ? "unknown"
-                                                            : programs[state.program];
+    bool runs = known && state->program == PROGRAM_RUNNING;
+    const char *program = node->dead                         ? "dead"
+                          : node->blank                      ? "blank"
+                          : halted                           ? "halted"
+                          : !node->state_known               ? "silent"
+                          : state->program > PROGRAM_FAULTED ? "unknown"
+                                                             : programs[state->program];
     char doing[DOING_TEXT_MAX] = "-";
 
     if (halted) {
         mesh_debug_text(mesh, rank, doing);
     } else if (runs) {
-        *places += state.pc != 0;
+        *places += state->pc != 0;
         mesh_describe_doing(mesh, rank, *places <= PLACES_MAX, doing);
     }
     return json_pack(
         "{s:i, s:s, s:s, s:o, s:o, s:i, s:o, s:f, s:i, s:o}", "node", (int)rank, "program", program,
         "doing", doing, "debugger", mesh_describe_debug(mesh, rank), "wait",
-        runs ? describe_wait(&state) : json_null(), "requests", runs ? state.requests : 0,
+        runs ? describe_wait(state) : json_null(), "requests", runs ? state->requests : 0,
         "collective", known ? describe_collective(mesh, rank) : json_null(), "model_us",
-        (double)state.model_ns / 1e3, "status", state.status, "counters",
-        describe_counters(node->state));
+        (double)state->model_ns / 1e3, "status", state->status, "counters",
+        describe_counters(state->counters));
 }
 
 json_t *mesh_describe_nodes(const struct mesh *mesh)

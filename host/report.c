@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/bytes.h"
+enum { REPORTS_MAX = 4096 };
 
-enum { REPORT_BYTES = ECUBE_NAME_MAX + 7 * 8, REPORTS_MAX = 4096 };
-
-_Static_assert(sizeof(struct ecube_abi_report) == REPORT_BYTES, "a report has no padding");
+_Static_assert((int)ECUBE_NAME_MAX == (int)REPORT_NAME_BYTES, "REPORT holds the name whole");
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -31,10 +29,9 @@ static bool make_room(struct report_table *table, unsigned count)
     return true;
 }
 
-static void read_name(struct report *report, const uint8_t *body)
+static void read_name(struct report *report, const char name[REPORT_NAME_BYTES])
 {
-    memcpy(report->name, body, ECUBE_NAME_MAX);
-    report->name[ECUBE_NAME_MAX - 1] = '\0';
+    memcpy(report->name, name, REPORT_NAME_BYTES);
     for (char *p = report->name; *p; p++) {
         if (*p < ' ' || *p > '~') {
             *p = '?';
@@ -42,27 +39,26 @@ static void read_name(struct report *report, const uint8_t *body)
     }
 }
 
-bool report_add(struct report_table *table, unsigned k, const uint8_t *body, uint32_t bytes)
+bool report_add(struct report_table *table, unsigned k, const struct report_body *told)
 {
-    const uint8_t *numbers = body + ECUBE_NAME_MAX;
     struct report *report;
 
-    if (bytes < REPORT_BYTES || k > table->count || k >= REPORTS_MAX || !make_room(table, k + 1)) {
+    if (k > table->count || k >= REPORTS_MAX || !make_room(table, k + 1)) {
         return false;
     }
     report = &table->reports[k];
     if (k == table->count) {
         table->count++;
-        *report = (struct report){.bytes = get64(numbers)};
-        read_name(report, body);
+        *report = (struct report){.bytes = told->bytes};
+        read_name(report, told->name);
     }
-    report->steps = larger(report->steps, get64(numbers + 8));
-    report->model_ns = larger(report->model_ns, get64(numbers + 16));
-    report->predicted_ns = larger(report->predicted_ns, get64(numbers + 24));
-    report->bound_ns = larger(report->bound_ns, get64(numbers + 32));
-    report->wall_ns = larger(report->wall_ns, get64(numbers + 40));
-    uint64_t wrong = get64(numbers + 48);
-    report->wrong = wrong <= UINT64_MAX - report->wrong ? report->wrong + wrong : UINT64_MAX;
+    report->steps = larger(report->steps, told->steps);
+    report->model_ns = larger(report->model_ns, told->model_ns);
+    report->predicted_ns = larger(report->predicted_ns, told->predicted_ns);
+    report->bound_ns = larger(report->bound_ns, told->bound_ns);
+    report->wall_ns = larger(report->wall_ns, told->wall_ns);
+    report->wrong =
+        told->wrong <= UINT64_MAX - report->wrong ? report->wrong + told->wrong : UINT64_MAX;
     return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "include/ecube/abi.h"
 #include "router/clock.h"
+#include "wire/run.h"
 
 struct report {
     char name[ECUBE_NAME_MAX];
@@ -26,9 +27,8 @@ struct report_table {
     unsigned count, room;
 };
 
-/* Adds the k-th report of a node, as the packet body holds it; false: malformed or out of
- * memory. */
-bool report_add(struct report_table *table, unsigned k, const uint8_t *body, uint32_t bytes);
+/* Adds the k-th report of a node; false: too many, or out of memory. */
+bool report_add(struct report_table *table, unsigned k, const struct report_body *told);
 void report_free(struct report_table *table);
 
 /* A count; one of 2^63 and more is a real number, for JSON integers have a sign. */

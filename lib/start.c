@@ -2,19 +2,17 @@
  * start.c - from the entry point to main: bss, C library, constructors, argv; and from main to
  * exit.
  *
- * The private block that crt0 hands over is laid out in node/host_wire.h: rank u32, size u32, argc
- * u32, then argc strings, each ended by a zero byte. It came over links, so its strings are
- * counted, not trusted to end.
+ * The private block that crt0 hands over is laid out in wire/run.h. It came over links, so its
+ * strings are counted, not trusted to end.
  */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "lib/call.h"
+#include "wire/run.h"
 
 enum {
-    BLOCK_ARGC_OFFSET = 8,
-    BLOCK_STRINGS_OFFSET = 12,
     EXIT_NO_START = 125 /* exit status of a program whose block or memory does not let it start */
 };
 
@@ -56,17 +54,14 @@ static void run_destructors(void)
     }
 }
 
-static uint32_t read_word(const char *bytes)
-{
-    return *(const uint32_t *)(const void *)bytes;
-}
-
 /* argv on the heap: argc pointers into copies of the block's strings, then NULL. */
 static char **make_arguments(const char *block, uint32_t block_bytes, int *argc)
 {
-    uint32_t count = block_bytes < BLOCK_STRINGS_OFFSET ? 0 : read_word(block + BLOCK_ARGC_OFFSET);
-    uint32_t text_bytes =
-        block_bytes < BLOCK_STRINGS_OFFSET ? 0 : block_bytes - BLOCK_STRINGS_OFFSET;
+    struct block_header header;
+    if (!block_unpack((const uint8_t *)block, block_bytes, &header)) {
+        return NULL;
+    }
+    uint32_t count = header.argument_count, text_bytes = block_bytes - BLOCK_HEADER_BYTES;
     if (count > text_bytes) {
         return NULL;
     }
@@ -78,7 +73,7 @@ static char **make_arguments(const char *block, uint32_t block_bytes, int *argc)
     uint32_t found = 0;
     uint32_t start = 0;
     for (uint32_t i = 0; i < text_bytes && found < count; i++) {
-        text[i] = block[BLOCK_STRINGS_OFFSET + i];
+        text[i] = block[BLOCK_HEADER_BYTES + i];
         if (text[i] == 0) {
             arguments[found++] = text + start;
             start = i + 1;

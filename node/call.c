@@ -39,31 +39,50 @@ static int call_write(struct node *node, const uint32_t arguments[4], bool *bloc
 {
     uint32_t bytes = arguments[1], done = 0;
     const uint8_t *text = bytes ? program_memory(node, arguments[0], bytes) : node->config.program;
-    uint8_t body[SLOT_BODY_MAX] = {arguments[2] == ECUBE_STREAM_ERROR ? ECUBE_STREAM_ERROR
-                                                                      : ECUBE_STREAM_OUTPUT};
+    bool error = arguments[2] == ECUBE_STREAM_ERROR;
+    struct console_body console = {.stream = error ? ECUBE_STREAM_ERROR : ECUBE_STREAM_OUTPUT};
+    uint8_t body[SLOT_BODY_MAX];
 
     if (!text)
         return E_FAULT;
     while (done < bytes && has_slot(node) && console_room(node) > 0) {
-        uint32_t piece = min32(min32(bytes - done, console_room(node)), sizeof body - 1);
-        memcpy(body + 1, text + done, piece);
-        if (router_send(&node->router, PACKET_CONSOLE, ID_HOST, body, 1 + piece) != E_OK)
+        console.text = text + done;
+        console.text_bytes =
+            min32(min32(bytes - done, console_room(node)), sizeof body - CONSOLE_HEADER_BYTES);
+        if (router_send(&node->router, PACKET_CONSOLE, ID_HOST, body,
+                        console_pack(body, &console)) != E_OK)
             break;
-        node->console_sent += piece;
-        done += piece;
+        node->console_sent += console.text_bytes;
+        done += console.text_bytes;
     }
     *blocked = bytes > 0 && done == 0;
     return (int)done;
 }
 
+static int send_report(struct node *node, const struct ecube_abi_report *report)
+{
+    struct report_body told = {.bytes = report->bytes,
+                               .steps = report->steps,
+                               .model_ns = report->model_ns,
+                               .predicted_ns = report->predicted_ns,
+                               .bound_ns = report->bound_ns,
+                               .wall_ns = report->wall_ns,
+                               .wrong = report->wrong};
+    uint8_t body[REPORT_BYTES];
+
+    memcpy(told.name, report->name, sizeof told.name);
+    report_pack(body, &told);
+    return router_send(&node->router, PACKET_REPORT, ID_HOST, body, sizeof body);
+}
+
 static int call_report(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
-    const void *report = structure(node, arguments[0], sizeof(struct ecube_abi_report));
+    const struct ecube_abi_report *report =
+        structure(node, arguments[0], sizeof(struct ecube_abi_report));
 
     if (!report)
         return E_FAULT;
-    *blocked = !has_slot(node) || router_send(&node->router, PACKET_REPORT, ID_HOST, report,
-                                              sizeof(struct ecube_abi_report)) != E_OK;
+    *blocked = !has_slot(node) || send_report(node, report) != E_OK;
     return E_OK;
 }
 

@@ -15,9 +15,6 @@
  * that download is started anywhere, so no ENTER of the program before is under way later. One that
  * comes to a node which is loaded already names the run before, and is answered with E_PEER_GONE.
  *
- * ENTER   0 epoch u16 | 2 operation u8 | 3 round u8 | 4 bytes u32 | 8 root u32 | 12 status i16 |
- *         14 run u8 (of the OFFER) | 15 spare
- *
  * Steps: the walker says what to send and receive; each circuit waits its turn on every link (rule
  * 4 of the router). The model time of a step is known when its circuits are accepted, so where a
  * step needs no data of the one before (complete exchange, barrier), the next one is set up while
@@ -32,27 +29,15 @@
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
-enum {
-    RECEIVES_AHEAD = 3,
-    ENTER_BYTES = 16,
-    OPERATION_GONE = 0xff /* in an ENTER: an answer of a program that has ended; it wants none */
-};
+enum { RECEIVES_AHEAD = 3 };
 
-static int send_enter(struct node *node, unsigned round, const struct enter *enter)
+static int send_enter(struct node *node, const struct enter_body *enter)
 {
     uint8_t body[ENTER_BYTES];
 
-    put16(body, enter->epoch);
-    body[2] = enter->operation;
-    body[3] = (uint8_t)round;
-    put32(body + 4, enter->bytes);
-    put32(body + 8, enter->root);
-    put16(body + 12, (uint16_t)enter->status);
-    body[14] = enter->run;
-    body[15] = 0;
-    return router_send(&node->router, PACKET_ENTER, node->router.id ^ 1u << round, body,
+    enter_pack(body, enter);
+    return router_send(&node->router, PACKET_ENTER, node->router.id ^ 1u << enter->round, body,
                        sizeof body);
 }
 
@@ -75,6 +60,7 @@ void collective_reset(struct node *node)
     struct collective fresh = {.request = ECUBE_REQUESTS_MAX};
 
     memcpy(fresh.heard, node->collective.heard, sizeof fresh.heard);
+    memcpy(fresh.heard_here, node->collective.heard_here, sizeof fresh.heard_here);
     node->collective = fresh;
     collective_gone(node);
 }
@@ -107,11 +93,11 @@ static void begin_next(struct node *node)
     c->clock_ns = clock_max(oldest->issue_ns, c->clock_ns);
     c->status = E_OK;
     c->steps = 0;
-    c->mine = (struct enter){.epoch = c->epoch,
-                             .run = node->load.run,
-                             .operation = (uint8_t)c->arguments.operation,
-                             .bytes = c->arguments.block_bytes,
-                             .root = c->arguments.root};
+    c->mine = (struct enter_body){.epoch = c->epoch,
+                                  .run = node->load.run,
+                                  .operation = (uint8_t)c->arguments.operation,
+                                  .bytes = c->arguments.block_bytes,
+                                  .root = c->arguments.root};
 }
 
 /* Whether this node, by its present number and network, can do it in the program's memory. */
@@ -151,29 +137,26 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
 
 /* Tells the host which two neighbours are not in the same collective; the lower one of them does.
  */
-static int tell_disagreement(struct node *node, uint32_t neighbour, const struct enter *heard)
+static int tell_disagreement(struct node *node, uint32_t neighbour, const struct enter_body *heard)
 {
-    const struct enter *mine = &node->collective.mine;
-    uint8_t body[DISAGREE_BYTES] = {0};
+    const struct enter_body *mine = &node->collective.mine;
+    struct disagree_body disagree = {.neighbour = neighbour,
+                                     .own = {mine->operation, mine->bytes, mine->root},
+                                     .other = {heard->operation, heard->bytes, heard->root}};
+    uint8_t body[DISAGREE_BYTES];
 
     if (neighbour < node->router.id)
         return E_OK;
-    put32(body, neighbour);
-    put32(body + 4, mine->bytes);
-    put32(body + 8, mine->root);
-    put32(body + 12, heard->bytes);
-    put32(body + 16, heard->root);
-    body[20] = mine->operation;
-    body[21] = heard->operation;
+    disagree_pack(body, &disagree);
     return router_send(&node->router, PACKET_DISAGREE, ID_HOST, body, sizeof body);
 }
 
 /* What two halves agree on, the same whichever half asks: an end of a program before a mismatch.
  * E_FULL: the host is still to be told that they do not, and nothing has changed. */
-static int merge(struct node *node, const struct enter *heard)
+static int merge(struct node *node, const struct enter_body *heard)
 {
     struct collective *c = &node->collective;
-    struct enter *mine = &c->mine;
+    struct enter_body *mine = &c->mine;
 
     if (mine->status == E_PEER_GONE || heard->status == E_PEER_GONE) {
         mine->status = E_PEER_GONE;
@@ -195,17 +178,19 @@ static void pump_entry(struct node *node)
     struct collective *c = &node->collective;
 
     while (c->round < node->router.dims) {
-        struct enter *heard = &c->heard[c->epoch & 1][c->round];
+        const struct enter_body *heard = &c->heard[c->epoch & 1][c->round];
+        uint16_t *here = &c->heard_here[c->epoch & 1], bit = (uint16_t)(1u << c->round);
         if (!c->round_sent) {
-            if (send_enter(node, c->round, &c->mine) != E_OK)
+            c->mine.round = (uint8_t)c->round;
+            if (send_enter(node, &c->mine) != E_OK)
                 return;
             c->round_sent = true;
         }
-        if (!heard->here || heard->epoch != c->epoch)
+        if (!(*here & bit) || heard->epoch != c->epoch)
             return;
         if (merge(node, heard) != E_OK)
             return;
-        heard->here = false;
+        *here &= (uint16_t)~bit;
         c->round++;
         c->round_sent = false;
     }
@@ -223,7 +208,7 @@ static void pump_entry(struct node *node)
 }
 
 /* Whether this node has no part in the collective of an ENTER, and will never have. */
-static bool is_gone(const struct node *node, const struct enter *heard)
+static bool is_gone(const struct node *node, const struct enter_body *heard)
 {
     if (heard->run != node->load.run)
         return true;
@@ -234,24 +219,16 @@ static bool is_gone(const struct node *node, const struct enter *heard)
 
 void collective_packet(struct node *node, const struct notice *notice)
 {
-    const uint8_t *packet = notice->packet;
-    unsigned round = packet[19];
+    struct enter_body enter;
 
-    if (notice->bytes < ENTER_BYTES || round >= node->router.dims ||
-        (int16_t)get16(packet + 28) > E_OK || get32(packet + 4) != (node->router.id ^ 1u << round))
+    if (!enter_unpack(notice->body, notice->bytes, &enter) || enter.round >= node->router.dims ||
+        notice->src != (node->router.id ^ 1u << enter.round))
         return;
-    uint16_t epoch = get16(packet + 16);
     /* A neighbour may be one collective ahead before this one's answer has been read: two places.
      */
-    struct enter *heard = &node->collective.heard[epoch & 1][round];
-    *heard = (struct enter){.epoch = epoch,
-                            .operation = packet[18],
-                            .run = packet[30],
-                            .bytes = get32(packet + 20),
-                            .root = get32(packet + 24),
-                            .status = (int16_t)get16(packet + 28),
-                            .here = true};
-    if (is_gone(node, heard))
+    node->collective.heard[enter.epoch & 1][enter.round] = enter;
+    node->collective.heard_here[enter.epoch & 1] |= (uint16_t)(1u << enter.round);
+    if (is_gone(node, &enter))
         collective_gone(node);
 }
 
@@ -261,17 +238,20 @@ void collective_gone(struct node *node)
 
     c->gone_owed = false;
     for (unsigned i = 0; i < 2 * node->router.dims; i++) {
-        unsigned round = i / 2;
-        struct enter *heard = &c->heard[i % 2][round];
-        struct enter gone = {.epoch = heard->epoch,
-                             .operation = OPERATION_GONE,
-                             .run = heard->run,
-                             .status = E_PEER_GONE};
-        if (!heard->here || !is_gone(node, heard))
+        unsigned round = i / 2, bit = 1u << round;
+        const struct enter_body *heard = &c->heard[i % 2][round];
+        struct enter_body gone = {.epoch = heard->epoch,
+                                  .operation = OPERATION_GONE,
+                                  .round = (uint8_t)round,
+                                  .status = E_PEER_GONE,
+                                  .run = heard->run};
+        if (!(c->heard_here[i % 2] & bit) || !is_gone(node, heard))
             continue;
         /* Two programs that have ended must not answer each other's answers for ever. */
-        heard->here = heard->operation != OPERATION_GONE && send_enter(node, round, &gone) != E_OK;
-        c->gone_owed |= heard->here;
+        if (heard->operation != OPERATION_GONE && send_enter(node, &gone) != E_OK)
+            c->gone_owed = true;
+        else
+            c->heard_here[i % 2] &= (uint16_t)~bit;
     }
 }
 
@@ -314,10 +294,10 @@ static void accept_receive(struct node *node)
     for (uint32_t left = router_opens(&node->router); left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
         const uint8_t *packet = router_open_at(&node->router, port);
-        if (!(packet[30] & OPEN_SCHEDULE) || get16(packet + 28) != c->epoch ||
-            get32(packet + 4) != step->peer || get32(packet + 20) != step->step)
+        if (!(open_flags(packet) & OPEN_SCHEDULE) || open_epoch(packet) != c->epoch ||
+            packet_src(packet) != step->peer || open_match(packet) != step->step)
             continue;
-        bool is_inline = packet[30] & OPEN_INLINE;
+        bool is_inline = open_flags(packet) & OPEN_INLINE;
         struct circuit_sink sink = {.room = step->receive_bytes,
                                     .ready_ns = c->clock_ns,
                                     .token = token_make(TOKEN_STEP, c->epoch, step->step & 0xff)};
@@ -325,7 +305,7 @@ static void accept_receive(struct node *node)
                                                 ? c->arguments.receive + step->receive_offset -
                                                       node->config.program_address
                                                 : 0);
-        if (get32(packet + 16) != step->receive_bytes)
+        if (open_length(packet) != step->receive_bytes)
             c->status = E_MISMATCH;
         c->step_done_ns = clock_max(c->step_done_ns, router_accept(&node->router, port, &sink));
         c->step_waits &= (uint8_t)~STEP_RECEIVE;

@@ -24,7 +24,6 @@
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 static uint32_t blocks_bytes(const struct load *load, unsigned dims)
 {
@@ -52,29 +51,38 @@ static void receipt_due(struct node *node, int status)
 }
 
 /* Whether the offered parts fit where they must go. */
-static bool has_room(const struct node *node, const struct load *load, uint32_t base)
+static bool has_room(const struct node *node, const struct offer_body *offer)
 {
     const struct node_config *config = &node->config;
-    uint32_t end = config->program_address + config->program_bytes;
+    uint32_t base = offer->base, end = config->program_address + config->program_bytes;
 
-    return base == config->image_address && load->dims <= node->router.dims &&
-           load->common_bytes > 0 && load->common_bytes <= end - config->image_address &&
-           load->bss_end >= base + load->common_bytes && load->bss_end <= end &&
-           load->entry >= base && load->entry < base + load->common_bytes &&
-           load->block_bytes >= BLOCK_HEADER_BYTES && load->block_bytes <= 1u << 20 &&
-           (uint64_t)load->block_bytes << load->dims <=
+    return base == config->image_address && offer->dims <= node->router.dims &&
+           offer->common_bytes > 0 && offer->common_bytes <= end - config->image_address &&
+           offer->bss_end >= base + offer->common_bytes && offer->bss_end <= end &&
+           offer->entry >= base && offer->entry < base + offer->common_bytes &&
+           offer->block_bytes >= BLOCK_HEADER_BYTES && offer->block_bytes <= 1u << 20 &&
+           (uint64_t)offer->block_bytes << offer->dims <=
                config->image_address - config->blocks_address &&
-           (node->router.id & ((1u << load->dims) - 1)) == 0;
+           (node->router.id & ((1u << offer->dims) - 1)) == 0;
 }
 
 /* Answers an offer at once, or not at all: it is repeated until it has been answered. */
-static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want, uint32_t match)
+static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want)
 {
-    uint8_t body[12] = {0};
+    uint8_t body[WORD_BYTES];
 
-    put32(body, want);
-    put32(body + 4, match);
-    if (router_send(&node->router, kind, dst, body, kind == PACKET_READY ? 12 : 4) != E_OK)
+    word_pack(body, &(struct word_body){want});
+    if (router_send(&node->router, kind, dst, body, sizeof body) != E_OK)
+        node->dropped_requests++;
+}
+
+/* The download's name on this node is the one that the offer gives it. */
+static void answer_ready(struct node *node, uint32_t dst, uint32_t want)
+{
+    uint8_t body[READY_BYTES];
+
+    ready_pack(body, &(struct ready_body){.want = want, .match = want});
+    if (router_send(&node->router, PACKET_READY, dst, body, sizeof body) != E_OK)
         node->dropped_requests++;
 }
 
@@ -83,7 +91,7 @@ static void refuse_steps(struct node *node)
 {
     for (uint32_t left = router_opens(&node->router); left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
-        if (router_open_at(&node->router, port)[30] & OPEN_SCHEDULE)
+        if (open_flags(router_open_at(&node->router, port)) & OPEN_SCHEDULE)
             router_refuse(&node->router, port, E_PEER_GONE);
     }
 }
@@ -91,42 +99,42 @@ static void refuse_steps(struct node *node)
 void load_offer(struct node *node, const struct notice *notice)
 {
     struct load *load = &node->load;
-    const uint8_t *body = notice->packet + PACKET_HEADER_BYTES;
-    uint32_t from = get32(notice->packet + 4), want = get32(body);
+    struct offer_body offer;
+    uint32_t from = notice->src;
 
-    if (notice->bytes < OFFER_BYTES)
+    if (!offer_unpack(notice->body, notice->bytes, &offer))
         return;
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
         node->dropped_requests++; /* asked again */
         return;
     }
-    if (load->state == LOAD_RECEIVING && load->from == from && load->want == want) {
-        answer(node, PACKET_READY, from, want, want);
+    if (load->state == LOAD_RECEIVING && load->from == from && load->want == offer.want) {
+        answer_ready(node, from, offer.want);
         return;
     }
     /* A program that the host has stopped still runs when STOP comes behind a parent's offer. */
     if (node->program == PROGRAM_RUNNING && from == ID_HOST) {
-        answer(node, PACKET_GONE, from, want, 0);
+        answer(node, PACKET_GONE, from, offer.want);
         return;
     }
     /* How the last program ended is said first: its report reads the memory that it had. */
     if (node->program == PROGRAM_RUNNING || node->owed & (OWED_FAULT | OWED_EXIT) ||
         load->state != LOAD_IDLE || collective_active(node) || !router_quiet(&node->router)) {
-        answer(node, PACKET_LATER, from, want, 0);
+        answer(node, PACKET_LATER, from, offer.want);
         return;
     }
     node->start_due = false;
     *load = (struct load){.from = from,
-                          .want = want,
+                          .want = offer.want,
                           .number = (uint8_t)(load->number + 1),
-                          .entry = get32(body + 4),
-                          .common_bytes = get32(body + 12),
-                          .block_bytes = get32(body + 16),
-                          .dims = body[20],
-                          .run = body[21],
-                          .bss_end = get32(body + 24)};
-    if (!has_room(node, load, get32(body + 8))) {
-        answer(node, PACKET_GONE, from, want, 0);
+                          .entry = offer.entry,
+                          .common_bytes = offer.common_bytes,
+                          .block_bytes = offer.block_bytes,
+                          .dims = offer.dims,
+                          .run = offer.run,
+                          .bss_end = offer.bss_end};
+    if (!has_room(node, &offer)) {
+        answer(node, PACKET_GONE, from, offer.want);
         receipt_due(node, E_NO_ROOM);
         return;
     }
@@ -139,7 +147,7 @@ void load_offer(struct node *node, const struct notice *notice)
     node->clock_ns = 0;
     node->console_sent = node->console_taken = 0;
     enter(node, LOAD_RECEIVING);
-    answer(node, PACKET_READY, from, want, want);
+    answer_ready(node, from, offer.want);
 }
 
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
@@ -149,8 +157,8 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
         load->state == LOAD_RECEIVING && !load->opened; /* only then is what it says possible */
     uint32_t blocks = receiving ? blocks_bytes(load, load->dims) : 0;
 
-    if (!receiving || get32(packet + 20) != load->want || get32(packet + 4) != load->from ||
-        packet[30] & OPEN_INLINE || get32(packet + 16) != blocks + load->common_bytes) {
+    if (!receiving || open_match(packet) != load->want || packet_src(packet) != load->from ||
+        open_flags(packet) & OPEN_INLINE || open_length(packet) != blocks + load->common_bytes) {
         router_refuse(&node->router, port, E_BUSY);
         return;
     }
@@ -169,20 +177,21 @@ static uint32_t child_rank(const struct node *node)
 static void send_offer(struct node *node)
 {
     struct load *load = &node->load;
-    uint8_t body[OFFER_BYTES] = {0};
+    struct offer_body offer = {.want = load->want,
+                               .entry = load->entry,
+                               .base = node->config.image_address,
+                               .common_bytes = load->common_bytes,
+                               .block_bytes = load->block_bytes,
+                               .dims = (uint8_t)(load->next - 1),
+                               .run = load->run,
+                               .bss_end = load->bss_end};
+    uint8_t body[OFFER_BYTES];
 
     /* Offers that a mute link keeps must leave slots, or the host would not hear of its death. */
     load->again_us = node->router.now_us + ASK_AGAIN_US;
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
-    put32(body, load->want);
-    put32(body + 4, load->entry);
-    put32(body + 8, node->config.image_address);
-    put32(body + 12, load->common_bytes);
-    put32(body + 16, load->block_bytes);
-    body[20] = (uint8_t)(load->next - 1);
-    body[21] = load->run;
-    put32(body + 24, load->bss_end);
+    offer_pack(body, &offer);
     if (router_send(&node->router, PACKET_OFFER, child_rank(node), body, sizeof body) != E_OK)
         return;
     load->child = CHILD_ASKED;
@@ -211,21 +220,20 @@ static void open_child(struct node *node)
     }
 }
 
-void load_packet(struct node *node, const struct notice *notice)
+void load_answer(struct node *node, const struct answer *answer)
 {
     struct load *load = &node->load;
-    const uint8_t *packet = notice->packet;
 
-    if (load->state != LOAD_SENDING || load->child != CHILD_ASKED || notice->bytes < 4 ||
-        get32(packet + 16) != load->want || get32(packet + 4) != child_rank(node))
+    if (load->state != LOAD_SENDING || load->child != CHILD_ASKED || answer->want != load->want ||
+        answer->src != child_rank(node))
         return;
-    if (packet[0] == PACKET_READY && notice->bytes >= 8) {
-        load->child_match = get32(packet + 20);
+    if (answer->kind == PACKET_READY) {
+        load->child_match = answer->match;
         load->child = CHILD_READY;
-    } else if (packet[0] == PACKET_LATER) {
+    } else if (answer->kind == PACKET_LATER) {
         load->child = CHILD_ASK;
         load->again_us = node->router.now_us + LATER_US;
-    } else if (packet[0] == PACKET_GONE) {
+    } else if (answer->kind == PACKET_GONE) {
         load->next--; /* the host hears from the child itself why it took nothing */
         load->child = CHILD_ASK;
     }
@@ -290,12 +298,13 @@ static void hash_slice(struct node *node)
 static void send_receipt(struct node *node)
 {
     struct load *load = &node->load;
-    uint8_t body[RECEIPT_BYTES] = {0};
+    struct receipt_body receipt = {.status = load->status,
+                                   .held_bytes = load->block_bytes + load->common_bytes,
+                                   .model_ns = load->clock_ns};
+    uint8_t body[RECEIPT_BYTES];
 
-    put32(body, (uint32_t)load->status);
-    put32(body + 4, load->block_bytes + load->common_bytes);
-    put64(body + 8, load->clock_ns);
-    memcpy(body + 16, load->digest, DIGEST_BYTES);
+    memcpy(receipt.digest, load->digest, DIGEST_BYTES);
+    receipt_pack(body, &receipt);
     if (router_send(&node->router, PACKET_RECEIPT, ID_HOST, body, sizeof body) == E_OK)
         enter(node, LOAD_IDLE);
 }

@@ -12,7 +12,6 @@
 #include "node/state.h"
 #include "router/circuit.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 /* Whether messages of a run are for the program that is here: one of the run before may still be
  * under way to a node that has the next program. */
@@ -86,20 +85,20 @@ static void remove_want(struct node *node, unsigned index)
 /* READY from a posted receive for an announced message; E_FULL: no slot now. */
 static int send_ready(struct node *node, const struct want *want, const struct request *request)
 {
-    uint8_t body[12];
+    uint8_t body[READY_BYTES];
 
-    put32(body, want->id);
-    put32(body + 4, request_name(node, request));
-    put32(body + 8, request->bytes);
+    ready_pack(body, &(struct ready_body){.want = want->id,
+                                          .match = request_name(node, request),
+                                          .room = request->bytes});
     return router_send(&node->router, PACKET_READY, want->src, body, sizeof body);
 }
 
 /* A word without more than a name: QUEUED, LATER, GONE. */
 static int send_word(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
 {
-    uint8_t body[4];
+    uint8_t body[WORD_BYTES];
 
-    put32(body, name);
+    word_pack(body, &(struct word_body){name});
     return router_send(&node->router, kind, dst, body, sizeof body);
 }
 
@@ -213,19 +212,23 @@ static bool is_stored(const struct node *node, uint32_t src, uint32_t id)
     return false;
 }
 
-void match_want(struct node *node, const uint8_t *packet)
+void match_want(struct node *node, const struct notice *notice)
 {
-    struct want want = {.src = get32(packet + 4),
-                        .id = get32(packet + 16),
-                        .tag = get32(packet + 20),
-                        .bytes = get32(packet + 24),
-                        .pool = POOL_MAX};
+    struct want_body told;
 
+    if (!want_unpack(notice->body, notice->bytes, &told))
+        return;
+    struct want want = {.src = notice->src,
+                        .id = told.want,
+                        .tag = told.tag,
+                        .bytes = told.length,
+                        .pool = POOL_MAX};
+    node->messages_move = true;
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
         node->dropped_requests++; /* the sender asks again */
         return;
     }
-    if (!takes_messages(node, packet[32])) {
+    if (!takes_messages(node, told.run)) {
         answer(node, PACKET_GONE, &want);
         return;
     }
@@ -240,7 +243,7 @@ void match_want(struct node *node, const uint8_t *packet)
         answer(node, PACKET_QUEUED, &want);
         return;
     }
-    uint32_t behind = get32(packet + 28);
+    uint32_t behind = told.behind;
     if (behind && !expecting(node, want.src, behind) && !is_stored(node, want.src, behind)) {
         answer(node, PACKET_LATER, &want);
         return;
@@ -294,11 +297,11 @@ bool match_say_gone(struct node *node)
 /* A short message that came without a READY. */
 static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
 {
-    uint32_t src = get32(packet + 4), bytes = get32(packet + 16), tag = get32(packet + 24);
+    uint32_t src = packet_src(packet), bytes = open_length(packet), tag = open_tag(packet);
     struct request *request = find_receive(node, src, tag);
     struct circuit_sink sink = {0};
 
-    if (!takes_messages(node, packet[31])) {
+    if (!takes_messages(node, open_run(packet))) {
         router_refuse(&node->router, port, E_PEER_GONE);
         return;
     }
@@ -322,16 +325,16 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
 
 void match_open(struct node *node, unsigned port, const uint8_t *packet)
 {
-    if (packet[30] & OPEN_EAGER) {
-        if (packet[30] & OPEN_INLINE)
+    if (open_flags(packet) & OPEN_EAGER) {
+        if (open_flags(packet) & OPEN_INLINE)
             take_eager(node, port, packet);
         else
             router_refuse(&node->router, port, E_FORMAT);
         return;
     }
-    struct request *request = request_named(node, get32(packet + 20));
+    struct request *request = request_named(node, open_match(packet));
     if (!request || request->kind != REQUEST_RECEIVE || request->state != STATE_MOVING ||
-        request->accepted || (uint32_t)request->result_peer != get32(packet + 4)) {
+        request->accepted || (uint32_t)request->result_peer != packet_src(packet)) {
         router_refuse(&node->router, port, E_PEER_GONE);
         return;
     }
@@ -340,9 +343,9 @@ void match_open(struct node *node, unsigned port, const uint8_t *packet)
                                 .ready_ns = request->issue_ns,
                                 .token = token_make(TOKEN_REQUEST, request->generation,
                                                     (unsigned)(request - node->requests))};
-    bool is_inline = packet[30] & OPEN_INLINE;
+    bool is_inline = open_flags(packet) & OPEN_INLINE;
     request->accepted = true;
-    request->result_bytes = get32(packet + 16);
+    request->result_bytes = open_length(packet);
     /* the packet is gone after this */
     request->done_ns = router_accept(&node->router, port, &sink);
     if (is_inline)

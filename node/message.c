@@ -21,7 +21,6 @@
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 void message_reset(struct node *node)
 {
@@ -108,17 +107,17 @@ int message_receive(struct node *node, const struct ecube_abi_message *message)
     return number;
 }
 
-/* An answer to an announcement of this node. */
-static void take_answer(struct node *node, const uint8_t *packet)
+void message_answer(struct node *node, const struct answer *answer)
 {
-    struct request *request = request_named(node, get32(packet + 16));
-    uint32_t peer = get32(packet + 4);
+    struct request *request = request_named(node, answer->want);
+    uint32_t peer = answer->src;
 
-    if (packet[0] == PACKET_READY && (!request || request->kind != REQUEST_SEND)) {
-        match_deny(node, peer, get32(packet + 20));
+    node->messages_move = true;
+    if (answer->kind == PACKET_READY && (!request || request->kind != REQUEST_SEND)) {
+        match_deny(node, peer, answer->match);
         return;
     }
-    if (packet[0] == PACKET_GONE && request && request->kind == REQUEST_RECEIVE &&
+    if (answer->kind == PACKET_GONE && request && request->kind == REQUEST_RECEIVE &&
         request->state == STATE_MOVING && !request->accepted &&
         (uint32_t)request->result_peer == peer) {
         /* It answered an announcement that is no more. Its next answer has another name, for this
@@ -130,10 +129,10 @@ static void take_answer(struct node *node, const uint8_t *packet)
     }
     /* Of two announcements one may be told LATER and the other READY. */
     bool asked = request && (request->state == STATE_ASKED || request->state == STATE_STORED ||
-                             (request->state == STATE_QUEUED && packet[0] == PACKET_READY));
+                             (request->state == STATE_QUEUED && answer->kind == PACKET_READY));
     if (!asked || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer)
         return;
-    switch (packet[0]) {
+    switch (answer->kind) {
     case PACKET_QUEUED: request->state = STATE_STORED; break;
     case PACKET_LATER:
         request->state = STATE_QUEUED;
@@ -141,26 +140,11 @@ static void take_answer(struct node *node, const uint8_t *packet)
         break;
     case PACKET_READY:
         request->state = STATE_READY;
-        request->match = get32(packet + 20);
+        request->match = answer->match;
         request->again_us = 0; /* the repetition of the announcement is off */
         break;
     default: request_finish(node, request, E_PEER_GONE, request->issue_ns); break;
     }
-}
-
-void message_packet(struct node *node, const struct notice *notice)
-{
-    uint32_t wanted = notice->packet[0] == PACKET_WANT    ? WANT_BYTES
-                      : notice->packet[0] == PACKET_READY ? 12
-                                                          : 4;
-
-    if (notice->bytes < wanted)
-        return;
-    node->messages_move = true;
-    if (notice->packet[0] == PACKET_WANT)
-        match_want(node, notice->packet);
-    else
-        take_answer(node, notice->packet);
 }
 
 static void refused(struct node *node, struct request *request, int status)
@@ -210,15 +194,16 @@ void message_notice(struct node *node, const struct notice *notice)
 
 static void announce(struct node *node, struct request *request, const struct request *before)
 {
-    uint8_t body[WANT_BYTES] = {0};
+    struct want_body want = {.want = request_name(node, request),
+                             .tag = (uint32_t)request->tag,
+                             .length = request->bytes,
+                             .behind = before ? request_name(node, before) : 0,
+                             .run = node->load.run};
+    uint8_t body[WANT_BYTES];
 
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
-    put32(body, request_name(node, request));
-    put32(body + 4, (uint32_t)request->tag);
-    put32(body + 8, request->bytes);
-    put32(body + 12, before ? request_name(node, before) : 0);
-    body[16] = node->load.run;
+    want_pack(body, &want);
     if (router_send(&node->router, PACKET_WANT, (uint32_t)request->peer, body, sizeof body) != E_OK)
         return;
     request->state = STATE_ASKED;

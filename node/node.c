@@ -7,7 +7,6 @@
 #include "node/state.h"
 #include "router/notice.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 enum { ROUNDS_MAX = 8 }; /* of notices and pumps in one step */
 
@@ -59,11 +58,11 @@ static void take_open(struct node *node, unsigned port)
 
     if (!packet)
         return;
-    if (packet[30] & OPEN_SCHEDULE) {
+    if (open_flags(packet) & OPEN_SCHEDULE) {
         /* No circuit of a collective is opened before all nodes have begun it. */
         if (node->program != PROGRAM_RUNNING && !collective_active(node))
             router_refuse(&node->router, port, E_PEER_GONE);
-    } else if (packet[30] & OPEN_IMAGE) {
+    } else if (open_flags(packet) & OPEN_IMAGE) {
         load_open(node, port, packet);
     } else {
         match_open(node, port, packet);
@@ -87,34 +86,57 @@ void program_end(struct node *node, enum program_state state, int32_t status)
 /* What the host says that it has taken lies between what it has said before and what was sent. */
 static void take_taken(struct node *node, const struct notice *notice)
 {
-    const uint8_t *body = notice->packet + PACKET_HEADER_BYTES;
+    struct taken_body taken;
 
-    if (notice->bytes < TAKEN_BYTES || body[4] != node->load.run)
+    if (!taken_unpack(notice->body, notice->bytes, &taken) || taken.run != node->load.run)
         return;
-    if (get32(body) - node->console_taken <= node->console_sent - node->console_taken) {
-        node->console_taken = get32(body);
+    if (taken.bytes - node->console_taken <= node->console_sent - node->console_taken) {
+        node->console_taken = taken.bytes;
         node->program_moves = true;
     }
 }
 
+static void take_start(struct node *node, const struct notice *notice)
+{
+    struct start_body start;
+
+    if (node->program != PROGRAM_LOADED || !start_unpack(notice->body, notice->bytes, &start))
+        return;
+    node->start_due = node->program_moves = true;
+    node->clock_ns = start.model_ns;
+}
+
+static void take_answer(struct node *node, const struct notice *notice)
+{
+    struct answer answer = {.kind = notice->packet_kind, .src = notice->src};
+    struct ready_body ready;
+    struct word_body word;
+
+    if (notice->packet_kind == PACKET_READY) {
+        if (!ready_unpack(notice->body, notice->bytes, &ready))
+            return;
+        answer.want = ready.want;
+        answer.match = ready.match;
+    } else {
+        if (!word_unpack(notice->body, notice->bytes, &word))
+            return;
+        answer.want = word.want;
+    }
+    load_answer(node, &answer);
+    message_answer(node, &answer);
+}
+
 static void take_packet(struct node *node, const struct notice *notice)
 {
-    switch (notice->packet[0]) {
+    switch (notice->packet_kind) {
     case PACKET_READY:
+    case PACKET_QUEUED:
     case PACKET_LATER:
-    case PACKET_GONE:
-        load_packet(node, notice);
-        message_packet(node, notice);
-        break;
-    case PACKET_WANT:
-    case PACKET_QUEUED: message_packet(node, notice); break;
+    case PACKET_GONE: take_answer(node, notice); break;
+    case PACKET_WANT: match_want(node, notice); break;
     case PACKET_ENTER: collective_packet(node, notice); break;
     case PACKET_OFFER: load_offer(node, notice); break;
-    case PACKET_START:
-        node->start_due = node->program_moves = node->program == PROGRAM_LOADED;
-        if (node->start_due && notice->bytes >= 8)
-            node->clock_ns = get64(notice->packet + PACKET_HEADER_BYTES);
-        break;
+    case PACKET_START: take_start(node, notice); break;
     case PACKET_STOP:
         if (node->program == PROGRAM_RUNNING || node->start_due)
             program_end(node, PROGRAM_EXITED, E_CANCELLED);

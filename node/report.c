@@ -10,7 +10,6 @@
 #include "router/notice.h"
 #include "router/port.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {
@@ -55,20 +54,19 @@ static bool links_settled(const struct node *node)
     return true;
 }
 
+_Static_assert((int)PORTS_MAX <= (int)LINKS_PORTS_MAX, "LINKS has room for all ports");
+
 static int send_links(struct node *node)
 {
-    uint8_t body[LINKS_HEADER_BYTES + PORTS_MAX * LINKS_PORT_BYTES] = {0};
+    struct links_body links = {.port_count = (uint8_t)node->router.port_count,
+                               .complete = links_complete(node)};
+    uint8_t body[LINKS_BYTES_MAX];
 
-    body[0] = (uint8_t)node->router.port_count;
-    body[1] = links_complete(node);
     for (unsigned p = 0; p < node->router.port_count; p++) {
-        uint8_t *entry = body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
-        uint32_t peer;
-        entry[0] = router_port_state(&node->router, p, &peer, &entry[1]);
-        put32(entry + 4, peer);
+        struct links_port *port = &links.ports[p];
+        port->state = router_port_state(&node->router, p, &port->peer, &port->peer_port);
     }
-    return router_send(&node->router, PACKET_LINKS, ID_HOST, body,
-                       LINKS_HEADER_BYTES + node->router.port_count * LINKS_PORT_BYTES);
+    return router_send(&node->router, PACKET_LINKS, ID_HOST, body, links_pack(body, &links));
 }
 
 static void pump_links(struct node *node, uint64_t now_us)
@@ -87,10 +85,13 @@ static void pump_links(struct node *node, uint64_t now_us)
 static void pump_dead(struct node *node)
 {
     for (unsigned p = 0; p < node->router.port_count && node->dead_owed; p++) {
-        uint8_t body[LINK_DEAD_BYTES] = {(uint8_t)p, node->dead_reason[p]};
+        struct link_dead_body dead = {.port = (uint8_t)p,
+                                      .reason = node->dead_reason[p],
+                                      .peer = node->router.ports[p].channel.peer.id};
+        uint8_t body[LINK_DEAD_BYTES];
         if (!(node->dead_owed >> p & 1) || node->router.id == ID_UNKNOWN)
             continue;
-        put32(body + 4, node->router.ports[p].channel.peer.id);
+        link_dead_pack(body, &dead);
         if (router_send(&node->router, PACKET_LINK_DEAD, ID_HOST, body, sizeof body) != E_OK)
             return;
         node->dead_owed &= ~(1u << p);
@@ -132,41 +133,38 @@ static uint8_t transfer_stage(const struct request *request)
     return request->state > STATE_STORED ? TRANSFER_MOVES : TRANSFER_OPEN;
 }
 
-static void put_message(const struct request *request, uint8_t *body)
+static void say_message(const struct request *request, struct state_body *state)
 {
     bool matched = request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING;
 
-    body[2] = transfer_stage(request);
-    put32(body + 4, (uint32_t)(matched ? request->result_peer : request->peer));
-    put32(body + 8, (uint32_t)(matched ? request->result_tag : request->tag));
-    put32(body + 16, matched ? request->result_bytes : request->bytes);
+    state->transfer = transfer_stage(request);
+    state->peer = matched ? request->result_peer : request->peer;
+    state->tag = matched ? request->result_tag : request->tag;
+    state->bytes = matched ? request->result_bytes : request->bytes;
 }
 
-static void put_collective(const struct node *node, uint8_t *body)
+static void say_collective(const struct node *node, struct state_body *state)
 {
     const struct collective *c = &node->collective;
 
     if (!collective_active(node))
         return;
-    body[20] = c->walking ? COLLECTIVE_STEPS : COLLECTIVE_ENTRY;
-    body[21] = (uint8_t)c->arguments.operation;
-    put32(body + 40, c->arguments.block_bytes);
-    put32(body + 44, c->arguments.root);
-    put32(body + 48, c->walking ? c->step.peer : node->router.id ^ 1u << c->round);
+    state->stage = c->walking ? COLLECTIVE_STEPS : COLLECTIVE_ENTRY;
+    state->operation = (uint8_t)c->arguments.operation;
+    state->collective_bytes = c->arguments.block_bytes;
+    state->root = c->arguments.root;
+    state->partner = c->walking ? c->step.peer : node->router.id ^ 1u << c->round;
     if (c->walking) {
-        put16(body + 52, (uint16_t)(c->step.step + 1));
-        put16(body + 54, (uint16_t)c->steps);
+        state->step = (uint16_t)(c->step.step + 1);
+        state->steps = (uint16_t)c->steps;
     }
 }
 
-_Static_assert(STATE_COUNTERS_AT + 4 * STATE_COUNTERS == STATE_BYTES, "STATE ends with counters");
 _Static_assert((unsigned)STATE_BYTES <= (unsigned)SLOT_BODY_MAX,
                "it takes none of the slots for console text");
 
-static void put_counters(const struct node *node, uint8_t *at)
+static void say_counters(const struct node *node, uint32_t counters[STATE_COUNTERS])
 {
-    uint32_t counters[STATE_COUNTERS] = {0};
-
     for (unsigned p = 0; p < node->router.port_count; p++) {
         const struct channel *channel = &node->router.ports[p].channel;
         const struct channel_counters *c = &channel->counters;
@@ -184,8 +182,6 @@ static void put_counters(const struct node *node, uint8_t *at)
     counters[COUNTER_REQUESTS_DROPPED] = node->dropped_requests;
     counters[COUNTER_COLLECTIVES] = node->collective.epoch;
     counters[COUNTER_PROGRESS] = node->progress + router_progress(&node->router);
-    for (unsigned i = 0; i < STATE_COUNTERS; i++)
-        put32(at + 4 * i, counters[i]);
 }
 
 void node_interrupted(struct node *node, uint32_t pc, uint32_t lr)
@@ -197,26 +193,27 @@ void node_interrupted(struct node *node, uint32_t pc, uint32_t lr)
 static int send_state(struct node *node)
 {
     const struct request *request;
-    uint8_t body[STATE_BYTES] = {node->program};
+    struct state_body state = {.program = node->program,
+                               .wait = waits_for(node, &request),
+                               .requests = node->request_count,
+                               .status = node->exit_status,
+                               .model_ns = node->clock_ns};
+    uint8_t body[STATE_BYTES];
 
-    body[1] = waits_for(node, &request);
-    body[STATE_FLAGS_AT] =
-        (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
-                  (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
-    body[3] = node->request_count;
+    state.flags = (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
+                            (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
     if (request && request->kind != REQUEST_COLLECTIVE)
-        put_message(request, body);
-    put32(body + 12, (uint32_t)node->exit_status);
-    put_collective(node, body);
-    put64(body + 24, node->clock_ns);
-    if (node->program == PROGRAM_RUNNING && body[1] == WAIT_NOTHING) {
-        put32(body + 32, node->program_pc);
-        put32(body + 36, node->program_lr);
-    } else if (body[1] == WAIT_SLEEP) {
+        say_message(request, &state);
+    say_collective(node, &state);
+    if (node->program == PROGRAM_RUNNING && state.wait == WAIT_NOTHING) {
+        state.pc = node->program_pc;
+        state.lr = node->program_lr;
+    } else if (state.wait == WAIT_SLEEP) {
         uint64_t wake_us = node_wake_us(node);
-        put64(body + 32, wake_us > node->router.now_us ? wake_us - node->router.now_us : 0);
+        state.left_us = wake_us > node->router.now_us ? wake_us - node->router.now_us : 0;
     }
-    put_counters(node, body + STATE_COUNTERS_AT);
+    say_counters(node, state.counters);
+    state_pack(body, &state);
     int status = router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
     if (status == E_OK)
         router_mark(&node->router);
@@ -224,8 +221,8 @@ static int send_state(struct node *node)
 }
 
 /* A piece of what lies above the program's stack pointer, for a backtrace; of a stack that has run
- * over its end what lies above that. Where it begins, and how many bytes it has. */
-static uint32_t put_stack(const struct node *node, uint8_t *at, uint32_t room, uint32_t *start)
+ * over its end what lies above that. */
+static void add_stack(const struct node *node, uint32_t room, struct fault_body *fault)
 {
     const struct node_config *config = &node->config;
     uint32_t from = node->fault.registers[13] & ~3u;
@@ -234,44 +231,44 @@ static uint32_t put_stack(const struct node *node, uint8_t *at, uint32_t room, u
         from = config->program_address;
     uint32_t offset = from - config->program_address;
     if (offset >= config->program_bytes)
-        return 0;
-    uint32_t left = config->program_bytes - offset, bytes = left < room ? left : room;
-    memcpy(at, config->program + offset, bytes);
-    *start = from;
-    return bytes;
+        return;
+    uint32_t left = config->program_bytes - offset;
+    fault->line = from;
+    fault->tail = config->program + offset;
+    fault->tail_bytes = left < room ? left : room;
 }
 
-static uint32_t put_text(const char *text, uint8_t *at, uint32_t room)
+static void add_text(const char *text, uint32_t room, struct fault_body *fault)
 {
-    uint32_t length = text ? (uint32_t)strlen(text) : 0, bytes = length < room ? length : room;
+    uint32_t length = text ? (uint32_t)strlen(text) : 0;
 
-    memcpy(at, text ? text : "", bytes);
-    return bytes;
+    fault->tail = (const uint8_t *)text;
+    fault->tail_bytes = length < room ? length : room;
 }
 
 static int send_fault(struct node *node)
 {
     const struct fault *fault = &node->fault;
-    uint8_t body[PACKET_BODY_MAX] = {0};
-    uint32_t line = fault->line, room = PACKET_BODY_MAX - FAULT_BYTES;
-    uint32_t bytes = fault->kind < FAULT_KERNEL ? put_stack(node, body + FAULT_BYTES, room, &line)
-                                                : put_text(fault->text, body + FAULT_BYTES, room);
+    struct fault_body told = {.kind = fault->kind,
+                              .address = fault->address,
+                              .status_register = fault->status_register,
+                              .cpsr = fault->cpsr,
+                              .line = fault->line};
+    uint8_t body[PACKET_BODY_MAX];
 
-    put32(body, fault->kind);
-    put32(body + 4, fault->address);
-    put32(body + 8, fault->status_register);
-    for (unsigned i = 0; i < 16; i++)
-        put32(body + 12 + 4 * i, fault->registers[i]);
-    put32(body + 76, fault->cpsr);
-    put32(body + 80, line);
-    return router_send(&node->router, PACKET_FAULT, ID_HOST, body, FAULT_BYTES + bytes);
+    memcpy(told.registers, fault->registers, sizeof told.registers);
+    if (fault->kind < FAULT_KERNEL)
+        add_stack(node, PACKET_BODY_MAX - FAULT_BYTES, &told);
+    else
+        add_text(fault->text, PACKET_BODY_MAX - FAULT_BYTES, &told);
+    return router_send(&node->router, PACKET_FAULT, ID_HOST, body, fault_pack(body, &told));
 }
 
 static int send_exit(struct node *node)
 {
-    uint8_t body[4];
+    uint8_t body[EXIT_BYTES];
 
-    put32(body, (uint32_t)node->exit_status);
+    exit_pack(body, &(struct exit_body){node->exit_status});
     return router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body);
 }
 

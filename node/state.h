@@ -10,12 +10,14 @@
 #include <stddef.h>
 
 #include "collectives/walker.h"
-#include "node/host_wire.h"
 #include "node/node.h"
 #include "node/sha256.h"
-#include "router/packet_wire.h"
 #include "router/port.h"
 #include "router/state.h"
+#include "wire/collective.h"
+#include "wire/message.h"
+#include "wire/report.h"
+#include "wire/run.h"
 
 enum {
     WANTS_MAX = 64, /* announced or pooled messages without a matching receive, */
@@ -77,15 +79,6 @@ struct want {
     uint8_t pool;     /* pool buffer, or POOL_MAX: announced only */
 };
 
-struct enter {
-    uint16_t epoch;
-    uint8_t operation;
-    uint8_t run; /* of struct load: whose program it is from */
-    uint32_t bytes, root;
-    int16_t status;
-    bool here;
-};
-
 enum step_wait {
     STEP_SEND = 1,    /* its circuit is to be started */
     STEP_ANSWER = 2,  /* ... and answered */
@@ -109,9 +102,10 @@ struct collective {
     struct ecube_abi_collective arguments;
     struct walk_step step;
     struct walk walk;
-    struct enter mine; /* what my subcube agrees on so far */
-    /* from the neighbour in each dimension; by epoch, even and odd */
-    struct enter heard[2][TURNS_MAX];
+    struct enter_body mine; /* what my subcube agrees on so far */
+    /* from the neighbour in each dimension; by epoch, even and odd; masks: those that are here */
+    uint16_t heard_here[2];
+    struct enter_body heard[2][TURNS_MAX];
 };
 
 enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RECEIPT };
@@ -167,12 +161,12 @@ struct node {
     uint32_t call_number;
     uint32_t call_arguments[4];
     uint8_t pool_free_count; /* of pool_free[] */
-    uint32_t dropped_requests;
     unsigned want_count;
     uint8_t dead_reason[PORTS_MAX];
     struct router router;
 
     struct node_config config;
+    uint32_t dropped_requests;
     uint32_t progress; /* of COUNTER_PROGRESS, beside the router's */
     uint8_t finished;  /* requests so far, and one: a new request has not been tested since */
     uint64_t tested_us, rest_us;     /* the last test that said "not yet"; until when one rests */
@@ -227,7 +221,14 @@ void message_reset(struct node *node);
 void message_end(struct node *node);
 int message_send(struct node *node, const struct ecube_abi_message *message);
 int message_receive(struct node *node, const struct ecube_abi_message *message);
-void message_packet(struct node *node, const struct notice *notice);
+/* An answer to an announcement, or an offer, of this node. */
+struct answer {
+    uint8_t kind; /* PACKET_QUEUED, PACKET_LATER, PACKET_READY or PACKET_GONE */
+    uint32_t src, want;
+    uint32_t match; /* of READY */
+};
+
+void message_answer(struct node *node, const struct answer *answer);
 void message_notice(struct node *node, const struct notice *notice);
 void message_pump(struct node *node, uint64_t now_us);
 uint64_t message_deadline(const struct node *node);
@@ -244,7 +245,8 @@ void match_finish(struct node *node, struct request *request, uint64_t done_ns);
 void match_deny(struct node *node, uint32_t dst, uint32_t name);
 /* Joins a message of this node to itself with its receive, or stores it, if there is room. */
 void match_self(struct node *node, struct request *request);
-void match_want(struct node *node, const uint8_t *packet);
+/* Takes the announcement of a node. */
+void match_want(struct node *node, const struct notice *notice);
 /* Moves the announcements of other nodes to the front of the stored messages; how many they are. */
 unsigned match_announced(struct node *node);
 /* Says the GONEs that are owed: to those who are ready for a message that is no more, and to those
@@ -267,7 +269,7 @@ static inline bool collective_active(const struct node *node)
 }
 
 void load_offer(struct node *node, const struct notice *notice);
-void load_packet(struct node *node, const struct notice *notice);
+void load_answer(struct node *node, const struct answer *answer);
 void load_open(struct node *node, unsigned port, const uint8_t *packet);
 void load_notice(struct node *node, const struct notice *notice);
 /* True when it has more to do at once. */

@@ -8,9 +8,9 @@
 #include "router/channel.h"
 #include "router/crc.h"
 #include "router/frame.h"
-#include "router/packet_wire.h"
 #include "router/port.h"
 #include "wire/bytes.h"
+#include "wire/packet.h"
 
 enum {
     WINDOW_MAX = 1024 * 1024, /* no neighbour is believed to have more */
@@ -334,7 +334,7 @@ static bool take_packet(struct channel *channel, const struct frame *frame, uint
 
     if (!in_order(channel, frame))
         return false;
-    if (packet[0] >= PACKET_ROUTED) {
+    if (packet_kind(packet) >= PACKET_ROUTED) {
         if ((uint16_t)(channel->control_received - channel->control_consumed) >= CONTROL_WINDOW) {
             channel_kill(channel, DEAD_PROTOCOL);
             return false;

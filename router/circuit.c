@@ -28,7 +28,8 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
+#include "wire/packet.h"
 
 /* Takes a circuit out of the ring; the later ones move up. */
 static void remove_circuit(struct port *port, const struct circuit *circuit)
@@ -60,28 +61,38 @@ static bool open_possible(struct port *in, const struct arrival *arrival)
     unsigned before = unanswered(in);
 
     if (arrival->bytes < OPEN_BYTES || in->circuit_count == CIRCUITS_MAX ||
-        packet[12] >= 2 * TURNS_MAX)
+        packet_hops(packet) >= PACKET_HOPS_MAX)
         return false;
-    uint32_t length = get32(packet + 16), inlined = arrival->bytes - OPEN_BYTES;
+    uint32_t length = open_length(packet), inlined = arrival->bytes - OPEN_BYTES;
     if (open_flags(packet) & OPEN_INLINE ? inlined != length : inlined != 0 || length == 0)
         return false;
     return before == 0 || (before < CIRCUITS_MAX && circuit_chains(open_flags(packet)) &&
-                           circuit_chains(in->open_flags) && get32(packet + 8) == in->open_dst);
+                           circuit_chains(in->open_flags) && packet_dst(packet) == in->open_dst);
+}
+
+/* Fills one of the two; false when the packet is neither. */
+static bool unpack_answer(const struct arrival *arrival, struct accept_body *accept,
+                          struct refuse_body *refuse)
+{
+    const uint8_t *body = packet_body(arrival->packet);
+    uint32_t bytes = arrival->bytes - PACKET_HEADER_BYTES;
+
+    switch (packet_kind(arrival->packet)) {
+    case PACKET_ACCEPT: return accept_unpack(body, bytes, accept);
+    case PACKET_REFUSE: return refuse_unpack(body, bytes, refuse);
+    default: return false;
+    }
 }
 
 static bool take_answer(struct router *router, unsigned port, const struct arrival *arrival)
 {
     struct port *in = &router->ports[port];
-    const uint8_t *packet = arrival->packet;
-    uint32_t body = packet[0] == PACKET_ACCEPT ? 8 : 4;
+    struct accept_body accept = {0};
+    struct refuse_body refuse = {E_OK};
 
-    if (in->setup_count == 0 || arrival->bytes < PACKET_HEADER_BYTES + body ||
-        (packet[0] != PACKET_ACCEPT && packet[0] != PACKET_REFUSE))
+    if (in->setup_count == 0 || !unpack_answer(arrival, &accept, &refuse))
         return false;
-    int status = packet[0] == PACKET_ACCEPT ? E_OK : (int32_t)get32(packet + 16);
-    if (packet[0] == PACKET_REFUSE && status >= E_OK)
-        return false;
-    circuit_answer(router, port, status, status == E_OK ? get64(packet + 16) : 0);
+    circuit_answer(router, port, refuse.reason, accept.done_ns);
     channel_drop(&in->channel, arrival->buffer);
     return true;
 }
@@ -103,13 +114,13 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
     struct port *in = &router->ports[port];
     const uint8_t *packet = arrival->packet;
 
-    if (packet[0] != PACKET_OPEN)
+    if (packet_kind(packet) != PACKET_OPEN)
         return take_answer(router, port, arrival);
     if (!open_possible(in, arrival))
         return false;
-    unsigned out = router_next_hop(router, get32(packet + 8));
+    unsigned out = router_next_hop(router, packet_dst(packet));
     in->open_flags = open_flags(packet);
-    in->open_dst = get32(packet + 8);
+    in->open_dst = packet_dst(packet);
     if (in->circuit_count == 0)
         in->circuit_first = 0;
     router->setup_due = true;
@@ -117,7 +128,7 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
     *circuit = (struct circuit){.out = (uint8_t)(out == port ? PORT_NONE : out),
                                 .state = CIRCUIT_WAITING,
                                 .flags = open_flags(packet),
-                                .length = get32(packet + 16),
+                                .length = open_length(packet),
                                 .open = *arrival,
                                 .stamp = router->stamp++};
     if (in->opens_held++ == 0)
@@ -155,11 +166,12 @@ static void owe_reply(struct router *router, struct port *in, int status, uint64
     CHECK(in->owed_count < CIRCUITS_MAX && in->replies_busy != UINT8_MAX);
     unsigned number = (unsigned)__builtin_ctz(~(unsigned)in->replies_busy);
     uint8_t *packet = in->replies[number] + FRAME_HEADER_BYTES;
-    bool accepted = status == E_OK;
 
-    put64(packet, (accepted ? PACKET_ACCEPT : PACKET_REFUSE) | REPLY_BODY << 16);
-    put64(packet + 8, 0);
-    put64(packet + 16, accepted ? done_ns : (uint64_t)(int64_t)status);
+    packet_pack(packet, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, ANSWER_BYTES, 0, 0);
+    if (status == E_OK)
+        accept_pack(packet + PACKET_HEADER_BYTES, &(struct accept_body){done_ns});
+    else
+        refuse_pack(packet + PACKET_HEADER_BYTES, &(struct refuse_body){status});
     in->replies_busy |= (uint8_t)(1u << number);
     in->owed |= (uint16_t)(number << OWED_BITS * in->owed_count++);
     router->owed_ports |= in->channel.due_bit;
@@ -287,7 +299,7 @@ static void send_reply(struct router *router, unsigned port)
     in->owed = (uint16_t)(in->owed >> OWED_BITS);
     in->replies_sent++;
     struct segment *segment =
-        router_queue_packet(router, port, in->replies[number], PACKET_HEADER_BYTES + REPLY_BODY);
+        router_queue_packet(router, port, in->replies[number], PACKET_HEADER_BYTES + ANSWER_BYTES);
     segment->owner = OWNER_REPLY;
     segment->port = (uint8_t)port;
     segment->number = (uint16_t)number;
@@ -331,15 +343,15 @@ const uint8_t *router_open_at(const struct router *router, unsigned port)
 static uint64_t start_of(const struct router *router, const struct port *in, const uint8_t *packet,
                          uint64_t ready_ns)
 {
-    uint64_t start_ns = get64(packet + 32);
+    uint64_t start_ns = open_clock(packet);
 
     /* The links of its path are not free before the circuit ahead of it on the same path is done;
      * it may have passed them before that was known. */
-    if (circuit_chains(open_flags(packet)) && in->chain_src == get32(packet + 4))
-        start_ns =
-            clock_max(start_ns, in->chain_ns + (uint64_t)packet[12] * router->profile.tau_ns);
+    if (circuit_chains(open_flags(packet)) && in->chain_src == packet_src(packet))
+        start_ns = clock_max(start_ns,
+                             in->chain_ns + (uint64_t)packet_hops(packet) * router->profile.tau_ns);
     if (!router->profile.all_port)
-        start_ns = clock_max(start_ns, clock_max(get64(packet + 40), router->receive_free_ns));
+        start_ns = clock_max(start_ns, clock_max(open_free(packet), router->receive_free_ns));
     return clock_max(start_ns, ready_ns);
 }
 
@@ -351,17 +363,17 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
     CHECK(packet);
     struct circuit *circuit = circuit_held(in);
     uint64_t done_ns = start_of(router, in, packet, sink->ready_ns) +
-                       clock_transfer(&router->profile, packet[12], circuit->length);
+                       clock_transfer(&router->profile, packet_hops(packet), circuit->length);
     router->receive_free_ns = done_ns;
     router->progress++;
-    in->chain_src = get32(packet + 4);
+    in->chain_src = packet_src(packet);
     in->chain_ns = done_ns;
     circuit->sink = *sink;
     circuit->state = CIRCUIT_FLOWING;
     router->in_due |= 1u << port;
     if (circuit->flags & OPEN_INLINE) {
         uint32_t bytes = circuit->length < sink->room ? circuit->length : sink->room;
-        memcpy(sink->data, packet + OPEN_BYTES, bytes);
+        memcpy(sink->data, open_inlined(packet), bytes);
     }
     drop_open(router, port, circuit);
     if (circuit->flags & OPEN_INLINE)

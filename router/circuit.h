@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "router/packet_wire.h"
+#include "wire/circuit.h"
 
 /* A circuit to be sent: the message is data[0] then data[1]. */
 struct circuit_source {

@@ -36,7 +36,7 @@ enum {
 };
 
 enum frame_type {
-    FRAME_PACKET = 1, /* control channel: one packet (packet_wire.h) */
+    FRAME_PACKET = 1, /* control channel: one packet (wire/packet.h) */
     FRAME_DATA = 2,   /* data channel: bytes of the oldest open circuit on this link */
     FRAME_HELLO = 3,  /* not numbered: who is there */
     FRAME_ACK = 4,    /* not numbered: only the header's ack and credits; with ASK: and yours? */

@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "router/packet_wire.h"
 #include "router/port.h"
 #include "router/segment.h"
 #include "router/state.h"
+#include "wire/circuit.h"
 
 /* Port of the next hop to dst, PORT_LOCAL, or PORT_NONE when there is no way. */
 unsigned router_next_hop(const struct router *router, uint32_t dst);
@@ -71,11 +71,6 @@ static inline struct circuit *circuit_held(struct port *port)
 {
     return port->opens_held ? circuit_at(port, (unsigned)(port->circuit_count - port->opens_held))
                             : NULL;
-}
-
-static inline uint8_t open_flags(const uint8_t *packet)
-{
-    return packet[30];
 }
 
 /* Whether a circuit's bytes may follow its OPEN at once: no hop of a schedule's circuit refuses it

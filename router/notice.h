@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 enum notice_kind {
-    /* a packet for this node: packet, port; valid until the next notice is taken */
+    /* a packet for this node: packet_kind, src, body, bytes of the body, port; valid until the next
+     * notice is taken */
     NOTICE_PACKET,
     /* a circuit has arrived at this node: answer with router_accept or router_refuse, now or later
      */
@@ -34,6 +35,8 @@ struct notice {
     int status;
     uint32_t bytes;
     uint64_t done_ns;
-    const uint8_t *packet;
+    const uint8_t *body;
+    uint32_t src;
     uint16_t buffer;
+    uint8_t packet_kind;
 };

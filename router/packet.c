@@ -14,6 +14,7 @@
 #include "router/segment.h"
 #include "router/state.h"
 #include "wire/bytes.h"
+#include "wire/packet.h"
 
 static bool alive(const struct router *router, unsigned port)
 {
@@ -91,7 +92,7 @@ struct segment *router_queue_packet(struct router *router, unsigned port, uint8_
 /* Sends a packet on, by reference: the frame header goes where the old one was. */
 static void forward(struct router *router, unsigned in, unsigned out, const struct arrival *arrival)
 {
-    arrival->packet[12]++;
+    packet_set_hops(arrival->packet, packet_hops(arrival->packet) + 1);
     struct segment *segment =
         router_queue_packet(router, out, arrival->packet - FRAME_HEADER_BYTES, arrival->bytes);
     segment->owner = OWNER_BUFFER;
@@ -106,17 +107,19 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
 {
     struct port *in = &router->ports[port];
     const uint8_t *packet = arrival->packet;
-    unsigned out = router_next_hop(router, get32(packet + 8));
+    unsigned out = router_next_hop(router, packet_dst(packet));
 
-    if (get16(packet + 2) != arrival->bytes - PACKET_HEADER_BYTES || out == PORT_NONE ||
-        out == port || packet[12] >= 2 * TURNS_MAX) {
+    if (packet_body_bytes(packet) != arrival->bytes - PACKET_HEADER_BYTES || out == PORT_NONE ||
+        out == port || packet_hops(packet) >= PACKET_HOPS_MAX) {
         router->packets_dropped++;
         channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
     } else if (out == PORT_LOCAL) {
         *router_tell(router) = (struct notice){.kind = NOTICE_PACKET,
                                                .port = port,
                                                .bytes = arrival->bytes - PACKET_HEADER_BYTES,
-                                               .packet = packet,
+                                               .packet_kind = packet_kind(packet),
+                                               .src = packet_src(packet),
+                                               .body = packet_body(packet),
                                                .buffer = arrival->buffer};
     } else {
         CHECK(in->routed_count < CONTROL_WINDOW);
@@ -142,7 +145,7 @@ static void pump_routed(struct router *router, unsigned port)
 
     while (in->routed_count) {
         const struct arrival *arrival = &in->routed[in->routed_first];
-        unsigned out = router_next_hop(router, get32(arrival->packet + 8));
+        unsigned out = router_next_hop(router, packet_dst(arrival->packet));
 
         if (!alive(router, out)) {
             router->packets_dropped++;
@@ -188,7 +191,7 @@ static void pump_slots(struct router *router)
     for (unsigned i = 0; i < count; i++) {
         unsigned number = router->slot_order[i];
         const uint8_t *packet = router->slots[number].bytes + FRAME_HEADER_BYTES;
-        unsigned out = router_next_hop(router, get32(packet + 8));
+        unsigned out = router_next_hop(router, packet_dst(packet));
         if (blocked >> out & 1 || !send_slot(router, number, out)) {
             blocked |= 1u << out;
             router->slot_order[kept++] = (uint8_t)number;
@@ -216,11 +219,7 @@ int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *b
     unsigned number = (unsigned)__builtin_ctz(fitting);
     struct slot *slot = &router->slots[number];
     uint8_t *packet = slot->bytes + FRAME_HEADER_BYTES;
-    memset(packet, 0, PACKET_HEADER_BYTES);
-    packet[0] = kind;
-    put16(packet + 2, bytes);
-    put32(packet + 4, router->id);
-    put32(packet + 8, dst);
+    packet_pack(packet, kind, bytes, router->id, dst);
     if (bytes > 0)
         memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
     slot->packet_bytes = (uint16_t)(PACKET_HEADER_BYTES + bytes);

@@ -16,8 +16,8 @@
 #include "router/channel_state.h"
 #include "router/circuit.h"
 #include "router/frame_wire.h"
-#include "router/packet_wire.h"
 #include "router/segment.h"
+#include "wire/circuit.h"
 
 enum {
     PORTS_MAX = 18,
@@ -29,8 +29,7 @@ enum {
     OWED_BITS = 4,
     OWED_MASK = 15,
     REPLIES_MAX = 2 * CIRCUITS_MAX, /* answers of a port: so many owed, and as many on their way */
-    REPLY_BODY = 8,
-    REPLY_BYTES = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + REPLY_BODY + FRAME_CHECK_BYTES,
+    REPLY_BYTES = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + ANSWER_BYTES + FRAME_CHECK_BYTES,
     LINE_BYTES = 64 /* of a cache; what is used together begins one where pointers have 64 bits */
 };
 

@@ -10,7 +10,8 @@
 #include "router/channel_send.h"
 #include "router/internal.h"
 #include "router/port.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
+#include "wire/packet.h"
 
 enum {
     ARRIVALS_PER_STEP = 64, /* taken from one link in one step */
@@ -149,9 +150,10 @@ static void take_arrival(struct router *router, unsigned port, const struct arri
     struct channel *channel = &router->ports[port].channel;
 
     if (channel->state != LINK_UP)
-        channel_release(channel, arrival->buffer,
-                        arrival->packet[0] >= PACKET_ROUTED ? CREDIT_CONTROL : CREDIT_NONE, 0);
-    else if (arrival->packet[0] >= PACKET_ROUTED)
+        channel_release(
+            channel, arrival->buffer,
+            packet_kind(arrival->packet) >= PACKET_ROUTED ? CREDIT_CONTROL : CREDIT_NONE, 0);
+    else if (packet_kind(arrival->packet) >= PACKET_ROUTED)
         packet_take(router, port, arrival);
     else if (!circuit_take(router, port, arrival)) {
         channel_drop(channel, arrival->buffer);
@@ -385,7 +387,7 @@ static bool may_open(const struct router *router, const struct circuit_source *c
     const struct source *first = &router->sources[router->opening[0]];
     return router->opening_count < CIRCUITS_MAX && first->circuit.dst == circuit->dst &&
            circuit_chains(first->circuit.flags) && circuit_chains(circuit->flags) &&
-           get16(first->open + FRAME_HEADER_BYTES + 28) == router->schedules_done;
+           open_epoch(first->open + FRAME_HEADER_BYTES) == router->schedules_done;
 }
 
 int router_open(struct router *router, const struct circuit_source *circuit)
@@ -414,21 +416,18 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     router->opening[router->opening_count++] = (uint8_t)(source - router->sources);
     uint8_t *packet = source->open + FRAME_HEADER_BYTES;
     uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
-    memset(packet, 0, OPEN_BYTES);
-    packet[0] = PACKET_OPEN;
-    put16(packet + 2, OPEN_BYTES - PACKET_HEADER_BYTES + inlined);
-    put32(packet + 4, router->id);
-    put32(packet + 8, circuit->dst);
-    put32(packet + 16, source->length);
-    put32(packet + 20, circuit->match);
-    put32(packet + 24, circuit->tag);
-    put16(packet + 28, circuit->flags & OPEN_SCHEDULE ? circuit->epoch : router->schedules_done);
-    packet[30] = circuit->flags;
-    packet[31] = circuit->run;
-    put64(packet + 32, circuit->issue_ns + router_xi(router));
-    put64(packet + 40, router->send_free_ns);
-    for (unsigned i = 0; i < TURNS_MAX; i++)
-        put16(packet + 48 + 2 * i, circuit->turns[i]);
+    struct open_body open = {.length = source->length,
+                             .match = circuit->match,
+                             .tag = circuit->tag,
+                             .epoch = circuit->flags & OPEN_SCHEDULE ? circuit->epoch
+                                                                     : router->schedules_done,
+                             .flags = circuit->flags,
+                             .run = circuit->run,
+                             .clock_ns = circuit->issue_ns + router_xi(router),
+                             .free_ns = router->send_free_ns};
+    memcpy(open.turns, circuit->turns, sizeof open.turns);
+    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + inlined, router->id, circuit->dst);
+    open_pack(packet, &open);
     return E_OK;
 }
 

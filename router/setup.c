@@ -16,17 +16,15 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
-#include "wire/bytes.h"
 
 enum {
-    TURNS_AT = 48,
     OPEN_SEGMENTS_MAX = 3 /* OPEN, inline data, its check */
 };
 
 /* Whether a schedule's circuit has its turn on a link: 1 yes, 0 not yet, negative: never. */
 static int turn(struct port *out, unsigned port, const uint8_t *packet)
 {
-    uint16_t epoch = get16(packet + 28);
+    uint16_t epoch = open_epoch(packet);
 
     if (port >= TURNS_MAX)
         return E_FORMAT;
@@ -36,7 +34,7 @@ static int turn(struct port *out, unsigned port, const uint8_t *packet)
         out->turn_epoch = epoch;
         out->turn_count = 0;
     }
-    uint16_t mine = get16(packet + TURNS_AT + 2 * port);
+    uint16_t mine = open_turn(packet, port);
     if (mine < out->turn_count)
         return E_FORMAT;
     return mine == out->turn_count;
@@ -45,7 +43,7 @@ static int turn(struct port *out, unsigned port, const uint8_t *packet)
 bool setup_early(const struct router *router, const uint8_t *packet)
 {
     return !(open_flags(packet) & (OPEN_SCHEDULE | OPEN_IMAGE)) &&
-           (int16_t)(router->schedules_done - get16(packet + 28)) < 0;
+           (int16_t)(router->schedules_done - open_epoch(packet)) < 0;
 }
 
 void router_schedule_done(struct router *router, uint16_t epoch)
@@ -95,8 +93,8 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
 {
     struct port *out = &router->ports[port];
 
-    put64(packet + 32, clock_hop(get64(packet + 32), out->free_ns, router_tau(router)));
-    packet[12]++;
+    open_set_clock(packet, clock_hop(open_clock(packet), out->free_ns, router_tau(router)));
+    packet_set_hops(packet, packet_hops(packet) + 1);
     out->setup_holder = (uint8_t)in;
     out->setup_count++;
     out->setup_flags = open_flags(packet);

@@ -16,9 +16,9 @@
 #include "router/clock.h"
 #include "router/frame_wire.h"
 #include "router/notice.h"
-#include "router/packet_wire.h"
 #include "router/port.h"
 #include "router/segment.h"
+#include "wire/circuit.h"
 
 enum {
     SOURCES_MAX = 8, /* circuits that this node sends at once */

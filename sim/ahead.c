@@ -9,7 +9,7 @@
 #include "router/state.h"
 #include "sim/part.h"
 #include "sim/state.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 enum {
     LINE = 64,
@@ -61,8 +61,8 @@ static void fetch_out(const struct sim *sim, const struct ahead *ahead, const ui
     const struct router *router = &ahead->node->router;
     const struct port *ports = sim_ports(sim, ahead->rank);
     unsigned dims = sim->options.dims, in = ahead->end->port;
-    unsigned on = (unsigned)__builtin_ctz((get32(packet + 8) ^ ahead->rank) | sim->count);
-    unsigned out = packet[0] == PACKET_OPEN ? on : ahead->port->setup_holder;
+    unsigned on = (unsigned)__builtin_ctz((packet_dst(packet) ^ ahead->rank) | sim->count);
+    unsigned out = packet_kind(packet) == PACKET_OPEN ? on : ahead->port->setup_holder;
 
     out = out < dims ? out : in;
     fetch_port(&ports[out]);

@@ -30,7 +30,9 @@
 #include "sim/random.h"
 #include "sim/state.h"
 #include "sim/trace.h"
-#include "wire/bytes.h"
+#include "wire/message.h"
+#include "wire/report.h"
+#include "wire/run.h"
 
 static const uint64_t ms_ns = 1000000;
 
@@ -65,10 +67,9 @@ bool host_init(struct sim *sim)
                                    .profile = sim->options.profile,
                                    .peers = host->peers};
     router_init(&host->router, &config);
-    for (uint32_t rank = 0; rank < sim->count; rank++) {
-        put32(host->blocks + (size_t)rank * BLOCK_BYTES, rank);
-        put32(host->blocks + (size_t)rank * BLOCK_BYTES + 4, sim->count);
-    }
+    for (uint32_t rank = 0; rank < sim->count; rank++)
+        block_pack(host->blocks + (size_t)rank * BLOCK_BYTES,
+                   &(struct block_header){.rank = rank, .size = sim->count});
     uint64_t seed = 1;
     for (uint32_t i = 0; i < sim->layout.image_room; i++)
         host->image[i] = (uint8_t)random_next(&seed);
@@ -140,15 +141,16 @@ static void send_offer(struct sim *sim, unsigned index)
     struct host *host = &sim->host;
     struct load_message *message = &host->messages[index];
     uint32_t image = PROGRAM_ADDRESS + sim->layout.blocks_bytes;
-    uint8_t body[OFFER_BYTES] = {0};
+    struct offer_body offer = {.want = host->want + index,
+                               .entry = image,
+                               .base = image,
+                               .common_bytes = host->image_bytes,
+                               .block_bytes = BLOCK_BYTES,
+                               .dims = message->dims,
+                               .bss_end = image + host->image_bytes};
+    uint8_t body[OFFER_BYTES];
 
-    put32(body, host->want + index);
-    put32(body + 4, image);
-    put32(body + 8, image);
-    put32(body + 12, host->image_bytes);
-    put32(body + 16, BLOCK_BYTES);
-    body[20] = message->dims;
-    put32(body + 24, image + host->image_bytes);
+    offer_pack(body, &offer);
     if (router_send(&host->router, PACKET_OFFER, message->root, body, sizeof body) == E_OK)
         message->state = MESSAGE_OFFERED;
 }
@@ -191,11 +193,11 @@ static void pump_download(struct sim *sim)
 static void pump_start(struct sim *sim)
 {
     struct host *host = &sim->host;
-    uint8_t clock[8];
+    uint8_t body[START_BYTES];
 
-    put64(clock, host->end_ns);
+    start_pack(body, &(struct start_body){host->end_ns});
     while (host->started < sim->count &&
-           router_send(&host->router, PACKET_START, host->started, clock, sizeof clock) == E_OK)
+           router_send(&host->router, PACKET_START, host->started, body, sizeof body) == E_OK)
         host->started++;
 }
 
@@ -253,11 +255,11 @@ static void fail(struct sim *sim)
     host->stop_ns = sim->wall_ns + STOP_MS * ms_ns;
 }
 
-static void take_receipt(struct sim *sim, uint32_t rank, const uint8_t *body)
+static void take_receipt(struct sim *sim, uint32_t rank, const struct receipt_body *receipt)
 {
     struct host *host = &sim->host;
     struct actor *actor = &sim->actors[rank];
-    int status = (int32_t)get32(body);
+    int status = receipt->status;
 
     if (sim->phase != SIM_DOWNLOAD || actor->heard & HEARD_RECEIPT)
         return;
@@ -267,7 +269,7 @@ static void take_receipt(struct sim *sim, uint32_t rank, const uint8_t *body)
         fail(sim);
         return;
     }
-    if (memcmp(body + 16, host->digests + (size_t)rank * DIGEST_BYTES, DIGEST_BYTES) != 0) {
+    if (memcmp(receipt->digest, host->digests + (size_t)rank * DIGEST_BYTES, DIGEST_BYTES) != 0) {
         sim_trouble(sim, about_node(SIM_TROUBLE_DOWNLOAD_WRONG, rank),
                     "node %u holds other bytes than were sent to it", rank);
         sim_end(sim, SIM_WRONG);
@@ -275,7 +277,7 @@ static void take_receipt(struct sim *sim, uint32_t rank, const uint8_t *body)
     }
     actor->heard |= HEARD_RECEIPT;
     host->receipts++;
-    host->end_ns = clock_max(host->end_ns, get64(body + 8));
+    host->end_ns = clock_max(host->end_ns, receipt->model_ns);
     sim->progress_ns = sim->wall_ns;
     if (host->receipts == sim->count)
         end_download(sim);
@@ -296,23 +298,38 @@ static void take_links(struct sim *sim, uint32_t rank, bool complete)
     }
 }
 
-static void take_answer(struct sim *sim, const uint8_t *packet)
+/* The message that a node has been offered and answers for; NULL when there is none. */
+static struct load_message *offered(struct sim *sim, uint32_t want)
 {
     struct host *host = &sim->host;
-    const uint8_t *body = packet + PACKET_HEADER_BYTES;
-    uint32_t index = get32(body) - host->want;
+    uint32_t index = want - host->want;
 
-    if (sim->phase != SIM_DOWNLOAD || index >= host->message_count ||
-        host->messages[index].state != MESSAGE_OFFERED)
+    return sim->phase == SIM_DOWNLOAD && index < host->message_count &&
+                   host->messages[index].state == MESSAGE_OFFERED
+               ? &host->messages[index]
+               : NULL;
+}
+
+static void take_ready(struct sim *sim, const struct notice *notice)
+{
+    struct ready_body ready;
+    struct load_message *message;
+
+    if (!ready_unpack(notice->body, notice->bytes, &ready) || !(message = offered(sim, ready.want)))
         return;
-    if (packet[0] == PACKET_READY) {
-        host->messages[index].match = get32(body + 4);
-        host->messages[index].state = MESSAGE_READY;
-    } else if (packet[0] == PACKET_GONE) {
-        sim_trouble(sim, about_node(SIM_TROUBLE_DOWNLOAD_REFUSED, get32(packet + 4)),
-                    "node %u refused the download", get32(packet + 4));
-        fail(sim);
-    }
+    message->match = ready.match;
+    message->state = MESSAGE_READY;
+}
+
+static void take_gone(struct sim *sim, const struct notice *notice)
+{
+    struct word_body word;
+
+    if (!word_unpack(notice->body, notice->bytes, &word) || !offered(sim, word.want))
+        return;
+    sim_trouble(sim, about_node(SIM_TROUBLE_DOWNLOAD_REFUSED, notice->src),
+                "node %u refused the download", notice->src);
+    fail(sim);
 }
 
 /* The other end in words: who it has said it is, or who belongs there when it has said nothing yet.
@@ -337,38 +354,48 @@ static struct sim_about about_port(const struct sim *sim, enum sim_trouble_kind 
                                     : about_node(kind, rank);
 }
 
-static void tell_dead_link(struct sim *sim, uint32_t rank, const uint8_t *body)
+static void tell_dead_link(struct sim *sim, uint32_t rank, const struct link_dead_body *dead)
 {
     char end[SIM_TEXT_MAX];
 
-    end_text(sim, rank, body[0], get32(body + 4), end);
-    sim_trouble(sim, about_port(sim, SIM_TROUBLE_LINK_DIED, rank, body[0]),
-                "node %u: its link %u to %s is dead (%s)", rank, body[0], end,
-                body[1] == DEAD_CARRIER    ? "no carrier"
-                : body[1] == DEAD_TIMEOUT  ? "nothing was acknowledged"
-                : body[1] == DEAD_PROTOCOL ? "it breaks the protocol"
-                                           : "another version");
+    end_text(sim, rank, dead->port, dead->peer, end);
+    sim_trouble(sim, about_port(sim, SIM_TROUBLE_LINK_DIED, rank, dead->port),
+                "node %u: its link %u to %s is dead (%s)", rank, dead->port, end,
+                dead->reason == DEAD_CARRIER    ? "no carrier"
+                : dead->reason == DEAD_TIMEOUT  ? "nothing was acknowledged"
+                : dead->reason == DEAD_PROTOCOL ? "it breaks the protocol"
+                                                : "another version");
 }
 
-static void take_packet(struct sim *sim, const uint8_t *packet)
+static void take_packet(struct sim *sim, const struct notice *notice)
 {
-    uint32_t rank = get32(packet + 4);
-    const uint8_t *body = packet + PACKET_HEADER_BYTES;
+    const uint8_t *body = notice->body;
+    uint32_t rank = notice->src, bytes = notice->bytes;
+    struct links_body links;
+    struct receipt_body receipt;
+    struct link_dead_body dead;
 
     if (rank >= sim->count)
         return;
-    switch (packet[0]) {
-    case PACKET_LINKS: take_links(sim, rank, body[1]); break;
-    case PACKET_READY:
-    case PACKET_GONE:
-    case PACKET_LATER: take_answer(sim, packet); break;
-    case PACKET_RECEIPT: take_receipt(sim, rank, body); break;
+    switch (notice->packet_kind) {
+    case PACKET_LINKS:
+        if (links_unpack(body, bytes, &links))
+            take_links(sim, rank, links.complete);
+        break;
+    case PACKET_READY: take_ready(sim, notice); break;
+    case PACKET_GONE: take_gone(sim, notice); break;
+    case PACKET_RECEIPT:
+        if (receipt_unpack(body, bytes, &receipt))
+            take_receipt(sim, rank, &receipt);
+        break;
     case PACKET_EXIT:
         sim->host.exits += !(sim->actors[rank].heard & HEARD_EXIT);
         sim->actors[rank].heard |= HEARD_EXIT;
         break;
     case PACKET_LINK_DEAD:
-        tell_dead_link(sim, rank, body);
+        if (!link_dead_unpack(body, bytes, &dead))
+            break;
+        tell_dead_link(sim, rank, &dead);
         fail(sim);
         break;
     case PACKET_DISAGREE:
@@ -386,7 +413,7 @@ static void take_notice(struct sim *sim, const struct notice *notice)
                 host->message_next < host->message_count;
 
     switch (notice->kind) {
-    case NOTICE_PACKET: take_packet(sim, notice->packet); break;
+    case NOTICE_PACKET: take_packet(sim, notice); break;
     case NOTICE_ACCEPTED:
         if (!mine)
             break;

@@ -5,7 +5,6 @@
  * sends STOP, and counts programs that it cannot reach as ended.
  */
 #include "drivers/status.h"
-#include "node/host_wire.h"
 #include "router/router.h"
 #include "sim/fault.h"
 #include "sim/host.h"
@@ -13,6 +12,8 @@
 #include "sim/program.h"
 #include "sim/state.h"
 #include "sim/task.h"
+#include "wire/report.h"
+#include "wire/run.h"
 
 enum {
     GIVE_UP_MS = 20000, /* from STOP until programs that cannot be reached are given up */

@@ -9,6 +9,11 @@
 
 #include "sim/state.h"
 #include "wire/bytes.h"
+#include "wire/circuit.h"
+#include "wire/collective.h"
+#include "wire/message.h"
+#include "wire/report.h"
+#include "wire/run.h"
 
 void history_add(struct sim *sim, const struct sim_end *end, const struct chunk *chunk)
 {
@@ -67,13 +72,14 @@ static void frame_text(const struct sim *sim, const struct history *entry, char 
     case FRAME_NAK: snprintf(text, room, "NAK from frame %u", ack); return;
     default: break;
     }
-    if (packet[0] == PACKET_ACCEPT || packet[0] == PACKET_REFUSE) {
-        snprintf(text, room, "%s, frame %u", packet_name(packet[0]), seq);
+    if (packet_kind(packet) == PACKET_ACCEPT || packet_kind(packet) == PACKET_REFUSE) {
+        snprintf(text, room, "%s, frame %u", packet_name(packet_kind(packet)), seq);
         return;
     }
-    actor_text(sim, get32(packet + 4) == ID_HOST ? sim->count : get32(packet + 4), from);
-    actor_text(sim, get32(packet + 8) == ID_HOST ? sim->count : get32(packet + 8), to);
-    snprintf(text, room, "%s of %s for %s, frame %u", packet_name(packet[0]), from, to, seq);
+    actor_text(sim, packet_src(packet) == ID_HOST ? sim->count : packet_src(packet), from);
+    actor_text(sim, packet_dst(packet) == ID_HOST ? sim->count : packet_dst(packet), to);
+    snprintf(text, room, "%s of %s for %s, frame %u", packet_name(packet_kind(packet)), from, to,
+             seq);
 }
 
 unsigned sim_history(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned lines)

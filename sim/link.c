@@ -13,7 +13,7 @@
 #include "sim/random.h"
 #include "sim/state.h"
 #include "sim/trace.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct sim_end, held) == 128, "two lines");
 
@@ -168,11 +168,11 @@ static inline uint64_t read_packet(struct part *part, const uint8_t *packet, uin
 {
     const struct sim *sim = part->sim;
 
-    part->moved |= packet[0] == PACKET_ACCEPT; /* blocks may travel in OPENs alone */
-    if (packet[0] != PACKET_OPEN || bytes < OPEN_BYTES)
+    part->moved |= packet_kind(packet) == PACKET_ACCEPT; /* blocks may travel in OPENs alone */
+    if (packet_kind(packet) != PACKET_OPEN || bytes < OPEN_BYTES)
         return 0;
-    uint64_t due_ns = get64(packet + 32);
-    if (!(packet[30] & (OPEN_SCHEDULE | OPEN_IMAGE))) {
+    uint64_t due_ns = open_clock(packet);
+    if (!(open_flags(packet) & (OPEN_SCHEDULE | OPEN_IMAGE))) {
         /* free traffic: late when model time has passed the moment at which it takes its link */
         part->requests++;
         part->late += sim->now_ns + sim->options.profile.tau_ns > due_ns;

@@ -19,6 +19,7 @@
 #include "sim/state.h"
 #include "sim/trace_internal.h"
 #include "wire/bytes.h"
+#include "wire/circuit.h"
 
 static struct trace_link *link_of(const struct sim *sim, const struct sim_end *end)
 {
@@ -109,9 +110,9 @@ static struct trace_circuit *take_circuit(struct trace *trace)
 /* Links of the circuit that lie behind the first `taken` ones. */
 static uint32_t hops_of(const struct sim *sim, const struct sim_end *end, const uint8_t *packet)
 {
-    uint32_t to = end->peer->actor, dst = get32(packet + 8);
+    uint32_t to = end->peer->actor, dst = packet_dst(packet);
 
-    return packet[12] +
+    return packet_hops(packet) +
            (to < sim->count && dst < sim->count ? (uint32_t)__builtin_popcount(to ^ dst) : 0);
 }
 
@@ -124,20 +125,20 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
 {
     struct trace_link *link = link_of(sim, end);
     struct trace_circuit *circuit = take_circuit(sim->trace);
-    uint32_t src = get32(packet + 4);
+    uint32_t src = packet_src(packet);
 
     if (!circuit)
         return;
     *circuit = (struct trace_circuit){.src = src == ID_HOST ? sim->count : src,
-                                      .dst = get32(packet + 8),
-                                      .bytes = get32(packet + 16),
-                                      .step = get32(packet + 20),
-                                      .tag = get32(packet + 24),
-                                      .epoch = get16(packet + 28),
-                                      .kind = kind_of(packet[30]),
-                                      .hop = packet[12],
+                                      .dst = packet_dst(packet),
+                                      .bytes = open_length(packet),
+                                      .step = open_match(packet),
+                                      .tag = open_tag(packet),
+                                      .epoch = open_epoch(packet),
+                                      .kind = kind_of(open_flags(packet)),
+                                      .hop = (uint8_t)packet_hops(packet),
                                       .hops = (uint8_t)hops_of(sim, end, packet),
-                                      .set_ns = get64(packet + 32)};
+                                      .set_ns = open_clock(packet)};
     if (circuit->kind == TRACE_STEP && src < sim->count)
         circuit->operation = (uint8_t)sim_node(sim, src)->collective.arguments.operation;
     *(link->first ? &link->last->next : &link->first) = circuit;
@@ -246,17 +247,23 @@ static void note_refused(const struct sim *sim, const struct sim_end *end,
 }
 
 /* An answer: it goes the other way, against the circuit. */
-static void take_answer(const struct sim *sim, const struct sim_end *end, const uint8_t *packet)
+static void take_answer(const struct sim *sim, const struct sim_end *end, const uint8_t *packet,
+                        uint32_t body_bytes)
 {
+    const uint8_t *body = packet_body(packet);
     struct trace_link *link = link_of(sim, end->peer);
     struct trace_circuit *circuit = link->first;
+    struct accept_body accept;
+    struct refuse_body refuse;
 
     if (!circuit)
         return;
-    if (packet[0] == PACKET_ACCEPT)
-        note_accepted(sim, end->peer, circuit, get64(packet + 16));
+    if (packet_kind(packet) == PACKET_ACCEPT && accept_unpack(body, body_bytes, &accept))
+        note_accepted(sim, end->peer, circuit, accept.done_ns);
+    else if (packet_kind(packet) == PACKET_REFUSE && refuse_unpack(body, body_bytes, &refuse))
+        note_refused(sim, end->peer, circuit, refuse.reason);
     else
-        note_refused(sim, end->peer, circuit, (int32_t)get32(packet + 16));
+        return;
     link->first = circuit->next;
     circuit->next = sim->trace->free;
     sim->trace->free = circuit;
@@ -283,11 +290,10 @@ void trace_frame(const struct sim *sim, const struct sim_end *end, const uint8_t
                                                      .category = "cut",
                                                      .start_ns = sim->now_ns},
                                't', "%s", "");
-    } else if (packet[0] == PACKET_OPEN && bytes >= FRAME_HEADER_BYTES + OPEN_BYTES) {
+    } else if (packet_kind(packet) == PACKET_OPEN && bytes >= FRAME_HEADER_BYTES + OPEN_BYTES) {
         take_open(sim, end, packet);
-    } else if ((packet[0] == PACKET_ACCEPT || packet[0] == PACKET_REFUSE) &&
-               bytes >= FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + REPLY_BODY) {
-        take_answer(sim, end, packet);
+    } else if (bytes >= FRAME_HEADER_BYTES + PACKET_HEADER_BYTES) {
+        take_answer(sim, end, packet, bytes - FRAME_HEADER_BYTES - PACKET_HEADER_BYTES);
     }
 }
 

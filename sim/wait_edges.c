@@ -16,9 +16,7 @@
 #include "sim/state.h"
 #include "sim/task.h"
 #include "sim/waits.h"
-#include "wire/bytes.h"
-
-enum { TURNS_AT = 48, HOPS_MAX = 2 * TURNS_MAX };
+#include "wire/circuit.h"
 
 /* The edges that are being collected, and how the texts of them begin. */
 struct collecting {
@@ -83,12 +81,12 @@ static void circuit_text(const struct sim *sim, const uint8_t *packet, char text
         snprintf(text, 80, "a circuit");
         return;
     }
-    actor_text(sim, get32(packet + 4), from);
-    actor_text(sim, get32(packet + 8), to);
-    if (packet[30] & OPEN_SCHEDULE)
-        snprintf(what, sizeof what, "step %u", (unsigned)get32(packet + 20));
+    actor_text(sim, packet_src(packet), from);
+    actor_text(sim, packet_dst(packet), to);
+    if (open_flags(packet) & OPEN_SCHEDULE)
+        snprintf(what, sizeof what, "step %u", (unsigned)open_match(packet));
     else
-        snprintf(what, sizeof what, packet[30] & OPEN_IMAGE ? "image" : "message");
+        snprintf(what, sizeof what, open_flags(packet) & OPEN_IMAGE ? "image" : "message");
     snprintf(text, 80, "circuit %s>%s (%s)", from, to, what);
 }
 
@@ -119,7 +117,7 @@ static const uint8_t *own_open(const struct source *source)
  */
 static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigned port)
 {
-    for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+    for (unsigned hop = 0; hop < PACKET_HOPS_MAX; hop++) {
         const struct router *router = router_of(sim, actor);
         const struct port *out = &router->ports[port];
         if (out->setup_count == 0)
@@ -138,7 +136,7 @@ static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigne
 /* Where the circuit that is being set up over a link waits; nowhere: its answer is under way. */
 static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigned port)
 {
-    for (unsigned hop = 0; hop < HOPS_MAX; hop++) {
+    for (unsigned hop = 0; hop < PACKET_HOPS_MAX; hop++) {
         const struct sim_end *in = peer_of(sim, actor, port);
         const struct router *router = router_of(sim, in->actor);
         unsigned out = 0;
@@ -167,8 +165,8 @@ static void link_text(const struct sim *sim, uint32_t actor, unsigned port, char
 /* Whether an OPEN is the one that a link takes next for a schedule. */
 static bool is_next(const struct port *out, unsigned port, uint16_t epoch, const uint8_t *packet)
 {
-    return packet && packet[30] & OPEN_SCHEDULE && get16(packet + 28) == epoch &&
-           get16(packet + TURNS_AT + 2 * port) == (epoch == out->turn_epoch ? out->turn_count : 0);
+    return packet && open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) == epoch &&
+           open_turn(packet, port) == (epoch == out->turn_epoch ? out->turn_count : 0);
 }
 
 /* Whether the e-cube path from src to dst leaves a node in this dimension. */
@@ -206,7 +204,7 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
 {
     const struct sim *sim = c->sim;
     const struct port *out = &router_of(sim, actor)->ports[port];
-    uint16_t epoch = get16(packet + 28);
+    uint16_t epoch = open_epoch(packet);
     char link[40], other[80];
 
     link_text(sim, actor, port, link);
@@ -225,7 +223,7 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
         const struct source *opened = own_in(&node->router, CIRCUIT_OPENED);
         const uint8_t *open = own_open(waiting ? waiting : opened);
         uint32_t step;
-        if (open && passes(src, get32(open + 8), actor, port) && is_next(out, port, epoch, open)) {
+        if (open && passes(src, packet_dst(open), actor, port) && is_next(out, port, epoch, open)) {
             circuit_text(sim, open, other);
             add(c, (struct wait_place){src, WAIT_OWN},
                 "waits for its turn on link %s, which is that of %s", link, other);
@@ -239,7 +237,7 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
         }
     }
     add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u", link,
-        get16(packet + TURNS_AT + 2 * port), turn);
+        open_turn(packet, port), turn);
 }
 
 /* Why an OPEN from in-port `in`, or this node's own, does not pass over a link. */
@@ -255,11 +253,11 @@ static void add_link(struct collecting *c, uint32_t actor, unsigned in, unsigned
         return;
     }
     const struct port *out = &router->ports[port];
-    bool schedule = packet[30] & OPEN_SCHEDULE;
+    bool schedule = open_flags(packet) & OPEN_SCHEDULE;
     link_text(sim, actor, port, link);
     if (out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED) {
         add(c, nowhere, "waits for link %s, which is dead", link);
-    } else if (schedule && port < TURNS_MAX && !is_next(out, port, get16(packet + 28), packet)) {
+    } else if (schedule && port < TURNS_MAX && !is_next(out, port, open_epoch(packet), packet)) {
         add_turn(c, actor, port, packet);
     } else if (out->setup_count && (schedule || out->setup_holder != in)) {
         circuit_text(sim, set_up_over(sim, actor, port), other);
@@ -288,8 +286,8 @@ static void add_held(struct collecting *c, uint32_t actor, unsigned port)
     snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
     if (held->out == PORT_LOCAL)
         add(c, (struct wait_place){actor, WAIT_PROGRAM},
-            held->open.packet[30] & OPEN_SCHEDULE ? "waits for %s to come to its step"
-                                                  : "waits for %s to take it",
+            open_flags(held->open.packet) & OPEN_SCHEDULE ? "waits for %s to come to its step"
+                                                          : "waits for %s to take it",
             node);
     else
         add_link(c, actor, port, held->out, held->open.packet);
@@ -351,8 +349,8 @@ static void add_collective(struct collecting *c, uint32_t rank)
         const struct source *opened = own_in(&sim_node(c->sim, peer)->router, CIRCUIT_OPENED);
         const struct source *waiting = own_in(&sim_node(c->sim, peer)->router, CIRCUIT_WAITING);
         const uint8_t *open = own_open(opened ? opened : waiting);
-        bool is_open = open && open[30] & OPEN_SCHEDULE && get32(open + 8) == rank &&
-                       get32(open + 20) == number;
+        bool is_open = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == rank &&
+                       open_match(open) == number;
         add(c, (struct wait_place){peer, is_open ? WAIT_OWN : WAIT_PROGRAM},
             "waits in step %u of %s for the circuit of node %u%s", (unsigned)number, name,
             (unsigned)peer, is_open ? "" : ", which has not begun it");

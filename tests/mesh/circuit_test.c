@@ -17,7 +17,7 @@
 #include "router/state.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 enum { TO_1 = 0, TO_2 = 1, LENGTH = 8, FRAMES = 8 };
 
@@ -50,15 +50,11 @@ static void get_open(struct neighbours *all, unsigned number, struct open open)
     uint8_t *packet = frames[number] + FRAME_HEADER_BYTES;
     uint32_t bytes = OPEN_BYTES + open.inlined - open.cut;
 
-    memset(packet, 0, OPEN_BYTES);
-    packet[0] = open.kind ? open.kind : PACKET_OPEN;
-    put16(packet + 2, bytes - PACKET_HEADER_BYTES);
-    put32(packet + 4, 1);
-    put32(packet + 8, open.dst);
-    packet[12] = open.hops ? open.hops : 1;
-    put32(packet + 16, open.length);
-    packet[30] = open.flags;
-    packet[31] = all->node->load.run;
+    packet_pack(packet, open.kind ? open.kind : PACKET_OPEN, bytes - PACKET_HEADER_BYTES, 1,
+                open.dst);
+    packet_set_hops(packet, open.hops ? open.hops : 1);
+    open_pack(packet, &(struct open_body){
+                          .length = open.length, .flags = open.flags, .run = all->node->load.run});
     get_packet(all, number, bytes);
 }
 
@@ -72,10 +68,10 @@ static void impossible_opens_end_the_link(void **state)
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH}, TAKEN},
         {{.flags = EAGER}, TAKEN},
         {{.length = LENGTH}, REFUSED}, /* no receive waits for it */
-        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = 2 * TURNS_MAX - 1}, TAKEN},
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = PACKET_HOPS_MAX - 1}, TAKEN},
         {{.dst = 7, .length = LENGTH}, REFUSED},
         {{.dst = 3, .length = LENGTH}, REFUSED}, /* it would go back */
-        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = 2 * TURNS_MAX}, ENDS},
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = PACKET_HOPS_MAX}, ENDS},
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH - 1}, ENDS},
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH + 1}, ENDS},
         {{.length = LENGTH, .inlined = LENGTH}, ENDS},

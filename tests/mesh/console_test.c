@@ -9,7 +9,6 @@
 #include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
 
 enum { BYTES = 40000 };
 
@@ -52,20 +51,21 @@ static void listen(struct mesh *mesh, struct heard *heard)
         if (event->kind != PACKET_CONSOLE)
             continue;
         assert_true(event->bytes > 1 && event->bytes <= SLOT_BODY_MAX);
-        assert_true(event->body[0] == ECUBE_STREAM_OUTPUT || event->body[0] == ECUBE_STREAM_ERROR);
-        memcpy(heard->text + all, event->body + 1, event->bytes - 1);
-        heard->bytes[event->body[0]] += event->bytes - 1;
-        all += event->bytes - 1;
+        struct console_body console;
+        assert_true(console_unpack(event->body, event->bytes, &console));
+        assert_true(console.stream == ECUBE_STREAM_OUTPUT || console.stream == ECUBE_STREAM_ERROR);
+        memcpy(heard->text + all, console.text, console.text_bytes);
+        heard->bytes[console.stream] += console.text_bytes;
+        all += console.text_bytes;
     }
     mesh->event_count = 0;
 }
 
 static void take(struct mesh *mesh, uint32_t bytes, unsigned run)
 {
-    uint8_t body[TAKEN_BYTES] = {0};
+    uint8_t body[TAKEN_BYTES];
 
-    put32(body, bytes);
-    body[4] = (uint8_t)run;
+    taken_pack(body, &(struct taken_body){bytes, (uint8_t)run});
     assert_int_equal(router_send(&mesh->host, PACKET_TAKEN, 1, body, sizeof body), E_OK);
     mesh_settle(mesh);
 }
@@ -92,13 +92,9 @@ static bool write_all(struct mesh *mesh, struct heard *heard, uint32_t *done, ui
 
 static uint8_t wait_of(struct mesh *mesh)
 {
-    uint8_t wait = WAIT_NOTHING;
-
     assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 1, NULL, 0), E_OK);
     mesh_settle(mesh);
-    for (unsigned i = 0; i < mesh->event_count; i++)
-        if (mesh->events[i].kind == PACKET_STATE)
-            wait = mesh->events[i].body[1];
+    uint8_t wait = mesh_heard_state(mesh).wait;
     mesh->event_count = 0;
     return wait;
 }

@@ -14,7 +14,6 @@
 #include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
 
 enum { NODES = 8, BYTES = 1100, EACH = 2, STAGGER = 24, NEVER = 1 << 30, SPREAD = 40 };
 
@@ -348,16 +347,19 @@ static void two_programs_that_have_ended_do_not_answer_each_other_for_ever(void 
 {
     struct trial trial;
     struct mesh *mesh = started(&trial, 1, 46, ECUBE_EXCHANGE);
-    uint8_t enter[PACKET_HEADER_BYTES + 16] = {PACKET_ENTER};
-    struct notice notice = {.kind = NOTICE_PACKET, .packet = enter, .bytes = 16};
+    uint8_t enter[ENTER_BYTES];
+    struct notice notice = {.kind = NOTICE_PACKET,
+                            .packet_kind = PACKET_ENTER,
+                            .src = 1,
+                            .body = enter,
+                            .bytes = sizeof enter};
     unsigned quiet = 0;
 
     (void)state;
     exit_now(&trial, 0);
     exit_now(&trial, 1);
     mesh_settle(mesh);
-    put32(enter + 4, 1);
-    put16(enter + PACKET_HEADER_BYTES, 1);
+    enter_pack(enter, &(struct enter_body){.epoch = 1});
     collective_packet(mesh->nodes[0].node, &notice);
     for (unsigned round = 0; round < 500; round++)
         quiet = mesh_round(mesh) ? 0 : quiet + 1;

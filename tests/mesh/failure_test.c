@@ -237,8 +237,10 @@ static void a_cut_link_is_reported_by_both_ends(void **state)
             mesh_round(mesh);
         for (unsigned i = 0; i < mesh->event_count; i++) {
             const struct mesh_event *event = &mesh->events[i];
-            failed += event->kind == PACKET_LINK_DEAD && event->body[0] == port &&
-                      event->body[1] == DEAD_CARRIER &&
+            struct link_dead_body dead;
+            failed += event->kind == PACKET_LINK_DEAD &&
+                      link_dead_unpack(event->body, event->bytes, &dead) && dead.port == port &&
+                      dead.reason == DEAD_CARRIER &&
                       (event->src == at || event->src == (at ^ 1u << port));
         }
         assert_int_equal(failed, 2);
@@ -281,9 +283,10 @@ static bool two_answers(struct mesh *mesh)
 
 static void offer_image(struct mesh *mesh, uint32_t image_bytes)
 {
+    struct offer_body offered = mesh_offer(mesh, image_bytes, 0);
     uint8_t offer[OFFER_BYTES];
 
-    mesh_offer_body(mesh, image_bytes, 0, offer);
+    offer_pack(offer, &offered);
     assert_int_equal(router_send(&mesh->host, PACKET_OFFER, 0, offer, sizeof offer), E_OK);
 }
 
@@ -340,9 +343,13 @@ static unsigned dead_links_told(const struct mesh *mesh)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < mesh->event_count; i++)
-        count += mesh->events[i].kind == PACKET_LINK_DEAD && mesh->events[i].src == 0 &&
-                 mesh->events[i].body[0] == 0 && mesh->events[i].body[1] == DEAD_PROTOCOL;
+    for (unsigned i = 0; i < mesh->event_count; i++) {
+        const struct mesh_event *event = &mesh->events[i];
+        struct link_dead_body dead;
+        count += event->kind == PACKET_LINK_DEAD && event->src == 0 &&
+                 link_dead_unpack(event->body, event->bytes, &dead) && dead.port == 0 &&
+                 dead.reason == DEAD_PROTOCOL;
+    }
     return count;
 }
 
@@ -408,16 +415,20 @@ static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **
     struct mesh *mesh = started(1, 22);
     struct node *node = mesh->nodes[0].node;
     uint32_t earlier = token_make(TOKEN_IMAGE, node->load.number, 1);
-    uint8_t packet[PACKET_HEADER_BYTES + OFFER_BYTES] = {PACKET_OFFER};
-    struct notice offer = {.kind = NOTICE_PACKET, .packet = packet, .bytes = OFFER_BYTES};
+    struct offer_body offered = mesh_offer(mesh, MESH_IMAGE_BYTES, 0);
+    uint8_t body[OFFER_BYTES];
+    struct notice offer = {.kind = NOTICE_PACKET,
+                           .packet_kind = PACKET_OFFER,
+                           .src = ID_HOST,
+                           .body = body,
+                           .bytes = sizeof body};
     struct notice sent = {.kind = NOTICE_SENT, .token = earlier};
 
     (void)state;
     end_program(mesh, 0);
     mesh_settle(mesh);
-    put32(packet + 4, ID_HOST);
-    mesh_offer_body(mesh, MESH_IMAGE_BYTES, 0, packet + PACKET_HEADER_BYTES);
-    put32(packet + PACKET_HEADER_BYTES, MESH_DOWNLOAD + 256);
+    offered.want = MESH_DOWNLOAD + 256;
+    offer_pack(body, &offered);
     load_offer(node, &offer);
     assert_int_equal(node->load.state, LOAD_RECEIVING);
     load_notice(node, &sent);

@@ -7,7 +7,6 @@
 #include "node/node.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
 
 enum { ROOM = PACKET_BODY_MAX - FAULT_BYTES, SP = 13 };
 
@@ -29,11 +28,13 @@ static void expect_piece(uint32_t sp, uint32_t start, uint32_t bytes)
             told = &all->mesh->events[i];
     assert_non_null(told);
     assert_int_equal(told->bytes, FAULT_BYTES + bytes);
-    assert_int_equal(get32(told->body + 12 + 4 * SP), sp);
+    struct fault_body report;
+    assert_true(fault_unpack(told->body, told->bytes, &report));
+    assert_int_equal(report.registers[SP], sp);
     if (bytes > 0) {
-        assert_int_equal(get32(told->body + 80), start);
-        assert_memory_equal(told->body + FAULT_BYTES,
-                            config->program + (start - config->program_address), bytes);
+        assert_int_equal(report.line, start);
+        assert_memory_equal(report.tail, config->program + (start - config->program_address),
+                            bytes);
     }
     neighbours_end((void **)&all);
 }

@@ -10,7 +10,6 @@
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
-#include "wire/bytes.h"
 
 enum { ARGUMENTS = MESH_PROGRAM, PATIENCE_US = 120 * 1000 * 1000, QUIET_ROUNDS = 12 };
 
@@ -128,11 +127,12 @@ static void host_notice(struct mesh *mesh, const struct notice *notice)
     if (notice->kind != NOTICE_PACKET || mesh->event_count == MESH_EVENTS)
         return;
     struct mesh_event *event = &mesh->events[mesh->event_count++];
-    event->kind = notice->packet[0];
-    event->src = get32(notice->packet + 4);
+    event->kind = notice->packet_kind;
+    event->src = notice->src;
     event->bytes =
         notice->bytes < sizeof event->body ? notice->bytes : (uint32_t)sizeof event->body;
-    memcpy(event->body, notice->packet + PACKET_HEADER_BYTES, event->bytes);
+    if (event->bytes > 0)
+        memcpy(event->body, notice->body, event->bytes);
 }
 
 static bool step_host(struct mesh *mesh)
@@ -261,27 +261,37 @@ static void forget_events(struct mesh *mesh, uint8_t kind)
     mesh->event_count = count;
 }
 
-void mesh_offer_body(const struct mesh *mesh, uint32_t image_bytes, uint8_t run,
-                     uint8_t body[OFFER_BYTES])
+struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint8_t run)
 {
-    memset(body, 0, OFFER_BYTES);
-    put32(body, MESH_DOWNLOAD);
-    put32(body + 4, MESH_IMAGE);
-    put32(body + 8, MESH_IMAGE);
-    put32(body + 12, image_bytes);
-    put32(body + 16, MESH_BLOCK_BYTES);
-    body[20] = (uint8_t)mesh->dims;
-    body[21] = run;
-    put32(body + 24, MESH_IMAGE + image_bytes);
+    return (struct offer_body){.want = MESH_DOWNLOAD,
+                               .entry = MESH_IMAGE,
+                               .base = MESH_IMAGE,
+                               .common_bytes = image_bytes,
+                               .block_bytes = MESH_BLOCK_BYTES,
+                               .dims = (uint8_t)mesh->dims,
+                               .run = run,
+                               .bss_end = MESH_IMAGE + image_bytes};
+}
+
+struct state_body mesh_heard_state(const struct mesh *mesh)
+{
+    struct state_body state = {0};
+
+    CHECK(mesh_count_events(mesh, PACKET_STATE) == 1);
+    for (unsigned i = 0; i < mesh->event_count; i++)
+        if (mesh->events[i].kind == PACKET_STATE)
+            CHECK(state_unpack(mesh->events[i].body, mesh->events[i].bytes, &state));
+    return state;
 }
 
 /* Asks the root again as long as it says LATER. */
 static bool offer(struct mesh *mesh)
 {
     uint64_t limit = mesh->now_us + PATIENCE_US;
+    struct offer_body offered = mesh_offer(mesh, MESH_IMAGE_BYTES, ++mesh->runs);
     uint8_t body[OFFER_BYTES];
 
-    mesh_offer_body(mesh, MESH_IMAGE_BYTES, ++mesh->runs, body);
+    offer_pack(body, &offered);
     forget_events(mesh, PACKET_READY);
     while (mesh_count_events(mesh, PACKET_READY) == 0 && mesh->now_us < limit) {
         forget_events(mesh, PACKET_LATER);
@@ -302,7 +312,7 @@ bool mesh_download(struct mesh *mesh)
     mesh->sent = 0;
     forget_events(mesh, PACKET_RECEIPT);
     for (unsigned rank = 0; rank < mesh->count; rank++) {
-        put32(mesh->blocks + rank * MESH_BLOCK_BYTES, rank);
+        block_pack(mesh->blocks + rank * MESH_BLOCK_BYTES, &(struct block_header){.rank = rank});
         mesh->nodes[rank].started = false;
     }
     struct circuit_source source = {.match = MESH_DOWNLOAD,
@@ -317,9 +327,9 @@ bool mesh_begin(struct mesh *mesh)
     if (!mesh_run(mesh, all_receipts))
         return false;
     for (unsigned rank = 0; rank < mesh->count; rank++) {
-        uint8_t clock[8];
-        put64(clock, 1000000000);
-        while (router_send(&mesh->host, PACKET_START, rank, clock, sizeof clock) != E_OK)
+        uint8_t body[START_BYTES];
+        start_pack(body, &(struct start_body){1000000000});
+        while (router_send(&mesh->host, PACKET_START, rank, body, sizeof body) != E_OK)
             mesh_round(mesh);
     }
     return mesh_run(mesh, all_started);

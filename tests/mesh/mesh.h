@@ -82,9 +82,11 @@ bool mesh_load(struct mesh *mesh);
 bool mesh_download(struct mesh *mesh);
 bool mesh_begin(struct mesh *mesh);
 
-/* The body of the OFFER of an image for the whole mesh. */
-void mesh_offer_body(const struct mesh *mesh, uint32_t image_bytes, uint8_t run,
-                     uint8_t body[OFFER_BYTES]);
+/* The OFFER of an image for the whole mesh. */
+struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint8_t run);
+
+/* The one packet of this kind that the host has heard, unpacked. */
+struct state_body mesh_heard_state(const struct mesh *mesh);
 
 unsigned mesh_count_events(const struct mesh *mesh, uint8_t kind);
 

@@ -307,8 +307,7 @@ static uint8_t doing(struct mesh *mesh, unsigned rank)
     mesh->event_count = 0;
     assert_int_equal(router_send(&mesh->host, PACKET_QUERY, rank, NULL, 0), E_OK);
     mesh_settle(mesh);
-    assert_int_equal(mesh_count_events(mesh, PACKET_STATE), 1);
-    return mesh->events[0].body[1];
+    return mesh_heard_state(mesh).wait;
 }
 
 /* Sends that block return without a receive, and the last message is taken first. */

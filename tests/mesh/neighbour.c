@@ -9,7 +9,7 @@
 #include "router/router.h"
 #include "router/state.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 enum { ROUNDS = 40, US_PER_MS = 1000 };
 
@@ -30,7 +30,7 @@ static struct router *router_of(struct neighbours *all, unsigned rank)
 static void hear_open(struct neighbours *all, unsigned rank, unsigned port)
 {
     struct router *router = router_of(all, rank);
-    uint32_t match = get32(router_open_at(router, port) + 20);
+    uint32_t match = open_match(router_open_at(router, port));
     struct circuit_sink sink = {.data = mesh_at(all->mesh, rank, MESH_DATA),
                                 .room = NEIGHBOUR_ROOM};
 
@@ -42,9 +42,41 @@ static void hear_open(struct neighbours *all, unsigned rank, unsigned port)
     all->refusal = E_OK;
 }
 
+static void hear_packet(struct neighbours *all, unsigned rank, const struct notice *notice)
+{
+    struct heard what = {.rank = rank, .kind = notice->packet_kind};
+    struct want_body want = {0};
+    struct ready_body ready = {0};
+    struct word_body word = {0};
+
+    switch (notice->packet_kind) {
+    case PACKET_WANT:
+        assert_true(want_unpack(notice->body, notice->bytes, &want));
+        what.name = want.want;
+        what.behind = want.behind;
+        break;
+    case PACKET_READY:
+        assert_true(ready_unpack(notice->body, notice->bytes, &ready));
+        what.name = ready.want;
+        what.match = ready.match;
+        break;
+    case PACKET_ENTER:
+        assert_true(enter_unpack(notice->body, notice->bytes, &what.enter));
+        what.status = what.enter.status;
+        break;
+    case PACKET_QUEUED:
+    case PACKET_LATER:
+    case PACKET_GONE:
+        assert_true(word_unpack(notice->body, notice->bytes, &word));
+        what.name = word.want;
+        break;
+    default: break;
+    }
+    note(all, what);
+}
+
 static void hear(struct neighbours *all, unsigned rank, const struct notice *notice)
 {
-    const uint8_t *packet = notice->packet;
     struct heard what = {.rank = rank, .status = notice->status};
 
     if (notice->kind == NOTICE_OPEN) {
@@ -56,13 +88,7 @@ static void hear(struct neighbours *all, unsigned rank, const struct notice *not
         all->received++;
         all->received_status = notice->status;
     } else if (notice->kind == NOTICE_PACKET && notice->bytes >= 4) {
-        what.kind = packet[0];
-        what.name = get32(packet + 16);
-        what.match = packet[0] == PACKET_READY ? get32(packet + 20) : 0;
-        what.behind = packet[0] == PACKET_WANT ? get32(packet + 28) : 0;
-        if (packet[0] == PACKET_ENTER)
-            what.status = (int16_t)get16(packet + 28);
-        note(all, what);
+        hear_packet(all, rank, notice);
     }
 }
 
@@ -138,38 +164,49 @@ static void say(struct neighbours *all, unsigned rank, uint8_t kind, const uint8
 void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t want,
                        uint32_t match)
 {
-    uint8_t body[12];
+    uint8_t body[READY_BYTES];
 
-    put32(body, want);
-    put32(body + 4, match);
-    put32(body + 8, NEIGHBOUR_ROOM);
-    say(all, rank, kind, body, kind == PACKET_READY ? sizeof body : 4);
+    if (kind == PACKET_READY)
+        ready_pack(body, &(struct ready_body){want, match, NEIGHBOUR_ROOM});
+    else
+        word_pack(body, &(struct word_body){want});
+    say(all, rank, kind, body, kind == PACKET_READY ? READY_BYTES : WORD_BYTES);
 }
 
 void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind)
 {
-    uint8_t body[WANT_BYTES] = {0};
+    struct want_body told = {.want = want,
+                             .tag = NEIGHBOUR_TAG,
+                             .length = NEIGHBOUR_ROOM,
+                             .behind = behind,
+                             .run = all->node->load.run};
+    uint8_t body[WANT_BYTES];
 
-    put32(body, want);
-    put32(body + 4, NEIGHBOUR_TAG);
-    put32(body + 8, NEIGHBOUR_ROOM);
-    put32(body + 12, behind);
-    body[16] = all->node->load.run;
+    want_pack(body, &told);
     say(all, rank, PACKET_WANT, body, sizeof body);
 }
 
-void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter *enter,
+static void say_enter(struct neighbours *all, unsigned rank, const struct enter_body *enter,
+                      unsigned round, uint32_t bytes)
+{
+    struct enter_body told = *enter;
+    uint8_t body[ENTER_BYTES];
+
+    told.round = (uint8_t)round;
+    told.run = all->node->load.run;
+    enter_pack(body, &told);
+    say(all, rank, PACKET_ENTER, body, bytes);
+}
+
+void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter_body *enter,
                       unsigned round)
 {
-    uint8_t body[16];
+    say_enter(all, rank, enter, round, ENTER_BYTES);
+}
 
-    put32(body, enter_name(enter, round));
-    put32(body + 4, enter->bytes);
-    put32(body + 8, enter->root);
-    put16(body + 12, (uint16_t)enter->status);
-    body[14] = all->node->load.run;
-    body[15] = 0;
-    say(all, rank, PACKET_ENTER, body, sizeof body);
+void neighbour_enters_in_part(struct neighbours *all, unsigned rank, const struct enter_body *enter)
+{
+    say_enter(all, rank, enter, 0, ENTER_BYTES - 1);
 }
 
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,

@@ -15,10 +15,11 @@ enum { HEARD_MAX = 128, NEIGHBOUR_ROOM = 4000, NEIGHBOUR_TAG = 5 };
 struct heard {
     uint8_t kind; /* enum packet_kind */
     unsigned rank;
-    uint32_t name;   /* first word of the body */
-    uint32_t match;  /* of READY and OPEN */
-    uint32_t behind; /* of WANT */
-    int status;      /* of ACCEPT, REFUSE and ENTER */
+    uint32_t name;           /* which announcement */
+    uint32_t match;          /* of READY and OPEN */
+    uint32_t behind;         /* of WANT */
+    struct enter_body enter; /* of ENTER */
+    int status;              /* of ACCEPT, REFUSE and ENTER */
 };
 
 struct neighbours {
@@ -46,19 +47,16 @@ void neighbours_pass_ms(struct neighbours *all, unsigned ms);
 const struct heard *neighbours_expect(struct neighbours *all, uint8_t kind, unsigned rank);
 void neighbours_expect_no_more(const struct neighbours *all);
 
-/* The first word of an ENTER's body. */
-static inline uint32_t enter_name(const struct enter *enter, unsigned round)
-{
-    return enter->epoch | (uint32_t)enter->operation << 16 | (uint32_t)round << 24;
-}
-
 /* What a neighbour says to node 0: an answer to its announcement `want`; an announcement; that it
  * enters a collective; a circuit. */
 void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t want,
                        uint32_t match);
 void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind);
-void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter *enter,
+void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter_body *enter,
                       unsigned round);
+/* The same, of round 0, without the last byte of it. */
+void neighbour_enters_in_part(struct neighbours *all, unsigned rank,
+                              const struct enter_body *enter);
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,
                      uint32_t bytes);
 

@@ -12,7 +12,6 @@
 #include "router/router.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
 
 enum { TO_2 = 1, TEXT_BYTES = 8, EXIT_STATUS = 3, OFFERED = 5, ACKNOWLEDGED_US = 100000 };
 
@@ -40,14 +39,24 @@ static const struct mesh_event *told(struct neighbours *all, uint8_t kind)
     return found;
 }
 
+static int32_t exit_status(const struct mesh_event *event)
+{
+    struct exit_body told = {0};
+
+    assert_true(exit_unpack(event->body, event->bytes, &told));
+    return told.status;
+}
+
 static void expect_null_pointer(const struct mesh_event *event)
 {
-    assert_true(event->bytes >= FAULT_BYTES);
-    assert_int_equal(get32(event->body), FAULT_DATA);
-    assert_int_equal(get32(event->body + 4), 4);
-    assert_int_equal(get32(event->body + 8), 0x805);
-    assert_int_equal(get32(event->body + 12), 1);
-    assert_int_equal(get32(event->body + 72), 0x40100000);
+    struct fault_body fault;
+
+    assert_true(fault_unpack(event->body, event->bytes, &fault));
+    assert_int_equal(fault.kind, FAULT_DATA);
+    assert_int_equal(fault.address, 4);
+    assert_int_equal(fault.status_register, 0x805);
+    assert_int_equal(fault.registers[0], 1);
+    assert_int_equal(fault.registers[15], 0x40100000);
 }
 
 static void node_faults(struct neighbours *all, const struct fault *fault)
@@ -82,7 +91,7 @@ static void an_exit_is_told_when_there_is_a_slot_again(void **state)
 
     node_fills_slots(all);
     node_exits(all);
-    assert_int_equal(get32(told(all, PACKET_EXIT)->body), EXIT_STATUS);
+    assert_int_equal(exit_status(told(all, PACKET_EXIT)), EXIT_STATUS);
 }
 
 static void a_fault_comes_behind_the_text_of_its_program(void **state)
@@ -112,13 +121,16 @@ static void a_failed_kernel_tells_how_its_program_ended_and_that_it_failed(void 
     node_exits(all);
     node_faults(all, &check);
     const struct mesh_event *event = told(all, PACKET_FAULT);
-    assert_int_equal(get32(event->body), FAULT_CHECK);
-    assert_int_equal(get32(event->body + 80), 17);
-    assert_memory_equal(event->body + FAULT_BYTES, "a.c", 3);
+    struct fault_body fault;
+    assert_true(fault_unpack(event->body, event->bytes, &fault));
+    assert_int_equal(fault.kind, FAULT_CHECK);
+    assert_int_equal(fault.line, 17);
+    assert_int_equal(fault.tail_bytes, 3);
+    assert_memory_equal(fault.tail, "a.c", 3);
     assert_int_equal(mesh_count_events(all->mesh, PACKET_EXIT), 1);
     for (unsigned i = 0; i < all->mesh->event_count; i++)
         if (all->mesh->events[i].kind == PACKET_EXIT)
-            assert_int_equal(get32(all->mesh->events[i].body), EXIT_STATUS);
+            assert_int_equal(exit_status(&all->mesh->events[i]), EXIT_STATUS);
 }
 
 /* No other event follows that would bring the node to look again. */
@@ -140,11 +152,14 @@ static void what_is_owed_is_told_in_the_step_in_which_a_dead_link_frees_slots(vo
 static void an_offer_is_put_off_until_the_end_of_the_last_program_has_been_told(void **state)
 {
     struct neighbours *all = *state;
-    uint8_t body[OFFER_BYTES] = {OFFERED}, packet[PACKET_HEADER_BYTES + OFFER_BYTES] = {0};
-    struct notice offer = {.kind = NOTICE_PACKET, .packet = packet, .bytes = sizeof body};
+    uint8_t body[OFFER_BYTES];
+    struct notice offer = {.kind = NOTICE_PACKET,
+                           .packet_kind = PACKET_OFFER,
+                           .src = 1,
+                           .body = body,
+                           .bytes = sizeof body};
 
-    put32(packet + 4, 1);
-    memcpy(packet + PACKET_HEADER_BYTES, body, sizeof body);
+    offer_pack(body, &(struct offer_body){.want = OFFERED});
     node_fills_slots(all);
     node_faults(all, &null_pointer);
     all->node->router.slots_free |= (1u << REPLY_SLOTS) - 1; /* small ones: none for the report */
@@ -158,7 +173,7 @@ static void two_who_disagree_are_told_when_there_is_a_slot_again(void **state)
 {
     struct neighbours *all = *state;
     struct ecube_abi_collective arguments = {.operation = ECUBE_BARRIER};
-    struct enter other = {.epoch = 1, .operation = ECUBE_BROADCAST, .bytes = 16};
+    struct enter_body other = {.epoch = 1, .operation = ECUBE_BROADCAST, .bytes = 16};
     int32_t request = mesh_collective(all->mesh, 0, &arguments);
 
     neighbours_turn(all);
@@ -175,10 +190,12 @@ static void two_who_disagree_are_told_when_there_is_a_slot_again(void **state)
     neighbours_turn(all);
     node_is_done_with(all, request, E_MISMATCH);
     const struct mesh_event *event = told(all, PACKET_DISAGREE);
-    assert_int_equal(get32(event->body), 1);
-    assert_int_equal(get32(event->body + 12), 16);
-    assert_int_equal(event->body[20], ECUBE_BARRIER);
-    assert_int_equal(event->body[21], ECUBE_BROADCAST);
+    struct disagree_body disagree;
+    assert_true(disagree_unpack(event->body, event->bytes, &disagree));
+    assert_int_equal(disagree.neighbour, 1);
+    assert_int_equal(disagree.other.bytes, 16);
+    assert_int_equal(disagree.own.operation, ECUBE_BARRIER);
+    assert_int_equal(disagree.other.operation, ECUBE_BROADCAST);
 }
 
 static void each_ready_for_a_message_that_is_no_more_is_told_gone_once(void **state)

@@ -125,8 +125,7 @@ void pair_packet(struct pair *pair, struct pair_side *side, unsigned number)
     uint8_t *packet = side->frames[number] + FRAME_HEADER_BYTES;
 
     memset(packet, (int)number, PAIR_PACKET_BYTES);
-    packet[0] = PACKET_ROUTED;
-    put16(packet + 2, PAIR_PACKET_BYTES - PACKET_HEADER_BYTES);
+    packet_pack(packet, PACKET_ROUTED, PAIR_PACKET_BYTES - PACKET_HEADER_BYTES, 0, 0);
     queue(pair, side, number, FRAME_PACKET, 0, PAIR_PACKET_BYTES);
     side->channel.control_sent++;
 }

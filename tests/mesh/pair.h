@@ -5,9 +5,9 @@
 #pragma once
 
 #include "router/channel_state.h"
-#include "router/packet_wire.h"
 #include "router/segment.h"
 #include "tests/mesh/memory_link.h"
+#include "wire/packet.h"
 
 enum {
     PAIR_RING = RING_MAX,

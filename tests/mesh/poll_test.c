@@ -57,10 +57,9 @@ static void a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes(
     assert_int_equal(test_at(mesh, wanted, now_us + 2 + REST_US, &result), NODE_BLOCK);
     assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 0, NULL, 0), E_OK);
     mesh_settle(mesh);
-    assert_int_equal(mesh_count_events(mesh, PACKET_STATE), 1);
-    const uint8_t *body = mesh->events[mesh->event_count - 1].body;
-    assert_int_equal(body[1], WAIT_RECEIVE);
-    assert_true(body[STATE_FLAGS_AT] & STATE_POLLS);
+    struct state_body told = mesh_heard_state(mesh);
+    assert_int_equal(told.wait, WAIT_RECEIVE);
+    assert_true(told.flags & STATE_POLLS);
     assert_true(send(mesh, 3, 50) >= 0);
     mesh_settle(mesh);
     assert_int_equal(node_resume(node, now_us + 3 + REST_US, &result), NODE_RESUME);

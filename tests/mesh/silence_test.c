@@ -79,7 +79,10 @@ static void a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before(voi
         pass_s(mesh, 2);
         assert_int_equal(deaths(mesh), 1);
         assert_int_equal(mesh->events[mesh->event_count - 1].src, 1);
-        assert_int_equal(mesh->events[mesh->event_count - 1].body[1], DEAD_TIMEOUT);
+        struct link_dead_body dead;
+        const struct mesh_event *event = &mesh->events[mesh->event_count - 1];
+        assert_true(link_dead_unpack(event->body, event->bytes, &dead));
+        assert_int_equal(dead.reason, DEAD_TIMEOUT);
         mesh_free(mesh);
     }
 }

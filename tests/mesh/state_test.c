@@ -5,7 +5,6 @@
 #include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
@@ -29,16 +28,15 @@ static void turn(struct mesh *mesh)
 }
 
 /* The body of a node's answer, when all has gone as far as it can. */
-static const uint8_t *ask(struct mesh *mesh, unsigned rank)
+static struct state_body ask(struct mesh *mesh, unsigned rank)
 {
     turn(mesh);
     mesh->event_count = 0;
     assert_int_equal(router_send(&mesh->host, PACKET_QUERY, rank, NULL, 0), E_OK);
     turn(mesh);
-    assert_int_equal(mesh_count_events(mesh, PACKET_STATE), 1);
     assert_int_equal(mesh->events[0].src, rank);
     assert_int_equal(mesh->events[0].bytes, STATE_BYTES);
-    return mesh->events[0].body;
+    return mesh_heard_state(mesh);
 }
 
 /* The program waits for a request, or goes on at once. */
@@ -51,24 +49,24 @@ static enum node_verdict wait_for(struct mesh *mesh, unsigned rank, int32_t requ
     return node_call(mesh->nodes[rank].node, mesh->now_us, ECUBE_CALL_WAIT, arguments, &result);
 }
 
-static void expect_message(const uint8_t *body, enum wait_kind wait, enum transfer_stage stage,
+static void expect_message(struct state_body state, enum wait_kind wait, enum transfer_stage stage,
                            int32_t peer, int32_t tag, uint32_t bytes)
 {
-    assert_int_equal(body[0], PROGRAM_RUNNING);
-    assert_int_equal(body[1], wait);
-    assert_int_equal(body[2], stage);
-    assert_int_equal((int32_t)get32(body + 4), peer);
-    assert_int_equal((int32_t)get32(body + 8), tag);
-    assert_int_equal(get32(body + 16), bytes);
+    assert_int_equal(state.program, PROGRAM_RUNNING);
+    assert_int_equal(state.wait, wait);
+    assert_int_equal(state.transfer, stage);
+    assert_int_equal(state.peer, peer);
+    assert_int_equal(state.tag, tag);
+    assert_int_equal(state.bytes, bytes);
 }
 
-static void expect_collective(const uint8_t *body, enum collective_stage stage, uint32_t peer,
+static void expect_collective(struct state_body state, enum collective_stage stage, uint32_t peer,
                               unsigned step, unsigned steps)
 {
-    assert_int_equal(body[20], stage);
-    assert_int_equal(get32(body + 48), peer);
-    assert_int_equal(get16(body + 52), step);
-    assert_int_equal(get16(body + 54), steps);
+    assert_int_equal(state.stage, stage);
+    assert_int_equal(state.partner, peer);
+    assert_int_equal(state.step, step);
+    assert_int_equal(state.steps, steps);
 }
 
 static void a_send_tells_whether_its_receiver_knows_of_it(void **state)
@@ -98,7 +96,7 @@ static void a_receive_tells_what_was_asked_for_and_then_what_comes(void **state)
     assert_int_equal(mesh_message(mesh, 0, ECUBE_CALL_RECEIVE, 1, 8, MESH_DATA, 1), 1);
     assert_int_equal(wait_for(mesh, 0, request), NODE_BLOCK);
     expect_message(ask(mesh, 0), WAIT_RECEIVE, TRANSFER_OPEN, ECUBE_ANY, 7, 2 * LONG);
-    assert_int_equal(mesh->events[0].body[3], 2);
+    assert_int_equal(mesh_heard_state(mesh).requests, 2);
     assert_true(mesh_message(mesh, STOPPED, ECUBE_CALL_SEND, 0, 7, MESH_DATA, LONG) >= 0);
     assert_true(mesh_run(mesh, is_matched));
     for (unsigned p = 0; p < PORTS; p++) /* the answer does not reach the sender */
@@ -141,19 +139,18 @@ static void a_collective_tells_who_is_missing_and_then_its_step(void **state)
     for (unsigned rank = 0; rank < STOPPED; rank++)
         requests[rank] = mesh_collective(mesh, rank, &exchange);
     expect_collective(ask(mesh, 0), COLLECTIVE_ENTRY, 2, 0, 0); /* the program computes */
-    assert_int_equal(mesh->events[0].body[1], WAIT_NOTHING);
+    assert_int_equal(mesh_heard_state(mesh).wait, WAIT_NOTHING);
     expect_collective(ask(mesh, 2), COLLECTIVE_ENTRY, STOPPED, 0, 0);
-    assert_int_equal(mesh->events[0].body[21], ECUBE_EXCHANGE);
-    assert_int_equal(get32(mesh->events[0].body + 40), LONG);
+    assert_int_equal(mesh_heard_state(mesh).operation, ECUBE_EXCHANGE);
+    assert_int_equal(mesh_heard_state(mesh).collective_bytes, LONG);
     requests[STOPPED] = mesh_collective(mesh, STOPPED, &exchange);
     assert_true(mesh_run(mesh, all_step));
     for (unsigned p = 0; p < PORTS; p++)
         memory_link_stop(&mesh->nodes[STOPPED].ends[p], taken[p]);
     assert_int_equal(wait_for(mesh, 0, requests[0]), NODE_BLOCK);
-    const uint8_t *body = ask(mesh, 0);
-    assert_int_equal(body[1], WAIT_COLLECTIVE);
-    unsigned step = get16(body + 52);
-    expect_collective(body, COLLECTIVE_STEPS, peer_of_0(step), step, 3);
+    struct state_body told = ask(mesh, 0);
+    assert_int_equal(told.wait, WAIT_COLLECTIVE);
+    expect_collective(told, COLLECTIVE_STEPS, peer_of_0(told.step), told.step, 3);
     for (unsigned p = 0; p < PORTS; p++)
         memory_link_start(&mesh->nodes[STOPPED].ends[p], taken[p]);
     for (unsigned rank = 1; rank < 4; rank++)
@@ -164,7 +161,7 @@ static void a_collective_tells_who_is_missing_and_then_its_step(void **state)
 
 static uint32_t progress_of(struct mesh *mesh, unsigned rank)
 {
-    return get32(ask(mesh, rank) + STATE_COUNTERS_AT + 4 * COUNTER_PROGRESS);
+    return ask(mesh, rank).counters[COUNTER_PROGRESS];
 }
 
 /* 0 sends to 3, which is by way of 1. */
@@ -204,14 +201,14 @@ static void what_is_said_again_and_again_is_no_progress(void **state)
     mesh->now_us += 1000000;
     for (unsigned rank = 0; rank < 4; rank++)
         before[rank] = progress_of(mesh, rank);
-    frames = get32(ask(mesh, 0) + STATE_COUNTERS_AT + 4 * COUNTER_FRAMES_SENT);
+    frames = ask(mesh, 0).counters[COUNTER_FRAMES_SENT];
     for (unsigned i = 0; i < 20; i++) {
         mesh->now_us += 100000;
         turn(mesh);
     }
     for (unsigned rank = 0; rank < 4; rank++)
         assert_int_equal(progress_of(mesh, rank), before[rank]);
-    frames = get32(ask(mesh, 0) + STATE_COUNTERS_AT + 4 * COUNTER_FRAMES_SENT) - frames;
+    frames = ask(mesh, 0).counters[COUNTER_FRAMES_SENT] - frames;
     assert_in_range(frames, 20, UINT32_MAX);
     mesh_free(mesh);
 }
@@ -226,13 +223,13 @@ static void a_node_tells_whether_what_it_sent_has_come_to_its_neighbours(void **
         memory_link_stop(&mesh->nodes[STOPPED].ends[p], taken[p]);
     assert_true(mesh_message(mesh, 1, ECUBE_CALL_SEND, STOPPED, 7, MESH_DATA, LONG) >= 0);
     ask(mesh, 1); /* the first answer is the mark of the next */
-    assert_false(ask(mesh, 1)[STATE_FLAGS_AT] & STATE_DELIVERED);
-    assert_true(ask(mesh, 0)[STATE_FLAGS_AT] & STATE_DELIVERED);
+    assert_false(ask(mesh, 1).flags & STATE_DELIVERED);
+    assert_true(ask(mesh, 0).flags & STATE_DELIVERED);
     for (unsigned p = 0; p < PORTS; p++)
         memory_link_start(&mesh->nodes[STOPPED].ends[p], taken[p]);
     mesh->now_us += 100000;
     turn(mesh);
-    assert_true(ask(mesh, 1)[STATE_FLAGS_AT] & STATE_DELIVERED);
+    assert_true(ask(mesh, 1).flags & STATE_DELIVERED);
     mesh_free(mesh);
 }
 
@@ -246,11 +243,11 @@ static void a_sleeping_program_tells_how_long_it_will(void **state)
     assert_int_equal(
         node_call(mesh->nodes[1].node, mesh->now_us, ECUBE_CALL_SLEEP, arguments, &result),
         NODE_BLOCK);
-    uint64_t most_us = end_ns / 1000 - mesh->now_us, left_us = get64(ask(mesh, 1) + 32);
+    uint64_t most_us = end_ns / 1000 - mesh->now_us, left_us = ask(mesh, 1).left_us;
     assert_in_range(left_us, end_ns / 1000 - mesh->now_us, most_us);
-    assert_int_equal(mesh->events[0].body[1], WAIT_SLEEP);
+    assert_int_equal(mesh_heard_state(mesh).wait, WAIT_SLEEP);
     mesh->now_us += 6000000; /* its time has come, and it has not been resumed */
-    assert_int_equal(get64(ask(mesh, 1) + 32), 0);
+    assert_int_equal(ask(mesh, 1).left_us, 0);
     mesh_free(mesh);
 }
 

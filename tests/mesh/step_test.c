@@ -14,7 +14,7 @@ enum { TO_1 = 0, TO_2 = 1, BYTES = 2000 };
 /* Node 0 and its neighbours begin a collective of node 0, which is its program's `epoch`th. */
 static int32_t begin(struct neighbours *all, uint32_t operation, uint16_t epoch)
 {
-    struct enter enter = {
+    struct enter_body enter = {
         .epoch = epoch, .operation = (uint8_t)operation, .bytes = operation ? BYTES : 0};
     struct ecube_abi_collective arguments = {.operation = operation,
                                              .block_bytes = enter.bytes,

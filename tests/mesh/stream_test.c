@@ -16,7 +16,7 @@
 #include "router/segment.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 enum { TO_1 = 0, LENGTH = 100, FRAMES = 4, ROOM = 256, HERE = 0, ON = 2 };
 
@@ -37,16 +37,12 @@ static void get_open(struct neighbours *all, uint32_t dst, uint32_t match, uint8
 {
     uint8_t *packet = frames[0] + FRAME_HEADER_BYTES;
 
-    memset(packet, 0, OPEN_BYTES);
-    packet[0] = PACKET_OPEN;
-    put16(packet + 2, OPEN_BYTES - PACKET_HEADER_BYTES);
-    put32(packet + 4, 1);
-    put32(packet + 8, dst);
-    packet[12] = 1;
-    put32(packet + 16, LENGTH);
-    put32(packet + 20, match);
-    put16(packet + 28, flags & OPEN_SCHEDULE ? 1 : 0);
-    packet[30] = flags;
+    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES, 1, dst);
+    packet_set_hops(packet, 1);
+    open_pack(packet, &(struct open_body){.length = LENGTH,
+                                          .match = match,
+                                          .epoch = flags & OPEN_SCHEDULE ? 1 : 0,
+                                          .flags = flags});
     router_queue_packet(&all->mesh->nodes[1].node->router, TO_1, frames[0], OPEN_BYTES)->owner =
         OWNER_NONE;
     go_on(all);
@@ -212,7 +208,8 @@ static void a_message_whose_link_is_cut_has_failed(void **state)
 static void a_collective_whose_bytes_were_cut_short_has_failed(void **state)
 {
     struct neighbours *all = *state;
-    struct enter enter = {.epoch = 1, .operation = ECUBE_BROADCAST, .bytes = LENGTH, .root = 1};
+    struct enter_body enter = {
+        .epoch = 1, .operation = ECUBE_BROADCAST, .bytes = LENGTH, .root = 1};
     struct ecube_abi_collective arguments = {.operation = ECUBE_BROADCAST,
                                              .root = 1,
                                              .block_bytes = LENGTH,

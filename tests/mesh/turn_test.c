@@ -13,7 +13,7 @@
 #include "router/port.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
@@ -29,7 +29,7 @@ static bool node_1_waits_at_0(const struct mesh *mesh)
                         CIRCUITS_MAX];
     const uint8_t *packet = port->opens_held ? newest->open.packet : NULL;
 
-    return packet && get32(packet + 8) == 4 && get32(packet + 20) == 2;
+    return packet && packet_dst(packet) == 4 && open_match(packet) == 2;
 }
 
 static void a_message_at_its_first_link_does_not_stop_a_collective(void **state)

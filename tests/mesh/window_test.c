@@ -9,12 +9,12 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/crc.h"
-#include "router/packet_wire.h"
 #include "router/port.h"
 #include "router/segment.h"
 #include "tests/mesh/pair.h"
 #include "tests/unit/testing.h"
 #include "wire/bytes.h"
+#include "wire/packet.h"
 
 enum {
     PLACES = 256, /* of frames under way: more than there are segments */
@@ -74,15 +74,14 @@ static void send_data(const struct flow *flow, const uint8_t *data, uint32_t byt
     channel_queue(channel, pair.now_us, FRAME_DATA, flags, bytes, count);
 }
 
-/* A packet whose bytes are its type and its number. */
+/* A packet of nothing but its kind and its number. */
 static void send_packet(const struct flow *flow, uint8_t type, uint8_t number)
 {
     uint32_t bytes = draw(flow->packet, PACKET_HEADER_BYTES, FRAME_CONTROL_MAX);
     uint8_t *frame = place_frame(), *packet = frame + FRAME_HEADER_BYTES;
 
-    memset(packet, number, bytes);
-    packet[0] = type;
-    put16(packet + 2, (uint16_t)(bytes - PACKET_HEADER_BYTES));
+    packet_pack(packet, type, bytes - PACKET_HEADER_BYTES, number, number);
+    memset(packet + PACKET_HEADER_BYTES, number, bytes - PACKET_HEADER_BYTES);
     put32(packet + bytes, crc32_add(0, packet, bytes));
     uint32_t check = flow->checked ? FRAME_CHECK_BYTES : 0;
     *channel_place(&pair.a.channel, 0) =
@@ -95,10 +94,15 @@ static void send_packet(const struct flow *flow, uint8_t type, uint8_t number)
 static void release(unsigned index)
 {
     struct arrival *held = &pair.b.held[index];
-    bool routed = held->packet[0] >= PACKET_ROUTED;
+    bool routed = packet_kind(held->packet) >= PACKET_ROUTED;
 
-    for (uint32_t i = 4; i < held->bytes; i++)
-        assert_int_equal(held->packet[i], held->packet[1]);
+    const uint8_t *body = packet_body(held->packet);
+    uint32_t number = packet_src(held->packet), bytes = held->bytes - PACKET_HEADER_BYTES;
+
+    assert_int_equal(packet_dst(held->packet), number);
+    assert_int_equal(packet_body_bytes(held->packet), bytes);
+    for (uint32_t i = 0; i < bytes; i++)
+        assert_int_equal(body[i], number);
     channel_release(&pair.b.channel, held->buffer, routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
     *held = pair.b.held[--pair.b.held_count];
 }
@@ -108,7 +112,7 @@ static unsigned held(bool routed)
     unsigned count = 0;
 
     for (unsigned i = 0; i < pair.b.held_count; i++)
-        count += (pair.b.held[i].packet[0] >= PACKET_ROUTED) == routed;
+        count += (packet_kind(pair.b.held[i].packet) >= PACKET_ROUTED) == routed;
     return count;
 }
 
@@ -118,7 +122,7 @@ static void release_any(bool routed)
 
     do
         at = memory_random(&pair.seed) % pair.b.held_count;
-    while ((pair.b.held[at].packet[0] >= PACKET_ROUTED) != routed);
+    while ((packet_kind(pair.b.held[at].packet) >= PACKET_ROUTED) != routed);
     release(at);
 }
 

@@ -14,7 +14,7 @@
 #include "sim/task.h"
 #include "sim/waits.h"
 #include "tests/sim/simulation.h"
-#include "wire/bytes.h"
+#include "wire/circuit.h"
 
 static struct sim *running(const struct sim_options *options)
 {
@@ -70,7 +70,7 @@ static void programs_that_receive_before_they_send_wait_in_a_circle(void **state
     assert_true(tells(&result, "  and so round"));
 }
 
-enum { STEP_OF_1 = 2, TURN_AT_LINK_2 = 48 + 2 * 2 };
+enum { STEP_OF_1 = 2 };
 
 /* States made by hand, of a cube of 8: circuit 3>4 (step 0) holds links 3>2, 2>0 and 0>4; circuit
  * 1>4 (step 2) holds 1>0 and waits for 0>4. Its path is  3 -> 2 -> 0 -> 4,  the other one's  1 -> 0
@@ -80,13 +80,12 @@ struct made {
     uint8_t packets[2][OPEN_BYTES]; /* 1>4, 3>4 */
 };
 
-static void make_open(uint8_t *packet, uint32_t src, uint32_t step)
+/* `turn` is that on link 0>4, its last. */
+static void make_open(uint8_t *packet, uint32_t src, uint32_t step, uint16_t turn)
 {
-    packet[0] = PACKET_OPEN;
-    packet[30] = OPEN_SCHEDULE;
-    put32(packet + 4, src);
-    put32(packet + 8, 4);
-    put32(packet + 20, step);
+    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES, src, 4);
+    open_pack(packet,
+              &(struct open_body){.match = step, .flags = OPEN_SCHEDULE, .turns = {[2] = turn}});
 }
 
 static void make_own(struct router *router, unsigned out, enum circuit_state circuit_state,
@@ -146,8 +145,8 @@ static struct made made_by_hand(void)
     struct made made = {.sim = sim_make(&options)};
 
     assert_non_null(made.sim);
-    make_open(made.packets[0], 1, STEP_OF_1);
-    make_open(made.packets[1], 3, 0);
+    make_open(made.packets[0], 1, STEP_OF_1, 0);
+    make_open(made.packets[1], 3, 0, 0);
     make_own(router_at(&made, 1), 0, CIRCUIT_OPENED, made.packets[0]);
     make_set_up(router_at(&made, 1), 0, PORT_LOCAL);
     return made;
@@ -216,7 +215,7 @@ static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
     struct made made = made_by_hand();
 
     (void)state;
-    put16(made.packets[0] + TURN_AT_LINK_2, 1);
+    make_open(made.packets[0], 1, STEP_OF_1, 1);
     make_own(router_at(&made, 1), 0, CIRCUIT_OPENED, made.packets[0]);
     make_held(router_at(&made, 0), 0, 2, made.packets[0]);
     make_own(router_at(&made, 3), 0, CIRCUIT_WAITING, made.packets[1]);

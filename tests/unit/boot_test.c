@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "host/mesh_internal.h"
-#include "wire/bytes.h"
 
 enum { NODES = 4, DIMS = 2, LINES_MAX = 16, PATIENCE_TICKS = 150 /* of 100 ms: 15 s */ };
 
@@ -26,7 +25,7 @@ unsigned __wrap_available_share_permille(void)
 struct fixture {
     uv_loop_t loop;
     struct mesh mesh;
-    struct mesh_port found[NODES][DIMS + 1]; /* what each node will tell */
+    struct links_port found[NODES][DIMS + 1]; /* what each node will tell */
     bool silent[NODES];
     char lines[LINES_MAX][MESSAGE_MAX];
     unsigned line_count;
@@ -71,9 +70,9 @@ static struct fixture *make_fixture(void)
     }
     for (uint32_t node = 0; node < NODES; node++) {
         for (unsigned p = 0; p < DIMS; p++) {
-            f->found[node][p] = (struct mesh_port){LINK_UP, (uint8_t)p, node ^ UINT32_C(1) << p};
+            f->found[node][p] = (struct links_port){LINK_UP, (uint8_t)p, node ^ UINT32_C(1) << p};
         }
-        f->found[node][DIMS] = (struct mesh_port){LINK_UP, 0, ID_HOST};
+        f->found[node][DIMS] = (struct links_port){LINK_UP, 0, ID_HOST};
     }
     return f;
 }
@@ -81,17 +80,10 @@ static struct fixture *make_fixture(void)
 static void tell_node(struct fixture *f, uint32_t node)
 {
     unsigned ports = machine_ports(&f->mesh.options.network, node);
-    uint8_t body[LINKS_HEADER_BYTES + (DIMS + 1) * LINKS_PORT_BYTES] = {(uint8_t)ports, 1};
-    struct mesh_packet packet = {PACKET_LINKS, node, body, sizeof body};
+    struct links_body links = {.port_count = (uint8_t)ports, .complete = true};
 
-    for (unsigned p = 0; p < ports; p++) {
-        uint8_t *entry = body + LINKS_HEADER_BYTES + p * LINKS_PORT_BYTES;
-
-        entry[0] = f->found[node][p].state;
-        entry[1] = f->found[node][p].peer_port;
-        put32(entry + 4, f->found[node][p].peer);
-    }
-    mesh_boot_packet(&f->mesh, &packet);
+    memcpy(links.ports, f->found[node], ports * sizeof links.ports[0]);
+    mesh_boot_links(&f->mesh, node, &links);
 }
 
 static void tell(struct fixture *f)
@@ -149,7 +141,7 @@ static void a_missing_cable_is_one_line(void **state)
     struct fixture *f = make_fixture();
 
     (void)state;
-    f->found[1][1] = f->found[3][1] = (struct mesh_port){LINK_SILENT, 0, ID_UNKNOWN};
+    f->found[1][1] = f->found[3][1] = (struct links_port){LINK_SILENT, 0, ID_UNKNOWN};
     boot(f);
     assert_int_equal(f->status, STATUS_MESH);
     assert_int_equal(f->line_count, 2);
@@ -165,8 +157,8 @@ static void a_one_way_cable_is_one_line(void **state)
     struct fixture *f = make_fixture();
 
     (void)state;
-    f->found[0][0] = (struct mesh_port){LINK_SILENT, 0, ID_UNKNOWN};
-    f->found[1][0] = (struct mesh_port){LINK_HEARD, 0, 0};
+    f->found[0][0] = (struct links_port){LINK_SILENT, 0, ID_UNKNOWN};
+    f->found[1][0] = (struct links_port){LINK_HEARD, 0, 0};
     boot(f);
     assert_int_equal(f->line_count, 2);
     assert_string_equal(f->lines[0], "one-way: link 0-1 (dimension 0): node 0 hears nothing, "
@@ -179,10 +171,10 @@ static void crossed_cables_are_a_line_each(void **state)
     struct fixture *f = make_fixture();
 
     (void)state;
-    f->found[0][0] = (struct mesh_port){LINK_CROSSED, 1, 2};
-    f->found[2][1] = (struct mesh_port){LINK_CROSSED, 0, 0};
-    f->found[0][1] = (struct mesh_port){LINK_CROSSED, 0, 1};
-    f->found[1][0] = (struct mesh_port){LINK_CROSSED, 1, 0};
+    f->found[0][0] = (struct links_port){LINK_CROSSED, 1, 2};
+    f->found[2][1] = (struct links_port){LINK_CROSSED, 0, 0};
+    f->found[0][1] = (struct links_port){LINK_CROSSED, 0, 1};
+    f->found[1][0] = (struct links_port){LINK_CROSSED, 1, 0};
     boot(f);
     assert_int_equal(f->line_count, 3);
     assert_string_equal(f->lines[0],
@@ -199,9 +191,9 @@ static void crossed_cables_are_a_line_each(void **state)
 static void cross_and_rename(struct fixture *f)
 {
     f->silent[3] = true;
-    f->found[1][0] = (struct mesh_port){LINK_CROSSED, 0, 2};
-    f->found[1][1] = (struct mesh_port){LINK_CROSSED, 1, 1};
-    f->found[2][0] = (struct mesh_port){LINK_CROSSED, 0, 1};
+    f->found[1][0] = (struct links_port){LINK_CROSSED, 0, 2};
+    f->found[1][1] = (struct links_port){LINK_CROSSED, 1, 1};
+    f->found[2][0] = (struct links_port){LINK_CROSSED, 0, 1};
 }
 
 static void crossed_cables_are_named_when_one_gives_a_wrong_number(void **state)
@@ -244,7 +236,7 @@ static void a_silent_node_is_named_once(void **state)
 
     (void)state;
     f->silent[3] = true;
-    f->found[1][1] = f->found[2][0] = (struct mesh_port){LINK_SILENT, 0, ID_UNKNOWN};
+    f->found[1][1] = f->found[2][0] = (struct links_port){LINK_SILENT, 0, ID_UNKNOWN};
     boot(f);
     assert_int_equal(f->line_count, 4);
     assert_string_equal(f->lines[2], "missing: node 3 (rank 3) tells nothing: it does not run, or "
@@ -257,7 +249,7 @@ static void a_missing_host_link_is_one_line(void **state)
     struct fixture *f = make_fixture();
 
     (void)state;
-    f->found[2][DIMS] = (struct mesh_port){LINK_SILENT, 0, ID_UNKNOWN};
+    f->found[2][DIMS] = (struct links_port){LINK_SILENT, 0, ID_UNKNOWN};
     boot(f);
     assert_int_equal(f->line_count, 2);
     assert_string_equal(f->lines[0], "missing: host link of node 2: the node hears nothing");

@@ -10,7 +10,6 @@
 
 #include "host/mesh_internal.h"
 #include "include/ecube/abi.h"
-#include "wire/bytes.h"
 
 enum { NODES = 2, PIECE = 111, LINES_MAX = 64 };
 
@@ -67,12 +66,10 @@ static void hear(struct fixture *f, uint32_t rank, enum ecube_stream stream, con
                  size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += PIECE) {
-        uint8_t body[1 + PIECE] = {(uint8_t)stream};
         size_t piece = bytes - at < PIECE ? bytes - at : PIECE;
-        struct mesh_packet packet = {PACKET_CONSOLE, rank, body, (uint32_t)(1 + piece)};
+        struct console_body told = {(uint8_t)stream, (const uint8_t *)text + at, (uint32_t)piece};
 
-        memcpy(body + 1, text + at, piece);
-        mesh_take_console(&f->mesh, &packet);
+        mesh_take_console(&f->mesh, rank, &told);
     }
 }
 
@@ -97,14 +94,16 @@ static void assert_line(const struct fixture *f, unsigned number, uint32_t rank,
 static uint32_t told(const struct fixture *f, unsigned *packets)
 {
     const struct outbox_packet *last = NULL;
+    struct taken_body taken = {0};
 
     *packets = f->mesh.host.outbox_count;
     if (*packets > 0) {
         last = &f->mesh.host.outbox[*packets - 1];
         assert_int_equal(last->kind, PACKET_TAKEN);
-        assert_int_equal(last->body[4], 5);
+        assert_true(taken_unpack(last->body, last->bytes, &taken));
+        assert_int_equal(taken.run, 5);
     }
-    return last ? get32(last->body) : 0;
+    return taken.bytes;
 }
 
 static void lines_of_ranks_and_streams_are_put_together_apart(void **state)

@@ -3,7 +3,6 @@
  * ended in the middle of one.
  */
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

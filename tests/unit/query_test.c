@@ -3,7 +3,6 @@
  * so many questions before it that those to others get stuck behind them.
  */
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,14 +75,14 @@ struct moves {
 static void answer_moving(struct fixture *f, uint32_t node, enum wait_kind wait,
                           const struct moves *moves)
 {
-    uint8_t body[STATE_BYTES] = {wait ? PROGRAM_RUNNING : PROGRAM_EXITED, (uint8_t)wait};
-    struct mesh_packet packet = {PACKET_STATE, node, body, sizeof body};
+    struct state_body state = {.program = wait ? PROGRAM_RUNNING : PROGRAM_EXITED,
+                               .wait = (uint8_t)wait};
 
-    body[STATE_FLAGS_AT] =
+    state.flags =
         (uint8_t)((moves->under_way ? 0 : STATE_DELIVERED) | (moves->polls ? STATE_POLLS : 0));
-    put32(body + STATE_COUNTERS_AT + 4 * COUNTER_PROGRESS, moves->progress);
-    put32(body + STATE_COUNTERS_AT + 4 * COUNTER_FRAMES_SENT, moves->frames);
-    mesh_query_packet(&f->mesh, &packet);
+    state.counters[COUNTER_PROGRESS] = moves->progress;
+    state.counters[COUNTER_FRAMES_SENT] = moves->frames;
+    mesh_query_state(&f->mesh, node, &state);
 }
 
 /* The node's program runs, and waits for something; or it has ended. */
@@ -283,56 +282,64 @@ static void a_program_that_tests_has_a_minute(void **state)
                     70 * MESH_TICKS_PER_S);
 }
 
-struct answer {
-    uint8_t head[4]; /* program, wait, transfer stage, requests */
-    int32_t peer, tag;
-    uint32_t bytes;
-    uint8_t stage, operation; /* of a collective */
-    uint8_t flags;
-    uint32_t collective_bytes, root, partner;
-    uint16_t step, steps;
-};
-
-static void answer_in_full(struct fixture *f, uint32_t node, const struct answer *a)
-{
-    uint8_t body[STATE_BYTES] = {0};
-    struct mesh_packet packet = {PACKET_STATE, node, body, sizeof body};
-
-    memcpy(body, a->head, sizeof a->head);
-    put32(body + 4, (uint32_t)a->peer);
-    put32(body + 8, (uint32_t)a->tag);
-    put32(body + 16, a->bytes);
-    body[20] = a->stage;
-    body[21] = a->operation;
-    body[STATE_FLAGS_AT] = a->flags;
-    put32(body + 40, a->collective_bytes);
-    put32(body + 44, a->root);
-    put32(body + 48, a->partner);
-    put16(body + 52, a->step);
-    put16(body + 54, a->steps);
-    mesh_query_packet(&f->mesh, &packet);
-}
-
 static void what_a_node_answers_is_told_in_words(void **state)
 {
     static const struct {
-        struct answer answer;
+        struct state_body answer;
         const char *words;
     } told[] = {
-        {{.head = {3, WAIT_SEND, TRANSFER_OPEN, 1}, .peer = 2, .tag = 7, .bytes = 4000},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_SEND,
+          .transfer = TRANSFER_OPEN,
+          .requests = 1,
+          .peer = 2,
+          .tag = 7,
+          .bytes = 4000},
          "waits to send 4000 bytes to rank 2, tag 7"},
-        {{.head = {3, WAIT_SEND, TRANSFER_KNOWN, 2}, .peer = 2, .tag = 7, .bytes = 4000},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_SEND,
+          .transfer = TRANSFER_KNOWN,
+          .requests = 2,
+          .peer = 2,
+          .tag = 7,
+          .bytes = 4000},
          "waits to send 4000 bytes to rank 2, tag 7, which has not asked for it (one of 2 open "
          "requests)"},
-        {{.head = {3, WAIT_SEND, TRANSFER_MOVES, 1}, .peer = 2, .tag = 7, .bytes = 4000},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_SEND,
+          .transfer = TRANSFER_MOVES,
+          .requests = 1,
+          .peer = 2,
+          .tag = 7,
+          .bytes = 4000},
          "sends 4000 bytes to rank 2, tag 7"},
-        {{.head = {3, WAIT_RECEIVE, TRANSFER_OPEN, 1}, .peer = -1, .tag = -1, .bytes = 9},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_RECEIVE,
+          .transfer = TRANSFER_OPEN,
+          .requests = 1,
+          .peer = -1,
+          .tag = -1,
+          .bytes = 9},
          "waits to receive from any rank"},
-        {{.head = {3, WAIT_RECEIVE, TRANSFER_MOVES, 1}, .peer = 2, .bytes = 9},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_RECEIVE,
+          .transfer = TRANSFER_MOVES,
+          .requests = 1,
+          .peer = 2,
+          .bytes = 9},
          "receives 9 bytes from rank 2, tag 0"},
-        {{.head = {3, WAIT_RECEIVE, TRANSFER_OPEN, 2}, .peer = 2, .bytes = 9, .flags = STATE_POLLS},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_RECEIVE,
+          .transfer = TRANSFER_OPEN,
+          .requests = 2,
+          .peer = 2,
+          .bytes = 9,
+          .flags = STATE_POLLS},
          "waits to receive from rank 2, tag 0, by testing (one of 2 open requests)"},
-        {{.head = {3, WAIT_COLLECTIVE, 0, 1},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_COLLECTIVE,
+          .transfer = 0,
+          .requests = 1,
           .stage = COLLECTIVE_STEPS,
           .operation = 4,
           .collective_bytes = 16,
@@ -340,14 +347,30 @@ static void what_a_node_answers_is_told_in_words(void **state)
           .step = 3,
           .steps = 15},
          "waits in complete exchange of 16 bytes, step 3 of 15, with rank 2"},
-        {{.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 2},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_COLLECTIVE,
+          .transfer = 0,
+          .requests = 1,
+          .stage = COLLECTIVE_ENTRY,
+          .partner = 2},
          "waits in barrier for rank 2 to enter"},
-        {{.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 99},
+        {{.program = PROGRAM_RUNNING,
+          .wait = WAIT_COLLECTIVE,
+          .transfer = 0,
+          .requests = 1,
+          .stage = COLLECTIVE_ENTRY,
+          .partner = 99},
          "waits in a collective"},
-        {{.head = {3, WAIT_CONSOLE, 0, 1}}, "waits for its console text to leave (1 open request)"},
-        {{.head = {3, WAIT_READER, 0, 0}}, "waits for the reader of its output"},
-        {{.head = {3, WAIT_SLEEP, 0, 0}}, "sleeps for 0.0 s more"},
-        {{.head = {3, 77, 77, 255},
+        {{.program = PROGRAM_RUNNING, .wait = WAIT_CONSOLE, .transfer = 0, .requests = 1},
+         "waits for its console text to leave (1 open request)"},
+        {{.program = PROGRAM_RUNNING, .wait = WAIT_READER, .transfer = 0, .requests = 0},
+         "waits for the reader of its output"},
+        {{.program = PROGRAM_RUNNING, .wait = WAIT_SLEEP, .transfer = 0, .requests = 0},
+         "sleeps for 0.0 s more"},
+        {{.program = PROGRAM_RUNNING,
+          .wait = 77,
+          .transfer = 77,
+          .requests = 255,
           .peer = -9,
           .tag = -9,
           .bytes = 9,
@@ -365,7 +388,7 @@ static void what_a_node_answers_is_told_in_words(void **state)
 
     (void)state;
     for (unsigned i = 0; i < sizeof told / sizeof told[0]; i++) {
-        answer_in_full(f, 1, &told[i].answer);
+        mesh_query_state(&f->mesh, 1, &told[i].answer);
         mesh_describe_doing(&f->mesh, 1, true, text);
         assert_string_equal(text, told[i].words);
         json_decref(mesh_describe_nodes(&f->mesh));
@@ -376,18 +399,38 @@ static void what_a_node_answers_is_told_in_words(void **state)
 /* 0 waits for 1, 1 for 3, and 3 has not called it. */
 static void who_has_not_entered_is_found_through_those_who_have(void **state)
 {
-    static const struct answer entry[NODES] = {
-        {.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 1},
-        {.head = {3, WAIT_NOTHING, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 3},
-        {.head = {3, WAIT_COLLECTIVE, 0, 1}, .stage = COLLECTIVE_ENTRY, .partner = 3},
-        {.head = {3, WAIT_RECEIVE, TRANSFER_OPEN, 1}, .tag = 7, .bytes = 1},
+    static const struct state_body entry[NODES] = {
+        {.program = PROGRAM_RUNNING,
+         .wait = WAIT_COLLECTIVE,
+         .transfer = 0,
+         .requests = 1,
+         .stage = COLLECTIVE_ENTRY,
+         .partner = 1},
+        {.program = PROGRAM_RUNNING,
+         .wait = WAIT_NOTHING,
+         .transfer = 0,
+         .requests = 1,
+         .stage = COLLECTIVE_ENTRY,
+         .partner = 3},
+        {.program = PROGRAM_RUNNING,
+         .wait = WAIT_COLLECTIVE,
+         .transfer = 0,
+         .requests = 1,
+         .stage = COLLECTIVE_ENTRY,
+         .partner = 3},
+        {.program = PROGRAM_RUNNING,
+         .wait = WAIT_RECEIVE,
+         .transfer = TRANSFER_OPEN,
+         .requests = 1,
+         .tag = 7,
+         .bytes = 1},
     };
     struct fixture *f = make_fixture();
 
     (void)state;
     for (uint32_t node = 0; node < NODES; node++) {
         f->mesh.nodes[node].running = true;
-        answer_in_full(f, node, &entry[node]);
+        mesh_query_state(&f->mesh, node, &entry[node]);
     }
     for (uint32_t node = 0; node < NODES; node++) {
         assert_int_equal(mesh_missing(&f->mesh, node), SILENT);

@@ -8,20 +8,20 @@
 #include <string.h>
 
 #include "host/report.h"
-#include "wire/bytes.h"
-
-enum { NUMBERS = 7 };
 
 /* Times of one report as a node sends it. */
 static json_t *reported(uint64_t model_ns, uint64_t predicted_ns, uint64_t bound_ns)
 {
-    const uint64_t numbers[NUMBERS] = {100, 3, model_ns, predicted_ns, bound_ns, 5000000, 0};
-    uint8_t body[sizeof(struct ecube_abi_report)] = "something";
+    const struct report_body told = {.name = "something",
+                                     .bytes = 100,
+                                     .steps = 3,
+                                     .model_ns = model_ns,
+                                     .predicted_ns = predicted_ns,
+                                     .bound_ns = bound_ns,
+                                     .wall_ns = 5000000};
     struct report_table table = {0};
 
-    for (unsigned i = 0; i < NUMBERS; i++)
-        put64(body + ECUBE_NAME_MAX + 8 * i, numbers[i]);
-    assert_true(report_add(&table, 0, body, sizeof body));
+    assert_true(report_add(&table, 0, &told));
     json_t *list = report_to_json(&table);
     report_free(&table);
     return list;
