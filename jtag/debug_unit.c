@@ -184,9 +184,9 @@ static void tell_stop(struct debug_unit *unit)
     unit->stopped = false;
     if (unit->stop == CORE_STOP_CODE && points_written_at(&unit->points, pc))
         debug_set_entry(unit, ENTRY_INSTRUCTION);
-    /* The instruction that made the access is done; its address is told as the PC reads in it. */
+    /* The emulator stops before the access; its instruction's address is told as PC reads in it. */
     if (unit->stop == CORE_STOP_DATA)
-        unit->wfar = pc + (thumb ? 2 : 4);
+        unit->wfar = pc + (thumb ? 4 : 8);
 }
 
 static void end_access(struct debug_unit *unit, bool failed)

@@ -78,12 +78,39 @@ static bool advance(struct station *station)
     return true;
 }
 
+/* A word of the text that names who has the node, for a client that has it not; else zero. */
+static uint32_t holder_word(const struct station *station, const void *client, uint32_t offset)
+{
+    char words[STATION_HOLDER_BYTES] = "";
+    uint32_t word = 0;
+
+    if (gdb_port_holder(&station->gdb)) {
+        snprintf(words, sizeof words, "%s", gdb_port_holder(&station->gdb));
+    } else if (debug_unit_owner(&station->unit) && debug_unit_owner(&station->unit) != client) {
+        snprintf(words, sizeof words, "%s", station->owner_words);
+    }
+    for (unsigned i = 0; i < sizeof word; i++) {
+        word |= (uint32_t)(unsigned char)words[offset + i] << 8 * i;
+    }
+    return word;
+}
+
+static bool asks_for_holder(const struct access *access)
+{
+    return access && access->space == ACCESS_DEBUG && !access->write &&
+           access->address - STATION_HOLDER < STATION_HOLDER_BYTES && access->address % 4 == 0;
+}
+
 static void begin_job(struct station *station)
 {
     struct station_job *job = station->first;
 
     station->busy = true;
-    if (job->access) {
+    if (asks_for_holder(job->access)) {
+        job->access->value =
+            holder_word(station, job->client, job->access->address - STATION_HOLDER);
+        job->access->failed = false;
+    } else if (job->access) {
         debug_unit_access(&station->unit, job->client, job->access);
     } else {
         debug_unit_leave(&station->unit, job->client);

@@ -6,8 +6,15 @@
  * What clients of the chain want of a node is done in the order in which it came, one job at a
  * time. A node that one of them has left halted is nobody's, and the next GDB may have it.
  *
+ * A client reads who else has a node in registers that the architecture leaves to implementations:
+ *
+ *     0xe80  "gdb-multiarch (process 77)", four characters a word, zeros behind it; all zero: the
+ *     ...    node is free, or the client's own
+ *     0xeac
+ *
  * Errors   station_open: a negative libuv status
  * Context  the loop's thread
+ * Source   ARM DDI 0406C, C11.10 (0xe80 to 0xefc: integration registers)
  */
 #pragma once
 
@@ -15,6 +22,9 @@
 #include "jtag/emulator.h"
 #include "jtag/gdb_port.h"
 #include "jtag/herald.h"
+#include "jtag/peer.h"
+
+enum { STATION_HOLDER = 0xe80, STATION_HOLDER_BYTES = PEER_WORDS_MAX };
 
 /* Something that a client of the chain wants; it lies with the client until `done`. */
 struct station_job {

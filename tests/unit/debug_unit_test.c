@@ -506,7 +506,7 @@ static void watchpoints_have_length_and_kind_and_report_the_instruction(void **s
     f->core.running = false;
     debug_unit_stopped(&f->unit, CORE_STOP_DATA, DATA + 2);
     assert_int_equal(get(f, DSCR) & 0x3f, 0x2b);
-    assert_int_equal(get(f, WFAR) - 8, START - 4);
+    assert_int_equal(get(f, WFAR) - 8, START);
 }
 
 static void a_breakpoint_instruction_is_seen_in_memory_and_is_not_there(void **state)
