@@ -97,6 +97,29 @@ qemu_fails() {
         run --mesh cube:0 --qemu /bin/false "$arguments"
 }
 
+# Everything but OpenOCD is there.
+openocd_missing() {
+    mkdir bin
+    for name in qemu-system-arm gdb-multiarch; do ln -s "$(command -v $name)" bin/$name; done
+    PATH=$PWD/bin
+    for words in 'up --mesh cube:0 --program openocd' openocd 'debug --openocd 0'; do
+        # shellcheck disable=SC2086 -- words are meant to split
+        /usr/bin/timeout 60 "$ecube" $words >out 2>err
+        status=$?
+        /usr/bin/grep -q "^ecube: openocd is not in PATH: install Debian's package openocd" err && [ "$(/usr/bin/wc -l <err)" -eq 1 ] &&
+            [ "$status" -eq 2 ] || fail "ecube $words: status $status: $(/usr/bin/cat err)"
+    done
+    PATH=/usr/bin:/bin
+}
+
+chain_refused() {
+    tool_fails 2 'cube:6 has 64 nodes, and a JTAG chain takes 32: use cube:5' up --mesh cube:6 --jtag
+    tool_fails 2 'blank needs --jtag' up --mesh cube:1 --blank
+    tool_fails 2 'program flash: use openocd' up --mesh cube:1 --program flash
+    tool_fails 2 '/bin/true is no kernel image for an ARM node' up --mesh cube:0 --program openocd --kernel /bin/true
+    tool_fails 2 'no kernel image' up --mesh cube:0 --program openocd --kernel "$arguments"
+}
+
 kernel_missing() { tool_fails 2 'kernel image' run --mesh cube:0 --kernel /nowhere "$arguments"; }
 kernel_is_a_program() {
     tool_fails 2 'no kernel image: .*goes without --kernel' \
@@ -109,7 +132,7 @@ no_mesh_name() {
 json_unwritable() { tool_fails 2 'JSON' run --mesh cube:0 --json /nowhere/x.json "$arguments"; }
 
 help_of_every_verb() {
-    for verb in run up load ps list console down cut kill sim; do
+    for verb in run up load ps list console down cut kill sim debug core openocd; do
         tool_succeeds "$verb" --help
         mv out long
         tool_succeeds "$verb" -h
@@ -120,7 +143,7 @@ help_of_every_verb() {
 }
 
 one_word_too_many() {
-    for words in up ps list console down 'cut 0-1' 'kill 3' 'sim exchange'; do
+    for words in up ps list console down 'cut 0-1' 'kill 3' 'sim exchange' 'core 3' 'debug 3 x.elf'; do
         # shellcheck disable=SC2086 -- words are meant to split
         tool_fails 2 "^ecube: 'extra' is one word too many$" $words extra
     done
@@ -143,6 +166,8 @@ check "an unknown network is refused with an example" unknown_network
 check "unknown verbs, profiles, strategies, links and nodes are named" unknown_words
 check "a missing QEMU is named with its package" qemu_missing
 check "a QEMU that fails at once is told as a dead node" qemu_fails
+check "a missing OpenOCD is named with its package" openocd_missing
+check "what cannot have a JTAG chain is told what can" chain_refused
 check "a missing kernel image is named" kernel_missing
 check "a program is not taken for a kernel" kernel_is_a_program
 check "what cannot name a mesh is refused by every verb" no_mesh_name

@@ -237,6 +237,44 @@ server_ends() {
     wait "$console"
 }
 
+through_openocd() {
+    mesh_up spinning --jtag
+    debugged --openocd 1 "$misbehave" -- -nx -batch -ex backtrace -ex 'info symbol trap_call' -ex stepi -ex 'print $sp != 0'
+    gdb_says '^#[0-9]+ .*never_return' '^#[0-9]+ .* alone \(' 'trap_call in section' '^\$1 = 1$'
+    tool_succeeds ps --name lab
+    grep -q 'computes in never_return' out || { cat out; fail "the node does not go on"; }
+    printf 'backtrace\nstepi\ndetach\nquit\n' | timeout -k 5 "$limit_seconds" "$ecube" debug --name lab --openocd 1 -- -nx >gdb 2>&1 ||
+        { cat gdb; fail "GDB failed"; }
+    gdb_says '#[0-9]+ .*never_return'
+    ! grep -i 'error\|warning' gdb || { cat gdb; fail "GDB was not content"; }
+    tool_succeeds ps --name lab
+    grep -q 'computes in never_return' out || { cat out; fail "the node does not go on"; }
+    mesh_down
+}
+
+make_debug() {
+    timeout -k 5 "$limit_seconds" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$source_tree" B="${build#"$source_tree"/}" MESH=cube:1 debug "$@"
+}
+
+# At its end GDB leaves, and the mesh ends; what runs is told so.
+debug_target() {
+    make_debug </dev/null >gdb 2>&1 || { cat gdb; fail "make debug failed"; }
+    gdb_says '^debug-[0-9]+ is up: cube:1' 'Breakpoint 1 at'
+    wait_until 20 no_processes || fail "processes outlive make debug"
+    mkfifo commands
+    make_debug GDB_ARGS=-nx <commands >gdb 2>&1 &
+    gdb_pid=$!
+    exec 3>commands
+    wait_until 60 grep -q 'Thread 1.1 hit Breakpoint 1' gdb && wait_until 60 grep -q 'Thread 2.1 hit Breakpoint 1' gdb || { cat gdb; fail "no breakpoint"; }
+    printf 'node 1\nbacktrace\nclear main\nall continue &\n' >&3
+    wait_until 60 eval 'tool ps; [ "$(grep -c exited out)" -eq 2 ]' || { cat gdb out; fail "the program does not go on"; }
+    printf 'quit\n' >&3
+    exec 3>&-
+    wait "$gdb_pid" || { cat gdb; fail "make debug failed"; }
+    gdb_says '^(\(gdb\) )*#0 +main \('
+    wait_until 20 no_processes || fail "processes outlive make debug"
+}
+
 check "list says that nothing is up" nothing_up
 check "list shows every mesh that is up, and which is broken" two_meshes
 check "list shows a mesh that does not answer as silent" silent_mesh
@@ -249,4 +287,6 @@ check "debug, core and openocd refuse in one line what they cannot do" core_bad_
 check "a node that a debugger has is held, and others are told by whom" held_node
 check "the clocks of the tool stand still while a node is halted" clocks_stand
 check "a mesh whose server of debuggers is killed says so, and lives on" server_ends
+check "debug opens GDB at a node through OpenOCD, with commands on its line or its input, and lets it go on" through_openocd
+check "make debug needs no terminal, and ends with its commands" debug_target
 cases_done
