@@ -77,12 +77,13 @@ static int send_report(struct node *node, const struct ecube_abi_report *report)
 
 static int call_report(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
-    const struct ecube_abi_report *report =
-        structure(node, arguments[0], sizeof(struct ecube_abi_report));
+    struct ecube_abi_report report;
+    const void *at = structure(node, arguments[0], sizeof report);
 
-    if (!report)
+    if (!at)
         return E_FAULT;
-    *blocked = !has_slot(node) || send_report(node, report) != E_OK;
+    memcpy(&report, at, sizeof report); /* its numbers need more than a word's alignment */
+    *blocked = !has_slot(node) || send_report(node, &report) != E_OK;
     return E_OK;
 }
 
