@@ -13,6 +13,7 @@
 #include "boot/trap.h"
 #include "drivers/check.h"
 #include "node/node.h"
+#include "router/incarnation.h"
 #include "wire/report.h"
 
 enum {
@@ -28,6 +29,9 @@ enum {
 static _Alignas(16) uint8_t node_storage[NODE_BYTES_MAX];
 static _Alignas(16) uint8_t node_memory[MEMORY_BYTES_MAX];
 static bool failed;
+
+/* Outlives a reset, as the clock does; at power-up it may be anything. */
+static uint16_t incarnation __attribute__((section(".noinit")));
 
 static struct node *node(void)
 {
@@ -221,6 +225,7 @@ _Noreturn void check_failed(const char *file, int line, const char *what)
 int main(void)
 {
     int link_count = platform_init();
+    incarnation = incarnation_next(incarnation, platform_now_us());
     struct node_config config = {
         .links = platform_links(),
         .link_count = link_count < 0 ? 0 : (unsigned)link_count,
@@ -230,6 +235,7 @@ int main(void)
         .blocks_address = (uint32_t)platform_program.blocks,
         .image_address = (uint32_t)platform_program.image,
         .memory = node_memory,
+        .incarnation = incarnation,
         .payload_checked = false, /* a virtio queue and a socket lose nothing */
     };
     CHECK(node_bytes() <= NODE_BYTES_MAX &&

@@ -22,6 +22,8 @@
 enum {
     FLAG_CHANNEL_CHECKED = 1,
     FLAG_LAZY = 2, /* what was delivered is kept for a while, so that windows fill */
+    FLAG_INCARNATION = 4,
+    INCARNATION = 7,
     HELD_MAX = 64,
     OUT_BYTES = 64
 };
@@ -200,7 +202,12 @@ static void push_hello(struct state *s, struct input *input)
         hello.control_window = input_u16(input);
     if (what & 16)
         hello.version = input_u16(input);
-    neighbour_hello(&s->neighbour, &hello);
+    s->neighbour.incarnation =
+        (uint16_t)(s->neighbour.incarnation + (what >> 5 & 1)); /* it starts anew */
+    if (what & 64)
+        neighbour_first_hello(&s->neighbour, &hello);
+    else
+        neighbour_hello(&s->neighbour, &hello);
 }
 
 /* A data frame of a length that an input need not hold. */
@@ -236,6 +243,7 @@ static void queue(struct state *s, struct input *input)
     channel_queue(&s->channel, s->now_us, data ? FRAME_DATA : FRAME_PACKET, 0, payload, 1);
     s->channel.control_sent = (uint16_t)(s->channel.control_sent + !data);
     s->out_next++;
+    s->reference.sent = true;
 }
 
 static void operate(struct state *s, struct input *input)
@@ -290,7 +298,7 @@ static void compare(struct state *s)
     CHECK(pipe_waiting(&s->pipe) == 0 || s->lazy);
     CHECK(s->packets_seen == r->packet_count);
     CHECK(channel->counters.damaged == r->damaged && channel->counters.gaps == r->gaps);
-    CHECK(channel->frames_received == r->frames);
+    CHECK(channel->frames_received == r->frames && channel->counters.strays == r->strays);
     CHECK(channel->seq_expected == r->seq_expected);
     if (!s->lazy) /* of an unchecked frame a part may be missing */
         CHECK(s->data_seen == r->data_count || s->data_seen + 1 == r->data_count);
@@ -316,20 +324,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct state *s = &state;
     uint8_t setup = input_u8(&input);
     bool checked = setup & FLAG_CHANNEL_CHECKED;
+    uint16_t incarnation = setup & FLAG_INCARNATION ? INCARNATION : 0;
 
     pipe_init(&s->pipe);
-    reference_init(&s->reference, s->pipe.in, checked);
+    reference_init(&s->reference, s->pipe.in, checked, incarnation);
     struct channel_config config = {.link = &s->pipe.link,
                                     .segments = s->segments,
                                     .pieces = s->pieces,
                                     .ring = RING_MAX,
+                                    .incarnation = incarnation,
                                     .checked = checked,
                                     .dead_after_ms = DEAD_AFTER_MS,
                                     .due = &s->due,
                                     .due_bit = 1,
                                     .due_us = &s->due_us};
     channel_init(&s->channel, &config);
-    s->neighbour = (struct neighbour){.pipe = &s->pipe, .channel = &s->channel};
+    s->neighbour = (struct neighbour){.pipe = &s->pipe, .channel = &s->channel, .incarnation = 1};
     s->lazy = setup & FLAG_LAZY;
     s->diverged = false;
     s->now_us = 1000000;

@@ -50,8 +50,10 @@ static struct lie read_lie(struct input *input)
 {
     uint8_t what = input_u8(input);
 
-    return lie_read(input,
-                    what < 0xe0 ? 0 : what); /* mostly the truth: a lie often ends the link */
+    /* mostly the truth: a lie often ends the link */
+    return lie_read(input, what < LIES_FIRST    ? 0
+                           : what == LIES_FIRST ? LIE_FOR_OTHER
+                                                : what & (LIE_FOR_OTHER - 1));
 }
 
 /* A number that may be a rank, the host, or anything. */
@@ -288,6 +290,7 @@ static void push_hello(struct input *input)
         hello.network = input_u8(input);
         hello.version = input_u8(input);
     }
+    neighbour->incarnation = (uint16_t)(neighbour->incarnation + (id >> 7)); /* it starts anew */
     neighbour_hello(neighbour, &hello);
 }
 
@@ -424,7 +427,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
     uint8_t setup = input_u8(&input);
 
-    world_begin(&world, setup % STAGE_COUNT, setup & 0x80);
+    world_begin(&world, setup % STAGE_COUNT, setup & 0x80, setup >> 6 & 1);
     while (input.left > 0)
         operate(&input);
     world_settle(&world);

@@ -12,11 +12,12 @@
 
 enum { WINDOW_BELIEVED = 1024 * 1024, CONTROL_BELIEVED = CONTROL_WINDOW * 64 };
 
-void reference_init(struct reference *r, const uint8_t *string, bool checked)
+void reference_init(struct reference *r, const uint8_t *string, bool checked, uint16_t incarnation)
 {
     memset(r, 0, offsetof(struct reference, packets));
     r->string = string;
     r->checked = checked;
+    r->incarnation = incarnation;
 }
 
 /* The length of a frame that can be; 0: the header is impossible. */
@@ -50,6 +51,7 @@ static bool check_good(const struct reference *r, uint32_t at, uint32_t bytes, u
 
 static bool in_order(struct reference *r, uint16_t seq)
 {
+    r->is_up |= r->heard;
     if (r->heard && (int16_t)(seq - r->seq_expected) > 0)
         r->gaps++;
     return r->heard && seq == r->seq_expected;
@@ -68,8 +70,17 @@ static void add(struct reference_item *items, uint32_t *count, uint32_t at, uint
     items[(*count)++] = (struct reference_item){at, bytes, flags};
 }
 
-static void read_hello(struct reference *r, const uint8_t *payload)
+/* Whether it is for this end, whose number only who greets may not know. */
+static bool is_ours(const struct reference *r, const struct frame *frame)
 {
+    return !r->incarnation || frame->incarnation == r->incarnation ||
+           (!frame->incarnation && frame->type == FRAME_HELLO);
+}
+
+static void read_hello(struct reference *r, const struct frame *frame, const uint8_t *payload)
+{
+    bool is_other = r->incarnation && frame->seq != r->peer_incarnation;
+    bool knows_us = frame->incarnation == r->incarnation || !r->incarnation;
     struct hello hello;
 
     hello_unpack(payload, &hello);
@@ -77,6 +88,10 @@ static void read_hello(struct reference *r, const uint8_t *payload)
         r->dead_reason = DEAD_VERSION;
     else if (hello.data_window > WINDOW_BELIEVED || hello.control_window > CONTROL_BELIEVED)
         r->dead_reason = DEAD_PROTOCOL;
+    else if (is_other && r->is_up && (r->sent || r->frames))
+        r->dead_reason = DEAD_RESTARTED;
+    r->is_up = (r->is_up && !is_other) || (hello.heard != HEARD_NOTHING && knows_us);
+    r->peer_incarnation = frame->seq;
     r->heard = true;
 }
 
@@ -120,7 +135,7 @@ static void read_control(struct reference *r, const struct frame *frame, uint32_
     if (!check_good(r, payload, frame->length, frame->flags)) {
         r->damaged++;
     } else if (frame->type == FRAME_HELLO) {
-        read_hello(r, r->string + payload);
+        read_hello(r, frame, r->string + payload);
     } else if (frame->type == FRAME_PACKET && in_order(r, frame->seq)) {
         add(r->packets, &r->packet_count, payload, frame->length, frame->flags);
         accept(r);
@@ -137,10 +152,17 @@ static bool read_one(struct reference *r, uint32_t limit)
         return end_data(r, limit);
     if (r->at >= limit)
         return false;
-    if (r->bytes - r->at >= FRAME_HEADER_BYTES && frame_unpack(r->string + r->at, &frame))
+    if (r->bytes - r->at >= FRAME_HEADER_BYTES && frame_unpack(r->string + r->at, &frame)) {
+        if (!is_ours(r, &frame)) {
+            r->strays++;
+            r->hunting = true;
+            r->at += FRAME_HEADER_BYTES;
+            return true;
+        }
         total = possible_bytes(r, &frame);
+    }
     if (total == 0) {
-        r->damaged += !r->hunting;
+        r->damaged += !r->hunting && (!r->incarnation || r->is_up);
         r->hunting = true;
         r->at++;
         return true;

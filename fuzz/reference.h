@@ -24,6 +24,8 @@ struct reference {
     const uint8_t *string;
     uint32_t bytes; /* of the string that are there */
     bool checked;
+    uint16_t incarnation; /* the channel's; 0: none */
+    bool sent;            /* it has sent numbered frames */
 
     uint32_t at;
     bool in_payload, skip;
@@ -31,14 +33,17 @@ struct reference {
     uint8_t payload_flags;
     bool hunting;
     bool heard; /* a HELLO has come */
+    bool is_up; /* it knows this incarnation */
+    uint16_t peer_incarnation;
     uint8_t dead_reason;
     uint16_t seq_expected;
-    uint32_t damaged, gaps, frames;
+    uint32_t damaged, gaps, strays, frames;
     uint32_t packet_count, data_count;
     struct reference_item packets[REFERENCE_ITEMS], data[REFERENCE_ITEMS];
 };
 
-void reference_init(struct reference *reference, const uint8_t *string, bool checked);
+void reference_init(struct reference *reference, const uint8_t *string, bool checked,
+                    uint16_t incarnation);
 
 /* Of the string `bytes` are there now: reads on, as far as `limit`, what a channel has consumed. */
 void reference_read(struct reference *reference, uint32_t bytes, uint32_t limit);

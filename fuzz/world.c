@@ -75,7 +75,8 @@ static void download(struct world *world)
     CHECK(node_program_runs(world->node));
 }
 
-void world_begin(struct world *world, enum world_stage stage, bool payload_checked)
+void world_begin(struct world *world, enum world_stage stage, bool payload_checked,
+                 uint16_t incarnation)
 {
     make_memory(world);
     for (unsigned p = 0; p < WORLD_PORTS; p++) {
@@ -96,11 +97,13 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
                                  .blocks_address = WORLD_BLOCKS,
                                  .image_address = WORLD_IMAGE,
                                  .memory = world->memory,
+                                 .incarnation = incarnation,
                                  .payload_checked = payload_checked};
     node_init(world->node, &config);
     for (unsigned p = 0; p < WORLD_PORTS; p++)
         world->neighbours[p] = (struct neighbour){.pipe = &world->pipes[p],
-                                                  .channel = &world->node->router.ports[p].channel};
+                                                  .channel = &world->node->router.ports[p].channel,
+                                                  .incarnation = 1};
     if (stage >= STAGE_LINKS)
         greet(world);
     if (stage >= STAGE_RUNNING)

@@ -40,7 +40,8 @@ struct world {
 };
 
 /* Makes a node as after reset, and brings it to a stage by true frames. */
-void world_begin(struct world *world, enum world_stage stage, bool payload_checked);
+void world_begin(struct world *world, enum world_stage stage, bool payload_checked,
+                 uint16_t incarnation);
 
 /* One step of the node. True: it wants another one at once. */
 bool world_step(struct world *world);

@@ -32,6 +32,7 @@ void node_init(struct node *node, const struct node_config *config)
     struct router_config router = {.id = ID_UNKNOWN,
                                    .links = config->links,
                                    .link_count = config->link_count,
+                                   .incarnation = config->incarnation,
                                    .payload_checked = config->payload_checked,
                                    .attention = config->attention,
                                    .ring = config->ring,

@@ -35,6 +35,7 @@ struct node_config {
     void *pool;           /* node_pool_bytes() bytes of it that lie elsewhere; NULL: they do not */
     uint32_t *attention;  /* as in struct router_config */
     uint16_t ring;        /* as in struct router_config */
+    uint16_t incarnation; /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
 };
 

@@ -23,6 +23,7 @@ void channel_init(struct channel *channel, const struct channel_config *config)
                                 .segments = config->segments,
                                 .pieces = config->pieces,
                                 .ring = config->ring,
+                                .incarnation = config->incarnation,
                                 .places = PLACES_MIN,
                                 .data_window = DATA_WINDOW / RING_MAX * config->ring,
                                 .checked = config->checked,
@@ -100,6 +101,7 @@ static void shrink(struct channel *channel)
 static inline void write_header(struct channel *channel, uint8_t *bytes, struct frame *frame)
 {
     frame->ack = channel->seq_expected;
+    frame->incarnation = channel->peer_incarnation;
     frame->control_credit = channel->control_consumed;
     frame->data_credit = channel->data_consumed;
     frame_pack(bytes, frame);
@@ -160,7 +162,8 @@ static bool send_raw(struct channel *channel, uint8_t type, uint8_t flags,
 
     if (!between_frames(channel) || (int32_t)(done - channel->raw_handed[index]) < 0)
         return false;
-    struct frame frame = {.type = type, .flags = flags, .length = length};
+    struct frame frame = {
+        .type = type, .flags = flags, .length = length, .seq = hello ? channel->incarnation : 0};
     write_header(channel, bytes, &frame);
     if (hello) {
         hello_pack(bytes + FRAME_HEADER_BYTES, hello);

@@ -8,8 +8,8 @@
  * that cannot lose bytes neither ever happens.
  *
  * Damaged input is counted and skipped up to the next good header. A link is dead when its carrier
- * is lost, when dead_after_ms pass without an acknowledgement that is owed, or when a checked
- * header says impossible things.
+ * is lost, when dead_after_ms pass without an acknowledgement that is owed, when a checked header
+ * says impossible things, or when the other end has started anew.
  *
  * Units    bytes, us
  * Source   go-back-N: Tanenbaum & Wetherall, Computer Networks 5th ed., 3.4.2
@@ -35,7 +35,8 @@ struct channel_config {
     struct link *link;
     struct segment *segments;
     struct piece *pieces;
-    uint16_t ring; /* places in each: a power of two, more than FRAME_SEGMENTS_MAX */
+    uint16_t ring;        /* places in each: a power of two, more than FRAME_SEGMENTS_MAX */
+    uint16_t incarnation; /* frame_wire.h: another one each time that this end starts; 0: none */
     bool checked;
     uint32_t dead_after_ms;
     uint32_t *due, due_bit;

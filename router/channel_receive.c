@@ -260,8 +260,18 @@ static inline void take_credits(struct channel *channel, const struct frame *fra
     }
 }
 
-static void take_hello(struct channel *channel, uint64_t now_us, const uint8_t *payload)
+/* Whether a frame is for this incarnation. Who says HELLO may not know it yet. */
+static inline bool is_for_us(const struct channel *channel, const struct frame *frame)
 {
+    return channel->incarnation == 0 || frame->incarnation == channel->incarnation ||
+           (frame->incarnation == 0 && frame->type == FRAME_HELLO);
+}
+
+static void take_hello(struct channel *channel, uint64_t now_us, const struct frame *frame,
+                       const uint8_t *payload)
+{
+    bool knows_us = channel->incarnation == 0 || frame->incarnation == channel->incarnation;
+    bool anew = channel->incarnation != 0 && frame->seq != channel->peer_incarnation;
     struct hello hello;
 
     hello_unpack(payload, &hello);
@@ -273,9 +283,19 @@ static void take_hello(struct channel *channel, uint64_t now_us, const uint8_t *
         channel_kill(channel, DEAD_PROTOCOL);
         return;
     }
-    if (channel->state == LINK_SILENT) {
+    if (anew && channel->state == LINK_UP) {
+        if (channel->frames_sent || channel->frames_received) {
+            channel_kill(channel, DEAD_RESTARTED);
+            return;
+        }
+        channel->state = LINK_HEARD; /* they had only greeted each other */
+    }
+    channel->peer_incarnation = frame->seq;
+    if (anew)
+        channel_greet_soon(channel);
+    if (channel->state == LINK_SILENT || (anew && channel->state == LINK_HEARD)) {
         channel->state = LINK_HEARD;
-        /* The windows are settled by the first HELLO: credits count on them. */
+        /* The windows are settled by its first HELLO: credits count on them. */
         channel->data_limit = channel->peer_data_window = hello.data_window;
         channel->control_limit = channel->peer_control_window = hello.control_window;
     }
@@ -284,7 +304,7 @@ static void take_hello(struct channel *channel, uint64_t now_us, const uint8_t *
     channel->peer = hello;
     channel->peer_known = hello.id != ID_UNKNOWN;
     channel->hello_new = true;
-    if (hello.heard != HEARD_NOTHING && channel->state == LINK_HEARD)
+    if (hello.heard != HEARD_NOTHING && knows_us && channel->state == LINK_HEARD)
         channel->state = LINK_UP;
     if (channel_heard(channel) != channel->told_heard)
         channel_greet_soon(channel);
@@ -294,7 +314,7 @@ static void take_unnumbered(struct channel *channel, uint64_t now_us, const stru
                             const uint8_t *payload)
 {
     if (frame->type == FRAME_HELLO) {
-        take_hello(channel, now_us, payload);
+        take_hello(channel, now_us, frame, payload);
     } else if (frame->type == FRAME_NAK) {
         channel->owes |= OWES_AGAIN;
         channel_wake(channel);
@@ -384,18 +404,32 @@ static bool data_possible(const struct channel *channel, const struct frame *fra
            (!channel->checked || frame->flags & FLAG_CHECKED);
 }
 
-/* Skips to the next place where a header may begin. */
+/* Skips to the next place where a header may begin. What comes before the link is up may be left
+ * from an earlier incarnation: it is no damage. */
 static void hunt(struct channel *channel)
 {
     uint32_t skip = 1;
 
-    if (!channel->hunting)
-        channel->counters.damaged++;
+    if (channel->incarnation == 0 || channel->state >= LINK_UP) {
+        channel->counters.damaged += !channel->hunting;
+        owe_nak(channel);
+    }
     channel->hunting = true;
-    owe_nak(channel);
     while (skip < channel->chunk.bytes && channel->chunk.data[skip] != (FRAME_SYNC & 0xff))
         skip++;
     advance(channel, skip);
+}
+
+/* For an earlier incarnation: its payload may have been cut short when that ended, so what is
+ * behind the header is hunted through. The sender may not know yet that this end has started anew.
+ */
+static void pass_stray(struct channel *channel, uint64_t now_us)
+{
+    channel->counters.strays++;
+    channel->hunting = true;
+    if (now_us - channel->hello_us >= HELLO_RETRY_US / 2)
+        channel_greet_soon(channel);
+    advance(channel, FRAME_HEADER_BYTES);
 }
 
 static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
@@ -407,6 +441,10 @@ static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
         return ARRIVAL_NONE;
     if (!frame_unpack(channel->chunk.data, &frame)) {
         hunt(channel);
+        return ARRIVAL_PROGRESS;
+    }
+    if (!is_for_us(channel, &frame)) {
+        pass_stray(channel, now_us);
         return ARRIVAL_PROGRESS;
     }
     if (data_possible(channel, &frame)) {

@@ -34,6 +34,7 @@ enum channel_owes { OWES_HELLO = 1, OWES_NAK = 2, OWES_ACK = 4, OWES_AGAIN = 8 }
 /* What goes wrong, and what is sent beside the frames. */
 struct channel_counters {
     uint32_t retransmissions, damaged, gaps, naks, acks;
+    uint32_t strays; /* frames for an earlier incarnation of this end */
 };
 
 /* What every frame looks at comes first, up to the lowest of refs: with what is before it in struct
@@ -48,7 +49,8 @@ struct channel {
     uint32_t due_bit; /* of this channel */
     uint32_t data_window;
     uint32_t told_id;
-    uint16_t ring; /* places in each of the two rings, at most */
+    uint16_t ring;                          /* places in each of the two rings, at most */
+    uint16_t incarnation, peer_incarnation; /* 0: none; not known yet */
     /* sending: the ring holds [first, next) handed to the link, [next, end) not yet; indices run
      * freely. Of its places only the first few are used until more are under way: so they stay in
      * the cache. */
@@ -76,7 +78,6 @@ struct channel {
     bool hunting;  /* looking for the next good header */
     bool nak_sent; /* one NAK per gap */
     bool hello_new;
-    uint32_t dead_after_ms; /* without progress while an acknowledgement is owed */
     /* when an acknowledgement last moved, or the first unacknowledged frame went */
     uint64_t progress_us;
     /* when channel_flush wants to run though nothing arrives; UINT64_MAX: never */
@@ -94,6 +95,7 @@ struct channel {
     bool payload_skip;
     uint8_t dead_reason; /* enum dead_reason */
     struct channel_counters counters;
+    uint32_t dead_after_ms; /* without progress while an acknowledgement is owed */
     struct hello peer;
     /* lossy links: when all is sent again; when to ask for credit that may have been lost on its
      * way (UINT64_MAX: never), and since when an answer is owed (0: none is) */

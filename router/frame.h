@@ -25,8 +25,8 @@ static inline void frame_pack(uint8_t *bytes, const struct frame *frame)
 {
     uint64_t first = FRAME_SYNC | (uint64_t)frame->type << 16 | (uint64_t)frame->flags << 24 |
                      (uint64_t)frame->length << 32;
-    uint64_t second =
-        frame->seq | (uint64_t)frame->ack << 16 | (uint64_t)frame->control_credit << 32;
+    uint64_t second = frame->seq | (uint64_t)frame->ack << 16 |
+                      (uint64_t)frame->control_credit << 32 | (uint64_t)frame->incarnation << 48;
     uint64_t check = frame_check(first, second, frame->data_credit);
 
     put64(bytes, first);
@@ -48,6 +48,7 @@ static inline bool frame_unpack(const uint8_t *bytes, struct frame *frame)
     frame->seq = (uint16_t)second;
     frame->ack = (uint16_t)(second >> 16);
     frame->control_credit = (uint16_t)(second >> 32);
+    frame->incarnation = (uint16_t)(second >> 48);
     frame->data_credit = third;
     return true;
 }

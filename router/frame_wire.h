@@ -1,17 +1,22 @@
 /*
  * frame_wire.h - the frame: what two neighbours exchange on a link.
  *
- *   byte 0      2     3      4         8     10    12       14       16        20      24
- *        +------+-----+------+---------+-----+-----+--------+--------+---------+-------+---------
- *        | sync | type| flags| length  | seq | ack | control| spare  | data    | check | payload
- *        |      |     |      |         |     |     | credit |        | credit  |       | length B
- *        +------+-----+------+---------+-----+-----+--------+--------+---------+-------+---------
+ *   byte 0      2     3      4        8     10    12       14            16       20      24
+ *        +------+-----+------+--------+-----+-----+--------+-------------+--------+-------+--------
+ *        | sync | type| flags| length | seq | ack | control| incarnation | data   | check | payload
+ *        |      |     |      |        |     |     | credit |             | credit |       |
+ *        +------+-----+------+--------+-----+-----+--------+-------------+--------+-------+--------
  *
  * All numbers are little-endian. `check` is the CRC-32C of bytes 0 to 19. With FLAG_CHECKED four
  * bytes follow the payload, its CRC-32C, not counted in length. seq numbers PACKET and DATA frames
  * only, both from one space, so one go-back-N covers the link. ack is the next seq expected. The
  * credits are running totals of what has been consumed: control frames, and data payload bytes; the
  * sender may be ahead of them by the window that HELLO announced.
+ *
+ * Each end gives itself a number when it starts, its incarnation, and tells it in HELLO's seq. The
+ * header's is that of the end which a frame is for; 0 in a HELLO to one that has not been heard
+ * yet. So what a cable still holds for earlier incarnations is nobody's. An end whose own is 0
+ * tells none apart.
  *
  * HELLO payload (40 bytes):
  *
@@ -30,7 +35,7 @@ enum {
     FRAME_CONTROL_MAX = 1104, /* payload of a PACKET, HELLO or ACK frame */
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
     HELLO_BYTES = 40,
-    PROTOCOL_VERSION = 5,
+    PROTOCOL_VERSION = 6,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };
@@ -66,7 +71,8 @@ enum dead_reason {
     DEAD_CARRIER = 1,  /* the cable was cut or the neighbour's device went away */
     DEAD_TIMEOUT = 2,  /* no acknowledgement through all retries */
     DEAD_PROTOCOL = 3, /* more damaged or impossible frames than a cable explains */
-    DEAD_VERSION = 4
+    DEAD_VERSION = 4,
+    DEAD_RESTARTED = 5 /* the other end was reset and has started anew */
 };
 
 struct frame {
@@ -76,6 +82,7 @@ struct frame {
     uint16_t seq;
     uint16_t ack;
     uint16_t control_credit;
+    uint16_t incarnation;
     uint32_t data_credit;
 };
 

@@ -77,6 +77,7 @@ void router_init(struct router *router, const struct router_config *config)
     for (unsigned p = 0; p < config->link_count; p++) {
         struct channel_config channel = {.link = config->links[p],
                                          .ring = router->ring,
+                                         .incarnation = config->incarnation,
                                          .checked = config->payload_checked,
                                          .dead_after_ms = router->dead_after_ms,
                                          .due = &router->flush_due,

@@ -26,6 +26,7 @@ struct router_config {
     uint32_t id; /* ID_UNKNOWN on a node, ID_HOST on the host */
     struct link **links;
     unsigned link_count;
+    uint16_t incarnation; /* incarnation.h; 0: none, they are not told apart */
     bool payload_checked;
     /* Bits of the links that have news or whose carrier has changed, set by their makers; NULL:
      * each link is asked in each step. */

@@ -19,6 +19,7 @@ static void begin_side(struct pair *pair, struct pair_side *side, bool checked)
                                     .segments = side->segments,
                                     .pieces = side->pieces,
                                     .ring = PAIR_RING,
+                                    .incarnation = side->incarnation,
                                     .checked = checked,
                                     .dead_after_ms = pair->dead_after_ms,
                                     .due = &side->due,
@@ -33,7 +34,7 @@ static void flush(struct pair *pair, struct pair_side *side)
 {
     struct channel *channel = &side->channel;
     struct hello hello = {.version = PROTOCOL_VERSION,
-                          .id = side == &pair->b,
+                          .id = side->nameless ? (uint32_t)ID_UNKNOWN : side == &pair->b,
                           .heard = channel_heard(channel),
                           .data_window = channel->data_window,
                           .control_window = CONTROL_WINDOW,
@@ -100,6 +101,40 @@ void pair_begin(struct pair *pair, bool checked)
     pair_pass_us(pair, GREETINGS_US);
     assert_int_equal(pair->a.channel.state, LINK_UP);
     assert_int_equal(pair->b.channel.state, LINK_UP);
+}
+
+static uint32_t take_unheard(struct memory_end *end, uint8_t *bytes, uint32_t most)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = end->first; i != end->kicked; i++) {
+        const struct memory_segment *segment = &end->segments[i % MEMORY_SEGMENTS];
+        uint32_t from = i == end->first ? end->offset : 0, more = segment->bytes - from;
+
+        if (more > most - count)
+            more = most - count;
+        memcpy(bytes + count, segment->data + from, more);
+        count += more;
+    }
+    return count;
+}
+
+void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes)
+{
+    static uint8_t unheard[PAIR_LEFT_MAX];
+    struct memory_end *end = &side->end;
+    uint32_t bytes = take_unheard(end, unheard, left_bytes);
+
+    memcpy(side->left, unheard, bytes);
+    end->end = end->kicked = 0;
+    end->first = bytes ? UINT32_MAX : 0; /* the first segment of an incarnation is number 0 */
+    end->segments[UINT32_MAX % MEMORY_SEGMENTS] = (struct memory_segment){side->left, bytes};
+    end->offset = 0;
+    memset(end->taken, 0, sizeof end->taken);
+    side->held_count = side->done_count = 0;
+    side->due_us = 0;
+    side->incarnation = (uint16_t)(side->incarnation + 1);
+    begin_side(pair, side, side->channel.checked);
 }
 
 void pair_end(struct pair *pair)

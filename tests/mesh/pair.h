@@ -13,7 +13,8 @@ enum {
     PAIR_RING = RING_MAX,
     PAIR_PACKET_BYTES = PACKET_HEADER_BYTES + 8,
     PAIR_ROOM = 4096,
-    PAIR_HELD_MAX = CONTROL_WINDOW + 8
+    PAIR_HELD_MAX = CONTROL_WINDOW + 8,
+    PAIR_LEFT_MAX = 128 * 1024
 };
 
 struct pair_side {
@@ -21,6 +22,9 @@ struct pair_side {
     struct memory_end end;
     struct segment segments[PAIR_RING];
     struct piece pieces[PAIR_RING];
+    bool nameless;               /* does not know its number: speaks only when it is spoken to */
+    uint16_t incarnation;        /* 0: they are not told apart */
+    uint8_t left[PAIR_LEFT_MAX]; /* what an earlier one has said and nobody has heard */
     uint32_t due;
     uint64_t due_us;
     /* packets that have arrived and are not released; how many segments have been given back */
@@ -42,6 +46,10 @@ struct pair {
 void pair_wire(struct pair *pair, bool checked);
 void pair_begin(struct pair *pair, bool checked);
 void pair_end(struct pair *pair);
+
+/* A side begins its next incarnation. Of what it had said and the other has not heard, no more than
+ * so many bytes are still heard. */
+void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes);
 
 /* One side takes what has arrived and flushes; both do, until a time has passed. */
 void pair_look(struct pair *pair, struct pair_side *side);

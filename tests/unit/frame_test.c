@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "router/frame.h"
+#include "router/incarnation.h"
 
 static const struct frame example = {
     .type = FRAME_DATA,
@@ -13,6 +14,7 @@ static const struct frame example = {
     .seq = 0xfffe,
     .ack = 0x1234,
     .control_credit = 0x8001,
+    .incarnation = 0xa5c3,
     .data_credit = 0xdeadbeef,
 };
 
@@ -29,6 +31,7 @@ static void a_packed_header_comes_back(void **state)
     assert_int_equal(frame.seq, example.seq);
     assert_int_equal(frame.ack, example.ack);
     assert_int_equal(frame.control_credit, example.control_credit);
+    assert_int_equal(frame.incarnation, example.incarnation);
     assert_int_equal(frame.data_credit, example.data_credit);
 }
 
@@ -88,6 +91,38 @@ static void a_packed_hello_comes_back(void **state)
     assert_int_equal(back.peer_id, hello.peer_id);
 }
 
+static void an_incarnation_is_another_one_than_the_last_however_soon_it_follows(void **state)
+{
+    (void)state;
+    for (uint32_t last = 0; last <= UINT16_MAX; last++) {
+        const uint16_t later_ms[] = {0, 1, UINT16_MAX, INT16_MAX, (uint16_t)INT16_MAX + 1};
+
+        for (unsigned i = 0; i < sizeof later_ms / sizeof later_ms[0]; i++) {
+            uint64_t now_us = (uint64_t)(uint16_t)(last + later_ms[i]) * INCARNATION_US;
+            uint16_t next = incarnation_next((uint16_t)last, now_us);
+
+            assert_int_not_equal(next, 0);
+            assert_int_not_equal(next, last);
+        }
+    }
+}
+
+/* As under a debugger that resets it again and again while its clock hardly goes on. */
+static void incarnations_in_one_ms_are_all_different(void **state)
+{
+    static bool met[UINT16_MAX + 1];
+    uint16_t last = incarnation_next(0xbeef, 70000 * (uint64_t)INCARNATION_US);
+
+    (void)state;
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_false(met[last]);
+        met[last] = true;
+        last = incarnation_next(last, 70000 * (uint64_t)INCARNATION_US);
+    }
+}
+
 TEST_MAIN(cmocka_unit_test(a_packed_header_comes_back),
           cmocka_unit_test(a_header_with_any_one_bit_flipped_is_refused),
-          cmocka_unit_test(a_packed_hello_comes_back))
+          cmocka_unit_test(a_packed_hello_comes_back),
+          cmocka_unit_test(an_incarnation_is_another_one_than_the_last_however_soon_it_follows),
+          cmocka_unit_test(incarnations_in_one_ms_are_all_different))
