@@ -271,7 +271,9 @@ static struct lie read_lie(struct input *input)
 {
     uint8_t what = input_u8(input);
 
-    return lie_read(input, what < 0xe0 ? 0 : what & 0x1b);
+    return lie_read(input, what < LIES_FIRST    ? 0
+                           : what == LIES_FIRST ? LIE_FOR_OTHER
+                                                : what & 0x1b);
 }
 
 static void push_frame(struct input *input)
@@ -366,6 +368,20 @@ static void kill_node(uint32_t node)
     launcher_reap(&mesh.launcher, mesh_node_died, &mesh);
 }
 
+/* Through a debugger: its links begin anew, and when all were reset, so does the mesh. */
+static void reset_node(uint32_t node)
+{
+    bool booted = mesh.phase != MESH_BOOT;
+
+    for (unsigned i = 0; i < LINKS; i++)
+        neighbours[i].incarnation =
+            (uint16_t)(neighbours[i].incarnation +
+                       (network_host_node(&mesh.options.network, i) == node));
+    mesh_was_reset(&mesh, node);
+    if (booted && mesh.phase == MESH_BOOT)
+        boots = 0;
+}
+
 static void operate(struct input *input)
 {
     uint8_t a;
@@ -394,7 +410,13 @@ static void operate(struct input *input)
     case DO_LOAD: load(input_u8(input)); break;
     case DO_QUERY: mesh_query(&mesh, on_query, NULL); break;
     case DO_CANCEL: mesh_cancel(&mesh, STATUS_TIMEOUT); break;
-    case DO_DEATH: kill_node(input_u8(input) % NODES); break;
+    case DO_DEATH:
+        a = input_u8(input);
+        if (a & 0x80)
+            reset_node(a % NODES);
+        else
+            kill_node(a % NODES);
+        break;
     case DO_CUT: shutdown(fake_world.node_fds[input_u8(input) % LINKS], SHUT_RDWR); break;
     default: reach(input_u8(input) % MESH_PHASES); break;
     }
@@ -420,8 +442,8 @@ static void begin(uint32_t timeout_ms)
     CHECK(mesh_start(&mesh, &loop, &options, &target, &rundir, &owner, &message) == 0);
     for (unsigned i = 0; i < LINKS; i++) {
         pipe_init(&pipes[i]);
-        neighbours[i] =
-            (struct neighbour){.pipe = &pipes[i], .channel = &mesh.host.router.ports[i].channel};
+        neighbours[i] = (struct neighbour){
+            .pipe = &pipes[i], .channel = &mesh.host.router.ports[i].channel, .incarnation = 1};
     }
     pump();
 }

@@ -42,6 +42,8 @@ static void on_event(void *context, const json_t *event)
 
     if (strcmp(json_string_value(json_object_get(event, "event")), "nodes") == 0) {
         view_set_nodes(view, (unsigned)json_integer_value(json_object_get(event, "nodes")));
+    } else if (strcmp(json_string_value(json_object_get(event, "event")), "boot") == 0) {
+        view_trouble(view, "the mesh is up again");
     } else {
         view_event(view, event);
     }

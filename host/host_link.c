@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/check.h"
 #include "drivers/status.h"
 #include "network/network.h"
+#include "router/incarnation.h"
 #include "router/router.h"
 
 enum { STEPS_PER_PUMP = 256, NO_DEADLINE_MS = 3600 * 1000, CACHE_LINE_BYTES = 64 };
@@ -25,7 +27,7 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct netw
                      const struct profile *profile, uint32_t patience_ms, const int *fds,
                      struct message *message)
 {
-    struct router_config config = {
+    host->config = (struct router_config){
         .id = ID_HOST,
         .links = host->links,
         .link_count = network_host_links(network),
@@ -34,6 +36,7 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct netw
         .profile = *profile,
         .dead_after_ms = patience_ms,
         .peers = host->peers,
+        .incarnation = incarnation_next(0, uv_hrtime() / 1000),
     };
 
     host->count = network_host_links(network);
@@ -56,10 +59,24 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct netw
         host->polls[i].data = host;
         host->handles_open++;
     }
-    config.memory = host->router_memory;
-    router_init(&host->router, &config);
+    host->config.memory = host->router_memory;
+    router_init(&host->router, &host->config);
     host_links_pump(host);
     return 0;
+}
+
+void host_links_restart(struct host_links *host)
+{
+    CHECK(!host->pumping);
+    host->outbox_first = host->outbox_count = 0;
+    if (host->handles_open == 0) {
+        return;
+    }
+    for (unsigned i = 0; i < host->count; i++) {
+        socket_link_restart(&host->sockets[i]);
+    }
+    host->config.incarnation = incarnation_next(host->config.incarnation, uv_hrtime() / 1000);
+    router_init(&host->router, &host->config);
 }
 
 static bool empty_outbox(struct host_links *host)

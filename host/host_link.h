@@ -16,6 +16,7 @@
 #include "host/machine.h"
 #include "host/message.h"
 #include "router/notice.h"
+#include "router/router.h"
 #include "router/state.h"
 
 enum { OUTBOX_MAX = 1024, OUTBOX_BODY_MAX = 64 };
@@ -29,6 +30,7 @@ struct outbox_packet {
 
 struct host_links {
     struct router router;
+    struct router_config config;
     void *router_memory;
     unsigned count;
     struct socket_link sockets[MACHINE_HOST_LINKS_MAX];
@@ -51,6 +53,10 @@ struct host_links {
 int host_links_start(struct host_links *host, uv_loop_t *loop, const struct network *network,
                      const struct profile *profile, uint32_t patience_ms, const int *fds,
                      struct message *message);
+
+/* Begins anew on the same sockets, as nodes do that were reset: what was to be sent is forgotten,
+ * half a frame stays half, and what the cables still bring of before is nobody's. */
+void host_links_restart(struct host_links *host);
 
 /* Lets the router do all that it can now. */
 void host_links_pump(struct host_links *host);

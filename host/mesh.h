@@ -7,8 +7,9 @@
  *
  *   boot -- all links --> ready -- mesh_load --> download -- receipts --> run -- exits --> ready
  *
- * A dead node or link breaks the mesh for good: the present phase ends within FAILURE_COLLECT_MS,
- * later loads are refused. How long each phase may take is said in mesh_time.c.
+ * A dead node or link breaks the mesh: the present phase ends within FAILURE_COLLECT_MS, later
+ * loads are refused. Only when a debugger has reset all nodes does it boot anew (mesh_reset.c). How
+ * long each phase may take is said in mesh_time.c.
  *
  * Units    model time in ns, wall time in us
  * Context  the thread of the loop
@@ -63,9 +64,10 @@ struct mesh_console {
 struct mesh_node {
     bool dead; /* its process has ended */
     enum jtag_state debug;
-    bool blank;                     /* started without a kernel, and never told to run */
-    char holder[JTAG_HOLDER_MAX];   /* who debugs it; empty: nobody */
-    bool was_reset;                 /* through a debugger, after the boot */
+    bool blank;                   /* started without a kernel, and never told to run */
+    char holder[JTAG_HOLDER_MAX]; /* who debugs it; empty: nobody */
+    bool was_reset;               /* through a debugger, since the boot began */
+    bool reset_told;
     char resetter[JTAG_HOLDER_MAX]; /* who did that */
     bool links_told, links_complete, links_right;
     struct links_port ports[MACHINE_PORTS_MAX];
@@ -161,7 +163,7 @@ struct mesh_owner {
     /* A program has printed a line; mesh_line_taken is owed for it. */
     void (*print)(void *context, const struct line *line);
     void (*blank)(void *context); /* the nodes wait for debuggers to give them a kernel */
-    void (*booted)(void *context, int status);                /* 0, or STATUS_MESH */
+    void (*booted)(void *context, int status); /* 0, or STATUS_MESH; after each boot */
     void (*ended)(void *context, int status, json_t *result); /* takes over the reference */
 };
 

@@ -13,6 +13,7 @@
  *          6 finds a node 3 at its port 0. The real 3 has node 2 there, so it is 7
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "host/mesh_internal.h"
 #include "router/router.h"
@@ -449,6 +450,15 @@ void mesh_boot_check(struct mesh *mesh)
     }
 }
 
+void mesh_boot_forget(struct mesh *mesh, uint32_t rank)
+{
+    struct mesh_node *node = &mesh->nodes[rank];
+
+    mesh->nodes_right -= node->links_right;
+    node->links_told = node->links_complete = node->links_right = false;
+    memset(node->ports, 0, sizeof node->ports);
+}
+
 static bool has_crossed(const struct mesh_node *node, unsigned ports)
 {
     for (unsigned p = 0; p < ports; p++) {
@@ -473,6 +483,7 @@ void mesh_boot_links(struct mesh *mesh, uint32_t rank, const struct links_body *
     if (mesh->phase != MESH_BOOT || mesh->broken) {
         return;
     }
+    node->was_reset = false; /* it was before it was known: nobody speaks to who it was */
     mesh->nodes_right -= node->links_right;
     node->links_right = node_is_right(mesh, rank);
     mesh->nodes_right += node->links_right;

@@ -128,24 +128,13 @@ void mesh_debug_changed(void *context, uint32_t rank, enum jtag_state state, con
     node->debug = state;
     node->blank = node->blank && state != JTAG_RUNNING;
     snprintf(node->holder, sizeof node->holder, "%s", holder);
+    if (node->was_reset && !node->resetter[0]) { /* who has it is told behind the reset */
+        snprintf(node->resetter, sizeof node->resetter, "%s", holder);
+    }
     if (mesh->stands && mesh->phase == MESH_BOOT && !mesh_stands(mesh)) {
         mesh->start_us = uv_hrtime() / 1000; /* the boot of nodes that were blank begins */
     }
     update_clocks(mesh);
-}
-
-/* What it had agreed on with its neighbours is gone: its links will be dead, unless it has none
- * yet. */
-void mesh_debug_was_reset(void *context, uint32_t rank)
-{
-    struct mesh *mesh = context;
-
-    if (rank < mesh->options.network.nodes) {
-        struct mesh_node *node = &mesh->nodes[rank];
-
-        node->was_reset = !node->blank;
-        snprintf(node->resetter, sizeof node->resetter, "%s", node->holder);
-    }
 }
 
 static void on_ended(void *context, const char *words)
@@ -169,7 +158,7 @@ int mesh_debug_start(struct mesh *mesh, const struct rundir *rundir, struct mess
     struct jtag_owner owner = {.context = mesh,
                                .ready = on_ready,
                                .changed = mesh_debug_changed,
-                               .was_reset = mesh_debug_was_reset,
+                               .was_reset = mesh_was_reset,
                                .ended = on_ended};
     struct jtag_options options = {.nodes = mesh->options.network.nodes,
                                    .chain = mesh->options.chain};

@@ -19,6 +19,7 @@ static const char *reason_text(uint8_t reason)
     case DEAD_TIMEOUT: return "no acknowledgement through all retries";
     case DEAD_PROTOCOL: return "too many damaged or impossible frames";
     case DEAD_VERSION: return "the two ends speak different protocol versions";
+    case DEAD_RESTARTED: return "its other end has started anew";
     default: return "unknown reason";
     }
 }
@@ -30,7 +31,7 @@ const char *mesh_phase_name(enum mesh_phase phase)
     return texts[phase];
 }
 
-static void begin_failure(struct mesh *mesh)
+void mesh_break(struct mesh *mesh)
 {
     mesh->broken = true;
     if (mesh->handles_open && !uv_is_active((uv_handle_t *)&mesh->failure_timer)) {
@@ -47,7 +48,7 @@ void mesh_fail(struct mesh *mesh, json_t *members, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     mesh_emit_trouble(mesh, members, "%s", text);
-    begin_failure(mesh);
+    mesh_break(mesh);
 }
 
 void mesh_node_died(void *context, uint32_t number)
@@ -71,7 +72,7 @@ void mesh_node_died(void *context, uint32_t number)
                           "node %u (rank %u) died during %s: its QEMU %s", (unsigned)number,
                           (unsigned)number, mesh_phase_name(mesh->phase), note);
     }
-    begin_failure(mesh);
+    mesh_break(mesh);
 }
 
 bool mesh_link_is_dead(const struct mesh *mesh, uint32_t a, uint32_t b)
@@ -95,14 +96,20 @@ void mesh_link_died(struct mesh *mesh, uint32_t node, uint32_t peer, uint8_t rea
         mesh->dead_links[mesh->dead_link_count++] =
             (struct mesh_dead_link){.node = node, .peer = peer, .reason = reason};
     }
-    begin_failure(mesh);
+    mesh_break(mesh);
 }
 
-/* Whether a node at one of its ends is dead, which explains it. */
-static bool end_is_dead(const struct mesh *mesh, const struct mesh_dead_link *link)
+/* A reset leaves the carrier. */
+static bool explains(const struct mesh_node *node, const struct mesh_dead_link *link)
 {
-    return mesh->nodes[link->node].dead ||
-           (link->peer < mesh->options.network.nodes && mesh->nodes[link->peer].dead);
+    return node->dead || (node->was_reset && link->reason != DEAD_CARRIER);
+}
+
+/* Whether a node at one of its ends is dead, or was reset, which explains it. */
+static bool end_is_gone(const struct mesh *mesh, const struct mesh_dead_link *link)
+{
+    return explains(&mesh->nodes[link->node], link) ||
+           (link->peer < mesh->options.network.nodes && explains(&mesh->nodes[link->peer], link));
 }
 
 json_t *mesh_describe_dead(const struct mesh *mesh)
@@ -119,10 +126,10 @@ json_t *mesh_describe_dead(const struct mesh *mesh)
         const struct mesh_dead_link *link = &mesh->dead_links[i];
         unsigned low = link->node < link->peer ? link->node : link->peer;
 
-        if (link->peer < nodes && !end_is_dead(mesh, link)) {
+        if (link->peer < nodes && !end_is_gone(mesh, link)) {
             json_array_append_new(dead,
                                   json_sprintf("link %u-%u", low, (link->node ^ link->peer) ^ low));
-        } else if (!end_is_dead(mesh, link)) {
+        } else if (!end_is_gone(mesh, link)) {
             json_array_append_new(dead, json_sprintf("%s link of node %u",
                                                      link->peer == ID_HOST ? "host" : "unknown",
                                                      (unsigned)link->node));
@@ -138,7 +145,8 @@ static json_t *link_members(const char *kind, const struct mesh *mesh,
     static const char *const reasons[] = {[DEAD_CARRIER] = "carrier",
                                           [DEAD_TIMEOUT] = "timeout",
                                           [DEAD_PROTOCOL] = "protocol",
-                                          [DEAD_VERSION] = "version"};
+                                          [DEAD_VERSION] = "version",
+                                          [DEAD_RESTARTED] = "restarted"};
     bool known = link->reason < sizeof reasons / sizeof reasons[0] && reasons[link->reason];
     json_t *members = json_pack("{s:s, s:[i], s:s, s:s}", "kind", kind, "nodes", (int)link->node,
                                 "phase", mesh_phase_name(mesh->phase), "reason",
@@ -150,8 +158,8 @@ static json_t *link_members(const char *kind, const struct mesh *mesh,
     return members;
 }
 
-/* Why a link has died, when a debugger is the reason: a node at one of its ends was reset, or has
- * been halted for longer than the other end waits. */
+/* Why a link has died, when a debugger is the reason: a node at one of its ends has been halted for
+ * longer than the other end waits. */
 static bool debugger_reason(const struct mesh *mesh, const struct mesh_dead_link *link,
                             char text[DEBUG_REASON_MAX])
 {
@@ -159,14 +167,6 @@ static bool debugger_reason(const struct mesh *mesh, const struct mesh_dead_link
     char words[MESH_HALTED_TEXT_MAX];
 
     for (unsigned i = 0; i < 2; i++) {
-        const struct mesh_node *node = &mesh->nodes[ends[i]];
-
-        if (ends[i] < mesh->options.network.nodes && node->was_reset) {
-            snprintf(text, DEBUG_REASON_MAX, "node %u was reset through a debugger%s%s%s",
-                     (unsigned)ends[i], node->resetter[0] ? " (" : "", node->resetter,
-                     node->resetter[0] ? ")" : "");
-            return true;
-        }
         if (ends[i] < mesh->options.network.nodes && link->reason == DEAD_TIMEOUT &&
             mesh_is_halted(mesh, ends[i])) {
             snprintf(text, DEBUG_REASON_MAX, "node %u is %s, for longer than --patience",
@@ -194,8 +194,8 @@ static void tell_dead_link(struct mesh *mesh, const struct mesh_dead_link *link)
     const char *phase = mesh_phase_name(mesh->phase);
     char why[DEBUG_REASON_MAX];
 
-    if (end_is_dead(mesh, link)) {
-        return; /* the node's death has been told */
+    if (end_is_gone(mesh, link)) {
+        return; /* the node's end has been told */
     }
     if (link->peer == ID_HOST) {
         mesh_emit_trouble(mesh, link_members("host-link-died", mesh, link),
@@ -228,6 +228,7 @@ void mesh_on_failure_timer(uv_timer_t *timer)
                           "and %u more nodes died", mesh->deaths - DEATHS_TOLD_MAX);
         mesh->deaths = DEATHS_TOLD_MAX;
     }
+    mesh_tell_reset(mesh);
     while (mesh->dead_links_told < mesh->dead_link_count) {
         tell_dead_link(mesh, &mesh->dead_links[mesh->dead_links_told++]);
     }

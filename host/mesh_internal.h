@@ -24,6 +24,8 @@ void mesh_send(struct mesh *mesh, uint8_t kind, uint32_t node, const void *body,
 /* mesh_failure.c: the mesh is broken; the phase ends soon */
 void mesh_fail(struct mesh *mesh, json_t *members, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same without a word: what has been noted is told at the end of the phase. */
+void mesh_break(struct mesh *mesh);
 /* "boot", "idle", "download" or "run". */
 const char *mesh_phase_name(enum mesh_phase phase);
 void mesh_node_died(void *context, uint32_t node);
@@ -51,12 +53,24 @@ void mesh_bound_go_on(struct mesh *mesh);
 int mesh_debug_start(struct mesh *mesh, const struct rundir *rundir, struct message *message);
 /* What that tells (struct jtag_owner); context: the mesh. */
 void mesh_debug_changed(void *context, uint32_t rank, enum jtag_state state, const char *holder);
-void mesh_debug_was_reset(void *context, uint32_t rank);
+
+/* mesh_reset.c */
+/* A node was reset through a debugger (struct jtag_owner); context: the mesh. */
+void mesh_was_reset(void *context, uint32_t rank);
+/* Tells of those that nobody has been told of. */
+void mesh_tell_reset(struct mesh *mesh);
+/* Whether the mesh boots anew when all are reset: no node is dead and no cable cut. */
+bool mesh_reset_mends(const struct mesh *mesh);
+/* "nodes 0, 2 were reset through a debugger (openocd (process 12))"; false: none was. */
+enum { MESH_RESET_TEXT_MAX = 240 };
+bool mesh_describe_reset(const struct mesh *mesh, char text[MESH_RESET_TEXT_MAX]);
 
 /* mesh_boot.c */
 /* The boot is over when all links are right and debuggers can connect. */
 void mesh_boot_check(struct mesh *mesh);
 void mesh_boot_begin(struct mesh *mesh);
+/* What a node has told of its links is so no more. */
+void mesh_boot_forget(struct mesh *mesh, uint32_t rank);
 void mesh_boot_tick(struct mesh *mesh, uint64_t passed_us);
 void mesh_boot_timeout(struct mesh *mesh);
 /* A node has told of its links. */

@@ -256,12 +256,28 @@ void mesh_cancel(struct mesh *mesh, int status)
     }
 }
 
+static int refuse_broken(const struct mesh *mesh, struct message *message)
+{
+    char text[MESH_RESET_TEXT_MAX];
+
+    return mesh_reset_mends(mesh) && mesh_describe_reset(mesh, text)
+               ? message_set(message,
+                             "the mesh is broken, %s: reset all ('reset run' in OpenOCD), and it "
+                             "boots anew, or end it with 'ecube down'",
+                             text)
+               : message_set(
+                     message,
+                     "the mesh is broken, a node or link is dead: end it with 'ecube down'");
+}
+
 int mesh_load(struct mesh *mesh, const struct mesh_job_request *request, struct message *message)
 {
     CHECK(mesh->telling == 0);
     if (mesh->broken) {
-        return message_set(message,
-                           "the mesh is broken, a node or link is dead: end it with 'ecube down'");
+        return refuse_broken(mesh, message);
+    }
+    if (mesh->phase == MESH_BOOT) {
+        return message_set(message, "the mesh is still booting");
     }
     if (mesh->phase != MESH_READY) {
         return message_set(message, "the mesh is busy: another program is running");

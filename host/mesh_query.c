@@ -56,21 +56,25 @@ static void add_waiter(struct mesh *mesh, void (*done)(void *context, struct mes
     mesh->query_waiters[mesh->query_waiter_count++] = (struct mesh_query){done, context};
 }
 
-/* One that stands still is not asked over and over. */
+/* One that stands still is not asked over and over, and none in the boot. */
 void mesh_ask(struct mesh *mesh, uint32_t rank)
 {
     struct mesh_node *node = &mesh->nodes[rank];
 
-    if (!node->dead && !node->asked && !mesh_is_halted(mesh, rank)) {
+    if (!node->dead && !node->asked && !mesh_is_halted(mesh, rank) && mesh->phase != MESH_BOOT) {
         node->asked = true;
         mesh_send(mesh, PACKET_QUERY, rank, NULL, 0);
     }
 }
 
 /* Nobody is there to answer. */
-static bool all_halted(const struct mesh *mesh)
+static bool all_silent(const struct mesh *mesh)
 {
     bool all = true;
+
+    if (mesh->phase == MESH_BOOT) {
+        return true;
+    }
 
     for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         all &= mesh->nodes[rank].dead || mesh_is_halted(mesh, rank);
@@ -87,7 +91,7 @@ void mesh_query(struct mesh *mesh, void (*done)(void *context, struct mesh *mesh
     mesh->query_open = true;
     mesh->query_waiter_count = 0;
     add_waiter(mesh, done, context);
-    uv_timer_start(&mesh->query_timer, on_query_bound, all_halted(mesh) ? 0 : QUERY_WAIT_MS, 0);
+    uv_timer_start(&mesh->query_timer, on_query_bound, all_silent(mesh) ? 0 : QUERY_WAIT_MS, 0);
     for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
         mesh->nodes[rank].state_known = false;
         mesh_ask(mesh, rank);

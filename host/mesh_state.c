@@ -238,12 +238,14 @@ static json_t *describe_node(const struct mesh *mesh, uint32_t rank, unsigned *p
                                            "running", "exited",  "faulted"};
     const struct mesh_node *node = &mesh->nodes[rank];
     const struct state_body *state = &node->state;
-    bool known = !node->dead && node->state_known && !mesh_is_halted(mesh, rank);
     bool halted = mesh_is_halted(mesh, rank);
+    bool was_reset = node->was_reset && mesh->broken;
+    bool known = !node->dead && node->state_known && !halted && !was_reset;
     bool runs = known && state->program == PROGRAM_RUNNING;
     const char *program = node->dead                         ? "dead"
                           : node->blank                      ? "blank"
                           : halted                           ? "halted"
+                          : was_reset                        ? "reset"
                           : !node->state_known               ? "silent"
                           : state->program > PROGRAM_FAULTED ? "unknown"
                                                              : programs[state->program];
@@ -251,6 +253,8 @@ static json_t *describe_node(const struct mesh *mesh, uint32_t rank, unsigned *p
 
     if (halted) {
         mesh_debug_text(mesh, rank, doing);
+    } else if (was_reset && !node->dead) {
+        snprintf(doing, sizeof doing, "was reset through a debugger, the others were not");
     } else if (runs) {
         *places += state->pc != 0;
         mesh_describe_doing(mesh, rank, *places <= PLACES_MAX, doing);

@@ -27,13 +27,17 @@ struct server {
     uint64_t start_us;
     const struct serve_options *options;
     uv_poll_t reader_poll;
-    bool reading; /* reader_poll is open */
-    bool booting;
+    bool reading;  /* reader_poll is open */
     int report_fd; /* -1: nobody waits for the boot */
     int status;
 };
 
 static void on_wait_tick(uv_timer_t *timer);
+
+static bool booting(const struct server *server)
+{
+    return server->mesh.phase == MESH_BOOT;
+}
 
 static void report_boot(struct server *server, const json_t *event)
 {
@@ -51,7 +55,7 @@ static void on_emit(void *context, json_t *event)
 {
     struct server *server = context;
     const char *kind = json_string_value(json_object_get(event, "event"));
-    bool is_trouble = kind && strcmp(kind, "trouble") == 0;
+    bool is_for_all = kind && (strcmp(kind, "trouble") == 0 || strcmp(kind, "boot") == 0);
 
     if (server->report_fd >= 0) {
         report_boot(server, event);
@@ -59,7 +63,7 @@ static void on_emit(void *context, json_t *event)
     for (struct client *client = server->clients.first; client; client = client->next) {
         if (client == server->runner) {
             client_tell(client, json_incref(event));
-        } else if (client->listens && is_trouble) {
+        } else if (client->listens && is_for_all) {
             client_show(client, json_incref(event));
         }
     }
@@ -147,7 +151,6 @@ static void on_booted(void *context, int status)
 {
     struct server *server = context;
 
-    server->booting = false;
     if (server->report_fd < 0) {
         return;
     }
@@ -179,7 +182,7 @@ static void forget_waiter(struct server *server)
     server->waiter = NULL;
 }
 
-/* Until a job that has ended is out of the way, or --timeout. */
+/* Until the boot is over, or a job that has ended is out of the way, or --timeout. */
 static void wait_for_mesh(struct server *server, struct client *client, const json_t *request,
                           uint32_t timeout_ms)
 {
@@ -214,7 +217,7 @@ static void serve_load(struct server *server, struct client *client, const json_
         client_refuse(client, "malformed request");
     } else if (server->runner || server->waiter) {
         client_refuse(client, "the mesh is busy: another program is running");
-    } else if (server->booting || mesh_frees(&server->mesh)) {
+    } else if (booting(server) || mesh_frees(&server->mesh)) {
         wait_for_mesh(server, client, request, job.timeout_ms);
     } else if (download_parse_strategy(strategy, &job.strategy, &message) != 0) {
         client_refuse(client, message.text);
@@ -242,11 +245,13 @@ static void on_wait_tick(uv_timer_t *timer)
         server->waiter_since_ms += WAIT_TICK_MS;
     } else if (waited_ms >= server->waiter_timeout_ms) {
         client_tell(client, json_pack("{s:s, s:s, s:i}", "event", "error", "text",
-                                      "the run did not begin within --timeout: the download of one "
-                                      "that was ended is not over",
+                                      booting(server)
+                                          ? "the run did not begin within --timeout: the mesh boots"
+                                          : "the run did not begin within --timeout: the download "
+                                            "of one that was ended is not over",
                                       "status", STATUS_TIMEOUT));
         forget_waiter(server);
-    } else if (!server->booting && !mesh_frees(&server->mesh)) {
+    } else if (!booting(server) && !mesh_frees(&server->mesh)) {
         request = json_incref(server->waiter_request);
         json_object_set_new(request, "timeout_ms",
                             json_integer((json_int_t)(server->waiter_timeout_ms - waited_ms)));
@@ -288,7 +293,7 @@ static const char *state_text(const struct server *server)
 {
     return server->mesh.broken                   ? "broken"
            : mesh_blank_count(&server->mesh) > 0 ? "blank"
-           : server->booting                     ? "booting"
+           : booting(server)                     ? "booting"
                                                  : "whole";
 }
 
@@ -330,14 +335,16 @@ static void serve_info(struct server *server, struct client *client)
                   mesh->job_held ? json_string(mesh->job.path) : json_null()));
 }
 
-/* What can be asked of a mesh whose nodes wait for a kernel, or boot with one; other things not. */
+/* What can be asked of a mesh that boots: of one that is up though, its nodes blank, or reset, more
+ * than of one that somebody waits for. */
 static bool refuse_in_boot(struct server *server, struct client *client, const char *verb)
 {
     bool waits = server->report_fd < 0 && mesh_blank_count(&server->mesh) == 0;
-    bool always = verb && (strcmp(verb, "down") == 0 || strcmp(verb, "ps") == 0);
+    bool always = verb && (strcmp(verb, "down") == 0 || strcmp(verb, "ps") == 0 ||
+                           strcmp(verb, "console") == 0);
     struct message message;
 
-    if (!server->booting || (always && server->mesh.target.blank)) {
+    if (!booting(server) || (always && (server->mesh.target.blank || server->report_fd < 0))) {
         return false;
     }
     if (verb && strcmp(verb, "load") == 0 && waits) {
@@ -498,7 +505,6 @@ int serve_mesh(const struct serve_options *options, int report_fd)
 
     server.options = options;
     server.report_fd = report_fd;
-    server.booting = true;
     server.start_us = uv_hrtime() / 1000;
     if (start(&server, &message) != 0) {
         json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text", message.text,

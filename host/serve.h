@@ -8,7 +8,7 @@
  *               events of the run, then end with status and result
  *   info        end with mesh, nodes, state, age_s, directory, kernel: at once, also during boot
  *   ps          end with mesh, broken, boot_ms and nodes
- *   console     console and trouble events until the mesh ends
+ *   console     console, trouble and boot events until the mesh ends
  *   cut, kill   what: end
  *   down        end; the connection closes when everything is gone
  *

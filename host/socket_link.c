@@ -135,13 +135,20 @@ static const struct link_ops ops = {
     .release = link_release,
 };
 
-bool socket_link_init(struct socket_link *s, int fd)
+void socket_link_restart(struct socket_link *s)
 {
-    *s = (struct socket_link){.link = {.ops = &ops, .carrier = CARRIER_UP}, .fd = fd};
-    s->memory = malloc((size_t)LINK_BUFFERS_MAX * BUFFER_BYTES);
+    *s = (struct socket_link){
+        .link = {.ops = &ops, .carrier = s->link.carrier}, .fd = s->fd, .memory = s->memory};
     for (uint16_t i = 0; i < LINK_BUFFERS_MAX; i++) {
         s->free_buffers[s->free_count++] = i;
     }
+}
+
+bool socket_link_init(struct socket_link *s, int fd)
+{
+    *s = (struct socket_link){.link = {.carrier = CARRIER_UP}, .fd = fd};
+    s->memory = malloc((size_t)LINK_BUFFERS_MAX * BUFFER_BYTES);
+    socket_link_restart(s);
     return s->memory != NULL;
 }
 

@@ -29,6 +29,8 @@ struct socket_link {
 
 /* False: out of memory. */
 bool socket_link_init(struct socket_link *socket_link, int fd);
+/* Forgets what was queued and received. */
+void socket_link_restart(struct socket_link *socket_link);
 void socket_link_close(struct socket_link *socket_link);
 
 /* True when segments wait for the socket to take them, or buffers are free to receive into. */
