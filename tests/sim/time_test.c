@@ -4,6 +4,7 @@
 #include "tests/unit/testing.h"
 
 #include "host/download.h"
+#include "network/network.h"
 #include "tests/sim/simulation.h"
 
 static void expect_closed_form(const struct sim_options *options)
@@ -104,8 +105,12 @@ static void a_circuit_may_last_longer_than_a_silent_link_lives(void **state)
 
 static void the_download_takes_the_time_of_formula_9(void **state)
 {
+    static const uint32_t twos[] = {2, 2, 2, 2, 2, 2, 2, 2};
+    struct network network;
+
     (void)state;
-    for (unsigned dims = 1; dims <= 8; dims++)
+    for (unsigned dims = 1; dims <= 8; dims++) {
+        assert_true(network_make(&network, NETWORK_CUBE, twos, dims));
         for (unsigned x = 0; x <= dims; x += 2) {
             struct sim_options options = simulation(dims, SIM_LOAD, 5000);
             options.download_x = x;
@@ -117,10 +122,11 @@ static void the_download_takes_the_time_of_formula_9(void **state)
                                            .block_bytes = 16};
             struct sim_result result = simulated_well(&options);
             /* formula (9) takes the last subcube to end last, which holds from the best x on */
-            if (x >= download_best_x(&costs, dims))
+            if (x >= download_best_x(&costs, &network))
                 assert_int_equal(result.lines[0].model_ns,
-                                 download_decremental_ns(&costs, dims, x));
+                                 download_decremental_ns(&costs, &network, x));
         }
+    }
 }
 
 TEST_MAIN(cmocka_unit_test(the_exchange_of_16_nodes_takes_the_published_times),
