@@ -89,13 +89,16 @@ is_asleep() {
 
 asleep_in_wfi_steps() {
     kernel_node 0
-    serve 1
+    serve 1 --chain
     wait_until 10 is_asleep || { cat gdb; fail "the node does not go to sleep"; }
     gdb_says 'target remote sockets/n0.gdb' 'set $before = $pc' stepi 'print $pc == $before' stepi stepi detach ||
         { cat gdb; fail "GDB failed"; }
     grep -q '^\$1 = 0$' gdb || { cat gdb; fail "no step"; }
     gdb_says 'target remote sockets/n0.gdb' 'print *(unsigned *)0x08000f2c' detach
     grep -q '^\$1 = 0$' gdb || { cat gdb; fail "an interrupt is left pending"; }
+    wait_until 10 is_asleep || { cat gdb; fail "the node does not go to sleep again"; }
+    openocd_says 'init; halt; step; step; resume' || { cat openocd; fail "OpenOCD failed"; }
+    ! grep '^Error' openocd || fail "OpenOCD was not content"
     over "$node"
 }
 

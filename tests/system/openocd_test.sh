@@ -28,7 +28,8 @@ halts_and_resumes() {
 blank_nodes() {
     tool_succeeds up --mesh cube:2 --blank --jtag --name lab
     tool_fails 2 'blank' load --name lab "$counter"
-    openocd_says lab 'init; n1 arp_poll; targets n1; resume; sleep 300; targets'
+    openocd_says lab 'init; targets n1; halt; resume; sleep 300; targets; halt; echo "at [n1 get_reg pc]"'
+    said '^at pc 0x00000000'
     [ "$(process_count qemu-system)" -eq 4 ] || fail "a blank node that was told to run has ended"
     openocd_says lab "program_all $kernel verify"
     count_of 'programmed kernel.elf' 4
