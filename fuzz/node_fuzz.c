@@ -137,14 +137,17 @@ static void push_enter(struct input *input)
 struct open {
     uint32_t src, dst, length, match, tag, inlined;
     uint16_t epoch, turn;
-    uint8_t flags;
+    uint8_t flags, port;
+    uint8_t hops, listed; /* entries of its list, and how many it says that there are */
+    uint8_t cut;          /* so many bytes are missing at the end */
 };
 
 static void push_open_packet(struct neighbour *neighbour, const struct open *open,
                              const struct lie *lie)
 {
     uint8_t packet[PACKET_HEADER_BYTES + PACKET_BODY_MAX];
-    uint32_t inlined = open->inlined < OPEN_INLINE_MAX ? open->inlined : OPEN_INLINE_MAX;
+    struct open_hop hops[UINT8_MAX];
+    uint32_t bytes = OPEN_BYTES, left;
     struct open_body told = {.length = open->length,
                              .match = open->match,
                              .tag = open->tag,
@@ -152,19 +155,37 @@ static void push_open_packet(struct neighbour *neighbour, const struct open *ope
                              .flags = open->flags,
                              .clock_ns = 1000000};
 
-    for (unsigned i = 0; i < TURNS_MAX; i++)
-        told.turns[i] = open->turn;
+    for (unsigned i = 0; i < open->hops; i++)
+        hops[i] = (struct open_hop){open->port, open->turn};
     open_pack(packet, &told);
-    memset(packet + OPEN_BYTES, 0x5a, inlined);
+    if (open_has_hops(open->flags)) {
+        bytes += hop_list_pack(packet + OPEN_BYTES, hops, open->hops);
+        packet[OPEN_BYTES] = open->listed;
+    }
+    left = (uint32_t)sizeof packet - bytes;
+    uint32_t inlined = open->inlined < left ? open->inlined : left;
+    memset(packet + bytes, 0x5a, inlined);
+    bytes = bytes + inlined - PACKET_HEADER_BYTES;
     neighbour_packet(neighbour, PACKET_OPEN, open->src, open->dst, packet_body(packet),
-                     OPEN_BODY_BYTES + inlined, lie);
+                     open->cut < bytes ? bytes - open->cut : 0, lie);
+}
+
+/* The list of an OPEN that says its route: as it may be, or too long, or cut off. */
+static void read_route(struct input *input, struct open *open)
+{
+    uint8_t what = input_u8(input);
+
+    open->port = input_u8(input);
+    open->hops = input_u8(input);
+    open->listed = what & 1 ? input_u8(input) : open->hops;
+    open->cut = what & 2 ? input_u8(input) : 0;
 }
 
 static void push_open(struct input *input)
 {
     struct neighbour *neighbour = read_neighbour(input);
     struct lie lie = read_lie(input);
-    struct open open = {0};
+    struct open open = {.port = HOP_DIMENSION_ORDER, .hops = 4, .listed = 4};
 
     open.src = read_place(input);
     open.dst = read_place(input);
@@ -174,6 +195,8 @@ static void push_open(struct input *input)
     open.epoch = (uint16_t)(world.node->collective.epoch + input_u8(input) % 4);
     open.turn = input_u8(input) % 4;
     open.length = input_u16(input);
+    if (open.flags & OPEN_ROUTE)
+        read_route(input, &open);
     if (open.flags & OPEN_INLINE)
         open.inlined = open.length %= OPEN_INLINE_MAX + 1;
     if (open.flags & 0x80) /* a length that is not what follows */
@@ -196,6 +219,9 @@ static void push_step_open(struct input *input)
                                       : c->step.receive_bytes,
                         .match = download ? load->want : c->step.step,
                         .epoch = c->epoch,
+                        .port = HOP_DIMENSION_ORDER,
+                        .hops = 4,
+                        .listed = 4,
                         .flags = download ? OPEN_IMAGE : OPEN_SCHEDULE};
 
     if (!download && open.length <= OPEN_INLINE_MAX) {

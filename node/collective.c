@@ -255,17 +255,34 @@ void collective_gone(struct node *node)
     }
 }
 
+_Static_assert(HOP_LIST_BYTES + (int)WALK_TURNS * (int)HOP_BYTES <= (int)OPEN_COPY_MAX,
+               "the router copies the list of a step");
+
+/* Writes the hop list of a step's circuit; returns its bytes. */
+static uint32_t pack_hops(uint8_t *list, const struct walk_step *step, uint32_t differ)
+{
+    struct open_hop hops[WALK_TURNS];
+    unsigned count = 0;
+
+    for (; differ; differ &= differ - 1)
+        hops[count++] = (struct open_hop){HOP_DIMENSION_ORDER, step->turns[__builtin_ctz(differ)]};
+    return hop_list_pack(list, hops, count);
+}
+
 /* Starts the present step's send, when the circuit source is free. */
 static void open_send(struct node *node)
 {
     struct collective *c = &node->collective;
     const struct walk_step *step = &c->step;
-    bool is_inline = step->send_bytes <= OPEN_INLINE_MAX;
+    uint8_t hops[HOP_LIST_BYTES + WALK_TURNS * HOP_BYTES];
+    uint32_t list_bytes = pack_hops(hops, step, node->router.id ^ step->peer);
+    bool is_inline = step->send_bytes <= open_inline_max(list_bytes);
     struct circuit_source source = {.dst = step->peer,
                                     .match = step->step,
                                     .flags =
                                         (uint8_t)(OPEN_SCHEDULE | (is_inline ? OPEN_INLINE : 0)),
                                     .epoch = c->epoch,
+                                    .hops = hops,
                                     .issue_ns = c->clock_ns,
                                     .bytes = {step->send_bytes},
                                     .token = token_make(TOKEN_STEP, c->epoch, step->step & 0xff)};
@@ -274,7 +291,6 @@ static void open_send(struct node *node)
         node->config.program +
         (step->send_bytes ? c->arguments.send + step->send_offset - node->config.program_address
                           : 0);
-    memcpy(source.turns, step->turns, sizeof source.turns);
     int status = router_open(&node->router, &source);
     if (status == E_BUSY)
         return;

@@ -105,7 +105,7 @@ struct collective {
     struct enter_body mine; /* what my subcube agrees on so far */
     /* from the neighbour in each dimension; by epoch, even and odd; masks: those that are here */
     uint16_t heard_here[2];
-    struct enter_body heard[2][TURNS_MAX];
+    struct enter_body heard[2][CUBE_DIMS_MAX];
 };
 
 enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RECEIPT };

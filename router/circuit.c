@@ -55,16 +55,13 @@ static unsigned unanswered(struct port *in)
 }
 
 /* Whether a neighbour may send this OPEN now. */
-static bool open_possible(struct port *in, const struct arrival *arrival)
+static bool may_come(struct port *in, const struct arrival *arrival)
 {
     const uint8_t *packet = arrival->packet;
     unsigned before = unanswered(in);
 
-    if (arrival->bytes < OPEN_BYTES || in->circuit_count == CIRCUITS_MAX ||
+    if (!open_possible(packet, arrival->bytes) || in->circuit_count == CIRCUITS_MAX ||
         packet_hops(packet) >= PACKET_HOPS_MAX)
-        return false;
-    uint32_t length = open_length(packet), inlined = arrival->bytes - OPEN_BYTES;
-    if (open_flags(packet) & OPEN_INLINE ? inlined != length : inlined != 0 || length == 0)
         return false;
     return before == 0 || (before < CIRCUITS_MAX && circuit_chains(open_flags(packet)) &&
                            circuit_chains(in->open_flags) && packet_dst(packet) == in->open_dst);
@@ -109,6 +106,21 @@ static void note_held(struct router *router, unsigned port, const struct circuit
         router->passing_ports |= bit;
 }
 
+/* Where an OPEN that has arrived goes: what its list says of a hop comes before the network. */
+static unsigned circuit_next_hop(const struct router *router, const uint8_t *packet)
+{
+    unsigned out = router_next_hop(router, packet_dst(packet));
+    struct open_hop hop;
+
+    if (out == PORT_LOCAL || !open_has_hops(open_flags(packet)))
+        return out;
+    if (!open_next_hop(packet, &hop))
+        return PORT_NONE;
+    if (hop.port == HOP_DIMENSION_ORDER)
+        return out;
+    return hop.port < router->port_count ? hop.port : PORT_NONE;
+}
+
 bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival)
 {
     struct port *in = &router->ports[port];
@@ -116,9 +128,9 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
 
     if (packet_kind(packet) != PACKET_OPEN)
         return take_answer(router, port, arrival);
-    if (!open_possible(in, arrival))
+    if (!may_come(in, arrival))
         return false;
-    unsigned out = router_next_hop(router, packet_dst(packet));
+    unsigned out = circuit_next_hop(router, packet);
     in->open_flags = open_flags(packet);
     in->open_dst = packet_dst(packet);
     if (in->circuit_count == 0)

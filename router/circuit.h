@@ -16,11 +16,13 @@ struct circuit_source {
     uint32_t dst;
     uint32_t match;
     uint32_t tag;
-    /* enum open_flag; OPEN_INLINE only up to OPEN_INLINE_MAX bytes, all in data[0] */
+    /* enum open_flag; OPEN_INLINE only up to open_inline_max bytes, all in data[0] */
     uint8_t flags;
     uint8_t run;    /* of a message: tells its program from the one before */
     uint16_t epoch; /* with OPEN_SCHEDULE */
-    uint16_t turns[TURNS_MAX];
+    /* with OPEN_SCHEDULE or OPEN_ROUTE: a hop list as packed; one of more than OPEN_COPY_MAX bytes
+     * stays where it is, as data does */
+    const uint8_t *hops;
     uint64_t issue_ns; /* model time at which the source issues it */
     const uint8_t *data[2];
     uint32_t bytes[2];

@@ -35,7 +35,7 @@ enum {
     FRAME_CONTROL_MAX = 1104, /* payload of a PACKET, HELLO or ACK frame */
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
     HELLO_BYTES = 40,
-    PROTOCOL_VERSION = 6,
+    PROTOCOL_VERSION = 7,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };

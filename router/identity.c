@@ -14,8 +14,8 @@
 
 static void learn(struct router *router, const struct hello *hello, uint32_t id)
 {
-    if (hello->network != NETWORK_CUBE || hello->dims > TURNS_MAX || id >> hello->dims != 0 ||
-        hello->dead_after_ms < DEAD_AFTER_MS_MIN)
+    if (hello->network != NETWORK_CUBE || hello->dims > NETWORK_DIMS_MAX ||
+        id >> hello->dims != 0 || hello->dead_after_ms < DEAD_AFTER_MS_MIN)
         return;
     router->id = id;
     router->network = hello->network;

@@ -81,10 +81,10 @@ static inline bool stream_early(uint8_t flags)
 }
 
 /* Whether circuits of this kind may be set up right behind each other, when they go from one node
- * to one other: the bytes of each are announced, and none waits for its turn. */
+ * to one other: the bytes of each are announced, all take one path, and none waits for its turn. */
 static inline bool circuit_chains(uint8_t flags)
 {
-    return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE));
+    return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE | OPEN_ROUTE));
 }
 
 /* Whether the circuit whose turn it is on a port sends bytes. */

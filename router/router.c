@@ -391,9 +391,44 @@ static bool may_open(const struct router *router, const struct circuit_source *c
            open_epoch(first->open + FRAME_HEADER_BYTES) == router->schedules_done;
 }
 
+static unsigned first_hop(const struct router *router, const struct circuit_source *circuit)
+{
+    if (open_has_hops(circuit->flags)) {
+        CHECK(circuit->hops && hop_list_count(circuit->hops) > 0);
+        unsigned port = hop_list_at(circuit->hops, 0).port;
+        if (port != HOP_DIMENSION_ORDER)
+            return port;
+    }
+    return router_next_hop(router, circuit->dst);
+}
+
+/* Writes a source's OPEN, but for what is sent from where it lies. */
+static void write_open(const struct router *router, struct source *source)
+{
+    const struct circuit_source *circuit = &source->circuit;
+    uint8_t *packet = source->open + FRAME_HEADER_BYTES;
+    uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
+    struct open_body open = {.length = source->length,
+                             .match = circuit->match,
+                             .tag = circuit->tag,
+                             .epoch = circuit->flags & OPEN_SCHEDULE ? circuit->epoch
+                                                                     : router->schedules_done,
+                             .flags = circuit->flags,
+                             .run = circuit->run,
+                             .clock_ns = circuit->issue_ns + router_xi(router),
+                             .free_ns = router->send_free_ns};
+    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + source->list_bytes + inlined, router->id,
+                circuit->dst);
+    open_pack(packet, &open);
+    if (source->list_bytes > OPEN_COPY_MAX)
+        hop_list_pack(packet + OPEN_BYTES, NULL, 0);
+    else if (source->list_bytes > 0)
+        memcpy(packet + OPEN_BYTES, circuit->hops, source->list_bytes);
+}
+
 int router_open(struct router *router, const struct circuit_source *circuit)
 {
-    unsigned out = router_next_hop(router, circuit->dst);
+    unsigned out = first_hop(router, circuit);
 
     if (!may_open(router, circuit))
         return E_BUSY;
@@ -409,26 +444,16 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     source->out = (uint8_t)out;
     source->refused = false;
     source->length = circuit->bytes[0] + circuit->bytes[1];
+    source->list_bytes =
+        (uint16_t)(open_has_hops(circuit->flags) ? hop_list_bytes(circuit->hops) : 0);
     source->moved = 0;
     source->unacknowledged = 0;
     source->stamp = router->stamp++;
-    CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= OPEN_INLINE_MAX);
+    CHECK(source->list_bytes <= HOP_LIST_BYTES_MAX);
+    CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= open_inline_max(source->list_bytes));
     router->setup_due = true;
     router->opening[router->opening_count++] = (uint8_t)(source - router->sources);
-    uint8_t *packet = source->open + FRAME_HEADER_BYTES;
-    uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
-    struct open_body open = {.length = source->length,
-                             .match = circuit->match,
-                             .tag = circuit->tag,
-                             .epoch = circuit->flags & OPEN_SCHEDULE ? circuit->epoch
-                                                                     : router->schedules_done,
-                             .flags = circuit->flags,
-                             .run = circuit->run,
-                             .clock_ns = circuit->issue_ns + router_xi(router),
-                             .free_ns = router->send_free_ns};
-    memcpy(open.turns, circuit->turns, sizeof open.turns);
-    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + inlined, router->id, circuit->dst);
-    open_pack(packet, &open);
+    write_open(router, source);
     return E_OK;
 }
 

@@ -18,26 +18,34 @@
 #include "router/state.h"
 
 enum {
-    OPEN_SEGMENTS_MAX = 3 /* OPEN, inline data, its check */
+    OPEN_SEGMENTS_MAX = 4 /* OPEN, hop list, inline data, its check */
+};
+
+/* An OPEN that waits for a port to be set up over: the oldest of an in-port, or this node's own. */
+struct waiting {
+    unsigned out;
+    uint32_t stamp;
+    const uint8_t *packet;
+    const uint8_t *hops; /* its list, if it has one */
 };
 
 /* Whether a schedule's circuit has its turn on a link: 1 yes, 0 not yet, negative: never. */
-static int turn(struct port *out, unsigned port, const uint8_t *packet)
+static int turn(struct port *out, const uint8_t *packet, const uint8_t *hops)
 {
     uint16_t epoch = open_epoch(packet);
 
-    if (port >= TURNS_MAX)
+    if (packet_hops(packet) >= hop_list_count(hops))
         return E_FORMAT;
+    struct open_hop hop = hop_list_at(hops, packet_hops(packet));
     if (epoch != out->turn_epoch) {
         if ((int16_t)(epoch - out->turn_epoch) < 0)
             return E_FORMAT;
         out->turn_epoch = epoch;
         out->turn_count = 0;
     }
-    uint16_t mine = open_turn(packet, port);
-    if (mine < out->turn_count)
+    if (hop.turn < out->turn_count)
         return E_FORMAT;
-    return mine == out->turn_count;
+    return hop.turn == out->turn_count;
 }
 
 bool setup_early(const struct router *router, const uint8_t *packet)
@@ -63,25 +71,33 @@ static int message_may_pass(const struct router *router, const struct port *out,
     return out->setup_count && out->setup_flags & OPEN_SCHEDULE ? E_REFUSED : 1;
 }
 
-/* Whether the OPEN `packet` from in-port `in` may go over `port` now: 1, 0 to wait, negative to
- * refuse. */
-static int may_pass(struct router *router, unsigned in, unsigned port, const uint8_t *packet)
+/* What becomes of an OPEN at a busy link: one with a route of its own could close a circle of those
+ * that wait. A schedule's have an order. */
+static int when_busy(const uint8_t *packet)
 {
+    return (open_flags(packet) & (OPEN_ROUTE | OPEN_SCHEDULE)) == OPEN_ROUTE ? E_REFUSED : 0;
+}
+
+/* Whether an OPEN from in-port `in` may go on now: 1, 0 to wait, negative to refuse. */
+static int may_pass(struct router *router, unsigned in, const struct waiting *waiting)
+{
+    unsigned port = waiting->out;
+    const uint8_t *packet = waiting->packet;
     struct port *out = port < router->port_count ? &router->ports[port] : NULL;
 
     if (!out || out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED)
         return E_LINK_DEAD;
-    int now = open_flags(packet) & OPEN_SCHEDULE ? turn(out, port, packet)
+    int now = open_flags(packet) & OPEN_SCHEDULE ? turn(out, packet, waiting->hops)
                                                  : message_may_pass(router, out, packet);
     if (now <= 0)
         return now;
-    /* What an in-port sends before it has its answers takes the same path: open_possible, and
+    /* What an in-port sends before it has its answers takes the same path: may_come, and
      * may_open of this node's own. */
     if (out->setup_count && out->setup_holder != in)
-        return 0;
+        return when_busy(packet);
     if (out->order_count + out->draining_count == CIRCUITS_MAX) {
         channel_short(&out->channel, router->now_us); /* that they have drained may be lost word */
-        return 0;
+        return when_busy(packet);
     }
     bool room = channel_room(&out->channel, OPEN_SEGMENTS_MAX);
     router->setup_short |= !room;
@@ -129,13 +145,6 @@ static void pass_own(struct router *router)
     stream_source_open(router, number);
 }
 
-/* An OPEN that waits for a port to be set up over: the oldest of an in-port, or this node's own. */
-struct waiting {
-    unsigned out;
-    uint32_t stamp;
-    const uint8_t *packet;
-};
-
 static inline bool waiting_at(struct router *router, unsigned in, struct waiting *waiting)
 {
     if (in == PORT_LOCAL) {
@@ -143,6 +152,7 @@ static inline bool waiting_at(struct router *router, unsigned in, struct waiting
         waiting->out = source->out;
         waiting->stamp = source->stamp;
         waiting->packet = source->open + FRAME_HEADER_BYTES;
+        waiting->hops = source_hops(source);
         return true;
     }
     struct port *port = &router->ports[in];
@@ -152,6 +162,7 @@ static inline bool waiting_at(struct router *router, unsigned in, struct waiting
     waiting->out = circuit->out;
     waiting->stamp = circuit->stamp;
     waiting->packet = circuit->open.packet;
+    waiting->hops = open_hops(circuit->open.packet);
     return true;
 }
 
@@ -186,7 +197,7 @@ bool setup_pass_oldest(struct router *router)
         unsigned in = (unsigned)__builtin_ctz(left);
         if (!waiting_at(router, in, &waiting))
             continue;
-        int verdict = may_pass(router, in, waiting.out, waiting.packet);
+        int verdict = may_pass(router, in, &waiting);
         if (verdict < 0 && in != PORT_LOCAL) {
             circuit_refuse(router, in, verdict);
             return true;

@@ -25,8 +25,9 @@ enum {
     SLOTS_MAX = 24,
     SLOT_BODY_MAX = 112,
     LARGE_SLOTS_MAX = 2,
-    /* an inline message this short is copied behind its OPEN: one segment costs less than two */
-    OPEN_COPY_MAX = 128,
+    /* hop list and inline message are copied behind their OPEN as far as they fit here: one segment
+     * costs less than two */
+    OPEN_COPY_MAX = 180,
     NOTICES_MAX = 32
 };
 
@@ -44,10 +45,19 @@ struct source {
     bool refused;
     uint32_t length, moved;
     uint32_t unacknowledged; /* segments under way */
+    uint16_t list_bytes;     /* of its hop list, which is copied if it fits */
     uint32_t stamp;
     struct circuit_source circuit;
+    /* a list that is not copied leaves an empty one in its place, which is not sent */
     uint8_t open[FRAME_HEADER_BYTES + OPEN_BYTES + OPEN_COPY_MAX + FRAME_CHECK_BYTES];
 };
+
+/* The hop list of a source that has one. */
+static inline const uint8_t *source_hops(const struct source *source)
+{
+    return source->list_bytes <= OPEN_COPY_MAX ? open_hops(source->open + FRAME_HEADER_BYTES)
+                                               : source->circuit.hops;
+}
 
 /* What every step looks at comes first. */
 struct router {

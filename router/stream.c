@@ -380,39 +380,47 @@ void stream_pump(struct router *router)
         stream_source_check(router, (unsigned)__builtin_ctz(left));
 }
 
+/* A piece of an OPEN that lies elsewhere. */
+static void add_piece(struct channel *channel, unsigned *count, struct segment segment,
+                      const uint8_t *data, uint32_t bytes)
+{
+    segment.data = data;
+    segment.bytes = bytes;
+    *channel_place(channel, (*count)++) = segment;
+}
+
 void stream_source_open(struct router *router, unsigned number)
 {
     struct source *source = &router->sources[number];
+    const struct circuit_source *circuit = &source->circuit;
     uint8_t *packet = source->open + FRAME_HEADER_BYTES;
     struct channel *channel = &router->ports[source->out].channel;
     struct segment segment = {.owner = OWNER_SOURCE, .number = (uint16_t)number};
-    uint32_t inlined = source->circuit.flags & OPEN_INLINE ? source->length : 0;
-    bool copied = inlined <= OPEN_COPY_MAX;
-    uint32_t own = OPEN_BYTES + (copied ? inlined : 0), crc = 0;
+    uint32_t listed = source->list_bytes;
+    uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
+    bool list_copied = listed <= OPEN_COPY_MAX, inline_copied = listed + inlined <= OPEN_COPY_MAX;
+    uint32_t own = OPEN_BYTES + (list_copied ? listed : 0);
     unsigned count = 0;
 
-    segment.data = source->open;
-    segment.bytes = FRAME_HEADER_BYTES + own;
-    *channel_place(channel, count++) = segment;
-    if (inlined && copied) {
-        memcpy(packet + OPEN_BYTES, source->circuit.data[0], inlined);
-    } else if (inlined) {
-        segment.data = source->circuit.data[0];
-        segment.bytes = inlined;
-        *channel_place(channel, count++) = segment;
-    }
+    if (inlined && inline_copied)
+        memcpy(packet + own, circuit->data[0], inlined);
+    own += inline_copied ? inlined : 0;
+    add_piece(channel, &count, segment, source->open, FRAME_HEADER_BYTES + own);
+    if (!list_copied)
+        add_piece(channel, &count, segment, circuit->hops, listed);
+    if (inlined && !inline_copied)
+        add_piece(channel, &count, segment, circuit->data[0], inlined);
     if (router->payload_checked) {
-        crc = crc32_add(0, packet, own);
-        if (count > 1)
-            crc = crc32_add(crc, source->circuit.data[0], inlined);
-        put32(packet + own, crc);
-        segment.data = packet + own;
-        segment.bytes = FRAME_CHECK_BYTES;
-        *channel_place(channel, count++) = segment;
+        uint8_t *check = packet + own + (list_copied ? 0 : HOP_LIST_BYTES);
+        uint32_t crc = crc32_add(0, packet, own);
+        crc = list_copied ? crc : crc32_add(crc, circuit->hops, listed);
+        crc = inline_copied ? crc : crc32_add(crc, circuit->data[0], inlined);
+        put32(check, crc);
+        add_piece(channel, &count, segment, check, FRAME_CHECK_BYTES);
     }
     source->unacknowledged += count;
     channel_queue(channel, router->now_us, FRAME_PACKET, router->payload_checked ? FLAG_CHECKED : 0,
-                  OPEN_BYTES + inlined, count);
+                  OPEN_BYTES + listed + inlined, count);
 }
 
 void stream_source_done(struct router *router, unsigned number)

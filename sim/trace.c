@@ -107,11 +107,13 @@ static struct trace_circuit *take_circuit(struct trace *trace)
     return circuit;
 }
 
-/* Links of the circuit that lie behind the first `taken` ones. */
+/* The links of a circuit's path, from an OPEN on one of them. */
 static uint32_t hops_of(const struct sim *sim, const struct sim_end *end, const uint8_t *packet)
 {
     uint32_t to = end->peer->actor, dst = packet_dst(packet);
 
+    if (open_has_hops(open_flags(packet)))
+        return hop_list_count(open_hops(packet));
     return packet_hops(packet) +
            (to < sim->count && dst < sim->count ? (uint32_t)__builtin_popcount(to ^ dst) : 0);
 }
@@ -136,8 +138,8 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
                                       .tag = open_tag(packet),
                                       .epoch = open_epoch(packet),
                                       .kind = kind_of(open_flags(packet)),
-                                      .hop = (uint8_t)packet_hops(packet),
-                                      .hops = (uint8_t)hops_of(sim, end, packet),
+                                      .hop = (uint16_t)packet_hops(packet),
+                                      .hops = (uint16_t)hops_of(sim, end, packet),
                                       .set_ns = open_clock(packet)};
     if (circuit->kind == TRACE_STEP && src < sim->count)
         circuit->operation = (uint8_t)sim_node(sim, src)->collective.arguments.operation;

@@ -30,7 +30,8 @@ struct trace_circuit {
     uint32_t src, dst, bytes, step, tag;
     uint16_t epoch;
     uint8_t kind; /* enum trace_kind */
-    uint8_t operation, hop, hops;
+    uint8_t operation;
+    uint16_t hop, hops;
 };
 
 /* A directed link, by the number of the end that sends. */

@@ -162,11 +162,19 @@ static void link_text(const struct sim *sim, uint32_t actor, unsigned port, char
     snprintf(text, 40, "%s>%s", from, to);
 }
 
-/* Whether an OPEN is the one that a link takes next for a schedule. */
-static bool is_next(const struct port *out, unsigned port, uint16_t epoch, const uint8_t *packet)
+/* Whether an OPEN is the one that a link, its path's hop `hop`, takes next for a schedule. */
+static bool is_next(const struct port *out, uint32_t hop, uint16_t epoch, const uint8_t *packet)
 {
     return packet && open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) == epoch &&
-           open_turn(packet, port) == (epoch == out->turn_epoch ? out->turn_count : 0);
+           hop < hop_list_count(open_hops(packet)) &&
+           hop_list_at(open_hops(packet), hop).turn ==
+               (epoch == out->turn_epoch ? out->turn_count : 0);
+}
+
+/* How many hops of the e-cube path from src to dst lie before the one in this dimension. */
+static uint32_t hops_before(uint32_t src, uint32_t dst, unsigned dimension)
+{
+    return (uint32_t)__builtin_popcount((src ^ dst) & ((UINT32_C(1) << dimension) - 1));
 }
 
 /* Whether the e-cube path from src to dst leaves a node in this dimension. */
@@ -223,7 +231,8 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
         const struct source *opened = own_in(&node->router, CIRCUIT_OPENED);
         const uint8_t *open = own_open(waiting ? waiting : opened);
         uint32_t step;
-        if (open && passes(src, packet_dst(open), actor, port) && is_next(out, port, epoch, open)) {
+        if (open && passes(src, packet_dst(open), actor, port) &&
+            is_next(out, hops_before(src, packet_dst(open), port), epoch, open)) {
             circuit_text(sim, open, other);
             add(c, (struct wait_place){src, WAIT_OWN},
                 "waits for its turn on link %s, which is that of %s", link, other);
@@ -236,8 +245,10 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
             return;
         }
     }
+    struct open_hop hop = {0};
+    open_next_hop(packet, &hop);
     add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u", link,
-        open_turn(packet, port), turn);
+        hop.turn, turn);
 }
 
 /* Why an OPEN from in-port `in`, or this node's own, does not pass over a link. */
@@ -257,7 +268,7 @@ static void add_link(struct collecting *c, uint32_t actor, unsigned in, unsigned
     link_text(sim, actor, port, link);
     if (out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED) {
         add(c, nowhere, "waits for link %s, which is dead", link);
-    } else if (schedule && port < TURNS_MAX && !is_next(out, port, open_epoch(packet), packet)) {
+    } else if (schedule && !is_next(out, packet_hops(packet), open_epoch(packet), packet)) {
         add_turn(c, actor, port, packet);
     } else if (out->setup_count && (schedule || out->setup_holder != in)) {
         circuit_text(sim, set_up_over(sim, actor, port), other);

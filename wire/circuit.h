@@ -3,11 +3,11 @@
  *
  * OPEN, from the start of the packet:
  *
- *   byte 16      20     24   28     30     31   32     40     48            80
- *        +-------+------+----+------+------+----+------+------+-------------+---------
- *        | length| match| tag| epoch| flags| run| clock| free | turns       | message
- *        | u32   | u32  | u32| u16  | u8   | u8 | u64  | u64  | u16 [16]    | itself
- *        +-------+------+----+------+------+----+------+------+-------------+---------
+ *   byte 16      20     24   28     30     31   32     40     48
+ *        +-------+------+----+------+------+----+------+------+----------+---------
+ *        | length| match| tag| epoch| flags| run| clock| free | hop list | message
+ *        | u32   | u32  | u32| u16  | u8   | u8 | u64  | u64  |          | itself
+ *        +-------+------+----+------+------+----+------+------+----------+---------
  *
  *   length  bytes of the message
  *   match   the READY's or OFFER's name for it; of a step of a schedule: its number
@@ -16,8 +16,19 @@
  *   run     of a message: of the OFFER of its program
  *   clock   model ns at which the circuit has come as far as this; a hop changes it in place
  *   free    model ns at which the source's send port is free
- *   turns   of a schedule's circuit: how many of its schedule each link of its path carries before
- *           it, indexed by the port of each hop
+ *
+ * The hop list is there with OPEN_SCHEDULE or OPEN_ROUTE. An entry for each hop of the path, found
+ * by the number of hops that the packet has passed:
+ *
+ *   byte 0        1       2        4       5        7 ...
+ *        +--------+-------+--------+-------+--------+---
+ *        | count  | port  | turn   | port  | turn   |
+ *        | u8     | u8    | u16    | u8    | u16    |
+ *        +--------+-------+--------+-------+--------+---
+ *
+ *   count   1 to OPEN_HOPS_MAX
+ *   port    that the hop leaves its node over; HOP_DIMENSION_ORDER: the network's next hop
+ *   turn    of a schedule's circuit: how many of its schedule this link carries before it
  *
  * The message itself follows when OPEN_INLINE is set.
  *
@@ -27,7 +38,7 @@
  * Neither has source or destination: the answers of a link come in the order of its OPENs.
  *
  * Units    bytes; model time in ns
- * Context  any; pure. An OPEN is looked at where it lies, and must be OPEN_BYTES long.
+ * Context  any; pure. An OPEN is looked at where it lies, when open_possible has said that it may.
  */
 #pragma once
 
@@ -40,18 +51,23 @@
 enum circuit_kind { PACKET_OPEN = 1, PACKET_ACCEPT = 2, PACKET_REFUSE = 3 };
 
 enum {
-    OPEN_BYTES = 80, /* header and body, without inline data */
+    OPEN_BYTES = 48, /* header and body, without hop list and message */
     OPEN_BODY_BYTES = OPEN_BYTES - PACKET_HEADER_BYTES,
     OPEN_INLINE_MAX = 1024, /* longest message that rides in its OPEN */
-    TURNS_MAX = 16,
+    OPEN_HOPS_MAX = 127,
+    HOP_LIST_BYTES = 1, /* without entries */
+    HOP_BYTES = 3,
+    HOP_LIST_BYTES_MAX = HOP_LIST_BYTES + OPEN_HOPS_MAX * HOP_BYTES,
+    HOP_DIMENSION_ORDER = 0xff,
     ANSWER_BYTES = 8 /* body of ACCEPT or REFUSE */
 };
 
 enum open_flag {
     OPEN_INLINE = 1,   /* the whole message follows the body; no data frames, no CLOSE */
-    OPEN_SCHEDULE = 2, /* waits its turn at each hop (epoch, turns) */
+    OPEN_SCHEDULE = 2, /* waits its turn at each hop (epoch, hop list) */
     OPEN_IMAGE = 4,    /* part of a download; match is the READY's */
-    OPEN_EAGER = 8     /* inline message without a READY: the receiver's pool stands ready */
+    OPEN_EAGER = 8,    /* inline message without a READY: the receiver's pool stands ready */
+    OPEN_ROUTE = 16    /* goes as its hop list says; refused where it would have to wait */
 };
 
 struct open_body {
@@ -60,10 +76,14 @@ struct open_body {
     uint8_t flags; /* enum open_flag */
     uint8_t run;
     uint64_t clock_ns, free_ns;
-    uint16_t turns[TURNS_MAX];
 };
 
-/* Writes the body behind an OPEN's header. */
+struct open_hop {
+    uint8_t port;
+    uint16_t turn;
+};
+
+/* Writes the body behind an OPEN's header, as far as the hop list. */
 static inline void open_pack(uint8_t *packet, const struct open_body *open)
 {
     put32(packet + 16, open->length);
@@ -74,8 +94,37 @@ static inline void open_pack(uint8_t *packet, const struct open_body *open)
     packet[31] = open->run;
     put64(packet + 32, open->clock_ns);
     put64(packet + 40, open->free_ns);
-    for (unsigned i = 0; i < TURNS_MAX; i++)
-        put16(packet + 48 + 2 * i, open->turns[i]);
+}
+
+/* Writes a hop list, or its place behind an OPEN's body; returns its bytes. */
+static inline uint32_t hop_list_pack(uint8_t *list, const struct open_hop *hops, unsigned count)
+{
+    uint8_t *at = list + HOP_LIST_BYTES;
+
+    list[0] = (uint8_t)count;
+    for (unsigned i = 0; i < count; i++, at += HOP_BYTES) {
+        at[0] = hops[i].port;
+        put16(at + 1, hops[i].turn);
+    }
+    return HOP_LIST_BYTES + count * (uint32_t)HOP_BYTES;
+}
+
+static inline unsigned hop_list_count(const uint8_t *list)
+{
+    return list[0];
+}
+
+static inline uint32_t hop_list_bytes(const uint8_t *list)
+{
+    return HOP_LIST_BYTES + list[0] * (uint32_t)HOP_BYTES;
+}
+
+/* The entry of a hop below the list's count. */
+static inline struct open_hop hop_list_at(const uint8_t *list, uint32_t hop)
+{
+    const uint8_t *at = list + HOP_LIST_BYTES + hop * HOP_BYTES;
+
+    return (struct open_hop){.port = at[0], .turn = get16(at + 1)};
 }
 
 static inline uint32_t open_length(const uint8_t *packet)
@@ -123,16 +172,60 @@ static inline uint64_t open_free(const uint8_t *packet)
     return get64(packet + 40);
 }
 
-/* The turn on the hop that leaves a node over `port`, which is below TURNS_MAX. */
-static inline uint16_t open_turn(const uint8_t *packet, unsigned port)
+/* Whether an OPEN with these flags has a hop list. */
+static inline bool open_has_hops(uint8_t flags)
 {
-    return get16(packet + 48 + 2 * port);
+    return flags & (OPEN_SCHEDULE | OPEN_ROUTE);
+}
+
+/* The hop list of an OPEN that has one. */
+static inline const uint8_t *open_hops(const uint8_t *packet)
+{
+    return packet + OPEN_BYTES;
+}
+
+/* Bytes of an OPEN with its hop list, without the message. */
+static inline uint32_t open_bytes(const uint8_t *packet)
+{
+    return OPEN_BYTES + (open_has_hops(open_flags(packet)) ? hop_list_bytes(open_hops(packet)) : 0);
+}
+
+/* The entry of the hop that comes next; false when there is none. */
+static inline bool open_next_hop(const uint8_t *packet, struct open_hop *hop)
+{
+    uint32_t passed = packet_hops(packet);
+
+    if (!open_has_hops(open_flags(packet)) || passed >= hop_list_count(open_hops(packet)))
+        return false;
+    *hop = hop_list_at(open_hops(packet), passed);
+    return true;
+}
+
+/* The longest message that rides in an OPEN with a hop list of so many bytes. */
+static inline uint32_t open_inline_max(uint32_t list_bytes)
+{
+    uint32_t left = PACKET_BODY_MAX - OPEN_BODY_BYTES - list_bytes;
+
+    return left < OPEN_INLINE_MAX ? left : OPEN_INLINE_MAX;
 }
 
 /* The message of an OPEN with OPEN_INLINE. */
 static inline const uint8_t *open_inlined(const uint8_t *packet)
 {
-    return packet + OPEN_BYTES;
+    return packet + open_bytes(packet);
+}
+
+/* Whether so many bytes, header and all, are an OPEN: hop list and message are there as it says. */
+static inline bool open_possible(const uint8_t *packet, uint32_t bytes)
+{
+    if (bytes < OPEN_BYTES)
+        return false;
+    if (open_has_hops(open_flags(packet)) &&
+        (bytes < OPEN_BYTES + HOP_LIST_BYTES || hop_list_count(open_hops(packet)) == 0 ||
+         hop_list_count(open_hops(packet)) > OPEN_HOPS_MAX || bytes < open_bytes(packet)))
+        return false;
+    uint32_t inlined = bytes - open_bytes(packet), length = open_length(packet);
+    return open_flags(packet) & OPEN_INLINE ? inlined == length : inlined == 0 && length > 0;
 }
 
 struct accept_body {

@@ -1,10 +1,10 @@
 /*
  * packet.h - the packet: what travels in a FRAME_PACKET, on the control channel.
  *
- *   byte 0      1      2        4      8      12     13     16
+ *   byte 0      1      2        4      8      12     14     16
  *        +------+------+--------+------+------+------+------+-------
  *        | kind | flags| bytes  | src  | dst  | hops | spare| body
- *        | u8   | u8   | u16    | u32  | u32  | u8   |      |
+ *        | u8   | u8   | u16    | u32  | u32  | u16  |      |
  *        +------+------+--------+------+------+------+------+-------
  *
  * All numbers are little-endian. `bytes` is the length of the body. `src` and `dst` are ranks, or
@@ -33,8 +33,9 @@
 enum {
     PACKET_HEADER_BYTES = 16,
     PACKET_BODY_MAX = 1088, /* FRAME_CONTROL_MAX less the header */
-    PACKET_HOPS_MAX = 32,   /* one that has passed so many links goes in circles */
-    PACKET_ROUTED = 16      /* kinds from here on are forwarded */
+    /* one that has passed so many links goes in circles: no path of 65,536 nodes is that long */
+    PACKET_HOPS_MAX = UINT16_MAX,
+    PACKET_ROUTED = 16 /* kinds from here on are forwarded */
 };
 
 static inline uint8_t packet_kind(const uint8_t *packet)
@@ -59,12 +60,12 @@ static inline uint32_t packet_dst(const uint8_t *packet)
 
 static inline uint32_t packet_hops(const uint8_t *packet)
 {
-    return packet[12];
+    return get16(packet + 12);
 }
 
 static inline void packet_set_hops(uint8_t *packet, uint32_t hops)
 {
-    packet[12] = (uint8_t)hops;
+    put16(packet + 12, hops);
 }
 
 static inline const uint8_t *packet_body(const uint8_t *packet)

@@ -11,6 +11,7 @@
 #include "drivers/check.h"
 #include "include/ecube/abi.h"
 #include "include/ecube/predict.h"
+#include "wire/circuit.h"
 
 enum {
     ROOTS_ALL_DIMS = 6,
@@ -35,7 +36,7 @@ struct place {
 /* A directed link: circuits so far, 1 + the last step in which it carried one, and whether that one
  * began at the link's own node. */
 struct use {
-    uint16_t carried;
+    uint32_t carried;
     uint16_t last;
     bool own;
 };
@@ -118,6 +119,15 @@ static bool place_is_done(const struct replay *replay, uint32_t rank)
     return done;
 }
 
+const char *schedule_path_fault(uint32_t hops, uint32_t turn)
+{
+    if (hops > OPEN_HOPS_MAX) {
+        return "its path has more hops than an OPEN can list";
+    }
+    return turn > UINT16_MAX ? "a link of its path has more circuits before it than a turn counts"
+                             : NULL;
+}
+
 /* Walks the e-cube path of one circuit and counts it on every link. */
 static bool circuit_route(struct replay *replay, uint32_t source, const struct walk_step *step,
                           uint32_t *hops)
@@ -138,6 +148,11 @@ static bool circuit_route(struct replay *replay, uint32_t source, const struct w
         if (use->last == replay->step + 1) {
             return FAIL(replay, "step %u: two circuits leave node %u in dimension %u", replay->step,
                         node, dim);
+        }
+        const char *fault = schedule_path_fault(*hops + 1, use->carried);
+        if (fault) {
+            return FAIL(replay, "step %u: node %u to %u: %s", replay->step, source, step->peer,
+                        fault);
         }
         if (step->turns[dim] != use->carried) {
             return FAIL(replay, "step %u: node %u says turn %u at node %u dimension %u, it is %u",

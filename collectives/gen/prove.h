@@ -5,6 +5,7 @@
  *   - every send meets a receive of the same size in the same step at the node it names, and every
  *     receive a send;
  *   - under e-cube routing no directed link carries two circuits in a step;
+ *   - an OPEN can say every path and every turn (wire/circuit.h);
  *   - the turns that the walker gives are the numbers of circuits that each link has carried
  *     before;
  *   - the last circuit of every link begins at the link's own node, so that a node which is through
@@ -36,6 +37,10 @@ struct proof {
     uint64_t links;    /* link uses of all circuits */
     char fault[200];
 };
+
+/* Why an OPEN cannot say a path of so many hops, or that so many circuits of a schedule pass a link
+ * before it; NULL: it can. */
+const char *schedule_path_fault(uint32_t hops, uint32_t turn);
 
 bool schedule_prove(const struct schedule_table *table, uint32_t operation, uint32_t dims,
                     uint32_t root, struct proof *proof);

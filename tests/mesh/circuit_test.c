@@ -23,11 +23,14 @@ enum { TO_1 = 0, TO_2 = 1, LENGTH = 8, FRAMES = 8 };
 
 /* An OPEN from 1 as it should be, but for what a test changes. */
 struct open {
-    uint8_t kind, hops, flags;
+    uint8_t kind, flags;
+    uint16_t hops;
     uint32_t dst, length, inlined, cut; /* bytes behind it, and that it lacks */
+    unsigned listed, entries;           /* hops as its list says, and that are there */
+    struct open_hop next;               /* all of them */
 };
 
-static uint8_t frames[FRAMES][FRAME_HEADER_BYTES + OPEN_BYTES + OPEN_INLINE_MAX];
+static uint8_t frames[FRAMES][FRAME_HEADER_BYTES + FRAME_CONTROL_MAX];
 
 static const struct channel *link_to(const struct neighbours *all, unsigned port)
 {
@@ -48,8 +51,14 @@ static void get_packet(struct neighbours *all, unsigned number, uint32_t bytes)
 static void get_open(struct neighbours *all, unsigned number, struct open open)
 {
     uint8_t *packet = frames[number] + FRAME_HEADER_BYTES;
+    struct open_hop hops[OPEN_HOPS_MAX];
     uint32_t bytes = OPEN_BYTES + open.inlined - open.cut;
 
+    for (unsigned i = 0; i < open.entries; i++)
+        hops[i] = open.next;
+    if (open.flags & (OPEN_SCHEDULE | OPEN_ROUTE))
+        bytes += hop_list_pack(packet + OPEN_BYTES, hops, open.entries);
+    packet[OPEN_BYTES] = (uint8_t)open.listed;
     packet_pack(packet, open.kind ? open.kind : PACKET_OPEN, bytes - PACKET_HEADER_BYTES, 1,
                 open.dst);
     packet_set_hops(packet, open.hops ? open.hops : 1);
@@ -77,6 +86,20 @@ static void impossible_opens_end_the_link(void **state)
         {{.length = LENGTH, .inlined = LENGTH}, ENDS},
         {{.length = 0}, ENDS},
         {{.flags = EAGER, .cut = 1}, ENDS},
+        {{.flags = OPEN_ROUTE, .dst = 2, .length = LENGTH, .listed = 1, .entries = 1}, REFUSED},
+        {{.flags = OPEN_ROUTE, .length = LENGTH}, ENDS},
+        {{.flags = OPEN_ROUTE, .length = LENGTH, .cut = 1}, ENDS}, /* no list */
+        {{.flags = OPEN_ROUTE, .length = LENGTH, .listed = 1}, ENDS},
+        {{.flags = OPEN_ROUTE, .length = LENGTH, .listed = 2, .entries = 2, .cut = 1}, ENDS},
+        {{.flags = OPEN_ROUTE, .length = LENGTH, .listed = 1, .entries = 2}, ENDS},
+        {{.flags = OPEN_ROUTE, .length = LENGTH, .listed = OPEN_HOPS_MAX, .entries = OPEN_HOPS_MAX},
+         REFUSED},
+        {{.flags = OPEN_ROUTE | OPEN_INLINE,
+          .length = HOP_BYTES,
+          .inlined = HOP_BYTES,
+          .listed = OPEN_HOPS_MAX + 1,
+          .entries = OPEN_HOPS_MAX},
+         ENDS},
         {{.kind = 4, .length = LENGTH}, ENDS},
         {{.kind = PACKET_ACCEPT, .length = LENGTH}, ENDS},
         {{.kind = PACKET_REFUSE, .length = UINT32_MAX}, ENDS},
@@ -182,16 +205,19 @@ static void a_refusal_without_a_reason_ends_the_link(void **state)
 static void open_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint16_t epoch,
                       uint16_t turn)
 {
+    struct open_hop hops[] = {{HOP_DIMENSION_ORDER, 0}, {HOP_DIMENSION_ORDER, turn}};
+    uint8_t list[HOP_LIST_BYTES + 2 * HOP_BYTES];
     struct circuit_source source = {.dst = 2,
                                     .match = 100u * epoch + turn,
                                     .flags = flags,
                                     .epoch = epoch,
-                                    .turns = {[TO_2] = turn},
+                                    .hops = list,
                                     .data = {mesh_at(all->mesh, rank, MESH_DATA)},
                                     .bytes = {LENGTH},
                                     .token = token_make(TOKEN_REQUEST, 0, 1)};
     struct router *router = &all->mesh->nodes[rank].node->router;
 
+    hop_list_pack(list, rank == 1 ? hops : hops + 1, rank == 1 ? 2 : 1);
     router->ports[TO_1].turn_epoch = 0; /* the neighbour minds no turn */
     assert_int_equal(router_open(router, &source), E_OK);
     neighbours_turn(all);
@@ -216,6 +242,62 @@ static void circuits_of_a_schedule_pass_in_their_turn_or_never(void **state)
     assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 500);
     neighbours_expect(all, PACKET_ACCEPT, 1);
     neighbours_expect_no_more(all);
+}
+
+/* What a list says that no hop can do. 0 is the port that the OPEN has come by. */
+static void a_circuit_whose_list_leads_nowhere_is_refused(void **state)
+{
+    static const uint8_t ports[] = {TO_1, 3, 17, PORT_NONE, PORT_LOCAL, HOP_DIMENSION_ORDER - 1};
+
+    for (unsigned i = 0; i <= sizeof ports; i++) {
+        struct neighbours *all = *state;
+        bool over = i == sizeof ports; /* the list ends before the path */
+        get_open(all, 0,
+                 (struct open){.flags = OPEN_ROUTE | OPEN_INLINE,
+                               .dst = 2,
+                               .listed = over ? 1 : 2,
+                               .entries = over ? 1 : 2,
+                               .next = {over ? HOP_DIMENSION_ORDER : ports[i], 0}});
+        assert_int_equal(link_to(all, TO_1)->state, LINK_UP);
+        assert_int_equal(all->node->router.circuits_refused, 1);
+        neighbours_end(state);
+        assert_int_equal(neighbours_begin(state), 0);
+    }
+}
+
+/* Rule 2: it may close a circle of those that wait. */
+static void a_circuit_with_a_route_of_its_own_does_not_wait_for_a_busy_link(void **state)
+{
+    static const struct open_hop hops[] = {{TO_1, 0}, {TO_2, 0}};
+    struct neighbours *all = *state;
+    uint8_t list[HOP_LIST_BYTES + 2 * HOP_BYTES];
+    struct circuit_source source = {.dst = 2,
+                                    .hops = list,
+                                    .data = {mesh_at(all->mesh, 0, MESH_DATA)},
+                                    .bytes = {LENGTH},
+                                    .token = token_make(TOKEN_REQUEST, 0, 1)};
+    struct router *sender = &all->mesh->nodes[1].node->router;
+
+    hop_list_pack(list, hops, 2);
+    assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    neighbours_turn_without_2(all);
+    source.flags = OPEN_ROUTE;
+    assert_int_equal(router_open(sender, &source), E_OK);
+    neighbours_turn_without_2(all);
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_REFUSED);
+    source.flags = 0;
+    assert_int_equal(router_open(sender, &source), E_OK);
+    neighbours_turn_without_2(all);
+    neighbours_expect_no_more(all);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_OPEN, 2);
+    neighbours_expect(all, PACKET_OPEN, 2);
+    source.flags = OPEN_ROUTE;
+    neighbours_expect(all, PACKET_ACCEPT, 1);
+    assert_int_equal(router_open(sender, &source), E_OK);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_OPEN, 2);
+    neighbours_expect(all, PACKET_ACCEPT, 1);
 }
 
 /* Rule 5, and that parts of a download are no messages. */
@@ -433,6 +515,8 @@ TEST_MAIN(NODE_TEST(impossible_opens_end_the_link),
           NODE_TEST(answers_that_are_not_acknowledged_are_few), NODE_TEST(open_circuits_are_few),
           NODE_TEST(a_refusal_without_a_reason_ends_the_link),
           NODE_TEST(circuits_of_a_schedule_pass_in_their_turn_or_never),
+          NODE_TEST(a_circuit_whose_list_leads_nowhere_is_refused),
+          NODE_TEST(a_circuit_with_a_route_of_its_own_does_not_wait_for_a_busy_link),
           NODE_TEST(messages_from_behind_a_collective_wait_and_images_do_not),
           NODE_TEST(a_message_does_not_follow_one_of_another_node),
           NODE_TEST(messages_that_follow_each_other_do_not_keep_an_older_one_out),

@@ -373,8 +373,12 @@ static void a_circuit_for_a_collective_that_is_over_is_refused(void **state)
     struct trial trial;
     struct mesh *mesh = started(&trial, 1, 45, ECUBE_EXCHANGE);
     uint8_t bytes[5000] = {0};
-    struct circuit_source step = {
-        .match = 1, .flags = OPEN_SCHEDULE, .epoch = 1, .data = {bytes}, .bytes = {sizeof bytes}};
+    struct circuit_source step = {.match = 1,
+                                  .flags = OPEN_SCHEDULE,
+                                  .epoch = 1,
+                                  .hops = one_hop,
+                                  .data = {bytes},
+                                  .bytes = {sizeof bytes}};
 
     (void)state;
     ask(&trial, 0);

@@ -197,6 +197,7 @@ static void step_gets(struct neighbours *all, unsigned rank, unsigned epoch, uns
 {
     struct circuit_source source = {.dst = 0,
                                     .flags = OPEN_SCHEDULE | OPEN_INLINE,
+                                    .hops = one_hop,
                                     .match = all->node->collective.step.step + step,
                                     .epoch = (uint16_t)(barrier.epoch + epoch),
                                     .data = {mesh_at(all->mesh, rank, MESH_DATA)},

@@ -11,6 +11,8 @@
 #include "router/notice.h"
 #include "router/router.h"
 
+const uint8_t one_hop[HOP_LIST_BYTES + HOP_BYTES] = {1, HOP_DIMENSION_ORDER, 0, 0};
+
 enum { ARGUMENTS = MESH_PROGRAM, PATIENCE_US = 120 * 1000 * 1000, QUIET_ROUNDS = 12 };
 
 _Noreturn void check_failed(const char *file, int line, const char *what)

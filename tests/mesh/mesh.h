@@ -82,6 +82,9 @@ bool mesh_load(struct mesh *mesh);
 bool mesh_download(struct mesh *mesh);
 bool mesh_begin(struct mesh *mesh);
 
+/* The hop list of a schedule's circuit to a neighbour, whose turn it is. */
+extern const uint8_t one_hop[HOP_LIST_BYTES + HOP_BYTES];
+
 /* The OFFER of an image for the whole mesh. */
 struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint8_t run);
 

@@ -70,6 +70,7 @@ static void step_gets(struct neighbours *all, unsigned rank)
     const struct collective *collective = &all->node->collective;
     struct circuit_source source = {.dst = 0,
                                     .flags = OPEN_SCHEDULE | OPEN_INLINE,
+                                    .hops = one_hop,
                                     .match = collective->step.step,
                                     .epoch = collective->epoch,
                                     .data = {mesh_at(all->mesh, rank, MESH_DATA)}};

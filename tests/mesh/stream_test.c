@@ -35,7 +35,9 @@ static void go_on(struct neighbours *all)
 
 static void get_open(struct neighbours *all, uint32_t dst, uint32_t match, uint8_t flags)
 {
+    static const struct open_hop hops[] = {{HOP_DIMENSION_ORDER, 0}, {HOP_DIMENSION_ORDER, 0}};
     uint8_t *packet = frames[0] + FRAME_HEADER_BYTES;
+    uint32_t bytes = OPEN_BYTES;
 
     packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES, 1, dst);
     packet_set_hops(packet, 1);
@@ -43,7 +45,9 @@ static void get_open(struct neighbours *all, uint32_t dst, uint32_t match, uint8
                                           .match = match,
                                           .epoch = flags & OPEN_SCHEDULE ? 1 : 0,
                                           .flags = flags});
-    router_queue_packet(&all->mesh->nodes[1].node->router, TO_1, frames[0], OPEN_BYTES)->owner =
+    if (flags & OPEN_SCHEDULE)
+        bytes += hop_list_pack(packet + OPEN_BYTES, hops, 2);
+    router_queue_packet(&all->mesh->nodes[1].node->router, TO_1, frames[0], bytes)->owner =
         OWNER_NONE;
     go_on(all);
 }

@@ -70,22 +70,27 @@ static void programs_that_receive_before_they_send_wait_in_a_circle(void **state
     assert_true(tells(&result, "  and so round"));
 }
 
-enum { STEP_OF_1 = 2 };
+enum { STEP_OF_1 = 2, MADE_BYTES = OPEN_BYTES + HOP_LIST_BYTES + 3 * HOP_BYTES };
 
 /* States made by hand, of a cube of 8: circuit 3>4 (step 0) holds links 3>2, 2>0 and 0>4; circuit
  * 1>4 (step 2) holds 1>0 and waits for 0>4. Its path is  3 -> 2 -> 0 -> 4,  the other one's  1 -> 0
  * -> 4. */
 struct made {
     struct sim *sim;
-    uint8_t packets[2][OPEN_BYTES]; /* 1>4, 3>4 */
+    uint8_t packets[2][MADE_BYTES]; /* 1>4, 3>4 */
 };
 
-/* `turn` is that on link 0>4, its last. */
+/* `turn` is that on link 0>4, its last; all links before have been passed. */
 static void make_open(uint8_t *packet, uint32_t src, uint32_t step, uint16_t turn)
 {
-    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES, src, 4);
-    open_pack(packet,
-              &(struct open_body){.match = step, .flags = OPEN_SCHEDULE, .turns = {[2] = turn}});
+    unsigned count = (unsigned)__builtin_popcount(src ^ 4);
+    struct open_hop hops[3] = {{HOP_DIMENSION_ORDER, 0}, {HOP_DIMENSION_ORDER, 0}};
+
+    hops[count - 1] = (struct open_hop){HOP_DIMENSION_ORDER, turn};
+    packet_pack(packet, PACKET_OPEN,
+                OPEN_BODY_BYTES + hop_list_pack(packet + OPEN_BYTES, hops, count), src, 4);
+    packet_set_hops(packet, count - 1);
+    open_pack(packet, &(struct open_body){.match = step, .flags = OPEN_SCHEDULE});
 }
 
 static void make_own(struct router *router, unsigned out, enum circuit_state circuit_state,
@@ -97,7 +102,7 @@ static void make_own(struct router *router, unsigned out, enum circuit_state cir
     router->opening_count = 1;
     source->state = (uint8_t)circuit_state;
     source->out = (uint8_t)out;
-    memcpy(source->open + FRAME_HEADER_BYTES, packet, OPEN_BYTES);
+    memcpy(source->open + FRAME_HEADER_BYTES, packet, MADE_BYTES);
 }
 
 static void make_held(struct router *router, unsigned in, unsigned out, uint8_t *packet)

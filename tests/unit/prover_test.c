@@ -47,6 +47,14 @@ static void rejected(const struct schedule_table *table, uint32_t operation, con
     rejected_on(4, table, operation, reason);
 }
 
+static void a_path_that_no_open_can_say_is_named(void **state)
+{
+    (void)state;
+    assert_null(schedule_path_fault(127, 65535));
+    assert_non_null(strstr(schedule_path_fault(128, 0), "more hops"));
+    assert_non_null(strstr(schedule_path_fault(1, 65536), "more circuits"));
+}
+
 static void every_table_is_proved(void **state)
 {
     (void)state;
@@ -286,7 +294,8 @@ static void a_table_is_proved_up_to_its_first_fault(void **state)
     assert_non_null(strstr(proofs[11].fault, "(11 dimensions, root 0)"));
 }
 
-TEST_MAIN(cmocka_unit_test(every_table_is_proved),
+TEST_MAIN(cmocka_unit_test(a_path_that_no_open_can_say_is_named),
+          cmocka_unit_test(every_table_is_proved),
           cmocka_unit_test(built_tables_are_those_that_were_printed),
           cmocka_unit_test(an_exchange_of_more_dimensions_holds_that_of_fewer),
           cmocka_unit_test(the_exchange_goes_from_large_subcubes_to_small_in_lexicographic_order),

@@ -54,33 +54,30 @@ static void a_packet_header_is_laid_out_as_drawn(void **state)
     assert_int_equal(packet_dst(packet), 0xffffffff);
     assert_int_equal(packet_hops(packet), 0);
     assert_ptr_equal(packet_body(packet), packet + PACKET_HEADER_BYTES);
-    packet_set_hops(packet, 31);
-    assert_int_equal(packet_hops(packet), 31);
-    assert_int_equal(packet[12], 31);
-    packet[12] = 0;
+    packet_set_hops(packet, 0x1234);
+    assert_int_equal(packet_hops(packet), 0x1234);
+    assert_int_equal(get16(packet + 12), 0x1234);
+    packet_set_hops(packet, 0);
     assert_memory_equal(packet, golden, sizeof golden);
 }
 
 static void an_open_is_laid_out_as_drawn(void **state)
 {
-    static const uint8_t golden[OPEN_BODY_BYTES] = {
-        U32(70000),      U32(0x01020304), U32(99), U16(0x8001), OPEN_SCHEDULE, 7,
-        U64(5000000000), U64(6000000001), U16(0),  U16(1),      U16(2),        U16(3),
-        U16(4),          U16(5),          U16(6),  U16(7),      U16(8),        U16(9),
-        U16(10),         U16(11),         U16(12), U16(13),     U16(14),       U16(0xffff)};
-    struct open_body open = {.length = 70000,
-                             .match = 0x01020304,
-                             .tag = 99,
-                             .epoch = 0x8001,
-                             .flags = OPEN_SCHEDULE,
-                             .run = 7,
-                             .clock_ns = 5000000000,
-                             .free_ns = 6000000001};
+    static const uint8_t golden[OPEN_BODY_BYTES] = {U32(70000),      U32(0x01020304), U32(99),
+                                                    U16(0x8001),     OPEN_IMAGE,      7,
+                                                    U64(5000000000), U64(6000000001)};
+    const struct open_body open = {.length = 70000,
+                                   .match = 0x01020304,
+                                   .tag = 99,
+                                   .epoch = 0x8001,
+                                   .flags = OPEN_IMAGE,
+                                   .run = 7,
+                                   .clock_ns = 5000000000,
+                                   .free_ns = 6000000001};
     uint8_t packet[OPEN_BYTES];
 
     (void)state;
-    for (unsigned i = 0; i < TURNS_MAX; i++)
-        open.turns[i] = (uint16_t)(i < 15 ? i : 0xffff);
+    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES, 1, 2);
     open_pack(packet, &open);
     assert_memory_equal(packet_body(packet), golden, sizeof golden);
     assert_int_equal(open_length(packet), open.length);
@@ -91,13 +88,56 @@ static void an_open_is_laid_out_as_drawn(void **state)
     assert_int_equal(open_run(packet), open.run);
     assert_int_equal(open_clock(packet), open.clock_ns);
     assert_int_equal(open_free(packet), open.free_ns);
-    for (unsigned i = 0; i < TURNS_MAX; i++)
-        assert_int_equal(open_turn(packet, i), open.turns[i]);
     assert_ptr_equal(open_inlined(packet), packet + OPEN_BYTES);
     open_set_clock(packet, 0x1122334455667788);
     assert_int_equal(open_clock(packet), 0x1122334455667788);
     open_set_clock(packet, open.clock_ns);
     assert_memory_equal(packet_body(packet), golden, sizeof golden);
+    for (uint32_t bytes = 0; bytes < OPEN_BYTES; bytes++)
+        assert_false(open_possible(packet, bytes));
+    assert_true(open_possible(packet, OPEN_BYTES));
+}
+
+static void a_hop_list_is_laid_out_as_drawn(void **state)
+{
+    static const uint8_t golden[] = {3, 0xff, U16(0), 16, U16(0x1234), 0, U16(0xffff)};
+    static const struct open_hop hops[] = {{HOP_DIMENSION_ORDER, 0}, {16, 0x1234}, {0, 0xffff}};
+    uint8_t packet[OPEN_BYTES + sizeof golden];
+    struct open_hop hop;
+
+    (void)state;
+    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + sizeof golden, 1, 2);
+    open_pack(packet, &(struct open_body){.length = 1, .flags = OPEN_ROUTE});
+    assert_int_equal(hop_list_pack(packet + OPEN_BYTES, hops, 3), sizeof golden);
+    assert_memory_equal(open_hops(packet), golden, sizeof golden);
+    assert_int_equal(hop_list_bytes(open_hops(packet)), sizeof golden);
+    assert_int_equal(open_bytes(packet), sizeof packet);
+    for (unsigned i = 0; i < 3; i++) {
+        packet_set_hops(packet, i);
+        assert_true(open_next_hop(packet, &hop));
+        assert_int_equal(hop.port, hops[i].port);
+        assert_int_equal(hop.turn, hops[i].turn);
+    }
+    packet_set_hops(packet, 3);
+    assert_false(open_next_hop(packet, &hop));
+    for (uint32_t bytes = 0; bytes < sizeof packet; bytes++)
+        assert_false(open_possible(packet, bytes));
+    assert_true(open_possible(packet, sizeof packet));
+    open_pack(packet, &(struct open_body){.length = 1}); /* without a list: what does it carry? */
+    assert_false(open_next_hop(packet, &hop));
+    assert_false(open_possible(packet, sizeof packet));
+}
+
+static void what_rides_in_an_open_is_what_still_fits(void **state)
+{
+    (void)state;
+    assert_int_equal(open_inline_max(0), OPEN_INLINE_MAX);
+    for (unsigned hops = 1; hops <= OPEN_HOPS_MAX; hops++) {
+        uint32_t list = HOP_LIST_BYTES + hops * HOP_BYTES, most = open_inline_max(list);
+        assert_true(OPEN_BODY_BYTES + list + most <= PACKET_BODY_MAX);
+        assert_true(most == OPEN_INLINE_MAX || OPEN_BODY_BYTES + list + most == PACKET_BODY_MAX);
+    }
+    assert_int_equal(open_inline_max(HOP_LIST_BYTES_MAX), 674);
 }
 
 static void answers_to_a_circuit_are_laid_out_as_drawn(void **state)
@@ -347,6 +387,8 @@ static void no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_r
 TEST_MAIN(
     cmocka_unit_test(a_packet_header_is_laid_out_as_drawn),
     cmocka_unit_test(an_open_is_laid_out_as_drawn),
+    cmocka_unit_test(a_hop_list_is_laid_out_as_drawn),
+    cmocka_unit_test(what_rides_in_an_open_is_what_still_fits),
     cmocka_unit_test(answers_to_a_circuit_are_laid_out_as_drawn),
     cmocka_unit_test(the_packets_of_a_message_are_laid_out_as_drawn),
     cmocka_unit_test(an_enter_is_laid_out_as_drawn),
