@@ -220,12 +220,15 @@ static void on_shut(uv_shutdown_t *request, int status)
     }
 }
 
+/* With nothing to send there is no shutdown: libuv forgets one that is asked for while it still
+ * connects, and the wire would never go. */
 void wire_close(struct wire *wire, bool sends)
 {
     wire->doomed = true;
     wire_listen(wire, false);
     uv_idle_stop(&wire->failure);
-    if (!sends || uv_shutdown(&wire->shutting, (uv_stream_t *)&wire->pipe, on_shut) != 0) {
+    if (!sends || wire->pending == 0 ||
+        uv_shutdown(&wire->shutting, (uv_stream_t *)&wire->pipe, on_shut) != 0) {
         destroy(wire);
     }
 }

@@ -65,7 +65,9 @@ static void free_fixture(struct fixture *f)
     for (unsigned i = 0; i < NODES; i++) {
         station_close(&f->stations[i]);
     }
-    uv_run(&f->loop, UV_RUN_DEFAULT);
+    for (unsigned i = 0; i < LEAVING_TURNS_MAX && uv_loop_alive(&f->loop); i++) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+    }
     assert_int_equal(uv_loop_close(&f->loop), 0);
     assert_int_equal(rmdir(f->directory), 0);
     free(f);

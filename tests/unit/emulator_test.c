@@ -113,7 +113,9 @@ static struct fixture *make_fixture(void)
 static void free_fixture(struct fixture *f)
 {
     emulator_close(&f->emulator);
-    uv_run(&f->loop, UV_RUN_DEFAULT);
+    for (unsigned i = 0; i < TURNS_MAX && uv_loop_alive(&f->loop); i++) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+    }
     assert_int_equal(f->emulator.closing, 0);
     assert_int_equal(uv_loop_close(&f->loop), 0);
     close_end(&f->stub);
@@ -496,6 +498,16 @@ static void a_silent_emulator_is_given_up(void **state)
     free_fixture(f);
 }
 
+static void an_emulator_is_left_before_it_is_reached(void **state)
+{
+    struct fixture *f = make_fixture();
+    struct core_op halt = {.kind = CORE_HALT};
+
+    (void)state;
+    assert_false(emulator_begin(&f->emulator, &halt));
+    free_fixture(f);
+}
+
 TEST_MAIN(cmocka_unit_test(a_node_is_held_from_halt_to_resume),
           cmocka_unit_test(a_point_that_is_met_is_told),
           cmocka_unit_test(memory_is_reached_while_the_node_runs),
@@ -508,4 +520,5 @@ TEST_MAIN(cmocka_unit_test(a_node_is_held_from_halt_to_resume),
           cmocka_unit_test(a_node_that_gdb_has_left_running_runs_without_its_points),
           cmocka_unit_test(a_gdb_that_goes_while_it_is_attached_leaves_no_trace),
           cmocka_unit_test(a_dead_emulator_fails_everything),
-          cmocka_unit_test(a_silent_emulator_is_given_up))
+          cmocka_unit_test(a_silent_emulator_is_given_up),
+          cmocka_unit_test(an_emulator_is_left_before_it_is_reached))
