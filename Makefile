@@ -27,13 +27,14 @@ DRIVERS := drivers/status.c
 DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c drivers/virtio_queue.c \
 	drivers/virtio_serial.c drivers/virtio_stage.c
 DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
-ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/crc.c router/frame.c \
+WIRE := wire/crc.c
+ROUTER := router/channel.c router/channel_receive.c router/circuit.c \
 	router/identity.c router/packet.c router/parcel.c router/router.c router/setup.c router/stream.c
 NETWORK := network/network.c
 NETWORK_TEXT := network/text.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c
 MODELS := models/schedule_pml.c
-CRC_GENERATOR := router/gen/crc_gen.c
+CRC_GENERATOR := wire/gen/crc_gen.c
 GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/schedule_gen.c
 PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
@@ -97,8 +98,7 @@ BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
 BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
-FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/crc.c \
-	router/frame.c
+FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols, available.
 FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK) $(NETWORK_TEXT) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
@@ -143,7 +143,7 @@ TARGET_OPTIONS := $(B)/gen/target_options.c
 # Two sets of schedules: the firmware's stay small, the tool's reach the cubes that only the simulator has.
 TABLES := $(B)/gen/schedule_tables.c $(CRC_TABLES)
 TABLES_LARGE := $(B)/gen/schedule_tables_large.c $(CRC_TABLES)
-ROOMS := $(DRIVERS) $(NETWORK) $(ROUTER) $(COLLECTIVES) $(NODE)
+ROOMS := $(DRIVERS) $(WIRE) $(NETWORK) $(ROUTER) $(COLLECTIVES) $(NODE)
 kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
 native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
@@ -383,7 +383,7 @@ $(B)/fuzz/$(1)_fuzz: $(call fuzzed,$(2))
 endef
 $(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
 $(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
-$(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(ROUTER) $(CRC_TABLES),-ljansson -lnettle,-Wl$(,)--wrap=json_pack))
+$(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(WIRE) $(ROUTER) $(CRC_TABLES),-ljansson -lnettle,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
 $(eval $(call fuzz_rule,relay,$(FUZZ_RELAY)))

@@ -4,9 +4,8 @@
 
 #include "drivers/check.h"
 #include "router/channel_state.h"
-#include "router/crc.h"
-#include "router/frame.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
 #include "wire/packet.h"
 
 static bool numbered(uint8_t type)
@@ -57,7 +56,7 @@ static void push_frame(struct neighbour *neighbour, uint8_t type, uint8_t flags,
     if (bytes > 0)
         memcpy(memory + FRAME_HEADER_BYTES, payload, bytes);
     if (flags & FLAG_CHECKED) {
-        put32(memory + total, crc32_add(0, memory + FRAME_HEADER_BYTES, bytes));
+        frame_put_check(memory + total, crc32_add(0, memory + FRAME_HEADER_BYTES, bytes));
         total += FRAME_CHECK_BYTES;
     }
     if (lie->flip)

@@ -6,9 +6,8 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
-#include "router/crc.h"
-#include "router/frame.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
 
 enum { CHUNKS_MAX = 1024 };
 
@@ -46,7 +45,7 @@ static void judge(struct pipe *pipe)
             return;
         const uint8_t *payload = pipe->out + FRAME_HEADER_BYTES;
         CHECK(!(frame.flags & FLAG_CHECKED) ||
-              get32(payload + frame.length) == crc32_add(0, payload, frame.length));
+              frame_payload_check(payload + frame.length) == crc32_add(0, payload, frame.length));
         pipe->out_bytes -= bytes;
         memmove(pipe->out, pipe->out + bytes, pipe->out_bytes);
         pipe->frames_out++;

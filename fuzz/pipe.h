@@ -11,7 +11,7 @@
 #pragma once
 
 #include "drivers/link.h"
-#include "router/frame_wire.h"
+#include "wire/frame.h"
 
 enum {
     PIPE_IN_MAX = 512 * 1024, /* of one input */

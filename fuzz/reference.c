@@ -5,9 +5,8 @@
 
 #include "drivers/check.h"
 #include "router/channel_state.h"
-#include "router/crc.h"
-#include "router/frame.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
 #include "wire/packet.h"
 
 enum { WINDOW_BELIEVED = 1024 * 1024, CONTROL_BELIEVED = CONTROL_WINDOW * 64 };
@@ -46,7 +45,7 @@ static uint32_t possible_bytes(const struct reference *r, const struct frame *fr
 static bool check_good(const struct reference *r, uint32_t at, uint32_t bytes, uint8_t flags)
 {
     return !(flags & FLAG_CHECKED) ||
-           get32(r->string + at + bytes) == crc32_add(0, r->string + at, bytes);
+           frame_payload_check(r->string + at + bytes) == crc32_add(0, r->string + at, bytes);
 }
 
 static bool in_order(struct reference *r, uint16_t seq)
@@ -83,7 +82,7 @@ static void read_hello(struct reference *r, const struct frame *frame, const uin
     bool knows_us = frame->incarnation == r->incarnation || !r->incarnation;
     struct hello hello;
 
-    hello_unpack(payload, &hello);
+    CHECK(hello_unpack(payload, HELLO_BYTES, &hello));
     if (hello.version != PROTOCOL_VERSION)
         r->dead_reason = DEAD_VERSION;
     else if (hello.data_window > WINDOW_BELIEVED || hello.control_window > CONTROL_BELIEVED)

@@ -5,7 +5,7 @@
  * What a channel delivers and counts must be what this says of the bytes that it has consumed,
  * however they were cut.
  *
- * Source   router/frame_wire.h
+ * Source   wire/frame.h
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 
 #include "host/duration.h"
 #include "host/sim.h"
-#include "router/frame_wire.h"
+#include "wire/frame.h"
 
 enum {
     KEY_BYTES = 1024,

@@ -5,10 +5,9 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "router/channel_send.h"
-#include "router/crc.h"
-#include "router/frame.h"
 #include "router/segment.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
 
 static struct segment *segment_at(const struct channel *channel, uint16_t index)
 {
@@ -167,8 +166,8 @@ static bool send_raw(struct channel *channel, uint8_t type, uint8_t flags,
     write_header(channel, bytes, &frame);
     if (hello) {
         hello_pack(bytes + FRAME_HEADER_BYTES, hello);
-        put32(bytes + FRAME_HEADER_BYTES + length,
-              crc32_add(0, bytes + FRAME_HEADER_BYTES, length));
+        frame_put_check(bytes + FRAME_HEADER_BYTES + length,
+                        crc32_add(0, bytes + FRAME_HEADER_BYTES, length));
     }
     if (hand_over(channel, bytes, total) != E_OK) {
         channel->owes |= OWES_ACK;

@@ -21,7 +21,7 @@
 
 #include "drivers/link.h"
 #include "router/channel_state.h"
-#include "router/frame_wire.h"
+#include "wire/frame.h"
 
 enum {
     RETRY_US = 400 * 1000,
@@ -36,7 +36,7 @@ struct channel_config {
     struct segment *segments;
     struct piece *pieces;
     uint16_t ring;        /* places in each: a power of two, more than FRAME_SEGMENTS_MAX */
-    uint16_t incarnation; /* frame_wire.h: another one each time that this end starts; 0: none */
+    uint16_t incarnation; /* wire/frame.h: another one each time that this end starts; 0: none */
     bool checked;
     uint32_t dead_after_ms;
     uint32_t *due, due_bit;

@@ -6,10 +6,9 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "router/channel.h"
-#include "router/crc.h"
-#include "router/frame.h"
 #include "router/port.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
 #include "wire/packet.h"
 
 enum {
@@ -274,8 +273,7 @@ static void take_hello(struct channel *channel, uint64_t now_us, const struct fr
     bool anew = channel->incarnation != 0 && frame->seq != channel->peer_incarnation;
     struct hello hello;
 
-    hello_unpack(payload, &hello);
-    if (hello.version != PROTOCOL_VERSION) {
+    if (!hello_unpack(payload, frame->length, &hello) || hello.version != PROTOCOL_VERSION) {
         channel_kill(channel, DEAD_VERSION);
         return;
     }
@@ -344,7 +342,7 @@ static bool in_order(struct channel *channel, const struct frame *frame)
 static bool payload_good(const struct frame *frame, const uint8_t *payload)
 {
     return !(frame->flags & FLAG_CHECKED) ||
-           get32(payload + frame->length) == crc32_add(0, payload, frame->length);
+           frame_payload_check(payload + frame->length) == crc32_add(0, payload, frame->length);
 }
 
 static bool take_packet(struct channel *channel, const struct frame *frame, uint64_t now_us,

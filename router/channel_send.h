@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "router/channel_state.h"
-#include "router/frame_wire.h"
 #include "router/segment.h"
+#include "wire/frame.h"
 
 /* True when a frame of so many segments can be queued now. */
 bool channel_room(const struct channel *channel, unsigned segments);

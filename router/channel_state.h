@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "drivers/link.h"
-#include "router/frame_wire.h"
 #include "router/segment.h"
+#include "wire/frame.h"
 
 enum {
     RING_MAX = 128, /* places for segments, and for pieces: a power of two */

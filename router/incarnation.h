@@ -1,5 +1,5 @@
 /*
- * incarnation.h - the number of an end's next incarnation (frame_wire.h).
+ * incarnation.h - the number of an end's next incarnation (wire/frame.h).
  *
  * A clock of ms that each start pushes on: another number than the last one however soon an end
  * starts again, which under a debugger may be in the same ms; and where the last one is not known

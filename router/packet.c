@@ -5,7 +5,6 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
-#include "router/crc.h"
 #include "router/internal.h"
 #include "router/notice.h"
 #include "router/port.h"
@@ -13,7 +12,7 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
 #include "wire/packet.h"
 
 static bool alive(const struct router *router, unsigned port)
@@ -81,7 +80,7 @@ struct segment *router_queue_packet(struct router *router, unsigned port, uint8_
 
     *segment = (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + packet_bytes};
     if (router->payload_checked) {
-        put32(packet + packet_bytes, crc32_add(0, packet, packet_bytes));
+        frame_put_check(packet + packet_bytes, crc32_add(0, packet, packet_bytes));
         segment->bytes += FRAME_CHECK_BYTES;
         flags = FLAG_CHECKED;
     }

@@ -6,7 +6,6 @@
 #include "router/channel_state.h"
 #include "router/segment.h"
 #include "router/state.h"
-#include "wire/bytes.h"
 
 uint8_t *parcel_header(struct channel *channel)
 {
@@ -39,7 +38,7 @@ void parcel_send(struct router *router, unsigned port, struct parcel *parcel, ui
 
     if (router->payload_checked) {
         uint8_t *check = header + FRAME_HEADER_BYTES + FILLER_BYTES;
-        put32(check, parcel->crc);
+        frame_put_check(check, parcel->crc);
         parcel->flags |= FLAG_CHECKED;
         *channel_place(channel, parcel->count++) =
             (struct segment){.data = check, .bytes = FRAME_CHECK_BYTES, .owner = OWNER_NONE};

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "router/channel_send.h"
-#include "router/crc.h"
 #include "router/segment.h"
+#include "wire/crc.h"
 
 struct router;
 

@@ -15,9 +15,9 @@
 
 #include "router/channel_state.h"
 #include "router/circuit.h"
-#include "router/frame_wire.h"
 #include "router/segment.h"
 #include "wire/circuit.h"
+#include "wire/frame.h"
 
 enum {
     PORTS_MAX = 18,

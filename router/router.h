@@ -102,7 +102,7 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
 /* Refuses the circuit held at port. */
 void router_refuse(struct router *router, unsigned port, int reason);
 
-/* The state of a port (enum link_state, frame_wire.h); id and port number of its other end. */
+/* The state of a port (enum link_state, wire/frame.h); id and port number of its other end. */
 uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer,
                           uint8_t *peer_port);
 

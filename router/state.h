@@ -14,11 +14,11 @@
 
 #include "router/circuit.h"
 #include "router/clock.h"
-#include "router/frame_wire.h"
 #include "router/notice.h"
 #include "router/port.h"
 #include "router/segment.h"
 #include "wire/circuit.h"
+#include "wire/frame.h"
 
 enum {
     SOURCES_MAX = 8, /* circuits that this node sends at once */

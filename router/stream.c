@@ -16,14 +16,13 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/circuit.h"
-#include "router/crc.h"
 #include "router/internal.h"
 #include "router/notice.h"
 #include "router/parcel.h"
 #include "router/port.h"
 #include "router/segment.h"
 #include "router/state.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
 
 enum {
     USEFUL_PART = 4 /* a frame is not cut shorter than this part of the window for want of credit */
@@ -415,7 +414,7 @@ void stream_source_open(struct router *router, unsigned number)
         uint32_t crc = crc32_add(0, packet, own);
         crc = list_copied ? crc : crc32_add(crc, circuit->hops, listed);
         crc = inline_copied ? crc : crc32_add(crc, circuit->data[0], inlined);
-        put32(check, crc);
+        frame_put_check(check, crc);
         add_piece(channel, &count, segment, check, FRAME_CHECK_BYTES);
     }
     source->unacknowledged += count;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "sim/state.h"
-#include "wire/bytes.h"
 #include "wire/circuit.h"
 #include "wire/collective.h"
 #include "wire/message.h"
@@ -53,19 +52,19 @@ static const char *packet_name(uint8_t kind)
 static void frame_text(const struct sim *sim, const struct history *entry, char *text, size_t room)
 {
     const uint8_t *head = entry->head, *packet = head + FRAME_HEADER_BYTES;
-    unsigned seq = get16(head + 8), ack = get16(head + 10);
+    unsigned seq = frame_seq(head), ack = frame_ack(head);
     char from[16], to[16];
 
-    if (entry->bytes < FRAME_HEADER_BYTES || get16(head) != FRAME_SYNC) {
+    if (entry->bytes < FRAME_HEADER_BYTES || !frame_begins(head)) {
         snprintf(text, room, "%u bytes", entry->bytes);
         return;
     }
-    switch (head[2]) {
+    switch (frame_type(head)) {
     case FRAME_DATA:
-        snprintf(text, room, "DATA, frame %u, %u bytes%s", seq, get32(head + 4),
-                 head[3] & FLAG_ABORT  ? ", cut short"
-                 : head[3] & FLAG_LAST ? ", the last"
-                                       : "");
+        snprintf(text, room, "DATA, frame %u, %u bytes%s", seq, frame_length(head),
+                 frame_flags(head) & FLAG_ABORT  ? ", cut short"
+                 : frame_flags(head) & FLAG_LAST ? ", the last"
+                                                 : "");
         return;
     case FRAME_HELLO: snprintf(text, room, "HELLO"); return;
     case FRAME_ACK: snprintf(text, room, "ACK up to frame %u", ack); return;

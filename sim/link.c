@@ -191,15 +191,15 @@ static void begin(struct part *part, struct sim_end *end, const uint8_t *data, u
     if (bytes >= FRAME_HEADER_BYTES) {
         if (sim->trace)
             trace_frame(sim, end, data, bytes);
-        bool checked = data[3] & FLAG_CHECKED;
-        frame = FRAME_HEADER_BYTES + get32(data + 4) + (checked ? FRAME_CHECK_BYTES : 0);
-        if (data[2] == FRAME_PACKET && bytes > FRAME_HEADER_BYTES)
+        bool checked = frame_flags(data) & FLAG_CHECKED;
+        frame = FRAME_HEADER_BYTES + frame_length(data) + (checked ? FRAME_CHECK_BYTES : 0);
+        if (frame_type(data) == FRAME_PACKET && bytes > FRAME_HEADER_BYTES)
             filling->model_due_ns =
                 read_packet(part, data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES);
         /* a run of data may be joined to up to the end of a long buffer */
-        filling->is_long =
-            data[2] == FRAME_DATA || frame > CHUNK_SHORT_MAX || sim->options.payload_checked;
-        part->moved |= data[2] == FRAME_DATA;
+        filling->is_long = frame_type(data) == FRAME_DATA || frame > CHUNK_SHORT_MAX ||
+                           sim->options.payload_checked;
+        part->moved |= frame_type(data) == FRAME_DATA;
     }
     filling->left = filling->bytes = frame;
 }
@@ -240,8 +240,8 @@ static inline bool send_packet(struct part *part, struct sim_end *end, const uin
     const struct sim *sim = part->sim;
 
     if (!sim->plain || part->filling.left || end->mute || bytes <= FRAME_HEADER_BYTES ||
-        bytes > CHUNK_SHORT_MAX || data[2] != FRAME_PACKET ||
-        FRAME_HEADER_BYTES + get32(data + 4) != bytes)
+        bytes > CHUNK_SHORT_MAX || frame_type(data) != FRAME_PACKET ||
+        FRAME_HEADER_BYTES + frame_length(data) != bytes)
         return false;
     struct chunk *chunk = share(part, data, bytes);
     if (!chunk) {

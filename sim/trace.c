@@ -18,7 +18,6 @@
 #include "router/port.h"
 #include "sim/state.h"
 #include "sim/trace_internal.h"
-#include "wire/bytes.h"
 #include "wire/circuit.h"
 
 static struct trace_link *link_of(const struct sim *sim, const struct sim_end *end)
@@ -276,16 +275,17 @@ void trace_frame(const struct sim *sim, const struct sim_end *end, const uint8_t
 {
     struct trace_link *link = link_of(sim, end);
     const uint8_t *packet = frame + FRAME_HEADER_BYTES;
-    uint16_t number = get16(frame + 8);
+    uint16_t number = frame_seq(frame);
 
-    if (sim->trace->file.error || (frame[2] != FRAME_PACKET && frame[2] != FRAME_DATA))
+    if (sim->trace->file.error ||
+        (frame_type(frame) != FRAME_PACKET && frame_type(frame) != FRAME_DATA))
         return;
     if (link->seen && (int16_t)(number - link->number) <= 0)
         return; /* sent once more */
     link->seen = true;
     link->number = number;
-    if (frame[2] == FRAME_DATA) {
-        if (frame[3] & FLAG_ABORT)
+    if (frame_type(frame) == FRAME_DATA) {
+        if (frame_flags(frame) & FLAG_ABORT)
             trace_file_instant(&sim->trace->file,
                                &(struct trace_slice){.track = link_track(sim, end),
                                                      .name = "cut short",

@@ -14,9 +14,8 @@
 #include "router/state.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
 
-enum { NODES = 4, TYPE_AT = 2, ACK_AT = 10, QUIET_ROUNDS = 12, JAM_ROUNDS = 60, JAMS = 40 };
+enum { NODES = 4, QUIET_ROUNDS = 12, JAM_ROUNDS = 60, JAMS = 40 };
 enum {
     COUNT = 8,
     LONG = 520000,
@@ -43,8 +42,8 @@ static void lose_credit(struct mesh *mesh, struct run *run)
     if (end->end - end->first != 1 || end->offset != 0)
         return;
     const struct memory_segment *word = &end->segments[end->first % MEMORY_SEGMENTS];
-    if (word->bytes == FRAME_HEADER_BYTES && word->data[TYPE_AT] == FRAME_ACK &&
-        get16(word->data + ACK_AT) == hearer->seq_acknowledged && ++run->words == run->lose)
+    if (word->bytes == FRAME_HEADER_BYTES && frame_type(word->data) == FRAME_ACK &&
+        frame_ack(word->data) == hearer->seq_acknowledged && ++run->words == run->lose)
         end->first = end->kicked = end->end;
 }
 

@@ -7,14 +7,13 @@
 #include "drivers/status.h"
 #include "router/channel_state.h"
 #include "router/circuit.h"
-#include "router/crc.h"
-#include "router/frame.h"
 #include "router/notice.h"
 #include "router/port.h"
 #include "router/router.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
@@ -334,8 +333,8 @@ static void change_name(struct mesh *mesh)
     hello.id = 3;
     frame_pack(bytes, &frame);
     hello_pack(bytes + FRAME_HEADER_BYTES, &hello);
-    put32(bytes + FRAME_HEADER_BYTES + HELLO_BYTES,
-          crc32_add(0, bytes + FRAME_HEADER_BYTES, HELLO_BYTES));
+    frame_put_check(bytes + FRAME_HEADER_BYTES + HELLO_BYTES,
+                    crc32_add(0, bytes + FRAME_HEADER_BYTES, HELLO_BYTES));
     assert_int_equal(link->ops->send(link, bytes, sizeof bytes), E_OK);
 }
 

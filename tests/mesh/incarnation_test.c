@@ -7,9 +7,9 @@
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
-#include "router/frame.h"
 #include "tests/mesh/pair.h"
 #include "tests/unit/testing.h"
+#include "wire/frame.h"
 
 enum { LOOKS_US = 1000000, ALL = PAIR_LEFT_MAX };
 

@@ -6,10 +6,9 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
-#include "router/crc.h"
 #include "router/segment.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
 
 enum { STEP_US = 10000, GREETINGS_US = 1000000 };
 
@@ -148,7 +147,7 @@ static void queue(struct pair *pair, struct pair_side *side, unsigned number, ui
     uint8_t *frame = side->frames[number], *payload = frame + FRAME_HEADER_BYTES;
     uint32_t check = side->channel.checked ? FRAME_CHECK_BYTES : 0;
 
-    put32(payload + bytes, crc32_add(0, payload, bytes));
+    frame_put_check(payload + bytes, crc32_add(0, payload, bytes));
     *channel_place(&side->channel, 0) =
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
     channel_queue(&side->channel, pair->now_us, type, (uint8_t)(flags | (check ? FLAG_CHECKED : 0)),

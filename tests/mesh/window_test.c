@@ -8,12 +8,11 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
-#include "router/crc.h"
 #include "router/port.h"
 #include "router/segment.h"
 #include "tests/mesh/pair.h"
 #include "tests/unit/testing.h"
-#include "wire/bytes.h"
+#include "wire/crc.h"
 #include "wire/packet.h"
 
 enum {
@@ -66,7 +65,7 @@ static void send_data(const struct flow *flow, const uint8_t *data, uint32_t byt
         (struct segment){.data = header, .bytes = FRAME_HEADER_BYTES};
     *channel_place(channel, count++) = (struct segment){.data = data, .bytes = bytes};
     if (flow->checked) {
-        put32(check, crc32_add(0, data, bytes));
+        frame_put_check(check, crc32_add(0, data, bytes));
         *channel_place(channel, count++) =
             (struct segment){.data = check, .bytes = FRAME_CHECK_BYTES};
     }
@@ -82,7 +81,7 @@ static void send_packet(const struct flow *flow, uint8_t type, uint8_t number)
 
     packet_pack(packet, type, bytes - PACKET_HEADER_BYTES, number, number);
     memset(packet + PACKET_HEADER_BYTES, number, bytes - PACKET_HEADER_BYTES);
-    put32(packet + bytes, crc32_add(0, packet, bytes));
+    frame_put_check(packet + bytes, crc32_add(0, packet, bytes));
     uint32_t check = flow->checked ? FRAME_CHECK_BYTES : 0;
     *channel_place(&pair.a.channel, 0) =
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};

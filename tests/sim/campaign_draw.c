@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "drivers/check.h"
-#include "router/frame_wire.h"
 #include "sim/random.h"
 #include "tests/sim/campaign.h"
+#include "wire/frame.h"
 
 enum { ADVANCE_EVENTS = 50, BREAKS_MAX = 3 };
 

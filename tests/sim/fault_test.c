@@ -7,11 +7,11 @@
 #include "tests/unit/testing.h"
 
 #include "drivers/status.h"
-#include "router/frame_wire.h"
 #include "sim/link.h"
 #include "sim/part.h"
 #include "sim/state.h"
 #include "tests/sim/simulation.h"
+#include "wire/frame.h"
 
 static bool said(const struct sim_result *result, const char *text)
 {

@@ -2,7 +2,7 @@
  * bit. */
 #include "tests/unit/testing.h"
 
-#include "router/crc.h"
+#include "wire/crc.h"
 
 static void crc_of_the_digits_1_to_9_is_the_published_one(void **state)
 {

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "router/frame.h"
 #include "router/incarnation.h"
+#include "wire/frame.h"
 
 static const struct frame example = {
     .type = FRAME_DATA,
@@ -73,7 +73,9 @@ static void a_packed_hello_comes_back(void **state)
     hello.dead_after_ms = 3600000;
     uint8_t bytes[HELLO_BYTES];
     hello_pack(bytes, &hello);
-    hello_unpack(bytes, &back);
+    for (uint32_t count = 0; count < HELLO_BYTES; count++)
+        assert_false(hello_unpack(bytes, count, &back));
+    assert_true(hello_unpack(bytes, sizeof bytes, &back));
     assert_int_equal(back.version, hello.version);
     assert_int_equal(back.role, hello.role);
     assert_int_equal(back.port, hello.port);

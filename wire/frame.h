@@ -1,5 +1,5 @@
 /*
- * frame_wire.h - the frame: what two neighbours exchange on a link.
+ * frame.h - the frame, and HELLO: what two neighbours exchange on a link.
  *
  *   byte 0      2     3      4        8     10    12       14            16       20      24
  *        +------+-----+------+--------+-----+-----+--------+-------------+--------+-------+--------
@@ -23,10 +23,16 @@
  *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u8 | 9 dims u8 | 10 heard u8
  *   11 all_port u8 | 12 data window u32 | 16 control window u16 | 18 sigma permille u16
  *   20 xi ns u32 | 24 tau ns u32 | 28 element ns u32 | 32 peer id u32 | 36 dead after ms u32
+ *
+ * Context  any; pure
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "wire/bytes.h"
+#include "wire/crc.h"
 
 enum {
     FRAME_SYNC = 0xec1b,
@@ -104,3 +110,131 @@ struct hello {
     uint32_t peer_id;       /* whom the sender expects here; ID_UNKNOWN if it does not know */
     uint32_t dead_after_ms; /* how long a link may be silent that owes an acknowledgement */
 };
+
+/* The CRC of a header's first 20 bytes, as numbers: what has just been written in smaller pieces is
+ * slow to read back. */
+static inline uint32_t frame_check(uint64_t first, uint64_t second, uint32_t third)
+{
+    uint32_t crc = crc32_words(crc32_words(UINT32_MAX, first), second);
+
+    return ~crc32_word(crc, third);
+}
+
+/* Writes the 24 bytes of a header, check included. */
+static inline void frame_pack(uint8_t *bytes, const struct frame *frame)
+{
+    uint64_t first = FRAME_SYNC | (uint64_t)frame->type << 16 | (uint64_t)frame->flags << 24 |
+                     (uint64_t)frame->length << 32;
+    uint64_t second = frame->seq | (uint64_t)frame->ack << 16 |
+                      (uint64_t)frame->control_credit << 32 | (uint64_t)frame->incarnation << 48;
+    uint64_t check = frame_check(first, second, frame->data_credit);
+
+    put64(bytes, first);
+    put64(bytes + 8, second);
+    put64(bytes + 16, frame->data_credit | check << 32);
+}
+
+/* Reads a header; false when sync or check is wrong: the bytes are not a header. */
+static inline bool frame_unpack(const uint8_t *bytes, struct frame *frame)
+{
+    uint64_t first = get64(bytes), second = get64(bytes + 8);
+    uint32_t third = get32(bytes + 16);
+
+    if ((first & 0xffff) != FRAME_SYNC || get32(bytes + 20) != frame_check(first, second, third))
+        return false;
+    frame->type = (uint8_t)(first >> 16);
+    frame->flags = (uint8_t)(first >> 24);
+    frame->length = (uint32_t)(first >> 32);
+    frame->seq = (uint16_t)second;
+    frame->ack = (uint16_t)(second >> 16);
+    frame->control_credit = (uint16_t)(second >> 32);
+    frame->incarnation = (uint16_t)(second >> 48);
+    frame->data_credit = third;
+    return true;
+}
+
+/* One field of a header that is known to be one, for those who only look at it. */
+static inline bool frame_begins(const uint8_t *bytes)
+{
+    return get16(bytes) == FRAME_SYNC;
+}
+
+static inline uint8_t frame_type(const uint8_t *bytes)
+{
+    return bytes[2];
+}
+
+static inline uint8_t frame_flags(const uint8_t *bytes)
+{
+    return bytes[3];
+}
+
+static inline uint32_t frame_length(const uint8_t *bytes)
+{
+    return get32(bytes + 4);
+}
+
+static inline uint16_t frame_seq(const uint8_t *bytes)
+{
+    return get16(bytes + 8);
+}
+
+static inline uint16_t frame_ack(const uint8_t *bytes)
+{
+    return get16(bytes + 10);
+}
+
+/* The CRC behind a payload. */
+static inline void frame_put_check(uint8_t *at, uint32_t crc)
+{
+    put32(at, crc);
+}
+
+static inline uint32_t frame_payload_check(const uint8_t *at)
+{
+    return get32(at);
+}
+
+static inline void hello_pack(uint8_t *bytes, const struct hello *hello)
+{
+    put16(bytes, hello->version);
+    bytes[2] = hello->role;
+    bytes[3] = hello->port;
+    put32(bytes + 4, hello->id);
+    bytes[8] = hello->network;
+    bytes[9] = hello->dims;
+    bytes[10] = hello->heard;
+    bytes[11] = hello->all_port;
+    put32(bytes + 12, hello->data_window);
+    put16(bytes + 16, hello->control_window);
+    put16(bytes + 18, hello->sigma_permille);
+    put32(bytes + 20, hello->xi_ns);
+    put32(bytes + 24, hello->tau_ns);
+    put32(bytes + 28, hello->element_ns);
+    put32(bytes + 32, hello->peer_id);
+    put32(bytes + 36, hello->dead_after_ms);
+}
+
+/* False when there are fewer than HELLO_BYTES. */
+static inline bool hello_unpack(const uint8_t *bytes, uint32_t count, struct hello *hello)
+{
+    if (count < HELLO_BYTES)
+        return false;
+    hello->version = get16(bytes);
+    hello->role = bytes[2];
+    hello->port = bytes[3];
+    hello->id = get32(bytes + 4);
+    hello->network = bytes[8];
+    hello->dims = bytes[9];
+    hello->heard = bytes[10];
+    hello->all_port = bytes[11];
+    hello->data_window = get32(bytes + 12);
+    hello->control_window = get16(bytes + 16);
+    hello->sigma_permille = get16(bytes + 18);
+    hello->xi_ns = get32(bytes + 20);
+    hello->tau_ns = get32(bytes + 24);
+    hello->element_ns = get32(bytes + 28);
+    hello->peer_id = get32(bytes + 32);
+    hello->dead_after_ms = get32(bytes + 36);
+    return true;
+}

@@ -1,4 +1,4 @@
-#include "router/crc.h"
+#include "wire/crc.h"
 
 #include "wire/bytes.h"
 

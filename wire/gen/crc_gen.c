@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "router/crc.h"
+#include "wire/crc.h"
 
 enum { BYTE_BITS = 8 };
 
@@ -20,7 +20,7 @@ static uint32_t zero_byte(uint32_t crc)
 
 int main(void)
 {
-    printf("#include \"router/crc.h\"\n\nconst uint32_t crc_tables[CRC_TABLES][256] = {\n");
+    printf("#include \"wire/crc.h\"\n\nconst uint32_t crc_tables[CRC_TABLES][256] = {\n");
     for (unsigned table = 0; table < CRC_TABLES; table++) {
         printf("    {");
         for (uint32_t byte = 0; byte < 256; byte++) {
