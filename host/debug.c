@@ -221,7 +221,12 @@ static const char all_commands[] =
     "    def invoke(self, number, from_tty):\n"
     "        gdb.execute('inferior %d' % (int(number, 0) + 1), from_tty)\n"
     "def leave(event):\n"
-    "    for_each(lambda node, running: running or gdb.execute('detach', False, True))\n"
+    "    going = []\n"
+    "    for_each(lambda node, running:\n"
+    "        going.append(node) if running else gdb.execute('detach', False, True))\n"
+    "    if going: # the server lets them go, and GDB complains that it cannot\n"
+    "        for word in 'redirect on', 'file /dev/null', 'enabled on':\n"
+    "            gdb.execute('set logging ' + word)\n"
     "All()\nStop()\nNode()\n"
     "gdb.events.gdb_exiting.connect(leave)\n"
     "end\n";

@@ -119,6 +119,20 @@ all_nodes() {
     mesh_down
 }
 
+gdb_is_content() {
+    ! grep -Ei 'cannot|exception|error' gdb || { cat gdb; fail "GDB was not content"; }
+}
+
+# GDB is left at the end of its input, while both go on.
+left_going() {
+    mesh_up empty
+    printf 'all continue &\n' | timeout -k 5 "$limit_seconds" "$ecube" debug --name lab -- -nx >gdb 2>&1 || { cat gdb; fail "GDB failed"; }
+    gdb_is_content
+    wait_until 10 eval 'tool ps --name lab; ! grep -q halted out' || { cat out; fail "a node does not go on"; }
+    debugged 1 -- -nx -batch -ex 'info registers'
+    mesh_down
+}
+
 # fields FILE - registers that GDB has shown, as "name value" lines.
 fields() {
     sed -n 's/^\(r[0-9]*\|sp\|lr\|pc\|cpsr\|fpscr\) *\(0x[0-9a-f]*\).*/\1 \2/p' "$1"
@@ -260,6 +274,7 @@ make_debug() {
 debug_target() {
     make_debug </dev/null >gdb 2>&1 || { cat gdb; fail "make debug failed"; }
     gdb_says '^debug-[0-9]+ is up: cube:1' 'Breakpoint 1 at'
+    gdb_is_content
     wait_until 20 no_processes || fail "processes outlive make debug"
     mkfifo commands
     make_debug GDB_ARGS=-nx <commands >gdb 2>&1 &
@@ -272,6 +287,7 @@ debug_target() {
     exec 3>&-
     wait "$gdb_pid" || { cat gdb; fail "make debug failed"; }
     gdb_says '^(\(gdb\) )*#0 +main \('
+    gdb_is_content
     wait_until 20 no_processes || fail "processes outlive make debug"
 }
 
@@ -281,6 +297,7 @@ check "list shows a mesh that does not answer as silent" silent_mesh
 check "list shows a mesh while it boots" booting_mesh
 check "debug opens GDB at a node with symbols of kernel and program, and lets it go on" one_node
 check "all nodes in one GDB: one stops at a breakpoint and the others go on" all_nodes
+check "a GDB of all nodes that is left while they go on leaves them so without a complaint" left_going
 check "a core has the registers, memory and backtrace of the node, which stays halted" core_of_spinning_node
 check "a node of which a core was taken runs on" core_of_running_node
 check "debug, core and openocd refuse in one line what they cannot do" core_bad_input
