@@ -41,7 +41,7 @@ NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c no
 	node/report.c node/request.c node/sha256.c
 SIM := sim/ahead.c sim/boot.c sim/crew.c sim/ending.c sim/fault.c sim/history.c sim/link.c sim/loop.c sim/memory.c sim/mesh.c sim/messages.c \
 	sim/outbox.c sim/part.c sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c \
-	sim/wait_edges.c sim/wait_search.c sim/waits.c
+	sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT)
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/format.c lib/info.c lib/memalign.c \
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
@@ -74,7 +74,7 @@ TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_te
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
 MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_test.c tests/mesh/circuit_test.c tests/mesh/console_test.c \
 	tests/mesh/contention_test.c tests/mesh/credit_test.c tests/mesh/ending_test.c tests/mesh/enter_test.c \
-	tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/fault_test.c tests/mesh/incarnation_test.c tests/mesh/message_test.c \
+	tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/fault_test.c tests/mesh/incarnation_test.c tests/mesh/message_test.c tests/mesh/network_test.c \
 	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/owed_test.c tests/mesh/poll_test.c tests/mesh/route_test.c tests/mesh/silence_test.c \
 	tests/mesh/state_test.c tests/mesh/step_test.c tests/mesh/stream_test.c tests/mesh/turn_test.c tests/mesh/want_test.c \
 	tests/mesh/window_test.c
@@ -86,7 +86,7 @@ SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
 	tests/system/programs/collectives.c tests/system/programs/talker.c \
-	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/leaver.c tests/system/programs/messages.c \
+	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c
@@ -154,7 +154,7 @@ program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 KERNEL := $(B)/virt/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(NETWORK_TEXT) $(TARGET_OPTIONS) $(SIM) \
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
 	$(filter-out jtag/main.c,$(JTAG)))
 # What OpenOCD must know of the board.
 OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/virt/openocd.cfg))
@@ -266,7 +266,7 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
 		-o $@ $(KERNEL_OBJECTS)
 
-$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(NETWORK_TEXT) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
+$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 

@@ -19,6 +19,7 @@ const char *status_text(int status)
     case E_VERSION: return "protocol versions differ";
     case E_TIMEOUT: return "timed out";
     case E_SYSCALL: return "no such system call";
+    case E_NETWORK: return "no schedule for this network";
     default: return "unknown status";
     }
 }

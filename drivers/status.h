@@ -27,7 +27,8 @@ enum status {
     E_CANCELLED = -12, /* the program ended while the request was under way */
     E_VERSION = -13,   /* the two ends of a link speak different protocol versions */
     E_TIMEOUT = -14,   /* a bounded wait ran out */
-    E_SYSCALL = -15    /* no such system call */
+    E_SYSCALL = -15,   /* no such system call */
+    E_NETWORK = -16    /* the collective has no schedule for this network */
 };
 
 /* One short English phrase for a code, for reports; "unknown status" for anything else. */

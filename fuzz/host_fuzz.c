@@ -424,7 +424,6 @@ static void operate(struct input *input)
 
 static void begin(uint32_t timeout_ms)
 {
-    static const uint32_t sizes[DIMS] = {2, 2};
     struct mesh_options options = {.network_name = "cube:2",
                                    .profile = {65000, 10000, 425, 1000, 0},
                                    .timeout_ms = timeout_ms,
@@ -435,7 +434,7 @@ static void begin(uint32_t timeout_ms)
     struct rundir rundir = {.path = "/nowhere"};
     struct message message;
 
-    CHECK(network_make(&options.network, NETWORK_CUBE, sizes, DIMS));
+    CHECK(network_make(&options.network, NETWORK_CUBE, NULL, DIMS));
     fake_world_begin();
     boots = jobs_open = 0;
     receipt_count = 0;

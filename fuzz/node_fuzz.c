@@ -214,9 +214,9 @@ static void push_step_open(struct input *input)
     bool download = input_u8(input) & 1;
     struct open open = {.src = download ? load->from : c->step.peer,
                         .dst = node_id(world.node),
-                        .length = download
-                                      ? (load->block_bytes << (load->dims & 7)) + load->common_bytes
-                                      : c->step.receive_bytes,
+                        .length =
+                            download ? load->block_bytes * (load->count & 0xff) + load->common_bytes
+                                     : c->step.receive_bytes,
                         .match = download ? load->want : c->step.step,
                         .epoch = c->epoch,
                         .port = HOP_DIMENSION_ORDER,
@@ -278,7 +278,7 @@ static void push_offer(struct input *input)
                                 &offer.block_bytes, NULL,        &offer.bss_end};
 
     offer.want = input_u8(input);
-    offer.dims = input_u8(input);
+    offer.count = input_u8(input);
     for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (differ >> (i + 1) & 1 && fields[i])
             *fields[i] = input_u32(input);
@@ -308,8 +308,11 @@ static void push_hello(struct input *input)
         hello.data_window = input_u32(input);
     if (what & 32)
         hello.control_window = input_u16(input);
-    if (what & 64)
-        hello.dims = input_u8(input);
+    if (what & 64) {
+        uint8_t size = input_u8(input);
+        hello.dims = size & 15;
+        hello.last[size >> 4 & (HELLO_SIZES_MAX - 1)] = input_u8(input);
+    }
     if (what & 128) {
         hello.id = input_u32(input);
         hello.port = input_u8(input);
@@ -411,7 +414,7 @@ static void call_collective(struct input *input)
     world_grant(&world, collective.receive,
                 collective.operation == ECUBE_BROADCAST
                     ? collective.block_bytes
-                    : collective.block_bytes << world.node->router.dims);
+                    : collective.block_bytes << (world.node->router.network.dims & 15));
     world_call(&world, ECUBE_CALL_COLLECTIVE, arguments);
 }
 
@@ -453,7 +456,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
     uint8_t setup = input_u8(&input);
 
-    world_begin(&world, setup % STAGE_COUNT, setup & 0x80, setup >> 6 & 1);
+    world_begin(&world, setup % STAGE_COUNT, setup & 0x80, setup & 0x20, setup >> 6 & 1);
     while (input.left > 0)
         operate(&input);
     world_settle(&world);

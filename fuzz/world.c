@@ -25,7 +25,7 @@ static void make_memory(struct world *world)
     CHECK(world->node && world->memory && world->program && world->copy);
 }
 
-static void greet(struct world *world)
+static void greet(struct world *world, bool ring)
 {
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .network = NETWORK_CUBE,
@@ -39,10 +39,15 @@ static void greet(struct world *world)
                           .element_ns = 425,
                           .dead_after_ms = DEAD_AFTER_MS};
 
+    if (ring) {
+        hello.network = NETWORK_RING;
+        hello.dims = 1;
+        hello.last[0] = 3;
+    }
     for (unsigned p = 0; p < WORLD_PORTS; p++) {
         hello.role = p == WORLD_HOST_PORT ? ROLE_HOST : ROLE_NODE;
-        hello.port = (uint8_t)p;
-        hello.id = p == WORLD_HOST_PORT ? ID_HOST : 1u << p;
+        hello.port = (uint8_t)(ring && p != WORLD_HOST_PORT ? 1 - p : p);
+        hello.id = p == WORLD_HOST_PORT ? ID_HOST : ring ? 1 + 2 * p : 1u << p;
         hello.peer_id = 0;
         neighbour_hello(&world->neighbours[p], &hello);
     }
@@ -58,6 +63,7 @@ static void download(struct world *world)
 
     offer_pack(offer, &(struct offer_body){.want = 1,
                                            .entry = WORLD_IMAGE,
+                                           .count = 1,
                                            .base = WORLD_IMAGE,
                                            .common_bytes = WORLD_IMAGE_BYTES,
                                            .block_bytes = WORLD_BLOCK_BYTES,
@@ -75,7 +81,7 @@ static void download(struct world *world)
     CHECK(node_program_runs(world->node));
 }
 
-void world_begin(struct world *world, enum world_stage stage, bool payload_checked,
+void world_begin(struct world *world, enum world_stage stage, bool payload_checked, bool ring,
                  uint16_t incarnation)
 {
     make_memory(world);
@@ -105,7 +111,7 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
                                                   .channel = &world->node->router.ports[p].channel,
                                                   .incarnation = 1};
     if (stage >= STAGE_LINKS)
-        greet(world);
+        greet(world, ring);
     if (stage >= STAGE_RUNNING)
         download(world);
 }

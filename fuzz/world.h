@@ -2,7 +2,8 @@
  * world.h - one whole node with the fuzzer at every link, at the clock and in the program.
  *
  * The node is number 0 of cube:2 once it has been told: port 0 leads to node 1, port 1 to node 2,
- * port 2 to the host. Program memory is compared in the end with a copy that only the program
+ * port 2 to the host. Or it is number 0 of ring:4, with node 1 at port 0 and node 3 at port 1.
+ * Program memory is compared in the end with a copy that only the program
  * writes: outside of what it granted by a call, or the download asked for, nothing may differ.
  */
 #pragma once
@@ -40,7 +41,7 @@ struct world {
 };
 
 /* Makes a node as after reset, and brings it to a stage by true frames. */
-void world_begin(struct world *world, enum world_stage stage, bool payload_checked,
+void world_begin(struct world *world, enum world_stage stage, bool payload_checked, bool ring,
                  uint16_t incarnation);
 
 /* One step of the node. True: it wants another one at once. */

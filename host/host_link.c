@@ -27,12 +27,12 @@ int host_links_start(struct host_links *host, uv_loop_t *loop, const struct netw
                      const struct profile *profile, uint32_t patience_ms, const int *fds,
                      struct message *message)
 {
+    host->network = *network;
     host->config = (struct router_config){
         .id = ID_HOST,
         .links = host->links,
         .link_count = network_host_links(network),
-        .network = NETWORK_CUBE,
-        .dims = (uint8_t)network->dims,
+        .network = &host->network,
         .profile = *profile,
         .dead_after_ms = patience_ms,
         .peers = host->peers,

@@ -30,6 +30,7 @@ struct outbox_packet {
 
 struct host_links {
     struct router router;
+    struct network network;
     struct router_config config;
     void *router_memory;
     unsigned count;

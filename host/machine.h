@@ -16,15 +16,20 @@ enum {
 static const struct network_limits machine_limits = {.nodes = MACHINE_NODES_MAX,
                                                      .place = "on QEMU"};
 
-/* The numbers of a node's ports, the host link's included: some may have no link. */
-static inline unsigned machine_ports(const struct network *network, uint32_t node)
-{
-    return network->ports + (network_host_link_of(network, node) >= 0 ? 1u : 0u);
-}
-
 /* Whether a port of a node has a link. */
 static inline bool machine_has_link(const struct network *network, uint32_t node, unsigned port)
 {
     return port == network->ports ? network_host_link_of(network, node) >= 0
                                   : network_neighbour(network, node, port) != NETWORK_NO_NODE;
+}
+
+/* One more than the highest port of a node that has a link, the host link's included: what the node
+ * itself counts. Below it a path's end node has ports without a link. */
+static inline unsigned machine_ports(const struct network *network, uint32_t node)
+{
+    unsigned ports = network->ports + 1u;
+
+    while (ports > 0 && !machine_has_link(network, node, ports - 1))
+        ports--;
+    return ports;
 }

@@ -111,9 +111,10 @@ static void take_dead_link(struct mesh *mesh, const struct notice *notice)
     struct link_dead_body dead;
 
     if (link_dead_unpack(notice->body, notice->bytes, &dead)) {
+        const struct network *network = &mesh->options.network;
         mesh_link_died(mesh, notice->src,
-                       dead.port < mesh->options.network.ports
-                           ? notice->src ^ UINT32_C(1) << dead.port
+                       dead.port < network->ports
+                           ? network_neighbour(network, notice->src, dead.port)
                            : ID_HOST,
                        dead.reason);
     }

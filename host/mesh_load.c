@@ -173,7 +173,7 @@ static void send_offer(struct mesh *mesh, unsigned index)
                                .base = job->image.base,
                                .common_bytes = job->image.bytes,
                                .block_bytes = job->block_bytes,
-                               .dims = (uint8_t)__builtin_ctz(job->plan.messages[index].count),
+                               .count = job->plan.messages[index].count,
                                .run = (uint8_t)mesh->job_number,
                                .bss_end = job->image.bss_end};
     uint8_t body[OFFER_BYTES];

@@ -53,7 +53,11 @@ void options_reject(const char *format, ...)
 }
 
 static const struct argp_option network_option_list[] = {
-    {"mesh", 'm', "NETWORK", 0, "the network: cube:D, for example cube:4 (the default)", 0},
+    {"network", 'm', "NETWORK", 0,
+     "the network: cube:D, ring:N, mesh:AxB[x...] or torus:AxB[x...], for example torus:4x4 (the "
+     "default is cube:4)",
+     0},
+    {"mesh", 0, NULL, OPTION_ALIAS, NULL, 0},
     {"profile", KEY_PROFILE, "NAME", 0, "machine whose times are modelled: ipsc860 (default), unit",
      0},
     {"sigma", KEY_SIGMA, "FACTOR", 0, "start-up of host messages against the nodes' (default 1.5)",
@@ -282,9 +286,6 @@ int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_option
         return -1;
     }
     network_name(&options->network, options->network_name);
-    if (options->network.kind != NETWORK_CUBE) {
-        return message_set(message, "%s: only cubes boot", options->network_name);
-    }
     if (options_find_profile(arguments, &options->profile, message) != 0 ||
         launcher_check_descriptors(&options->network, message) != 0) {
         return -1;

@@ -21,6 +21,7 @@ struct download_costs sim_download_costs(const struct sim_options *options, uint
     return (struct download_costs){.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
                                    .beta_host_ns = profile->xi_ns * sigma / 1000 +
                                                    profile->tau_ns * sigma / 1000,
+                                   .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
                                    .tau_ns = profile->element_ns,
                                    .common_bytes = image_bytes,
                                    .block_bytes = BLOCK_BYTES};

@@ -268,7 +268,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_IMAGE:
         options->image_bytes = (uint32_t)parse_whole("--image", text, IMAGE_MIN, IMAGE_MAX);
         break;
-    case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, SIM_DIMS_MAX); break;
+    case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, NETWORK_HALVINGS_MAX); break;
     case KEY_JSON: arguments->json = text; break;
     case KEY_TRACE: arguments->trace = text; break;
     case KEY_THREADS:
@@ -403,24 +403,31 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
 {
     static const uint32_t sizes[] = {16, 100, 1000};
     struct sim_options *options = &arguments->options;
+    char why[SIM_WHY_MAX];
 
     if (options->scenario == SIM_SCENARIOS) {
         return message_set(message, "name a scenario, for example exchange: 'ecube sim --help' "
                                     "lists them");
     }
-    if (arguments->network.dims > sim_scenario_dims(options->scenario)) {
-        return message_set(
-            message,
-            "%s on %s: its schedule is proved up to cube:%u, and each dimension more "
-            "has four times the circuits: simulate at most cube:%u",
-            sim_scenario_name(options->scenario), arguments->network_name,
-            sim_scenario_dims(options->scenario), sim_scenario_dims(options->scenario));
+    if (!sim_scenario_fits(options->scenario, &arguments->network, why)) {
+        return message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
+                           arguments->network_name, why);
     }
     if (options->image_bytes == 0) {
         options->image_bytes = IMAGE_DEFAULT;
     } else if (options->scenario == SIM_LOAD) {
         return message_set(message, "--image %u: the sizes of the download are those of --bytes",
                            (unsigned)options->image_bytes);
+    }
+    bool alone = arguments->network.kind != NETWORK_CUBE && options->scenario != SIM_LOAD;
+    if (alone && options->size_count > 1) {
+        return message_set(message,
+                           "%s: one size of --bytes at a time, for between two programs meet at a "
+                           "barrier, which has a schedule for cubes only",
+                           arguments->network_name);
+    }
+    if (alone && options->size_count == 0) {
+        options->sizes[options->size_count++] = sizes[2];
     }
     if (options->size_count == 0 && options->scenario == SIM_BARRIER) {
         options->size_count = 1;
@@ -441,21 +448,18 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
 {
     struct sim_options *options = &arguments->options;
 
-    static const struct network_limits limits = {.nodes = UINT32_C(1) << SIM_DIMS_MAX,
+    static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX,
                                                  .place = "in the simulator"};
 
     if (!network_parse(&arguments->network, arguments->mesh.mesh, &limits, message->text)) {
         return -1;
     }
     network_name(&arguments->network, arguments->network_name);
-    if (arguments->network.kind != NETWORK_CUBE) {
-        return message_set(message, "%s: only cubes boot", arguments->network_name);
-    }
     if (options_find_profile(&arguments->mesh, &options->profile, message) != 0 ||
         finish_scenario(arguments, message) != 0) {
         return -1;
     }
-    options->dims = arguments->network.dims;
+    options->network = arguments->network;
     unsigned halvings = network_halvings(&arguments->network);
     if (arguments->x > (int)halvings) {
         return message_set(message, "--x %d: %s is halved %u times: x is from 0 to %u",

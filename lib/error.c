@@ -22,6 +22,7 @@ const char *ecube_error_text(int error)
     case ECUBE_E_VERSION: return "protocol versions differ";
     case ECUBE_E_TIMEOUT: return "timed out";
     case ECUBE_E_SYSCALL: return "no such system call";
+    case ECUBE_E_NETWORK: return "no schedule for this network";
     default: return "unknown status";
     }
 }

@@ -7,13 +7,13 @@ static uint32_t coordinate(const struct network *network, uint32_t node, unsigne
     return node / dim->stride % dim->size;
 }
 
-static bool size_fits(enum network_kind kind, uint32_t size, unsigned count)
+static bool count_fits(enum network_kind kind, unsigned count)
 {
     switch (kind) {
-    case NETWORK_CUBE: return size == 2;
-    case NETWORK_RING: return count == 1 && size > 0;
+    case NETWORK_CUBE: return count <= NETWORK_DIMS_MAX;
+    case NETWORK_RING: return count == 1;
     case NETWORK_MESH:
-    case NETWORK_TORUS: return size > 0;
+    case NETWORK_TORUS: return count > 0 && count <= NETWORK_SIZES_MAX;
     default: return false;
     }
 }
@@ -22,21 +22,22 @@ bool network_make(struct network *network, enum network_kind kind, const uint32_
                   unsigned count)
 {
     *network = (struct network){.kind = (uint8_t)kind, .nodes = 1};
-    if (count > NETWORK_DIMS_MAX || (count == 0 && kind != NETWORK_CUBE))
+    if (!count_fits(kind, count))
         return false;
     for (unsigned k = 0; k < count; k++) {
-        if (!size_fits(kind, size[k], count) || size[k] > NETWORK_NODES_MAX / network->nodes)
+        uint32_t nodes = kind == NETWORK_CUBE ? 2 : size[k];
+        if (nodes == 0 || nodes > NETWORK_NODES_MAX / network->nodes)
             return false;
         struct network_dimension *dim = &network->dim[network->dims++];
-        dim->size = size[k];
+        dim->size = nodes;
         dim->stride = network->nodes;
         dim->port = network->ports;
-        dim->ports = size[k] > 2 ? 2 : (uint8_t)(size[k] - 1);
-        dim->wraps = size[k] > 2 && kind != NETWORK_MESH;
+        dim->ports = nodes > 2 ? 2 : (uint8_t)(nodes - 1);
+        dim->wraps = nodes > 2 && kind != NETWORK_MESH;
         network->ports = (uint8_t)(network->ports + dim->ports);
-        network->nodes *= size[k];
+        network->nodes *= nodes;
     }
-    return network->ports <= NETWORK_PORTS_MAX;
+    return true;
 }
 
 unsigned network_port_dimension(const struct network *network, unsigned port)
@@ -280,6 +281,22 @@ bool network_is_block(const struct network *network, uint32_t root, uint32_t cou
 
     return count % dim->stride == 0 && root % dim->stride == 0 &&
            root / dim->stride % dim->size + count / dim->stride <= dim->size;
+}
+
+uint32_t network_block_of(const struct network *network, uint32_t root)
+{
+    uint32_t first = 0, count = network->nodes;
+
+    while (first != root) {
+        uint32_t half = network_half(network, count);
+        if (root < first + half) {
+            count = half;
+        } else {
+            first += half;
+            count -= half;
+        }
+    }
+    return count;
 }
 
 unsigned network_halvings(const struct network *network)

@@ -29,6 +29,9 @@
 
 enum {
     NETWORK_DIMS_MAX = 16,
+    NETWORK_SIZES_MAX = 8, /* dimensions of a network that is no cube */
+    NETWORK_HALVINGS_MAX =
+        24,                 /* each dimension of 2^k + 1 nodes and more takes one more than bits */
     NETWORK_PORTS_MAX = 16, /* of a node, the host's not counted */
     NETWORK_NODES_MAX = 65536,
     NETWORK_NO_PORT = 30
@@ -55,8 +58,8 @@ struct network {
 };
 
 /* Makes a network of `count` sizes, size[0] that of dimension 0. False when it is none: sizes that
- * are not the kind's, or more nodes, dimensions or ports than there may be. A cube wants sizes of
- * 2, a ring one size. */
+ * are not the kind's, or more nodes, dimensions or ports than there may be. A cube wants a count
+ * alone, a ring one size. */
 bool network_make(struct network *network, enum network_kind kind, const uint32_t *size,
                   unsigned count);
 
@@ -128,5 +131,7 @@ uint32_t network_host_root(const struct network *network, uint32_t node);
 /* How far behind its root the second half of a block of `count` ranks begins; count > 1. */
 uint32_t network_half(const struct network *network, uint32_t count);
 bool network_is_block(const struct network *network, uint32_t root, uint32_t count);
+/* The ranks of the largest block that has `root`. */
+uint32_t network_block_of(const struct network *network, uint32_t root);
 /* How many halvings leave single nodes. */
 unsigned network_halvings(const struct network *network);

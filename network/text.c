@@ -48,7 +48,7 @@ static const char *read_number(const char *text, uint32_t *value)
 static bool parse_cube(struct network *network, const char *text, const char *digits,
                        const struct network_limits *limits, char error[NETWORK_ERROR_MAX])
 {
-    uint32_t dims, sizes[NETWORK_DIMS_MAX];
+    uint32_t dims;
     const char *rest = read_number(digits, &dims);
     unsigned most = 31 - (unsigned)__builtin_clz(limits->nodes);
 
@@ -57,15 +57,13 @@ static bool parse_cube(struct network *network, const char *text, const char *di
                         "'%.*s': the dimension of a cube is a number from 0 to %u %s, for example "
                         "cube:4",
                         SHOWN, text, most, limits->place);
-    for (unsigned k = 0; k < dims; k++)
-        sizes[k] = 2;
-    return network_make(network, NETWORK_CUBE, sizes, dims);
+    return network_make(network, NETWORK_CUBE, NULL, dims);
 }
 
 /* Reads numbers joined by x; how many there are, or -1. */
-static int read_sizes(const char *text, uint32_t sizes[NETWORK_DIMS_MAX])
+static int read_sizes(const char *text, uint32_t sizes[NETWORK_SIZES_MAX])
 {
-    for (int count = 0; count < NETWORK_DIMS_MAX; text++) {
+    for (int count = 0; count < NETWORK_SIZES_MAX; text++) {
         text = read_number(text, &sizes[count]);
         if (!text || sizes[count++] == 0 || (*text && *text != 'x'))
             return -1;
@@ -79,34 +77,28 @@ static bool check_limits(const uint32_t *sizes, int count, const char *text,
                          const struct network_limits *limits, char error[NETWORK_ERROR_MAX])
 {
     uint64_t nodes = 1;
-    unsigned ports = 0;
 
-    for (int i = 0; i < count && nodes <= UINT32_MAX; i++) {
+    for (int i = 0; i < count && nodes <= UINT32_MAX; i++)
         nodes *= sizes[i];
-        ports += sizes[i] > 2 ? 2 : sizes[i] - 1;
-    }
-    if (nodes > limits->nodes)
-        return complain(error, "'%.*s' has %s%llu nodes: at most %u are possible %s", SHOWN, text,
-                        nodes > UINT32_MAX ? "more than " : "",
-                        (unsigned long long)(nodes > UINT32_MAX ? UINT32_MAX : nodes),
-                        (unsigned)limits->nodes, limits->place);
-    if (ports > NETWORK_PORTS_MAX)
-        return complain(error, "'%.*s' needs %u links at a node: at most %u are possible", SHOWN,
-                        text, ports, (unsigned)NETWORK_PORTS_MAX);
-    return true;
+    if (nodes <= limits->nodes)
+        return true;
+    return complain(error, "'%.*s' has %s%llu nodes: at most %u are possible %s", SHOWN, text,
+                    nodes > UINT32_MAX ? "more than " : "",
+                    (unsigned long long)(nodes > UINT32_MAX ? UINT32_MAX : nodes),
+                    (unsigned)limits->nodes, limits->place);
 }
 
 static bool parse_sizes(struct network *network, const char *text, const struct form *form,
                         const struct network_limits *limits, char error[NETWORK_ERROR_MAX])
 {
-    uint32_t sizes[NETWORK_DIMS_MAX], reversed[NETWORK_DIMS_MAX];
+    uint32_t sizes[NETWORK_SIZES_MAX], reversed[NETWORK_SIZES_MAX];
     const char *numbers = text + strlen(form->prefix);
     int count = read_sizes(numbers, sizes);
 
     if (count < 0 || (form->kind == NETWORK_RING && count > 1))
         return complain(error, "'%.*s': %s from 1 to %u, for example %s", SHOWN, text,
                         form->kind == NETWORK_RING ? "a ring has one size, a number"
-                                                   : "sizes are 2 to 16 numbers joined by x, each",
+                                                   : "sizes are 2 to 8 numbers joined by x, each",
                         (unsigned)limits->nodes, form->example);
     if (form->kind != NETWORK_RING && count == 1)
         return complain(error, "'%.*s' has one size: is ring:%u or %s1x%u meant?", SHOWN, text,

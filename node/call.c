@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "network/network.h"
 #include "node/state.h"
 #include "router/router.h"
 #include "router/state.h"
@@ -94,17 +95,17 @@ static int call_info(struct node *node, const uint32_t arguments[4])
 
     if (!info)
         return E_FAULT;
-    *info = (struct ecube_abi_info){.rank = router->id,
-                                    .size = 1u << router->dims,
-                                    .dims = router->dims,
-                                    .heap_start = (node->load.bss_end + 15u) & ~15u,
-                                    .heap_end =
-                                        node->config.program_address + node->config.program_bytes,
-                                    .xi_ns = router->profile.xi_ns,
-                                    .tau_ns = router->profile.tau_ns,
-                                    .element_ns = router->profile.element_ns,
-                                    .sigma_permille = router->profile.sigma_permille,
-                                    .all_port = router->profile.all_port};
+    *info = (struct ecube_abi_info){
+        .rank = router->id,
+        .size = router->network.nodes,
+        .dims = router->network.kind == NETWORK_CUBE ? router->network.dims : (uint32_t)E_NETWORK,
+        .heap_start = (node->load.bss_end + 15u) & ~15u,
+        .heap_end = node->config.program_address + node->config.program_bytes,
+        .xi_ns = router->profile.xi_ns,
+        .tau_ns = router->profile.tau_ns,
+        .element_ns = router->profile.element_ns,
+        .sigma_permille = router->profile.sigma_permille,
+        .all_port = router->profile.all_port};
     return E_OK;
 }
 

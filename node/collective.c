@@ -25,6 +25,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
 #include "node/state.h"
 #include "router/circuit.h"
 #include "router/notice.h"
@@ -32,12 +33,18 @@
 
 enum { RECEIVES_AHEAD = 3 };
 
+/* Whom a node tells in a round of the entry: its neighbour in that dimension. */
+uint32_t entry_partner(const struct node *node, unsigned round)
+{
+    return network_neighbour(&node->router.network, node->router.id, round);
+}
+
 static int send_enter(struct node *node, const struct enter_body *enter)
 {
     uint8_t body[ENTER_BYTES];
 
     enter_pack(body, enter);
-    return router_send(&node->router, PACKET_ENTER, node->router.id ^ 1u << enter->round, body,
+    return router_send(&node->router, PACKET_ENTER, entry_partner(node, enter->round), body,
                        sizeof body);
 }
 
@@ -104,8 +111,10 @@ static void begin_next(struct node *node)
 static int check_arguments(const struct node *node, const struct ecube_abi_collective *arguments)
 {
     struct walk walk;
-    uint32_t dims = node->router.dims;
+    uint32_t dims = node->router.network.dims;
 
+    if (node->router.network.kind != NETWORK_CUBE)
+        return E_NETWORK;
     if (!walk_possible(arguments->operation, dims, arguments->root, arguments->block_bytes))
         return E_ARGUMENT;
     walk_begin(&walk, arguments->operation, dims, node->router.id, arguments->root,
@@ -165,7 +174,7 @@ static int merge(struct node *node, const struct enter_body *heard)
             mine->status = heard->status;
     } else if (heard->operation != mine->operation || heard->bytes != mine->bytes ||
                heard->root != mine->root) {
-        if (tell_disagreement(node, node->router.id ^ 1u << c->round, heard) != E_OK)
+        if (tell_disagreement(node, entry_partner(node, c->round), heard) != E_OK)
             return E_FULL;
         mine->status = E_MISMATCH;
     }
@@ -177,7 +186,7 @@ static void pump_entry(struct node *node)
 {
     struct collective *c = &node->collective;
 
-    while (c->round < node->router.dims) {
+    while (c->round < node->router.network.dims) {
         const struct enter_body *heard = &c->heard[c->epoch & 1][c->round];
         uint16_t *here = &c->heard_here[c->epoch & 1], bit = (uint16_t)(1u << c->round);
         if (!c->round_sent) {
@@ -201,8 +210,8 @@ static void pump_entry(struct node *node)
         finish(node, status);
         return;
     }
-    c->steps = walk_steps(c->arguments.operation, node->router.dims);
-    walk_begin(&c->walk, c->arguments.operation, node->router.dims, node->router.id,
+    c->steps = walk_steps(c->arguments.operation, node->router.network.dims);
+    walk_begin(&c->walk, c->arguments.operation, node->router.network.dims, node->router.id,
                c->arguments.root, c->arguments.block_bytes);
     c->walking = true;
 }
@@ -221,8 +230,9 @@ void collective_packet(struct node *node, const struct notice *notice)
 {
     struct enter_body enter;
 
-    if (!enter_unpack(notice->body, notice->bytes, &enter) || enter.round >= node->router.dims ||
-        notice->src != (node->router.id ^ 1u << enter.round))
+    if (!enter_unpack(notice->body, notice->bytes, &enter) ||
+        node->router.network.kind != NETWORK_CUBE || enter.round >= node->router.network.dims ||
+        notice->src != entry_partner(node, enter.round))
         return;
     /* A neighbour may be one collective ahead before this one's answer has been read: two places.
      */
@@ -237,7 +247,7 @@ void collective_gone(struct node *node)
     struct collective *c = &node->collective;
 
     c->gone_owed = false;
-    for (unsigned i = 0; i < 2 * node->router.dims; i++) {
+    for (unsigned i = 0; i < 2 * node->router.network.dims; i++) {
         unsigned round = i / 2, bit = 1u << round;
         const struct enter_body *heard = &c->heard[i % 2][round];
         struct enter_body gone = {.epoch = heard->epoch,

@@ -1,16 +1,17 @@
 /*
- * load.c - a download: take the data of a subcube, keep the own part, scatter the rest.
+ * load.c - a download: take the data of a range of ranks, keep the own part, scatter the rest.
  *
- * The message to the root of a subcube of dimension t holds the private blocks of its 2^t nodes in
- * rank order, then the common part. It is received so that the common part lies where it belongs
- * and the blocks end there:
+ * The message to the root of a range holds the private blocks of its nodes in rank order, then the
+ * common part. It is received so that the common part lies where it belongs and the blocks end
+ * there:
  *
- *     ... | block 0 | block 1 | ... | block 2^t - 1 | common part ...
- *                                                   ^ image_address
+ *     ... | block 0 | block 1 | ... | block count - 1 | common part ...
+ *                                                     ^ image_address
  *
- * For s = t-1 ... 0 the node then sends to its neighbour in dimension s the blocks 2^s ...
- * 2^(s+1)-1 and the common part, straight from where they lie. Its own block is the first. Last, it
- * hashes what it holds and sends a receipt.
+ * As long as it has more than its own, the node sends the second half of what it has left
+ * (network.h: halving) and the common part to the node where that half begins, straight from where
+ * they lie. On a cube that is its neighbour in dimension t-1, ..., 0. Last, it hashes what it holds
+ * and sends a receipt.
  *
  * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *         nodes, section III
@@ -20,14 +21,15 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
 #include "node/state.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
 
-static uint32_t blocks_bytes(const struct load *load, unsigned dims)
+static uint32_t blocks_bytes(const struct load *load, uint32_t count)
 {
-    return load->block_bytes << dims;
+    return load->block_bytes * count;
 }
 
 static uint8_t *image(const struct node *node)
@@ -56,14 +58,14 @@ static bool has_room(const struct node *node, const struct offer_body *offer)
     const struct node_config *config = &node->config;
     uint32_t base = offer->base, end = config->program_address + config->program_bytes;
 
-    return base == config->image_address && offer->dims <= node->router.dims &&
+    return base == config->image_address &&
+           network_is_block(&node->router.network, node->router.id, offer->count) &&
            offer->common_bytes > 0 && offer->common_bytes <= end - config->image_address &&
            offer->bss_end >= base + offer->common_bytes && offer->bss_end <= end &&
            offer->entry >= base && offer->entry < base + offer->common_bytes &&
            offer->block_bytes >= BLOCK_HEADER_BYTES && offer->block_bytes <= 1u << 20 &&
-           (uint64_t)offer->block_bytes << offer->dims <=
-               config->image_address - config->blocks_address &&
-           (node->router.id & ((1u << offer->dims) - 1)) == 0;
+           (uint64_t)offer->block_bytes * offer->count <=
+               config->image_address - config->blocks_address;
 }
 
 /* Answers an offer at once, or not at all: it is repeated until it has been answered. */
@@ -130,7 +132,7 @@ void load_offer(struct node *node, const struct notice *notice)
                           .entry = offer.entry,
                           .common_bytes = offer.common_bytes,
                           .block_bytes = offer.block_bytes,
-                          .dims = offer.dims,
+                          .count = offer.count,
                           .run = offer.run,
                           .bss_end = offer.bss_end};
     if (!has_room(node, &offer)) {
@@ -155,7 +157,7 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
     struct load *load = &node->load;
     bool receiving =
         load->state == LOAD_RECEIVING && !load->opened; /* only then is what it says possible */
-    uint32_t blocks = receiving ? blocks_bytes(load, load->dims) : 0;
+    uint32_t blocks = receiving ? blocks_bytes(load, load->count) : 0;
 
     if (!receiving || open_match(packet) != load->want || packet_src(packet) != load->from ||
         open_flags(packet) & OPEN_INLINE || open_length(packet) != blocks + load->common_bytes) {
@@ -169,9 +171,15 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
     load->clock_ns = router_accept(&node->router, port, &sink);
 }
 
-static uint32_t child_rank(const struct node *node)
+/* How many of the nodes that are left this one keeps when it serves its next child. */
+static uint32_t kept(const struct node *node)
 {
-    return node->router.id | 1u << (node->load.next - 1);
+    return network_half(&node->router.network, node->load.left);
+}
+
+uint32_t load_child(const struct node *node)
+{
+    return node->router.id + kept(node);
 }
 
 static void send_offer(struct node *node)
@@ -182,7 +190,7 @@ static void send_offer(struct node *node)
                                .base = node->config.image_address,
                                .common_bytes = load->common_bytes,
                                .block_bytes = load->block_bytes,
-                               .dims = (uint8_t)(load->next - 1),
+                               .count = load->left - kept(node),
                                .run = load->run,
                                .bss_end = load->bss_end};
     uint8_t body[OFFER_BYTES];
@@ -192,7 +200,7 @@ static void send_offer(struct node *node)
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
     offer_pack(body, &offer);
-    if (router_send(&node->router, PACKET_OFFER, child_rank(node), body, sizeof body) != E_OK)
+    if (router_send(&node->router, PACKET_OFFER, load_child(node), body, sizeof body) != E_OK)
         return;
     load->child = CHILD_ASKED;
 }
@@ -200,15 +208,14 @@ static void send_offer(struct node *node)
 static void open_child(struct node *node)
 {
     struct load *load = &node->load;
-    unsigned s = load->next - 1u;
-    uint32_t half = blocks_bytes(load, s);
+    uint32_t half = kept(node);
     struct circuit_source source = {
-        .dst = child_rank(node),
+        .dst = load_child(node),
         .match = load->child_match,
         .flags = OPEN_IMAGE,
         .issue_ns = load->clock_ns,
-        .data = {image(node) - blocks_bytes(load, load->dims) + half, image(node)},
-        .bytes = {half, load->common_bytes},
+        .data = {image(node) - blocks_bytes(load, load->count - half), image(node)},
+        .bytes = {blocks_bytes(load, load->left - half), load->common_bytes},
         .token = token_make(TOKEN_IMAGE, load->number, 1)};
     int status = router_open(&node->router, &source);
 
@@ -225,7 +232,7 @@ void load_answer(struct node *node, const struct answer *answer)
     struct load *load = &node->load;
 
     if (load->state != LOAD_SENDING || load->child != CHILD_ASKED || answer->want != load->want ||
-        answer->src != child_rank(node))
+        answer->src != load_child(node))
         return;
     if (answer->kind == PACKET_READY) {
         load->child_match = answer->match;
@@ -234,7 +241,7 @@ void load_answer(struct node *node, const struct answer *answer)
         load->child = CHILD_ASK;
         load->again_us = node->router.now_us + LATER_US;
     } else if (answer->kind == PACKET_GONE) {
-        load->next--; /* the host hears from the child itself why it took nothing */
+        load->left = kept(node); /* the host hears from the child itself why it took nothing */
         load->child = CHILD_ASK;
     }
 }
@@ -252,13 +259,13 @@ void load_notice(struct node *node, const struct notice *notice)
             break;
         }
         enter(node, LOAD_SENDING);
-        load->next = load->dims;
+        load->left = load->count;
         load->child = CHILD_ASK;
         load->again_us = 0;
         break;
     case NOTICE_ACCEPTED:
         load->clock_ns = notice->done_ns;
-        load->next--;
+        load->left = kept(node);
         load->child = CHILD_ASK;
         load->again_us = 0;
         break;
@@ -281,7 +288,7 @@ static void hash_slice(struct node *node)
     struct load *load = &node->load;
     uint32_t total = load->block_bytes + load->common_bytes;
     bool in_block = load->hashed < load->block_bytes;
-    const uint8_t *from = in_block ? image(node) - blocks_bytes(load, load->dims) + load->hashed
+    const uint8_t *from = in_block ? image(node) - blocks_bytes(load, load->count) + load->hashed
                                    : image(node) + (load->hashed - load->block_bytes);
     uint32_t left = (in_block ? load->block_bytes : total) - load->hashed;
     uint32_t bytes = left < HASH_SLICE_BYTES ? left : HASH_SLICE_BYTES;
@@ -314,7 +321,7 @@ bool load_pump(struct node *node, uint64_t now_us)
     struct load *load = &node->load;
 
     if (load->state == LOAD_SENDING) {
-        if (load->next == 0) {
+        if (load->left == 1) {
             if (load->sends_pending)
                 return false;
             sha256_begin(&load->sha);
@@ -338,7 +345,7 @@ uint64_t load_deadline(const struct node *node)
 {
     const struct load *load = &node->load;
 
-    if (node->load_due && load->state == LOAD_SENDING && load->next &&
+    if (node->load_due && load->state == LOAD_SENDING && load->left > 1 &&
         (load->child == CHILD_ASK || load->child == CHILD_ASKED) &&
         load->again_us > node->router.now_us)
         return load->again_us;

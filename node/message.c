@@ -17,10 +17,17 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
 #include "node/state.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
+
+enum {
+    SPREAD_FACTOR = 0x1e3779b1,
+    SPREAD_SHIFT = 22,  /* leaves 10 bits: up to 1 ms, doubled as often as LATER_US */
+    LATER_DOUBLINGS = 8 /* to half a second */
+};
 
 void message_reset(struct node *node)
 {
@@ -46,7 +53,7 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
                        enum request_kind kind, struct request **made)
 {
     bool any = kind == REQUEST_RECEIVE;
-    uint32_t size = 1u << node->router.dims;
+    uint32_t size = node->router.network.nodes;
     uint8_t *data = message->bytes ? program_memory(node, message->data, message->bytes) : NULL;
 
     if (message->bytes && !data)
@@ -147,13 +154,29 @@ void message_answer(struct node *node, const struct answer *answer)
     }
 }
 
+/* How long a message waits that a hop has refused: longer each time, or on a long ring most links
+ * would be held by circuits that are refused at last. From the second time on it is another time on
+ * each node and each time, for those that have refused each other would come together again. */
+static uint32_t later_us(const struct node *node, struct request *request)
+{
+    uint32_t tries = request->refusals;
+
+    if (tries < LATER_DOUBLINGS)
+        request->refusals++;
+    if (tries == 0)
+        return LATER_US;
+    uint32_t draw = (node->router.id + 1 + node->router.stamp) * SPREAD_FACTOR >> SPREAD_SHIFT;
+    return ((uint32_t)LATER_US << tries) / 2 + (draw << tries);
+}
+
 static void refused(struct node *node, struct request *request, int status)
 {
     if (status == E_FULL) {
         request->announce = true;
         request->state = STATE_QUEUED;
     } else if (status == E_REFUSED || status == E_BUSY) {
-        uint32_t wait_us = status == E_BUSY ? (uint32_t)SOON_US << request->early : LATER_US;
+        uint32_t wait_us =
+            status == E_BUSY ? (uint32_t)SOON_US << request->early : later_us(node, request);
         request->state = request->match ? STATE_READY : STATE_QUEUED;
         request->again_us = node->router.now_us + wait_us;
         if (status == E_BUSY && request->early < SOON_DOUBLINGS)

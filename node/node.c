@@ -229,7 +229,7 @@ bool node_take_start(struct node *node, struct node_start *start)
     *start =
         (struct node_start){.entry = load->entry,
                             .stack_top = node->config.blocks_address,
-                            .block = node->config.image_address - (load->block_bytes << load->dims),
+                            .block = node->config.image_address - (load->block_bytes * load->count),
                             .block_bytes = load->block_bytes};
     return true;
 }

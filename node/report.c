@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "network/network.h"
 #include "node/state.h"
 #include "router/channel_state.h"
 #include "router/notice.h"
@@ -36,6 +37,8 @@ static bool links_complete(const struct node *node)
     for (unsigned p = 0; p < node->router.port_count; p++) {
         uint32_t peer;
         uint8_t peer_port;
+        if (!router_has_link(&node->router, p))
+            continue;
         if (router_port_state(&node->router, p, &peer, &peer_port) != LINK_UP || peer == ID_UNKNOWN)
             return false;
     }
@@ -48,7 +51,8 @@ static bool links_settled(const struct node *node)
     for (unsigned p = 0; p < node->router.port_count; p++) {
         uint32_t peer;
         uint8_t peer_port, state = router_port_state(&node->router, p, &peer, &peer_port);
-        if (peer == ID_UNKNOWN || (state != LINK_UP && state != LINK_CROSSED))
+        if (router_has_link(&node->router, p) &&
+            (peer == ID_UNKNOWN || (state != LINK_UP && state != LINK_CROSSED)))
             return false;
     }
     return true;
@@ -153,7 +157,7 @@ static void say_collective(const struct node *node, struct state_body *state)
     state->operation = (uint8_t)c->arguments.operation;
     state->collective_bytes = c->arguments.block_bytes;
     state->root = c->arguments.root;
-    state->partner = c->walking ? c->step.peer : node->router.id ^ 1u << c->round;
+    state->partner = c->walking ? c->step.peer : entry_partner(node, c->round);
     if (c->walking) {
         state->step = (uint16_t)(c->step.step + 1);
         state->steps = (uint16_t)c->steps;

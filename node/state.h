@@ -58,7 +58,8 @@ struct request {
     uint8_t state;      /* enum request_state */
     uint8_t generation; /* tells this use of the entry from earlier ones */
     bool announce;      /* send: do not try the receiver's pool again */
-    uint8_t early;      /* send: how often a hop was still busy with a collective */
+    uint8_t early;      /* send: how often a hop was still busy with a collective, */
+    uint8_t refusals;   /* and how often it met a busy link that it may not wait for */
     bool accepted, sent;
     uint8_t tested;    /* struct node's `finished` when a test last said "not yet" */
     int32_t peer, tag; /* as the program gave them */
@@ -114,12 +115,12 @@ enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
 struct load {
     uint8_t state;  /* enum load_state */
     uint8_t child;  /* enum child_state of the node that is served now */
-    uint8_t dims;   /* subcube that came to this node */
-    uint8_t next;   /* children at dimensions below this are still to be served */
     uint8_t number; /* of this download, counted: its circuits' tokens carry it */
     uint8_t run;    /* ... as the host counts: the same on all nodes */
     bool opened;    /* its circuit has been accepted */
     uint32_t from, want;
+    uint32_t count; /* nodes of the block of ranks that came here, this one first */
+    uint32_t left;  /* those of them, this one first, that no child has been given */
     uint32_t entry, common_bytes, block_bytes, bss_end;
     uint32_t child_match;
     unsigned sends_pending;
@@ -153,7 +154,6 @@ struct node {
     uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
     struct collective collective;
     uint64_t clock_ns; /* the program's model clock */
-    uint64_t identity_us;
     struct load load;
     int32_t exit_status;
     uint32_t stamp;
@@ -167,8 +167,9 @@ struct node {
 
     struct node_config config;
     uint32_t dropped_requests;
-    uint32_t progress; /* of COUNTER_PROGRESS, beside the router's */
-    uint8_t finished;  /* requests so far, and one: a new request has not been tested since */
+    uint32_t progress;    /* of COUNTER_PROGRESS, beside the router's */
+    uint8_t finished;     /* requests so far, and one: a new request has not been tested since */
+    uint64_t identity_us; /* when it has learnt its number */
     uint64_t tested_us, rest_us;     /* the last test that said "not yet"; until when one rests */
     uint32_t program_pc, program_lr; /* when it was last interrupted; 0: it was not yet */
     uint32_t console_sent, console_taken; /* bytes of the program's text, by it and by its reader */
@@ -254,6 +255,8 @@ unsigned match_announced(struct node *node);
 bool match_say_gone(struct node *node);
 void match_open(struct node *node, unsigned port, const uint8_t *packet);
 
+/* The neighbour that takes part in a round of the entry. */
+uint32_t entry_partner(const struct node *node, unsigned round);
 int collective_start(struct node *node, const struct ecube_abi_collective *arguments);
 void collective_packet(struct node *node, const struct notice *notice);
 void collective_notice(struct node *node, const struct notice *notice);
@@ -268,6 +271,8 @@ static inline bool collective_active(const struct node *node)
     return node->collective.request != ECUBE_REQUESTS_MAX;
 }
 
+/* The node that is given the next half, while more than this one is left. */
+uint32_t load_child(const struct node *node);
 void load_offer(struct node *node, const struct notice *notice);
 void load_answer(struct node *node, const struct answer *answer);
 void load_open(struct node *node, unsigned port, const uint8_t *packet);

@@ -60,9 +60,11 @@ uint32_t channel_data_credit(const struct channel *channel)
     return left > 0 ? (uint32_t)left : 0;
 }
 
-bool channel_control_credit(const struct channel *channel)
+uint32_t channel_control_credit(const struct channel *channel)
 {
-    return (int16_t)(channel->control_limit - channel->control_sent) > 0;
+    int16_t left = (int16_t)(channel->control_limit - channel->control_sent);
+
+    return left > 0 ? (uint32_t)left : 0;
 }
 
 void channel_short(struct channel *channel, uint64_t now_us)

@@ -30,12 +30,23 @@ enum {
 
 _Static_assert(HELD_MAX < (int)LINK_BUFFERS_MAX, "a buffer is left to receive into");
 
+/* Whether the sender is to be told now how many packets have been consumed: when it may go on with
+ * half a window at once. In a ring also when by what it knows fewer than two may go, for there the
+ * last free place must not be one that nobody knows of (rule 6 of README.md). */
+static bool control_owed(const struct channel *channel)
+{
+    uint16_t known = (uint16_t)(channel->control_received - channel->control_told);
+
+    return (uint16_t)(channel->control_consumed - channel->control_told) >= CONTROL_WINDOW / 2 ||
+           (channel->in_ring && known > CONTROL_WINDOW - 2);
+}
+
 void channel_release(struct channel *channel, uint16_t buffer, enum credit credit, uint32_t bytes)
 {
     channel_drop(channel, buffer);
     if (credit == CREDIT_CONTROL) {
         channel->control_consumed++;
-        if ((uint16_t)(channel->control_consumed - channel->control_told) >= CONTROL_WINDOW / 2)
+        if (control_owed(channel))
             channel_acknowledge(channel);
     } else if (credit == CREDIT_DATA) {
         channel->data_consumed += bytes;

@@ -20,9 +20,9 @@
 /* True when a frame of so many segments can be queued now. */
 bool channel_room(const struct channel *channel, unsigned segments);
 
-/* Data bytes, and whether a routed packet, may go now by the neighbour's credits. */
+/* How many data bytes, and how many routed packets, may go now by the neighbour's credits. */
 uint32_t channel_data_credit(const struct channel *channel);
-bool channel_control_credit(const struct channel *channel);
+uint32_t channel_control_credit(const struct channel *channel);
 
 /* Something waits for credit: a lossy link asks for it when none comes. */
 void channel_short(struct channel *channel, uint64_t now_us);

@@ -73,6 +73,7 @@ struct channel {
     uint8_t told_heard;    /* what the last HELLO said */
     bool peer_known;       /* peer.id is */
     bool resent; /* a second copy of something has gone: ask the link before memory is given back */
+    bool in_ring; /* this link: packets may go in circles over it */
     bool kick_due;
     bool chunk_held;
     bool hunting;  /* looking for the next good header */

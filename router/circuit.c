@@ -55,13 +55,13 @@ static unsigned unanswered(struct port *in)
 }
 
 /* Whether a neighbour may send this OPEN now. */
-static bool may_come(struct port *in, const struct arrival *arrival)
+static bool may_come(const struct router *router, struct port *in, const struct arrival *arrival)
 {
     const uint8_t *packet = arrival->packet;
     unsigned before = unanswered(in);
 
     if (!open_possible(packet, arrival->bytes) || in->circuit_count == CIRCUITS_MAX ||
-        packet_hops(packet) >= PACKET_HOPS_MAX)
+        packet_hops(packet) >= router->hops_max)
         return false;
     return before == 0 || (before < CIRCUITS_MAX && circuit_chains(open_flags(packet)) &&
                            circuit_chains(in->open_flags) && packet_dst(packet) == in->open_dst);
@@ -128,7 +128,7 @@ bool circuit_take(struct router *router, unsigned port, const struct arrival *ar
 
     if (packet_kind(packet) != PACKET_OPEN)
         return take_answer(router, port, arrival);
-    if (!may_come(in, arrival))
+    if (!may_come(router, in, arrival))
         return false;
     unsigned out = circuit_next_hop(router, packet);
     in->open_flags = open_flags(packet);

@@ -3,23 +3,32 @@
  *
  * The host tells each node with a host link its number, the network, the costs of its machine, and
  * after which silence a link is dead. A node that knows its number says all that in its HELLOs, and
- * a neighbour at port p of node x is node x xor 2^p, if its cable ends at the same port.
+ * the network says who its neighbour is at each port, and at which port the cable must end there.
  */
-#include "router/channel.h"
 #include "network/network.h"
+#include "router/channel.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
 #include "router/notice.h"
 #include "router/state.h"
 
-static void learn(struct router *router, const struct hello *hello, uint32_t id)
+/* The network that a HELLO names; false: there is no such network. */
+static bool network_of(const struct hello *hello, struct network *network)
 {
-    if (hello->network != NETWORK_CUBE || hello->dims > NETWORK_DIMS_MAX ||
-        id >> hello->dims != 0 || hello->dead_after_ms < DEAD_AFTER_MS_MIN)
+    uint32_t sizes[HELLO_SIZES_MAX];
+
+    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++)
+        sizes[k] = hello->last[k] + 1u;
+    return network_make(network, (enum network_kind)hello->network, sizes, hello->dims);
+}
+
+static void learn(struct router *router, const struct hello *hello, const struct network *network,
+                  uint32_t id)
+{
+    if (id >= network->nodes || hello->dead_after_ms < DEAD_AFTER_MS_MIN)
         return;
     router->id = id;
-    router->network = hello->network;
-    router->dims = hello->dims;
+    router_set_network(router, network);
     router->profile = (struct profile){.xi_ns = hello->xi_ns,
                                        .tau_ns = hello->tau_ns,
                                        .element_ns = hello->element_ns,
@@ -35,20 +44,22 @@ static void learn(struct router *router, const struct hello *hello, uint32_t id)
 }
 
 /* What the other end's number makes of ours; ID_UNKNOWN when the cable is not where it belongs. */
-static uint32_t implied_id(unsigned port, const struct hello *hello)
+static uint32_t implied_id(const struct network *network, unsigned port, const struct hello *hello)
 {
     if (hello->role == ROLE_HOST)
         return hello->peer_id;
-    if (hello->port != port || port >= hello->dims)
+    if (hello->id >= network->nodes || hello->port >= network->ports ||
+        network_far_port(network, hello->port) != port)
         return ID_UNKNOWN;
-    return hello->id ^ 1u << port;
+    uint32_t id = network_neighbour(network, hello->id, hello->port);
+    return id == NETWORK_NO_NODE ? ID_UNKNOWN : id;
 }
 
 /* Whether a neighbour may have given us that number: the host link shows which are not ours, should
  * the cable be crossed. */
-static bool fits(const struct router *router, const struct hello *hello, uint32_t id)
+static bool fits(const struct router *router, const struct network *network, uint32_t id)
 {
-    return (router->port_count > hello->dims) == ((id & (id - 1)) == 0);
+    return (router->port_count > network->ports) == (network_host_link_of(network, id) >= 0);
 }
 
 /* A link whose other end says what cannot be so is not used. */
@@ -61,7 +72,7 @@ static void judge(struct router *router, unsigned port)
         return;
     if (hello->role == ROLE_NODE && hello->id == ID_UNKNOWN)
         return;
-    if (implied_id(port, hello) != router->id)
+    if (implied_id(&router->network, port, hello) != router->id)
         channel->state = LINK_CROSSED;
 }
 
@@ -80,11 +91,14 @@ void identity_take(struct router *router, unsigned port)
             channel->state = LINK_CROSSED;
         return;
     }
-    bool told = hello->role == ROLE_HOST || hello->id != ID_UNKNOWN;
-    uint32_t id = told ? implied_id(port, hello) : ID_UNKNOWN;
-    if (id != ID_UNKNOWN && id != router->id &&
-        (hello->role == ROLE_HOST || (router->id == ID_UNKNOWN && fits(router, hello, id))))
-        learn(router, hello, id);
+    bool told = hello->role == ROLE_HOST || (hello->id != ID_UNKNOWN && router->id == ID_UNKNOWN);
+    struct network network;
+    if (told && network_of(hello, &network)) {
+        uint32_t id = implied_id(&network, port, hello);
+        if (id != ID_UNKNOWN && id != router->id &&
+            (hello->role == ROLE_HOST || fits(router, &network, id)))
+            learn(router, hello, &network, id);
+    }
     for (unsigned p = 0; p < router->port_count && router->id != ID_UNKNOWN; p++)
         judge(router, p);
 }
@@ -97,8 +111,8 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .role = router->role,
                             .port = (uint8_t)port,
                             .id = router->id,
-                            .network = router->network,
-                            .dims = router->dims,
+                            .network = router->network.kind,
+                            .dims = router->network.dims,
                             .heard = channel_heard(channel),
                             .all_port = router->profile.all_port,
                             .data_window = channel->data_window,
@@ -109,4 +123,6 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .element_ns = router->profile.element_ns,
                             .peer_id = router->peers ? router->peers[port] : ID_UNKNOWN,
                             .dead_after_ms = router->dead_after_ms};
+    for (unsigned k = 0; k < HELLO_SIZES_MAX && k < router->network.dims; k++)
+        hello->last[k] = (uint16_t)(router->network.dim[k].size - 1);
 }

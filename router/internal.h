@@ -18,6 +18,9 @@
 /* Port of the next hop to dst, PORT_LOCAL, or PORT_NONE when there is no way. */
 unsigned router_next_hop(const struct router *router, uint32_t dst);
 
+/* This router is in that network from now on. */
+void router_set_network(struct router *router, const struct network *network);
+
 bool router_notice_room(const struct router *router);
 /* The place of a new notice, which the caller fills. */
 struct notice *router_tell(struct router *router);

@@ -2,13 +2,13 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
 #include "router/notice.h"
 #include "router/port.h"
-#include "router/route.h"
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
@@ -35,25 +35,30 @@ static unsigned port_to(const struct router *router, uint32_t peer)
 }
 
 /*
- * Towards the host: to the root of this node's number, over the first live link that leads there.
- * When none does, over the next higher dimension, whose node does not send it back: it too corrects
- * the lowest dimension first.
+ * Towards the host: to the node whose host link serves this one, over the first live link that
+ * leads there. When none does, over a higher dimension than the first that is wrong, whose node
+ * does not send it back: it too corrects the lowest dimension first.
  */
 static unsigned hop_to_host(const struct router *router)
 {
     if (router->id >= ID_UNKNOWN)
         return PORT_NONE;
-    uint32_t differ = router->id ^ route_root(router->id);
-    if (differ == 0) {
+    const struct network *network = &router->network;
+    uint32_t root = network_host_root(network, router->id);
+    if (root == router->id) {
         unsigned known = port_to(router, ID_HOST);
-        /* The host may not have said HELLO yet: its link is the one after the cube's. */
-        return known != PORT_NONE || router->dims >= router->port_count ? known : router->dims;
+        /* The host may not have said HELLO yet: its link is the one after the network's. */
+        return known != PORT_NONE || network->ports >= router->port_count ? known : network->ports;
     }
-    for (uint32_t left = differ; left; left &= left - 1)
-        if (alive(router, (unsigned)__builtin_ctz(left)))
-            return (unsigned)__builtin_ctz(left);
-    for (unsigned p = (unsigned)__builtin_ctz(differ) + 1; p < router->dims; p++)
-        if (alive(router, p))
+    for (unsigned k = 0; k < network->dims; k++) {
+        unsigned port = network_port_toward(network, router->id, root, k);
+        if (port != NETWORK_NO_PORT && alive(router, port))
+            return port;
+    }
+    unsigned wrong = network_next_hop(network, router->id, root);
+    const struct network_dimension *first = &network->dim[network_port_dimension(network, wrong)];
+    for (unsigned p = (unsigned)first->port + first->ports; p < network->ports; p++)
+        if (router_has_link(router, p) && alive(router, p))
             return p;
     return PORT_NONE;
 }
@@ -63,12 +68,14 @@ unsigned router_next_hop(const struct router *router, uint32_t dst)
     if (dst == router->id)
         return PORT_LOCAL;
     if (router->role == ROLE_HOST)
-        return dst < ID_UNKNOWN ? port_to(router, route_root(dst)) : PORT_NONE;
+        return dst < router->network.nodes
+                   ? port_to(router, network_host_root(&router->network, dst))
+                   : PORT_NONE;
     if (dst == ID_HOST)
         return hop_to_host(router);
-    if (router->id >= ID_UNKNOWN || dst >> router->dims != 0)
+    if (router->id >= ID_UNKNOWN || dst >= router->network.nodes)
         return PORT_NONE;
-    return route_cube(router->id, dst);
+    return network_next_hop(&router->network, router->id, dst);
 }
 
 struct segment *router_queue_packet(struct router *router, unsigned port, uint8_t *frame,
@@ -109,7 +116,7 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
     unsigned out = router_next_hop(router, packet_dst(packet));
 
     if (packet_body_bytes(packet) != arrival->bytes - PACKET_HEADER_BYTES || out == PORT_NONE ||
-        out == port || packet_hops(packet) >= PACKET_HOPS_MAX) {
+        out == port || packet_hops(packet) >= router->hops_max) {
         router->packets_dropped++;
         channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
     } else if (out == PORT_LOCAL) {
@@ -127,11 +134,14 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
     }
 }
 
-static bool can_send(struct router *router, unsigned port)
+/* Whether a packet may go on over a link. One that enters a ring leaves a place free there, so that
+ * those in the ring can go on: rule 6. */
+static bool can_send(struct router *router, unsigned in, unsigned port)
 {
     struct channel *channel = &router->ports[port].channel;
+    bool enters = channel->in_ring && !network_stays_in_ring(&router->network, in, port);
 
-    if (!channel_control_credit(channel)) {
+    if (channel_control_credit(channel) < (enters ? 2u : 1u)) {
         channel_short(channel, router->now_us);
         return false;
     }
@@ -149,7 +159,7 @@ static void pump_routed(struct router *router, unsigned port)
         if (!alive(router, out)) {
             router->packets_dropped++;
             channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
-        } else if (can_send(router, out)) {
+        } else if (can_send(router, port, out)) {
             forward(router, port, out, arrival);
         } else {
             return;
@@ -171,7 +181,7 @@ static bool send_slot(struct router *router, unsigned number, unsigned out)
         router->slots_free |= 1u << number;
         return true;
     }
-    if (!can_send(router, out))
+    if (!can_send(router, PORT_LOCAL, out))
         return false;
     struct segment *segment = router_queue_packet(router, out, slot->bytes, slot->packet_bytes);
     segment->owner = OWNER_SLOT;

@@ -5,6 +5,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
@@ -14,6 +15,8 @@
 #include "wire/packet.h"
 
 enum {
+    /* of hops_max: a circuit may be given a way of so many hops in a small network too */
+    HOPS_LEAST = OPEN_HOPS_MAX + 1,
     ARRIVALS_PER_STEP = 64, /* taken from one link in one step */
     NOTICES_SPARE = 8       /* notices that one arrival and the pumps after it may need */
 };
@@ -52,6 +55,16 @@ static void *take_memory(uint8_t **memory, uint32_t bytes)
     return taken;
 }
 
+void router_set_network(struct router *router, const struct network *network)
+{
+    uint32_t hops = 2 * network_diameter(network);
+
+    router->network = *network;
+    router->hops_max = hops < HOPS_LEAST ? HOPS_LEAST : hops < UINT16_MAX ? hops : UINT16_MAX;
+    for (unsigned p = 0; p < router->port_count; p++)
+        router->ports[p].channel.in_ring = network_stays_in_ring(network, p, p);
+}
+
 void router_init(struct router *router, const struct router_config *config)
 {
     uint8_t *memory = config->memory;
@@ -60,8 +73,6 @@ void router_init(struct router *router, const struct router_config *config)
     CHECK(config->link_count <= PORTS_MAX);
     *router = (struct router){.id = config->id,
                               .role = config->id == ID_HOST ? ROLE_HOST : ROLE_NODE,
-                              .network = config->network,
-                              .dims = config->dims,
                               .profile = config->profile,
                               .dead_after_ms =
                                   config->dead_after_ms ? config->dead_after_ms : DEAD_AFTER_MS,
@@ -94,6 +105,8 @@ void router_init(struct router *router, const struct router_config *config)
         slot->body_max = i < SLOTS_MAX ? SLOT_BODY_MAX : PACKET_BODY_MAX;
         slot->bytes = take_memory(&memory, packet + slot->body_max);
     }
+    if (config->network)
+        router_set_network(router, config->network);
 }
 
 uint64_t router_xi(const struct router *router)
@@ -455,6 +468,12 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     router->opening[router->opening_count++] = (uint8_t)(source - router->sources);
     write_open(router, source);
     return E_OK;
+}
+
+bool router_has_link(const struct router *router, unsigned port)
+{
+    return port >= router->network.ports ||
+           network_neighbour(&router->network, router->id, port) != NETWORK_NO_NODE;
 }
 
 uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer,

@@ -35,7 +35,7 @@ struct router_config {
     uint16_t ring;
     void *memory; /* router_memory_bytes(link_count, ring), 8-aligned */
     /* the host only: */
-    uint8_t network, dims;
+    const struct network *network; /* NULL: a link will tell */
     struct profile profile;
     uint32_t dead_after_ms; /* of its links and, told by HELLO, of all others; 0: DEAD_AFTER_MS */
     const uint32_t *peers;  /* the node that belongs at each link */
@@ -101,6 +101,9 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
 
 /* Refuses the circuit held at port. */
 void router_refuse(struct router *router, unsigned port, int reason);
+
+/* Whether the network, once it is known, has a link at a port: a path ends somewhere. */
+bool router_has_link(const struct router *router, unsigned port);
 
 /* The state of a port (enum link_state, wire/frame.h); id and port number of its other end. */
 uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer,

@@ -9,6 +9,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/internal.h"
@@ -71,11 +72,22 @@ static int message_may_pass(const struct router *router, const struct port *out,
     return out->setup_count && out->setup_flags & OPEN_SCHEDULE ? E_REFUSED : 1;
 }
 
-/* What becomes of an OPEN at a busy link: one with a route of its own could close a circle of those
- * that wait. A schedule's have an order. */
-static int when_busy(const uint8_t *packet)
+/* What becomes of an OPEN whose link has no place for it: one with a route of its own could close a
+ * circle of those that wait. A schedule's have an order. */
+static int when_full(const uint8_t *packet)
 {
     return (open_flags(packet) & (OPEN_ROUTE | OPEN_SCHEDULE)) == OPEN_ROUTE ? E_REFUSED : 0;
+}
+
+/* The same of one that meets another's set-up: here it could also close a circle when it holds
+ * another link of the same ring. It never follows one from its in-port that has no answer yet: the
+ * set-up would be that one's, and answers keep their order. */
+static int when_busy(const struct router *router, unsigned in, const struct waiting *waiting)
+{
+    if (!(open_flags(waiting->packet) & OPEN_SCHEDULE) &&
+        network_stays_in_ring(&router->network, in, waiting->out))
+        return E_REFUSED;
+    return when_full(waiting->packet);
 }
 
 /* Whether an OPEN from in-port `in` may go on now: 1, 0 to wait, negative to refuse. */
@@ -94,10 +106,10 @@ static int may_pass(struct router *router, unsigned in, const struct waiting *wa
     /* What an in-port sends before it has its answers takes the same path: may_come, and
      * may_open of this node's own. */
     if (out->setup_count && out->setup_holder != in)
-        return when_busy(packet);
+        return when_busy(router, in, waiting);
     if (out->order_count + out->draining_count == CIRCUITS_MAX) {
         channel_short(&out->channel, router->now_us); /* that they have drained may be lost word */
-        return when_busy(packet);
+        return when_full(packet);
     }
     bool room = channel_room(&out->channel, OPEN_SEGMENTS_MAX);
     router->setup_short |= !room;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "network/network.h"
 #include "router/circuit.h"
 #include "router/clock.h"
 #include "router/notice.h"
@@ -79,7 +80,7 @@ struct router {
     uint32_t sources_due;
     uint32_t sources_used;
     uint32_t id;
-    uint8_t role, network, dims;
+    uint8_t role;
     bool payload_checked;
     bool setup_due;   /* an OPEN may pass that could not before */
     bool setup_short; /* one could not pass for want of room on its channel */
@@ -103,6 +104,9 @@ struct router {
     const uint32_t *peers; /* host: the node that belongs at each link */
     uint32_t packets_forwarded, packets_dropped, circuits_refused;
     uint32_t progress;
+
+    uint32_t hops_max;      /* what has passed so many links goes in circles */
+    struct network network; /* its head is looked at in most steps, its dimensions are not */
 
     /* behind what is looked at in every step */
     struct source sources[SOURCES_MAX];

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "network/network.h"
 #include "node/state.h"
 #include "router/channel_state.h"
 #include "router/port.h"
@@ -19,7 +20,7 @@ enum {
     AHEAD_OUT = 1,
     AHEAD_PEER = 4,
     AHEAD_SHOWN = 2,
-    DIMS_MIN = 7 /* smaller cubes lie in the near cache as they are */
+    NODES_LARGE = 128 /* fewer lie in the near cache as they are */
 };
 
 _Static_assert((int)AHEAD_NODE < (int)AHEAD_PLACES, "a place for each");
@@ -60,14 +61,17 @@ static void fetch_out(const struct sim *sim, const struct ahead *ahead, const ui
 {
     const struct router *router = &ahead->node->router;
     const struct port *ports = sim_ports(sim, ahead->rank);
-    unsigned dims = sim->options.dims, in = ahead->end->port;
-    unsigned on = (unsigned)__builtin_ctz((packet_dst(packet) ^ ahead->rank) | sim->count);
+    unsigned count = sim_network(sim)->ports, in = ahead->end->port;
+    uint32_t dst = packet_dst(packet);
+    unsigned on = dst == ahead->rank || dst >= sim->count
+                      ? count
+                      : network_next_hop(sim_network(sim), ahead->rank, dst);
     unsigned out = packet_kind(packet) == PACKET_OPEN ? on : ahead->port->setup_holder;
 
-    out = out < dims ? out : in;
+    out = out < count ? out : in;
     fetch_port(&ports[out]);
     fetch_span(router_segments(router, out), PLACES_MIN * sizeof(struct segment));
-    fetch_span(&sim->ends[ahead->rank * dims + out], offsetof(struct sim_end, held));
+    fetch_span(&sim->ends[ahead->rank * (size_t)count + out], offsetof(struct sim_end, held));
 }
 
 static struct ahead *ahead_at(struct part *part, uint32_t place)
@@ -81,16 +85,16 @@ static void look_up(struct part *part, uint32_t place)
 {
     const struct sim *sim = part->sim;
     struct ahead *ahead = ahead_at(part, place);
-    unsigned dims = sim->options.dims;
+    unsigned ports = sim_network(sim)->ports;
     uint32_t rank = part->stepped[place];
-    unsigned port = (unsigned)__builtin_ctz(sim->actors[rank].attention | UINT32_C(1) << dims);
+    unsigned port = (unsigned)__builtin_ctz(sim->actors[rank].attention | UINT32_C(1) << ports);
 
     *ahead = (struct ahead){.node = sim_node(sim, rank), .rank = rank};
     fetch_node(ahead->node);
-    if (port >= dims)
+    if (port >= ports)
         return;
     ahead->port = &sim_ports(sim, rank)[port];
-    ahead->end = &sim->ends[rank * dims + port];
+    ahead->end = &sim->ends[rank * (size_t)ports + port];
     fetch_port(ahead->port);
     fetch_span(ahead->end, offsetof(struct sim_end, held));
 }
@@ -98,7 +102,7 @@ static void look_up(struct part *part, uint32_t place)
 /* Whether the nodes lie in no near cache. */
 static bool is_large(const struct part *part)
 {
-    return part->sim->options.dims >= DIMS_MIN;
+    return part->sim->count >= NODES_LARGE;
 }
 
 void ahead_begin(struct part *part)

@@ -45,25 +45,25 @@ enum {
 bool host_init(struct sim *sim)
 {
     struct host *host = &sim->host;
-    unsigned dims = sim->options.dims;
+    const struct network *network = sim_network(sim);
+    unsigned links = network_host_links(network);
 
-    host->memory = malloc(router_memory_bytes(dims + 1, 0));
+    host->memory = malloc(router_memory_bytes(links, 0));
     host->blocks = calloc(sim->count, BLOCK_BYTES);
     host->image = malloc(sim->layout.image_room);
     host->digests = malloc((size_t)sim->count * DIGEST_BYTES);
     if (!host->memory || !host->blocks || !host->image || !host->digests)
         return false;
-    for (unsigned i = 0; i <= dims; i++) {
+    for (unsigned i = 0; i < links; i++) {
         host->links[i] = &sim_host_end(sim, i)->link;
-        host->peers[i] = i ? UINT32_C(1) << (i - 1) : 0;
+        host->peers[i] = network_host_node(network, i);
     }
     struct router_config config = {.id = ID_HOST,
                                    .links = host->links,
-                                   .link_count = dims + 1,
+                                   .link_count = links,
                                    .payload_checked = sim->options.payload_checked,
                                    .memory = host->memory,
-                                   .network = NETWORK_CUBE,
-                                   .dims = (uint8_t)dims,
+                                   .network = network,
                                    .profile = sim->options.profile,
                                    .peers = host->peers};
     router_init(&host->router, &config);
@@ -87,10 +87,10 @@ void host_free(struct sim *sim)
     free(sim->host.digests);
 }
 
-static void add_message(struct host *host, uint32_t root, unsigned dims)
+static void add_message(struct host *host, uint32_t root, uint32_t count)
 {
-    host->messages[host->message_count++] =
-        (struct load_message){.root = root, .dims = (uint8_t)dims};
+    CHECK(host->message_count <= NETWORK_HALVINGS_MAX);
+    host->messages[host->message_count++] = (struct load_message){.root = root, .count = count};
 }
 
 /* What the nodes of a part must answer: the digests of what they are sent. */
@@ -116,9 +116,13 @@ static void begin_download(struct sim *sim, uint32_t bytes)
     host->want += host->message_count;
     host->image_bytes = bytes;
     host->message_count = host->message_next = 0;
-    for (unsigned t = sim->options.dims; t-- > sim->options.download_x;)
-        add_message(host, UINT32_C(1) << t, t);
-    add_message(host, 0, sim->options.download_x);
+    uint32_t count = sim->count;
+    for (unsigned x = network_halvings(sim_network(sim)); x > sim->options.download_x; x--) {
+        uint32_t half = network_half(sim_network(sim), count);
+        add_message(host, half, count - half);
+        count = half;
+    }
+    add_message(host, 0, count);
     host->receipts = 0;
     for (uint32_t rank = 0; rank < sim->count; rank++)
         sim->actors[rank].heard &= (uint8_t)~HEARD_RECEIPT;
@@ -146,7 +150,7 @@ static void send_offer(struct sim *sim, unsigned index)
                                .base = image,
                                .common_bytes = host->image_bytes,
                                .block_bytes = BLOCK_BYTES,
-                               .dims = message->dims,
+                               .count = message->count,
                                .bss_end = image + host->image_bytes};
     uint8_t body[OFFER_BYTES];
 
@@ -165,7 +169,7 @@ static void open_message(struct sim *sim)
         .flags = OPEN_IMAGE,
         .issue_ns = host->clock_ns,
         .data = {host->blocks + (size_t)message->root * BLOCK_BYTES, host->image},
-        .bytes = {(uint32_t)BLOCK_BYTES << message->dims, host->image_bytes},
+        .bytes = {(uint32_t)BLOCK_BYTES * message->count, host->image_bytes},
         .token = host->want + host->message_next,
     };
     if (router_open(&host->router, &source) == E_OK)
@@ -216,7 +220,7 @@ static void add_download_line(struct sim *sim)
     struct sim_line *line = &sim->result.lines[sim->result.line_count++];
 
     *line = (struct sim_line){.bytes = host->image_bytes,
-                              .steps = sim->options.dims,
+                              .steps = network_halvings(sim_network(sim)),
                               .nodes = sim->count,
                               .start_ns = host->base_ns,
                               .model_ns = host->end_ns - host->base_ns};
@@ -339,19 +343,22 @@ static void end_text(const struct sim *sim, uint32_t rank, unsigned port, uint32
 {
     const char *silent = peer == ID_UNKNOWN ? ", which has not said who it is," : "";
 
-    if (peer == ID_HOST || port >= sim->options.dims)
+    if (peer == ID_HOST || port >= sim_network(sim)->ports)
         snprintf(text, SIM_TEXT_MAX, "the host, port %u%s", port, silent);
     else
-        snprintf(text, SIM_TEXT_MAX, "node %u%s",
-                 (unsigned)(peer == ID_UNKNOWN ? rank ^ UINT32_C(1) << port : peer), silent);
+        snprintf(
+            text, SIM_TEXT_MAX, "node %u%s",
+            (unsigned)(peer == ID_UNKNOWN ? network_neighbour(sim_network(sim), rank, port) : peer),
+            silent);
 }
 
 /* A link of a node; a host link has one node. */
 static struct sim_about about_port(const struct sim *sim, enum sim_trouble_kind kind, uint32_t rank,
                                    unsigned port)
 {
-    return port < sim->options.dims ? about_link(kind, rank, rank ^ UINT32_C(1) << port)
-                                    : about_node(kind, rank);
+    return port < sim_network(sim)->ports
+               ? about_link(kind, rank, network_neighbour(sim_network(sim), rank, port))
+               : about_node(kind, rank);
 }
 
 static void tell_dead_link(struct sim *sim, uint32_t rank, const struct link_dead_body *dead)
@@ -450,7 +457,7 @@ static void name_links(struct sim *sim)
         for (unsigned p = 0; p < router->port_count && !sim->actors[rank].dead; p++) {
             uint32_t peer;
             uint8_t port, state = router_port_state(router, p, &peer, &port);
-            if (state == LINK_UP)
+            if (state == LINK_UP || !sim_end_at(sim, rank, p)->peer)
                 continue;
             sim_trouble(sim, about_port(sim, SIM_TROUBLE_LINK_MISSING, rank, p),
                         "node %u: its link %u %s", rank, p,

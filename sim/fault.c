@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "network/network.h"
 #include "sim/actor.h"
 #include "sim/link.h"
 #include "sim/loop.h"
@@ -178,14 +179,16 @@ bool fault_frame(struct sim *sim)
 static void kill_node(struct sim *sim, uint32_t rank)
 {
     struct actor *actor = &sim->actors[rank];
-    unsigned links = sim->options.dims + ((rank & (rank - 1)) == 0);
+    const struct network *network = sim_network(sim);
+    unsigned links = network->ports + (network_host_link_of(network, rank) >= 0 ? 1u : 0u);
 
     if (actor->dead)
         return;
     actor->dead = true;
     sim->deaths++;
     for (unsigned p = 0; p < links; p++)
-        sim_end_cut(sim_end_at(sim, rank, p));
+        if (sim_end_at(sim, rank, p)->peer)
+            sim_end_cut(sim_end_at(sim, rank, p));
     program_over(sim, rank, E_CANCELLED);
     sim_trouble(sim, about_node(SIM_TROUBLE_NODE_DIED, rank), "node %u was killed", rank);
 }
@@ -194,8 +197,9 @@ static void kill_node(struct sim *sim, uint32_t rank)
 static struct sim_end *end_at(const struct sim *sim, uint32_t a, uint32_t b)
 {
     if (a == ID_HOST)
-        return sim_end_at(sim, b, sim->options.dims)->peer;
-    return sim_end_at(sim, a, b == ID_HOST ? sim->options.dims : (unsigned)__builtin_ctz(a ^ b));
+        return sim_end_at(sim, b, sim_network(sim)->ports)->peer;
+    return sim_end_at(
+        sim, a, b == ID_HOST ? sim_network(sim)->ports : network_port_to(sim_network(sim), a, b));
 }
 
 void fault_apply(struct sim *sim, const struct sim_fault *fault)

@@ -20,8 +20,8 @@ struct sim;
 enum message_state { MESSAGE_WAITS, MESSAGE_OFFERED, MESSAGE_READY, MESSAGE_OPENED, MESSAGE_DONE };
 
 struct load_message {
-    uint32_t root, match;
-    uint8_t dims, state;
+    uint32_t root, count, match;
+    uint8_t state;
     bool sent;
 };
 
@@ -31,7 +31,7 @@ struct host {
     void *memory;
     struct link *links[PORTS_MAX];
     uint32_t peers[PORTS_MAX];
-    struct load_message messages[SIM_DIMS_MAX + 1];
+    struct load_message messages[NETWORK_HALVINGS_MAX + 1];
     unsigned message_count, message_next;
     uint32_t want;
     uint8_t *blocks, *image, *digests; /* what nodes are sent, and what they must answer */

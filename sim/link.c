@@ -412,6 +412,11 @@ static void lose_flight(struct sim_end *end)
     end->flight = NULL;
 }
 
+void sim_end_absent(struct sim_end *end)
+{
+    end->link = (struct link){.ops = &ops, .carrier = CARRIER_UNKNOWN, .arrived = &end->arrived};
+}
+
 void sim_end_cut(struct sim_end *end)
 {
     struct sim_end *both[] = {end, end->peer};

@@ -54,6 +54,9 @@ struct filling {
 void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, uint32_t actor,
                   uint32_t peer_actor, unsigned port);
 
+/* A port without a link: nobody ever attaches to it. */
+void sim_end_absent(struct sim_end *end);
+
 /* The event of an end has come: shows what is due. */
 void sim_end_due(struct sim_end *end);
 

@@ -5,12 +5,12 @@
  *   nodes | ends | actors | tasks | counts | pools | gap | blocks 0, image 0, arguments 0, data 0 |
  *   blocks 1, ... | window of each part
  *
- * A node's private blocks in the download are those of its subcube: one at odd nodes, all at node
- * 0. So nodes have areas of different sizes, and each a different place for its program address:
- * the kernel finds its blocks below its image and never looks further down. When contents are not
- * kept, data lies in a window that all nodes of a part share: programs move bytes, nobody looks at
- * them. All of a window is the same small piece of memory, seen again and again, so it stays in the
- * cache.
+ * A node's private blocks in the download are those of all nodes that it serves: all at node 0,
+ * one at nodes that serve nobody. So nodes have areas of different sizes, and each a different
+ * place for its program address: the kernel finds its blocks below its image and never looks
+ * further down. When contents are not kept, data lies in a window that all nodes of a part share:
+ * programs move bytes, nobody looks at them. All of a window is the same small piece of memory,
+ * seen again and again, so it stays in the cache.
  */
 #include "sim/memory.h"
 
@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "drivers/check.h"
+#include "network/network.h"
 #include "node/node.h"
 #include "node/state.h"
 #include "sim/actor.h"
@@ -28,8 +29,8 @@
 #include "sim/state.h"
 #include "sim/task.h"
 
-/* Up to this size of cube large pages are worth more than the untouched memory in them. */
-enum { HUGE_PAGES_DIMS = 12 };
+/* Up to so many nodes large pages are worth more than the untouched memory in them. */
+enum { HUGE_PAGES_NODES = 4096 };
 
 enum {
     FOLD_BYTES = 16 * 1024, /* of a window, at least: the memory that it is */
@@ -60,10 +61,10 @@ static uint32_t image_max(const struct sim_options *options)
     return bytes;
 }
 
-/* Room for the blocks of the subcube below a node: trailing zeros of its number. */
-static uint32_t blocks_of(unsigned dims, uint32_t rank)
+/* Room for the private blocks of the nodes that are served through a node. */
+static uint32_t blocks_of(const struct network *network, uint32_t rank)
 {
-    return (uint32_t)BLOCK_BYTES << (rank ? (unsigned)__builtin_ctz(rank) : dims);
+    return BLOCK_BYTES * network_block_of(network, rank);
 }
 
 static uint64_t area_bytes(const struct layout *layout, const struct sim_options *options,
@@ -71,7 +72,7 @@ static uint64_t area_bytes(const struct layout *layout, const struct sim_options
 {
     uint64_t data = layout->checked ? scenario_bytes(options, rank) : 0;
 
-    return blocks_of(options->dims, rank) + layout->image_room + ARGUMENTS_BYTES + align(data);
+    return blocks_of(&options->network, rank) + layout->image_room + ARGUMENTS_BYTES + align(data);
 }
 
 static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
@@ -94,16 +95,18 @@ static unsigned parts_fitting(const struct sim_options *options, const struct la
 
 struct layout layout_make(const struct sim_options *options, bool checked)
 {
-    unsigned dims = options->dims;
-    uint32_t count = UINT32_C(1) << dims;
+    const struct network *network = &options->network;
+    uint32_t count = network->nodes;
+    size_t ports = network->ports, links = ports + 1;
     struct layout layout = {.checked = checked,
-                            .blocks_bytes = (uint32_t)BLOCK_BYTES << dims,
+                            .blocks_bytes = (uint32_t)BLOCK_BYTES * count,
                             .image_room = (uint32_t)align(image_max(options))};
 
-    layout.memory_bytes = align(node_memory_bytes(dims + 1, RING_PLACES) - node_pool_bytes());
-    layout.ports_at = align(node_bytes()) + align((dims + 1) * sizeof(void *));
+    layout.memory_bytes =
+        align(node_memory_bytes((unsigned)links, RING_PLACES) - node_pool_bytes());
+    layout.ports_at = align(node_bytes()) + align(links * sizeof(void *));
     layout.node_bytes = layout.ports_at + layout.memory_bytes;
-    layout.ends_bytes = ((size_t)count * dims + 2 * (dims + 1)) * sizeof(struct sim_end);
+    layout.ends_bytes = (count * ports + 2 * network_host_links(network)) * sizeof(struct sim_end);
     for (uint32_t rank = 0; rank < count; rank++) {
         layout.program_bytes += area_bytes(&layout, options, rank);
         if (!checked && scenario_bytes(options, rank) > layout.window_bytes)
@@ -133,10 +136,10 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
     const struct layout *layout = &sim->layout;
     struct node *node = sim_node(sim, rank);
     uint8_t *rest = (uint8_t *)node + align(node_bytes());
-    bool host_link = (rank & (rank - 1)) == 0;
-    unsigned dims = sim->options.dims, links = dims + host_link;
-    struct link **list = take(&rest, (dims + 1) * sizeof *list);
-    uint8_t *image = area + blocks_of(dims, rank);
+    const struct network *network = sim_network(sim);
+    unsigned links = network->ports + (network_host_link_of(network, rank) >= 0 ? 1u : 0u);
+    struct link **list = take(&rest, (network->ports + 1u) * sizeof *list);
+    uint8_t *image = area + blocks_of(network, rank);
     uint8_t *program = image - layout->blocks_bytes;
     uint64_t data = scenario_bytes(&sim->options, rank);
     struct task *task = &sim->tasks[rank];
@@ -224,7 +227,7 @@ bool memory_map(struct sim *sim)
     sim->expected = take(&at, count * sizeof *sim->expected);
     sim->ready = take(&at, 2 * count * sizeof *sim->ready);
     sim->pools = at; /* not in large pages: few nodes use them */
-    if (sim->options.dims <= HUGE_PAGES_DIMS)
+    if (sim->count <= HUGE_PAGES_NODES)
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);
     for (unsigned part = 0; part < layout->parts && layout->window_bytes; part++)
         if (!fold(window_of(sim, part), layout->window_bytes)) {

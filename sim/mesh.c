@@ -5,6 +5,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
 #include "sim/actor.h"
 #include "sim/crew.h"
 #include "sim/fault.h"
@@ -21,12 +22,12 @@ static const uint64_t wall_start_ns = UINT64_C(1000000000); /* a node's clock is
 
 static void wire_host(struct sim *sim)
 {
-    unsigned dims = sim->options.dims;
+    const struct network *network = sim_network(sim);
 
-    for (unsigned i = 0; i <= dims; i++) {
-        uint32_t rank = i ? UINT32_C(1) << (i - 1) : 0;
-        struct sim_end *there = sim_end_at(sim, rank, dims);
-        sim_end_init(sim, there, sim_host_end(sim, i), rank, sim->count, dims);
+    for (unsigned i = 0; i < network_host_links(network); i++) {
+        uint32_t rank = network_host_node(network, i);
+        struct sim_end *there = sim_end_at(sim, rank, network->ports);
+        sim_end_init(sim, there, sim_host_end(sim, i), rank, sim->count, network->ports);
         sim_end_init(sim, sim_host_end(sim, i), there, sim->count, rank, i);
     }
 }
@@ -35,11 +36,17 @@ static void wire_host(struct sim *sim)
 static void make_nodes(void *context, unsigned part)
 {
     struct sim *sim = context;
+    const struct network *network = sim_network(sim);
 
     for (uint32_t rank = sim->parts[part].first; rank < sim->parts[part].end; rank++)
-        for (unsigned p = 0; p < sim->options.dims; p++) {
-            uint32_t peer = rank ^ UINT32_C(1) << p;
-            sim_end_init(sim, sim_end_at(sim, rank, p), sim_end_at(sim, peer, p), rank, peer, p);
+        for (unsigned p = 0; p < network->ports; p++) {
+            uint32_t peer = network_neighbour(network, rank, p);
+            struct sim_end *end = sim_end_at(sim, rank, p);
+            if (peer == NETWORK_NO_NODE)
+                sim_end_absent(end);
+            else
+                sim_end_init(sim, end, sim_end_at(sim, peer, network_far_port(network, p)), rank,
+                             peer, p);
         }
     memory_place(sim, part);
 }
@@ -68,12 +75,12 @@ struct sim *sim_make(const struct sim_options *options)
     if (!sim)
         return NULL;
     memset(sim, 0, sizeof *sim);
-    CHECK(options->dims <= SIM_DIMS_MAX && options->size_count <= SIM_SIZES_MAX);
+    CHECK(options->network.nodes > 0 && options->size_count <= SIM_SIZES_MAX);
     sim->options = *options;
     sim->damages = sim_faults_damage(&options->faults) || options->faults.fail_event;
     sim->options.payload_checked |= sim_faults_damage(&options->faults);
     sim->plain = is_plain(sim);
-    sim->count = sim->running = UINT32_C(1) << options->dims;
+    sim->count = sim->running = options->network.nodes;
     sim->seed = random_mix(options->seed);
     sim->shuffle = options->shuffle;
     sim->wall_ns = sim->progress_ns = wall_start_ns;

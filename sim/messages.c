@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "network/network.h"
 #include "node/state.h"
 #include "sim/program.h"
 #include "sim/random.h"
@@ -33,11 +34,21 @@ static uint32_t transposed(uint32_t rank, unsigned dims)
     return (rank & mask) << up | (rank >> up & mask) | middle;
 }
 
+/* Where the node of a row and a column goes in the transposed matrix. */
+static uint32_t moved(const struct network *network, uint32_t rank)
+{
+    uint32_t columns = network->dim[0].size, rows = network->dim[1].size;
+
+    return rank % columns * rows + rank / columns;
+}
+
 static uint32_t destination(const struct sim_options *options, uint32_t rank, uint32_t number)
 {
     switch (options->scenario) {
-    case SIM_TRANSPOSE: return transposed(rank, options->dims);
-    case SIM_BITREVERSAL: return reversed(rank, options->dims);
+    case SIM_TRANSPOSE:
+        return options->network.kind == NETWORK_CUBE ? transposed(rank, options->network.dims)
+                                                     : moved(&options->network, rank);
+    case SIM_BITREVERSAL: return reversed(rank, options->network.dims);
     case SIM_HOTSPOT: return 0;
     case SIM_CIRCLE: return (rank + scenario_nodes(options) - 1) % scenario_nodes(options);
     default: {

@@ -9,10 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "network/network.h"
 #include "router/clock.h"
 #include "sim/fault.h"
 
-enum { SIM_DIMS_MAX = 16, SIM_SIZES_MAX = 32 };
+enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 160 };
 
 enum sim_scenario {
     SIM_EXCHANGE,
@@ -34,7 +35,7 @@ enum sim_scenario {
 enum sim_contents { SIM_AUTO, SIM_CHECKED, SIM_SHARED };
 
 struct sim_options {
-    unsigned dims;
+    struct network network;
     struct profile profile;
     enum sim_scenario scenario;
     uint32_t sizes[SIM_SIZES_MAX]; /* bytes */
@@ -47,7 +48,7 @@ struct sim_options {
     bool scrub;           /* overwrite buffers that are given back */
     uint8_t contents;     /* enum sim_contents */
     uint32_t image_bytes; /* of the program that is downloaded before the scenario */
-    unsigned download_x;  /* dimension of the smallest subcube of the download */
+    unsigned download_x;  /* halvings that the last block of the download needs */
     uint64_t stop_at;     /* end with the round of this event; 0: never */
     bool history;         /* keep the last frames for sim_history */
     bool traced;          /* write a timeline to trace_fd (trace.h) */
@@ -60,5 +61,6 @@ const char *sim_scenario_name(enum sim_scenario scenario);
 enum sim_scenario sim_scenario_named(const char *name);
 /* The heading of its table. */
 const char *sim_scenario_title(enum sim_scenario scenario);
-/* The largest cube it can run on. */
-unsigned sim_scenario_dims(enum sim_scenario scenario);
+/* Whether it can run on a network; if not, `why` says in words what it needs. */
+bool sim_scenario_fits(enum sim_scenario scenario, const struct network *network,
+                       char why[SIM_WHY_MAX]);

@@ -30,7 +30,7 @@ static bool in_order(const struct sim_options *options)
 unsigned parts_count(const struct sim_options *options)
 {
     unsigned count = options->threads < PARTS_MAX ? options->threads : (unsigned)PARTS_MAX;
-    unsigned most = (UINT32_C(1) << options->dims) / NODES_MIN;
+    unsigned most = options->network.nodes / NODES_MIN;
 
     count = count < most ? count : most;
     return in_order(options) || count == 0 ? 1 : count;

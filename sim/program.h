@@ -75,7 +75,7 @@ uint64_t pattern_wrong(const uint8_t *data, uint32_t bytes, uint64_t word);
 
 static inline uint32_t scenario_nodes(const struct sim_options *options)
 {
-    return UINT32_C(1) << options->dims;
+    return options->network.nodes;
 }
 
 static inline bool scenario_sends(enum sim_scenario scenario)

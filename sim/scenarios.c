@@ -4,11 +4,13 @@
  * All begin a measurement with a barrier, which brings every node's clock to the same time; the
  * time is that of the node that ends last. Bytes are a function of who sends what to whom.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "include/ecube/predict.h"
+#include "network/network.h"
 #include "sim/part.h"
 #include "sim/program.h"
 #include "sim/random.h"
@@ -180,8 +182,8 @@ void scenario_predict(const struct sim_options *options, struct sim_line *line)
 
     if (options->scenario >= SIM_LOAD)
         return;
-    line->predicted_ns = ecube_predict_ns(operation, options->dims, line->bytes, &machine);
-    line->bound_ns = ecube_bound_ns(operation, options->dims, line->bytes, &machine);
+    line->predicted_ns = ecube_predict_ns(operation, options->network.dims, line->bytes, &machine);
+    line->bound_ns = ecube_bound_ns(operation, options->network.dims, line->bytes, &machine);
 }
 
 static struct next begin_operation(struct sim *sim, uint32_t rank)
@@ -196,6 +198,16 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
         PC_DONE);
 }
 
+static struct next begin_messages(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+
+    task->start_ns = program_clock(sim, rank);
+    messages_begin(sim, rank);
+    task->pc = PC_MESSAGES;
+    return messages_next(sim, rank);
+}
+
 static struct next begin_barrier(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
@@ -204,6 +216,10 @@ static struct next begin_barrier(struct sim *sim, uint32_t rank)
         return program_end_with(task, E_OK);
     if (sim->layout.checked)
         prepare_blocks(sim, rank);
+    if (sim_network(sim)->kind != NETWORK_CUBE) {
+        /* no barrier there: all begin at the time of START */
+        return begin_messages(sim, rank);
+    }
     return wait_for(task, program_collective(sim, rank, ECUBE_BARRIER, 0, 0, 0), PC_GO);
 }
 
@@ -219,9 +235,7 @@ struct next scenario_next(struct sim *sim, uint32_t rank)
         task->start_ns = program_clock(sim, rank);
         if (!scenario_sends(sim->options.scenario))
             return begin_operation(sim, rank);
-        messages_begin(sim, rank);
-        task->pc = PC_MESSAGES;
-        return messages_next(sim, rank);
+        return begin_messages(sim, rank);
     case PC_MESSAGES: return messages_next(sim, rank);
     default:
         measured(sim, rank);
@@ -265,8 +279,24 @@ enum sim_scenario sim_scenario_named(const char *name)
     return (enum sim_scenario)i;
 }
 
-unsigned sim_scenario_dims(enum sim_scenario scenario)
+bool sim_scenario_fits(enum sim_scenario scenario, const struct network *network,
+                       char why[SIM_WHY_MAX])
 {
-    return scenario == SIM_LOAD ? (unsigned)SIM_DIMS_MAX
-                                : schedule_tables[operation_of(scenario)].dims;
+    bool cube = network->kind == NETWORK_CUBE;
+    unsigned dims = schedule_tables[operation_of(scenario)].dims;
+
+    why[0] = '\0';
+    if (scenario < SIM_LOAD && !cube)
+        snprintf(why, SIM_WHY_MAX, "collectives have schedules for cubes only");
+    else if (cube && scenario != SIM_LOAD && network->dims > dims)
+        snprintf(why, SIM_WHY_MAX,
+                 "its schedule is proved up to cube:%u, and each dimension more has four times the "
+                 "circuits: simulate at most cube:%u",
+                 dims, dims);
+    else if (scenario == SIM_BITREVERSAL && !cube)
+        snprintf(why, SIM_WHY_MAX, "only numbers of a cube's nodes are read backwards");
+    else if (scenario == SIM_TRANSPOSE && !cube && network->dims != 2)
+        snprintf(why, SIM_WHY_MAX,
+                 "its nodes form no rows and columns: use a cube, or a mesh or torus of two sizes");
+    return !why[0];
 }

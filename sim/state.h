@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "network/network.h"
 #include "sim/actor.h"
 #include "sim/history.h"
 #include "sim/host.h"
@@ -93,18 +94,27 @@ static inline struct part *sim_part(const struct sim *sim, uint32_t actor)
     return &sim->parts[sim->actors[actor].part];
 }
 
-/* The end of a node at a port; its host link is the one after the cube's. */
+/* The network of the nodes. */
+static inline const struct network *sim_network(const struct sim *sim)
+{
+    return &sim->options.network;
+}
+
+/* The end of a node at a port; its host link is the one after the network's. */
 static inline struct sim_end *sim_end_at(const struct sim *sim, uint32_t rank, unsigned port)
 {
-    unsigned dims = sim->options.dims;
+    const struct network *network = sim_network(sim);
+    size_t ports = network->ports;
 
-    if (port < dims)
-        return &sim->ends[(size_t)rank * dims + port];
-    return &sim->ends[(size_t)sim->count * dims + (rank ? 1 + (unsigned)__builtin_ctz(rank) : 0)];
+    if (port < ports)
+        return &sim->ends[rank * ports + port];
+    return &sim->ends[sim->count * ports + (size_t)network_host_link_of(network, rank)];
 }
 
 /* The host's end of its link number `index`. */
 static inline struct sim_end *sim_host_end(const struct sim *sim, unsigned index)
 {
-    return &sim->ends[(size_t)sim->count * sim->options.dims + sim->options.dims + 1 + index];
+    const struct network *network = sim_network(sim);
+
+    return &sim->ends[sim->count * (size_t)network->ports + network_host_links(network) + index];
 }

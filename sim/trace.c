@@ -6,6 +6,7 @@
  * a loss, are known by their number.
  */
 #include "node/state.h"
+#include "network/network.h"
 #include "sim/trace.h"
 
 #include <errno.h>
@@ -114,7 +115,7 @@ static uint32_t hops_of(const struct sim *sim, const struct sim_end *end, const 
     if (open_has_hops(open_flags(packet)))
         return hop_list_count(open_hops(packet));
     return packet_hops(packet) +
-           (to < sim->count && dst < sim->count ? (uint32_t)__builtin_popcount(to ^ dst) : 0);
+           (to < sim->count && dst < sim->count ? network_distance(sim_network(sim), to, dst) : 0);
 }
 
 static uint8_t kind_of(uint8_t flags)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "network/text.h"
 #include "node/state.h"
 #include "sim/fault.h"
 #include "sim/state.h"
@@ -190,9 +191,10 @@ void trace_fault(const struct sim *sim, const struct sim_fault *fault)
 
 struct trace *trace_make(const struct sim *sim)
 {
-    size_t ends = (size_t)sim->count * sim->options.dims + 2 * (sim->options.dims + 1);
+    const struct network *network = sim_network(sim);
+    size_t ends = sim->count * (size_t)network->ports + 2 * network_host_links(network);
     struct trace *trace = calloc(1, sizeof *trace);
-    char about[160];
+    char about[160 + NETWORK_NAME_MAX], name[NETWORK_NAME_MAX];
 
     if (!trace)
         return NULL;
@@ -205,10 +207,11 @@ struct trace *trace_make(const struct sim *sim)
         return NULL;
     }
     trace->phase_wall_ns = sim->wall_ns;
+    network_name(network, name);
     snprintf(about, sizeof about,
-             "{\"clock\":\"model time\",\"mesh\":\"cube:%u\",\"scenario\":\"%s\","
+             "{\"clock\":\"model time\",\"mesh\":\"%s\",\"scenario\":\"%s\","
              "\"seed\":\"%" PRIu64 "\"}",
-             sim->options.dims, sim_scenario_name(sim->options.scenario), sim->options.seed);
+             name, sim_scenario_name(sim->options.scenario), sim->options.seed);
     trace_file_begin(&trace->file, sim->options.trace_fd, about);
     trace_file_name_process(&trace->file, phase_track, "mesh", 0);
     trace_file_name_thread(&trace->file, phase_track, "phases", 0);

@@ -117,7 +117,7 @@ static const uint8_t *own_open(const struct source *source)
  */
 static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigned port)
 {
-    for (unsigned hop = 0; hop < PACKET_HOPS_MAX; hop++) {
+    for (unsigned hop = 0; hop < sim->host.router.hops_max; hop++) {
         const struct router *router = router_of(sim, actor);
         const struct port *out = &router->ports[port];
         if (out->setup_count == 0)
@@ -136,7 +136,7 @@ static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigne
 /* Where the circuit that is being set up over a link waits; nowhere: its answer is under way. */
 static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigned port)
 {
-    for (unsigned hop = 0; hop < PACKET_HOPS_MAX; hop++) {
+    for (unsigned hop = 0; hop < sim->host.router.hops_max; hop++) {
         const struct sim_end *in = peer_of(sim, actor, port);
         const struct router *router = router_of(sim, in->actor);
         unsigned out = 0;
@@ -338,8 +338,9 @@ static void add_collective(struct collecting *c, uint32_t rank)
     struct wait_place own = {rank, WAIT_OWN};
 
     if (!walker->walking) {
-        uint32_t other = rank ^ 1u << walker->round;
-        if (walker->round < node->router.dims)
+        const struct network *network = sim_network(c->sim);
+        uint32_t other = network_neighbour(network, rank, walker->round);
+        if (walker->round < network->dims)
             add(c, (struct wait_place){other, WAIT_PROGRAM}, "waits for node %u to enter %s",
                 (unsigned)other, name);
         return;
@@ -398,13 +399,14 @@ static void add_request(struct collecting *c, uint32_t rank, const struct reques
 /* A node whose program has not started. */
 static void add_load(struct collecting *c, uint32_t rank)
 {
-    const struct load *load = &sim_node(c->sim, rank)->load;
+    const struct node *node = sim_node(c->sim, rank);
+    const struct load *load = &node->load;
 
     if (load->state == LOAD_SENDING && router_of(c->sim, rank)->opening_count)
         add(c, (struct wait_place){rank, WAIT_OWN}, "waits to pass the image on");
-    else if (load->state == LOAD_SENDING && load->next)
-        add(c, (struct wait_place){rank | 1u << (load->next - 1), WAIT_PROGRAM},
-            "waits for node %u to take the image", (unsigned)(rank | 1u << (load->next - 1)));
+    else if (load->state == LOAD_SENDING && load->left > 1)
+        add(c, (struct wait_place){load_child(node), WAIT_PROGRAM},
+            "waits for node %u to take the image", (unsigned)load_child(node));
     else if (load->state == LOAD_RECEIVING)
         add(c, nowhere, "waits for the bytes of its image");
 }

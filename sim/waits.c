@@ -25,8 +25,8 @@ static void collective_text(const struct node *node, char *text, size_t room)
     const char *name = wait_operation(c->arguments.operation);
 
     if (!c->walking)
-        snprintf(text, room, "node %u waits for node %u to enter %s", rank, rank ^ 1u << c->round,
-                 name);
+        snprintf(text, room, "node %u waits for node %u to enter %s", rank,
+                 entry_partner(node, c->round), name);
     else if (!c->step_open)
         snprintf(text, room, "node %u waits for bytes of %s under way (%u in, %u out)", rank, name,
                  c->receives_pending, c->sends_pending);
@@ -63,9 +63,9 @@ static void load_text(const struct sim *sim, uint32_t rank, char *text)
 
     if (node->router.id == ID_UNKNOWN)
         snprintf(text, SIM_TEXT_MAX, "node %u does not know its number yet", rank);
-    else if (load->state == LOAD_SENDING && load->next)
+    else if (load->state == LOAD_SENDING && load->left > 1)
         snprintf(text, SIM_TEXT_MAX, "node %u waits for node %u to take the image", rank,
-                 rank | 1u << (load->next - 1));
+                 load_child(node));
     else if (load->state == LOAD_RECEIVING)
         snprintf(text, SIM_TEXT_MAX, "node %u waits for the bytes of its image", rank);
     else if (node->program == PROGRAM_LOADED)

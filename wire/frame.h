@@ -18,11 +18,12 @@
  * yet. So what a cable still holds for earlier incarnations is nobody's. An end whose own is 0
  * tells none apart.
  *
- * HELLO payload (40 bytes):
+ * HELLO payload (56 bytes):
  *
  *   0 version u16 | 2 role u8 | 3 port u8 | 4 id u32 | 8 network u8 | 9 dims u8 | 10 heard u8
  *   11 all_port u8 | 12 data window u32 | 16 control window u16 | 18 sigma permille u16
  *   20 xi ns u32 | 24 tau ns u32 | 28 element ns u32 | 32 peer id u32 | 36 dead after ms u32
+ *   40 last u16[8]
  *
  * Context  any; pure
  */
@@ -40,8 +41,9 @@ enum {
     FRAME_CHECK_BYTES = 4,
     FRAME_CONTROL_MAX = 1104, /* payload of a PACKET, HELLO or ACK frame */
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
-    HELLO_BYTES = 40,
-    PROTOCOL_VERSION = 7,
+    HELLO_BYTES = 56,
+    HELLO_SIZES_MAX = 8,
+    PROTOCOL_VERSION = 8,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };
@@ -109,6 +111,8 @@ struct hello {
     uint32_t element_ns;
     uint32_t peer_id;       /* whom the sender expects here; ID_UNKNOWN if it does not know */
     uint32_t dead_after_ms; /* how long a link may be silent that owes an acknowledgement */
+    /* the highest coordinate of each dimension, the fastest first; of a cube nothing */
+    uint16_t last[HELLO_SIZES_MAX];
 };
 
 /* The CRC of a header's first 20 bytes, as numbers: what has just been written in smaller pieces is
@@ -213,6 +217,8 @@ static inline void hello_pack(uint8_t *bytes, const struct hello *hello)
     put32(bytes + 28, hello->element_ns);
     put32(bytes + 32, hello->peer_id);
     put32(bytes + 36, hello->dead_after_ms);
+    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++)
+        put16(bytes + 40 + 2 * k, hello->last[k]);
 }
 
 /* False when there are fewer than HELLO_BYTES. */
@@ -236,5 +242,7 @@ static inline bool hello_unpack(const uint8_t *bytes, uint32_t count, struct hel
     hello->element_ns = get32(bytes + 28);
     hello->peer_id = get32(bytes + 32);
     hello->dead_after_ms = get32(bytes + 36);
+    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++)
+        hello->last[k] = get16(bytes + 40 + 2 * k);
     return true;
 }

@@ -33,9 +33,7 @@
 enum {
     PACKET_HEADER_BYTES = 16,
     PACKET_BODY_MAX = 1088, /* FRAME_CONTROL_MAX less the header */
-    /* one that has passed so many links goes in circles: no path of 65,536 nodes is that long */
-    PACKET_HOPS_MAX = UINT16_MAX,
-    PACKET_ROUTED = 16 /* kinds from here on are forwarded */
+    PACKET_ROUTED = 16      /* kinds from here on are forwarded */
 };
 
 static inline uint8_t packet_kind(const uint8_t *packet)

@@ -4,9 +4,9 @@
  * To a node, from the host or from the node that passes the download on:
  *
  *   OFFER   0 want u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
- *           20 dims u8, of the subcube | 21 run u8, another one than the download before had |
- *           22 spare[2] | 24 bss end u32: part of a download. The message that follows is the
- *           blocks of the 2^dims nodes of the receiver's subcube in rank order, then the common
+ *           20 count u32 | 24 bss end u32 | 28 run u8, another one than the download before had |
+ *           29 spare[3]: part of a download. The message that follows is the private blocks of
+ *           `count` nodes, of the receiver and the ranks behind it, in their order, then the common
  *           part (the memory image that starts at base)
  *   START   0 model ns u64, no node's clock is ahead of it: run what is loaded
  *   STOP    empty: end the program, drop its messages
@@ -50,7 +50,7 @@ enum run_kind {
 };
 
 enum {
-    OFFER_BYTES = 28,
+    OFFER_BYTES = 32,
     START_BYTES = 8,
     TAKEN_BYTES = 8,
     CONSOLE_HEADER_BYTES = 1,
@@ -65,8 +65,8 @@ enum {
 
 struct offer_body {
     uint32_t want, entry, base, common_bytes, block_bytes;
-    uint8_t dims, run;
-    uint32_t bss_end;
+    uint32_t count, bss_end;
+    uint8_t run;
 };
 
 static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
@@ -76,8 +76,9 @@ static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
     put32(body + 8, offer->base);
     put32(body + 12, offer->common_bytes);
     put32(body + 16, offer->block_bytes);
-    put32(body + 20, offer->dims | (uint32_t)offer->run << 8);
+    put32(body + 20, offer->count);
     put32(body + 24, offer->bss_end);
+    put32(body + 28, offer->run);
 }
 
 static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offer_body *offer)
@@ -89,9 +90,9 @@ static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offe
                                  .base = get32(body + 8),
                                  .common_bytes = get32(body + 12),
                                  .block_bytes = get32(body + 16),
-                                 .dims = body[20],
-                                 .run = body[21],
-                                 .bss_end = get32(body + 24)};
+                                 .count = get32(body + 20),
+                                 .bss_end = get32(body + 24),
+                                 .run = body[28]};
     return true;
 }
 

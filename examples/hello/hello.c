@@ -6,8 +6,11 @@
 
 int main(int argc, char **argv)
 {
-    printf("hello from node %d of %d, a cube of %d dimensions\n", ecube_rank(), ecube_size(),
-           ecube_dims());
+    printf("hello from node %d of %d", ecube_rank(), ecube_size());
+    if (ecube_dims() >= 0) {
+        printf(", a cube of %d dimensions", ecube_dims());
+    }
+    printf("\n");
     for (int i = 1; i < argc; i++) {
         printf("argument %d: %s\n", i, argv[i]);
     }

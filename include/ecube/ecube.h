@@ -1,7 +1,7 @@
 /*
  * ecube.h - what a node program can do: messages, collectives, clocks, reports.
  *
- * A program runs once on every node of a hypercube of ecube_size() = 2^ecube_dims() nodes;
+ * A program runs once on every node of a network (cube, ring, mesh, torus) of ecube_size() nodes;
  * ecube_rank() says which one it is. It is ordinary C with the C library: main(argc, argv), printf,
  * malloc; its output appears on the host with its rank, its return value is its exit status.
  *
@@ -74,9 +74,10 @@ struct ecube_report {
 
 /* The own number, 0 to ecube_size() - 1. */
 int ecube_rank(void);
-/* The number of nodes, 2^ecube_dims(). */
+/* The number of nodes. */
 int ecube_size(void);
-/* The number of dimensions of the cube. */
+/* The number of dimensions of a cube, of 2^ecube_dims() nodes; ECUBE_E_NETWORK on another network,
+ * where collectives fail with the same error. */
 int ecube_dims(void);
 /* The machine whose time the model clock shows. */
 const struct ecube_profile *ecube_profile(void);

@@ -23,7 +23,8 @@ enum ecube_error {
     ECUBE_E_CANCELLED = -12, /* the request ended with its program */
     ECUBE_E_VERSION = -13,   /* not seen by programs: a link's ends speak different versions */
     ECUBE_E_TIMEOUT = -14,   /* a bounded wait ran out */
-    ECUBE_E_SYSCALL = -15    /* the kernel knows no such call: another version */
+    ECUBE_E_SYSCALL = -15,   /* the kernel knows no such call: another version */
+    ECUBE_E_NETWORK = -16    /* the collective has no schedule for this network */
 };
 
 #ifdef __cplusplus

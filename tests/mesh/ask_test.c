@@ -60,7 +60,7 @@ static bool round_of(struct mesh *mesh, struct run *run)
         more |= waits;
         if (rank == 1)
             lose_credit(mesh, run);
-        for (unsigned p = 0; p < mesh->dims; p++)
+        for (unsigned p = 0; p < mesh->network.dims; p++)
             more |= mesh->nodes[rank].ends[p].first != mesh->nodes[rank].ends[p].kicked;
         assert_true(port->order_count + port->draining_count <= CIRCUITS_MAX);
     }

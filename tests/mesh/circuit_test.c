@@ -19,7 +19,13 @@
 #include "tests/unit/testing.h"
 #include "wire/circuit.h"
 
-enum { TO_1 = 0, TO_2 = 1, LENGTH = 8, FRAMES = 8 };
+enum {
+    TO_1 = 0,
+    TO_2 = 1,
+    LENGTH = 8,
+    FRAMES = 8,
+    HOPS_MAX = OPEN_HOPS_MAX + 1 /* that packets of a small network may have */
+};
 
 /* An OPEN from 1 as it should be, but for what a test changes. */
 struct open {
@@ -77,10 +83,10 @@ static void impossible_opens_end_the_link(void **state)
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH}, TAKEN},
         {{.flags = EAGER}, TAKEN},
         {{.length = LENGTH}, REFUSED}, /* no receive waits for it */
-        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = PACKET_HOPS_MAX - 1}, TAKEN},
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = HOPS_MAX - 1}, TAKEN},
         {{.dst = 7, .length = LENGTH}, REFUSED},
         {{.dst = 3, .length = LENGTH}, REFUSED}, /* it would go back */
-        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = PACKET_HOPS_MAX}, ENDS},
+        {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = HOPS_MAX}, ENDS},
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH - 1}, ENDS},
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH + 1}, ENDS},
         {{.length = LENGTH, .inlined = LENGTH}, ENDS},

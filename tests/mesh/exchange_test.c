@@ -72,7 +72,8 @@ static void exchange(struct mesh *mesh, const struct profile *profile, uint32_t 
     all_collective(mesh, &arguments);
     for (unsigned rank = 0; rank < mesh->count; rank++) {
         const uint8_t *received = mesh_at(mesh, rank, arguments.receive);
-        assert_int_equal(mesh_clock(mesh, rank) - before, closed_form(profile, mesh->dims, bytes));
+        assert_int_equal(mesh_clock(mesh, rank) - before,
+                         closed_form(profile, mesh->network.dims, bytes));
         for (unsigned src = 0; src < mesh->count; src++)
             for (unsigned i = 0; src != rank && i < bytes; i++)
                 assert_int_equal(received[src * bytes + i], pattern(src, rank, i));

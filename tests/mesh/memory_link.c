@@ -58,7 +58,7 @@ static bool end_receive(struct link *link, struct link_chunk *chunk)
     struct memory_end *end = end_of(link), *from = end->peer;
     unsigned buffer = 0;
 
-    if (from->first == from->kicked || end->link.carrier == CARRIER_LOST)
+    if (!from || from->first == from->kicked || end->link.carrier == CARRIER_LOST)
         return false;
     while (buffer < LINK_BUFFERS_MAX && end->taken[buffer])
         buffer++;
@@ -115,6 +115,11 @@ void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed
 {
     init_end(a, b, seed, fault);
     init_end(b, a, seed, fault);
+}
+
+void memory_link_absent(struct memory_end *end)
+{
+    *end = (struct memory_end){.link = {.ops = &ops, .carrier = CARRIER_UNKNOWN}};
 }
 
 void memory_link_cut(struct memory_end *end)

@@ -34,6 +34,9 @@ struct memory_end {
     uint64_t bytes_moved;
 };
 
+/* A port without a link: nobody ever attaches to it. */
+void memory_link_absent(struct memory_end *end);
+
 void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed,
                       const struct memory_fault *fault);
 void memory_link_cut(struct memory_end *end);

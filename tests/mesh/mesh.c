@@ -1,4 +1,3 @@
-#include "network/network.h"
 #include "tests/mesh/mesh.h"
 
 #include <stdio.h>
@@ -7,6 +6,8 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "network/network.h"
+#include "network/text.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
@@ -30,8 +31,8 @@ static void *must(void *memory)
 static void make_node(struct mesh *mesh, unsigned rank)
 {
     struct mesh_node *n = &mesh->nodes[rank];
-    bool host_link = (rank & (rank - 1)) == 0;
-    unsigned links = mesh->dims + host_link;
+    bool host_link = network_host_link_of(&mesh->network, rank) >= 0;
+    unsigned links = mesh->network.ports + host_link;
     uint32_t bytes = MESH_DATA - MESH_PROGRAM + mesh->data_bytes;
 
     n->node = must(malloc(node_bytes()));
@@ -52,45 +53,63 @@ static void make_node(struct mesh *mesh, unsigned rank)
     node_init(n->node, &config);
 }
 
+/* A port without a link, at the end of a path, has an end to which nobody is attached. */
 static void wire(struct mesh *mesh)
 {
-    unsigned host_links = 0;
+    const struct network *network = &mesh->network;
 
-    for (unsigned rank = 0; rank < mesh->count; rank++) {
-        for (unsigned p = 0; p < mesh->dims; p++)
-            if (!(rank >> p & 1))
-                memory_link_init(&mesh->nodes[rank].ends[p], &mesh->nodes[rank ^ 1u << p].ends[p],
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        for (unsigned p = 0; p < network->ports; p++) {
+            uint32_t peer = network_neighbour(network, rank, p);
+            struct memory_end *end = &mesh->nodes[rank].ends[p];
+            if (peer == NETWORK_NO_NODE)
+                memory_link_absent(end);
+            else if (network_owns_link(network, rank, p))
+                memory_link_init(end, &mesh->nodes[peer].ends[network_far_port(network, p)],
                                  &mesh->seed, &mesh->fault);
-        if ((rank & (rank - 1)) != 0)
-            continue;
-        memory_link_init(&mesh->nodes[rank].ends[mesh->dims], &mesh->host_ends[host_links],
-                         &mesh->seed, &mesh->fault);
-        mesh->host_links[host_links] = &mesh->host_ends[host_links].link;
-        mesh->host_peers[host_links++] = rank;
+        }
+    for (unsigned i = 0; i < network_host_links(network); i++) {
+        uint32_t rank = network_host_node(network, i);
+        memory_link_init(&mesh->nodes[rank].ends[network->ports], &mesh->host_ends[i], &mesh->seed,
+                         &mesh->fault);
+        mesh->host_links[i] = &mesh->host_ends[i].link;
+        mesh->host_peers[i] = rank;
     }
 }
 
 struct mesh *mesh_make(unsigned dims, uint32_t data_bytes, uint64_t seed, struct memory_fault fault,
                        struct profile profile)
 {
-    struct mesh *mesh = must(calloc(1, sizeof *mesh));
+    char name[NETWORK_NAME_MAX];
 
-    *mesh = (struct mesh){
-        .dims = dims, .count = 1u << dims, .data_bytes = data_bytes, .seed = seed, .fault = fault};
+    snprintf(name, sizeof name, "cube:%u", dims);
+    return mesh_make_named(name, data_bytes, seed, fault, profile);
+}
+
+struct mesh *mesh_make_named(const char *network, uint32_t data_bytes, uint64_t seed,
+                             struct memory_fault fault, struct profile profile)
+{
+    static const struct network_limits limits = {.nodes = 1024, .place = "in a test"};
+    struct mesh *mesh = must(calloc(1, sizeof *mesh));
+    char error[NETWORK_ERROR_MAX];
+
+    *mesh = (struct mesh){.data_bytes = data_bytes, .seed = seed, .fault = fault};
+    CHECK(network_parse(&mesh->network, network, &limits, error));
+    mesh->count = mesh->network.nodes;
+    unsigned host_links = network_host_links(&mesh->network);
     mesh->nodes = must(calloc(mesh->count, sizeof *mesh->nodes));
     mesh->blocks = must(calloc(mesh->count, MESH_BLOCK_BYTES));
     wire(mesh);
     for (unsigned rank = 0; rank < mesh->count; rank++)
         make_node(mesh, rank);
-    mesh->host_memory = must(malloc(router_memory_bytes(dims + 1, 0)));
+    mesh->host_memory = must(malloc(router_memory_bytes(host_links, 0)));
     struct router_config config = {.id = ID_HOST,
                                    .links = mesh->host_links,
-                                   .link_count = dims + 1,
+                                   .link_count = host_links,
                                    .payload_checked =
                                        fault.flip_per_million || fault.drop_per_million,
                                    .memory = mesh->host_memory,
-                                   .network = NETWORK_CUBE,
-                                   .dims = (uint8_t)dims,
+                                   .network = &mesh->network,
                                    .profile = profile,
                                    .peers = mesh->host_peers};
     router_init(&mesh->host, &config);
@@ -103,11 +122,11 @@ void mesh_free(struct mesh *mesh)
 {
     for (unsigned rank = 0; rank < mesh->count; rank++) {
         struct mesh_node *n = &mesh->nodes[rank];
-        for (unsigned p = 0; p < mesh->dims; p++)
-            if (!(rank >> p & 1))
+        for (unsigned p = 0; p < mesh->network.ports; p++)
+            if (network_owns_link(&mesh->network, rank, p))
                 memory_link_free(&n->ends[p], n->ends[p].peer);
-        if ((rank & (rank - 1)) == 0)
-            memory_link_free(&n->ends[mesh->dims], n->ends[mesh->dims].peer);
+        if (network_host_link_of(&mesh->network, rank) >= 0)
+            memory_link_free(&n->ends[mesh->network.ports], n->ends[mesh->network.ports].peer);
         free(n->node);
         free(n->memory);
         free(n->program);
@@ -150,7 +169,7 @@ static bool step_host(struct mesh *mesh)
 static bool on_the_way(const struct mesh *mesh)
 {
     for (unsigned rank = 0; rank < mesh->count; rank++)
-        for (unsigned p = 0; p <= mesh->dims; p++) {
+        for (unsigned p = 0; p <= mesh->network.ports; p++) {
             const struct memory_end *end = &mesh->nodes[rank].ends[p];
             if (end->peer && end->link.carrier == CARRIER_UP &&
                 (end->first != end->kicked || end->peer->first != end->peer->kicked))
@@ -270,7 +289,7 @@ struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint
                                .base = MESH_IMAGE,
                                .common_bytes = image_bytes,
                                .block_bytes = MESH_BLOCK_BYTES,
-                               .dims = (uint8_t)mesh->dims,
+                               .count = mesh->count,
                                .run = run,
                                .bss_end = MESH_IMAGE + image_bytes};
 }

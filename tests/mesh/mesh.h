@@ -1,11 +1,12 @@
 /*
- * mesh.h - a hypercube of real nodes and a host router in one process, stepped in random order.
+ * mesh.h - a network of real nodes and a host router in one process, stepped in random order.
  *
  * Programs are played by the tests: a test makes system calls for each node, as boot/ does on the
  * target.
  */
 #pragma once
 
+#include "network/network.h"
 #include "node/state.h"
 #include "router/port.h"
 #include "router/state.h"
@@ -40,7 +41,8 @@ struct mesh_event {
 };
 
 struct mesh {
-    unsigned dims, count;
+    struct network network;
+    unsigned count;
     uint32_t data_bytes; /* program memory behind MESH_DATA */
     struct mesh_node *nodes;
     struct router host;
@@ -59,6 +61,9 @@ struct mesh {
     uint32_t accepted, refused, sent; /* circuits of the host */
 };
 
+struct mesh *mesh_make_named(const char *network, uint32_t data_bytes, uint64_t seed,
+                             struct memory_fault fault, struct profile profile);
+/* The same for a cube. */
 struct mesh *mesh_make(unsigned dims, uint32_t data_bytes, uint64_t seed, struct memory_fault fault,
                        struct profile profile);
 void mesh_free(struct mesh *mesh);

@@ -46,7 +46,8 @@ struct campaign_tally campaign_run(const struct campaign *campaign, unsigned sha
 void campaign_add(struct campaign_tally *sum, const struct campaign_tally *tally);
 
 /* What is swept: one small measurement, every byte checked. */
-struct sim_options campaign_options(unsigned dims, enum sim_scenario scenario);
+struct network campaign_network(const char *name);
+struct sim_options campaign_options(const char *network, enum sim_scenario scenario);
 
 /* What a run is compared with: the same without what breaks it. */
 struct campaign_reference {

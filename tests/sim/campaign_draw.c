@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "drivers/check.h"
+#include "network/text.h"
 #include "sim/random.h"
 #include "tests/sim/campaign.h"
 #include "wire/frame.h"
@@ -15,9 +16,19 @@ enum { ADVANCE_EVENTS = 50, BREAKS_MAX = 3 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 
-struct sim_options campaign_options(unsigned dims, enum sim_scenario scenario)
+struct network campaign_network(const char *name)
 {
-    return (struct sim_options){.dims = dims,
+    static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX, .place = "here"};
+    char error[NETWORK_ERROR_MAX];
+    struct network network;
+
+    CHECK(network_parse(&network, name, &limits, error));
+    return network;
+}
+
+struct sim_options campaign_options(const char *network, enum sim_scenario scenario)
+{
+    return (struct sim_options){.network = campaign_network(network),
                                 .profile = ipsc860,
                                 .scenario = scenario,
                                 .sizes = {scenario == SIM_RANDOM ? 3000 : 300},
@@ -76,20 +87,41 @@ static uint32_t spread(uint64_t *seed, uint32_t high)
     return 1 + random_below(seed, one_in(seed, 2) ? top : 1 + (top - 1) / 16);
 }
 
+/* Half of the networks are cubes, for collectives have no schedules for others. */
+static void draw_network(uint64_t *seed, struct network *network)
+{
+    static const char *const names[] = {"ring:2",    "ring:5",       "ring:6",     "ring:16",
+                                        "mesh:1x7",  "mesh:3x4",     "mesh:5x1x3", "mesh:6x6",
+                                        "torus:4x4", "torus:3x4x2",  "torus:5x3",  "torus:2x2",
+                                        "ring:33",   "mesh:2x2x2x3", "torus:6x5x2"};
+    unsigned dims = 2 + random_below(seed, 5);
+
+    if (one_in(seed, 2)) {
+        *network = campaign_network(names[random_below(seed, sizeof names / sizeof names[0])]);
+        return;
+    }
+    if (dims == 6 && !one_in(seed, 3))
+        dims = 2 + random_below(seed, 3);
+    CHECK(network_make(network, NETWORK_CUBE, NULL, dims));
+}
+
 static void draw_traffic(uint64_t *seed, struct sim_options *options)
 {
-    options->dims = 2 + random_below(seed, 5);
-    if (options->dims == 6 && !one_in(seed, 3))
-        options->dims = 2 + random_below(seed, 3);
-    options->scenario = (enum sim_scenario)random_below(seed, SIM_ENDING);
-    options->size_count = 1 + one_in(seed, 4);
+    char why[SIM_WHY_MAX];
+
+    draw_network(seed, &options->network);
+    do
+        options->scenario = (enum sim_scenario)random_below(seed, SIM_ENDING);
+    while (!sim_scenario_fits(options->scenario, &options->network, why));
+    bool few = options->network.nodes < 32;
+    options->size_count = options->network.kind == NETWORK_CUBE && one_in(seed, 4) ? 2 : 1;
     for (unsigned i = 0; i < options->size_count; i++)
         options->sizes[i] = options->scenario == SIM_LOAD ? 16 + spread(seed, 20000)
-                            : options->dims < 5           ? spread(seed, 5000)
+                            : few                         ? spread(seed, 5000)
                                                           : spread(seed, 1500);
-    options->messages = 1 + random_below(seed, options->dims < 5 ? 16 : 4);
+    options->messages = 1 + random_below(seed, few ? 16 : 4);
     options->image_bytes = 16 + spread(seed, 3000);
-    options->download_x = random_below(seed, options->dims + 1);
+    options->download_x = random_below(seed, network_halvings(&options->network) + 1);
     options->shuffle = one_in(seed, 2) ? 1 + random_below(seed, 1u << 30) : 0;
 }
 
@@ -107,7 +139,7 @@ static void draw_delays(uint64_t *seed, struct sim_options *options)
     while (one_in(seed, 3) && faults->count < 3)
         faults->list[faults->count++] =
             (struct sim_fault){.kind = SIM_SLOW,
-                               .a = random_below(seed, UINT32_C(1) << options->dims),
+                               .a = random_below(seed, options->network.nodes),
                                .slow_ns = spread(seed, 1000000)};
 }
 
@@ -126,22 +158,23 @@ static void draw_break(uint64_t *seed, struct sim_options *options,
                        const struct campaign_reference *reference)
 {
     struct sim_fault fault = {.kind = (uint8_t)random_below(seed, 3)};
-    unsigned port = random_below(seed, options->dims + 1);
+    const struct network *network = &options->network;
+    unsigned port = random_below(seed, network->ports + 1u);
 
     fault.phase = (uint8_t)random_below(seed, options->scenario == SIM_LOAD ? SIM_RUN : SIM_OVER);
-    fault.a = random_below(seed, UINT32_C(1) << options->dims);
+    fault.a = random_below(seed, options->network.nodes);
     if (fault.kind == SIM_KILL) {
         fault.b = 0;
-    } else if (port == options->dims) {
-        unsigned host_link = random_below(seed, options->dims + 1);
-        fault.a = host_link ? UINT32_C(1) << (host_link - 1) : 0;
+    } else if (port == network->ports ||
+               network_neighbour(network, fault.a, port) == NETWORK_NO_NODE) {
+        fault.a = network_host_node(network, random_below(seed, network_host_links(network)));
         fault.b = ID_HOST;
         if (fault.kind == SIM_ONEWAY && one_in(seed, 2)) {
             fault.b = fault.a;
             fault.a = ID_HOST;
         }
     } else {
-        fault.b = fault.a ^ 1u << port;
+        fault.b = network_neighbour(network, fault.a, port);
     }
     uint64_t length_ns = reference->length_ns[fault.phase];
     if (!one_in(seed, 8) && length_ns)
@@ -244,8 +277,10 @@ static void put_faults(struct line *line, const struct sim_faults *faults)
 void campaign_command(const struct sim_options *options, char text[CAMPAIGN_TEXT_MAX])
 {
     struct line line = {.text = text};
+    char name[NETWORK_NAME_MAX];
 
-    put(&line, "ecube sim --mesh cube:%u --profile ipsc860 %s --bytes %u", options->dims,
+    network_name(&options->network, name);
+    put(&line, "ecube sim --network %s --profile ipsc860 %s --bytes %u", name,
         sim_scenario_name(options->scenario), (unsigned)options->sizes[0]);
     for (unsigned i = 1; i < options->size_count; i++)
         put(&line, ",%u", (unsigned)options->sizes[i]);

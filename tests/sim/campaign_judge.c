@@ -16,7 +16,7 @@
 #include "drivers/status.h"
 #include "node/state.h"
 #include "router/channel.h"
-#include "router/route.h"
+#include "network/network.h"
 #include "tests/sim/campaign.h"
 
 enum {
@@ -97,7 +97,8 @@ static bool is_dead(const struct run *run, uint32_t a, uint32_t b)
 static bool way_is_dead(const struct run *run, uint32_t at, uint32_t to)
 {
     while (at != to) {
-        uint32_t next = at ^ 1u << route_cube(at, to);
+        const struct network *network = &run->options->network;
+        uint32_t next = network_neighbour(network, at, network_next_hop(network, at, to));
         if (is_dead(run, at, next))
             return true;
         at = next;
@@ -108,7 +109,7 @@ static bool way_is_dead(const struct run *run, uint32_t at, uint32_t to)
 /* Whether the host cannot reach a node. */
 static bool is_cut_off(const struct run *run, uint32_t rank)
 {
-    uint32_t root = route_root(rank);
+    uint32_t root = network_host_root(&run->options->network, rank);
 
     return is_dead(run, ID_HOST, root) || way_is_dead(run, root, rank);
 }
@@ -116,7 +117,7 @@ static bool is_cut_off(const struct run *run, uint32_t rank)
 /* Whether a node cannot reach the host. */
 static bool is_unheard(const struct run *run, uint32_t rank)
 {
-    uint32_t root = route_root(rank);
+    uint32_t root = network_host_root(&run->options->network, rank);
 
     return is_dead(run, ID_HOST, root) || way_is_dead(run, rank, root);
 }
@@ -134,7 +135,8 @@ static bool names_link(const struct run *run, const char *text, uint32_t *a, uin
     if (sscanf(text, "node %u: its link %u", &from, &port) != 2)
         return false;
     *a = from;
-    *b = port < run->options->dims ? from ^ 1u << port : ID_HOST;
+    const struct network *network = &run->options->network;
+    *b = port < network->ports ? network_neighbour(network, from, port) : ID_HOST;
     return true;
 }
 
@@ -165,7 +167,7 @@ static bool report_is_right(struct run *run)
 static bool statuses_are_right(struct run *run, bool *all_well, bool *given_up)
 {
     *all_well = true;
-    for (uint32_t rank = 0; rank < UINT32_C(1) << run->options->dims; rank++) {
+    for (uint32_t rank = 0; rank < run->options->network.nodes; rank++) {
         int status = sim_node_status(run->sim, rank);
         if (sim_node_dead(run->sim, rank) || status == E_OK)
             continue;
@@ -189,7 +191,7 @@ static bool bytes_are_right(struct run *run, bool complete)
     for (unsigned i = 0; i < result->line_count; i++) {
         if (result->lines[i].wrong)
             return wrong(run, "%" PRIu64 " wrong bytes", result->lines[i].wrong);
-        if (complete && result->lines[i].nodes != UINT32_C(1) << run->options->dims)
+        if (complete && result->lines[i].nodes != run->options->network.nodes)
             return wrong(run, "only %u nodes have measured", (unsigned)result->lines[i].nodes);
     }
     if (complete && result->line_count != run->options->size_count)
@@ -203,7 +205,7 @@ static bool ended_well(struct run *run)
 
     if (run->result.trouble_count)
         return wrong(run, "ended well, and yet: %s", run->result.troubles[0]);
-    if (run->result.receipts != UINT32_C(1) << run->options->dims)
+    if (run->result.receipts != run->options->network.nodes)
         return wrong(run, "only %u receipts", run->result.receipts);
     if (run->options->scenario != SIM_LOAD && !statuses_are_right(run, &all_well, &given_up))
         return false;

@@ -16,7 +16,7 @@
 
 #include "tests/sim/campaign.h"
 
-enum { SEEDS = 10000, SEEDS_AT_ONCE = 500, SHARDS_MAX = 16, ALL_ACTIONS_DIMS = 4, STRIDE = 4 };
+enum { SEEDS = 10000, SEEDS_AT_ONCE = 500, SHARDS_MAX = 16, ALL_ACTIONS_NODES = 16, STRIDE = 4 };
 
 static double seconds(void)
 {
@@ -51,17 +51,17 @@ static void progress(const char *name, unsigned part, unsigned parts)
     }
 }
 
-static struct campaign_tally sweep(enum sim_scenario scenario, unsigned dims, unsigned stride)
+static struct campaign_tally sweep(enum sim_scenario scenario, const char *network, unsigned stride)
 {
-    bool once = dims > ALL_ACTIONS_DIMS;
+    bool once = campaign_network(network).nodes > ALL_ACTIONS_NODES;
     char name[32];
     struct campaign_tally sum = {0};
     double start = seconds();
 
-    snprintf(name, sizeof name, "%s, %u nodes", sim_scenario_name(scenario), 1u << dims);
+    snprintf(name, sizeof name, "%s, %s", sim_scenario_name(scenario), network);
     for (unsigned action = 1; action <= CAMPAIGN_ACTIONS; action++) {
         struct campaign campaign = {.name = name,
-                                    .options = campaign_options(dims, scenario),
+                                    .options = campaign_options(network, scenario),
                                     .action = (enum sim_action)action,
                                     .first = once ? 1 + (action - 1) * stride : 1,
                                     .stride = once ? CAMPAIGN_ACTIONS * stride : 1};
@@ -108,7 +108,10 @@ int main(int argc, char **argv)
     unsigned dims = (unsigned)argument(argc, argv, 3, 2);
     unsigned dims_max = (unsigned)argument(argc, argv, 4, 6);
     unsigned stride = (unsigned)argument(argc, argv, 5, STRIDE);
+    static const char *const others[] = {"ring:5",   "ring:6",    "ring:16",    "mesh:3x4",
+                                         "mesh:1x7", "torus:4x4", "torus:3x4x2"};
     struct campaign_tally sum = {0}, tally;
+    char cube[16], why[SIM_WHY_MAX];
     double start = seconds();
 
     printf("%-24s %8s %8s %8s %8s %6s %9s %9s %8s\n%-24s %8s %8s %8s %8s %6s %9s %9s %8s\n", "", "",
@@ -116,8 +119,17 @@ int main(int argc, char **argv)
            "named", "cut off", "failed", "s of sim.", "reference", "took, s");
     for (; dims <= dims_max; dims++)
         for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+            snprintf(cube, sizeof cube, "cube:%u", dims);
             tally =
-                sweep(scenarios[i], dims, dims == 6 && scenarios[i] == SIM_EXCHANGE ? stride : 1);
+                sweep(scenarios[i], cube, dims == 6 && scenarios[i] == SIM_EXCHANGE ? stride : 1);
+            campaign_add(&sum, &tally);
+        }
+    for (unsigned n = 0; n < sizeof others / sizeof others[0]; n++)
+        for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+            struct network network = campaign_network(others[n]);
+            if (!sim_scenario_fits(scenarios[i], &network, why))
+                continue;
+            tally = sweep(scenarios[i], others[n], 1);
             campaign_add(&sum, &tally);
         }
     tally = draw(first, count);

@@ -16,14 +16,18 @@ enum { SEEDS = 300, WORDS_MAX = 80 };
 
 static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST, SIM_RANDOM};
 
-static void sweep(unsigned dims, uint64_t stride)
+static void sweep(const char *name, uint64_t stride)
 {
+    struct network network = campaign_network(name);
     struct campaign_tally sum = {0};
+    char why[SIM_WHY_MAX];
 
     for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         for (unsigned action = 1; action <= CAMPAIGN_ACTIONS; action++) {
+            if (!sim_scenario_fits(scenarios[i], &network, why))
+                continue;
             struct campaign campaign = {.name = sim_scenario_name(scenarios[i]),
-                                        .options = campaign_options(dims, scenarios[i]),
+                                        .options = campaign_options(name, scenarios[i]),
                                         .action = (enum sim_action)action,
                                         .first = 1 + (action * 7 + i) % stride,
                                         .stride = stride};
@@ -39,21 +43,33 @@ static void sweep(unsigned dims, uint64_t stride)
 static void any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told(void **state)
 {
     (void)state;
-    sweep(2, 1);
+    sweep("cube:2", 1);
+    sweep("mesh:2x2", 1);
 }
 
 static void any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told(void **state)
 {
     (void)state;
-    sweep(3, 1);
+    sweep("cube:3", 1);
 }
 
 static void events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told(void **state)
 {
     (void)state;
-    sweep(4, 29);
-    sweep(5, 149);
-    sweep(6, 997);
+    sweep("cube:4", 29);
+    sweep("cube:5", 149);
+    sweep("cube:6", 997);
+}
+
+static void so_are_those_of_rings_meshes_and_tori(void **state)
+{
+    (void)state;
+    sweep("ring:5", 1);
+    sweep("ring:6", 5);
+    sweep("mesh:3x4", 17);
+    sweep("torus:4x4", 29);
+    sweep("ring:16", 47);
+    sweep("torus:3x4x2", 97);
 }
 
 static void random_faults_in_random_runs_are_repaired_or_told(void **state)
@@ -117,5 +133,6 @@ static void the_printed_command_repeats_the_run(void **state)
 TEST_MAIN(cmocka_unit_test(any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told),
           cmocka_unit_test(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told),
           cmocka_unit_test(events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told),
+          cmocka_unit_test(so_are_those_of_rings_meshes_and_tori),
           cmocka_unit_test(random_faults_in_random_runs_are_repaired_or_told),
           cmocka_unit_test(the_printed_command_repeats_the_run))

@@ -31,7 +31,7 @@ unsigned __wrap_router_next_hop(const struct router *router, uint32_t dst)
 {
     unsigned port = __real_router_next_hop(router, dst);
 
-    if (!odd_nodes_turn || port >= router->dims || __builtin_popcount(router->id) % 2 == 0)
+    if (!odd_nodes_turn || port >= router->network.ports || __builtin_popcount(router->id) % 2 == 0)
         return port;
     return 31u - (unsigned)__builtin_clz(router->id ^ dst);
 }

@@ -280,7 +280,8 @@ static void a_frame_under_way_is_lost_when_its_link_is_cut(void **state)
     struct sim_options options = simulation(2, SIM_EXCHANGE, 100);
 
     (void)state;
-    for (unsigned port = 1; port <= options.dims; port++) /* the last one leads to the host */
+    for (unsigned port = 1; port <= options.network.ports;
+         port++) /* the last one leads to the host */
         for (unsigned cut = 0; cut < 2; cut++) {
             struct sim *sim = sim_make(&options);
             struct sim_end *end = sim_end_at(sim, 0, port);

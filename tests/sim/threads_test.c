@@ -43,7 +43,7 @@ static void expect_same_on_threads(struct sim_options *options)
     struct sim_result one = simulated(options);
 
     for (unsigned i = 0; i < sizeof threads / sizeof threads[0]; i++) {
-        unsigned most = (1u << options->dims) / 2; /* two nodes for each */
+        unsigned most = options->network.nodes / 2; /* two nodes for each */
         options->threads = threads[i];
         struct sim_result other = simulated(options);
         assert_int_equal(other.threads, threads[i] < most ? threads[i] : most);
@@ -155,7 +155,7 @@ static void what_happens_in_an_order_has_one_thread(void **state)
     options.faults.drop = 1e-3;
     assert_int_equal(simulated_well(&options).threads, 1);
     options.faults.drop = 0;
-    options.dims = 2;
+    options.network = cube(2);
     assert_int_equal(simulated_well(&options).threads, 2); /* two nodes for each at least */
 }
 

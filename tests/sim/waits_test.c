@@ -250,7 +250,6 @@ static void programs_and_circuits_wait_for_each_other(void **state)
     make_receiver(made.sim, 6, 0, 0);
     sim_node(made.sim, 6)->collective.walking = false;
     sim_node(made.sim, 6)->collective.round = 1;
-    sim_node(made.sim, 6)->router.dims = 3;
     expect_lines(made.sim, lines, 2, 2);
     sim_free(made.sim);
 }

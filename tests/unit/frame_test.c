@@ -71,6 +71,8 @@ static void a_packed_hello_comes_back(void **state)
     hello.element_ns = 425;
     hello.peer_id = ID_UNKNOWN;
     hello.dead_after_ms = 3600000;
+    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++)
+        hello.last[k] = (uint16_t)(0x1000 + k);
     uint8_t bytes[HELLO_BYTES];
     hello_pack(bytes, &hello);
     for (uint32_t count = 0; count < HELLO_BYTES; count++)
@@ -90,6 +92,7 @@ static void a_packed_hello_comes_back(void **state)
     assert_int_equal(back.xi_ns, hello.xi_ns);
     assert_int_equal(back.tau_ns, hello.tau_ns);
     assert_int_equal(back.element_ns, hello.element_ns);
+    assert_memory_equal(back.last, hello.last, sizeof back.last);
     assert_int_equal(back.peer_id, hello.peer_id);
 }
 

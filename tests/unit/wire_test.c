@@ -186,7 +186,8 @@ static void an_enter_is_laid_out_as_drawn(void **state)
 
 static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **state)
 {
-    static const uint8_t offers[] = {U32(1), U32(2), U32(3), U32(4), U32(5), 6, 7, 0, 0, U32(8)};
+    static const uint8_t offers[] = {U32(1), U32(2), U32(3), U32(4), U32(5), U32(6),
+                                     U32(8), 7,      0,      0,      0};
     static const uint8_t starts[] = {U64(1000000007000)};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
     static const uint8_t blocks[] = {U32(3), U32(16), U32(2)};
@@ -195,7 +196,7 @@ static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **st
                                .base = 3,
                                .common_bytes = 4,
                                .block_bytes = 5,
-                               .dims = 6,
+                               .count = 6,
                                .run = 7,
                                .bss_end = 8};
     struct start_body start = {1000000007000};

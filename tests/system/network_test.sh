@@ -1,0 +1,158 @@
+#!/bin/sh
+# network_test.sh BUILD - rings, meshes and tori as a user drives them: they boot, load and exchange messages in the model
+# time of their hops, and every verb knows their nodes and links.
+. tests/system/testing.sh
+
+# check_times NETWORK BYTES - each "[rank] took NS" in out is the time of its h hops from node 0: 65 + 10 h + 0.425 k us, on the
+# iPSC/860.
+check_times() {
+    awk -v network="$1" -v bytes="$2" '
+        function hops(rank,    i, at, sum) {
+            if (kind == "cube") {
+                for (; rank > 0; rank = int(rank / 2)) sum += rank % 2
+                return sum
+            }
+            for (i = count; i > 0; i--) {
+                at = rank % size[i]
+                rank = int(rank / size[i])
+                sum += kind != "mesh" && at > size[i] / 2 ? size[i] - at : at
+            }
+            return sum
+        }
+        BEGIN {
+            kind = substr(network, 1, index(network, ":") - 1)
+            count = split(substr(network, index(network, ":") + 1), size, "x")
+            for (nodes = i = 1; i <= count; i++) nodes *= size[i]
+            if (kind == "cube") nodes = 2 ^ size[1]
+        }
+        / took / {
+            rank = substr($0, 2) + 0
+            h = hops(rank)
+            expected = 65000 + h * 10000 + bytes * 425
+            if ($NF != expected) { print "node " rank " of " network ": " $NF " is not " expected; bad = 1 }
+            told++
+        }
+        END {
+            if (told != nodes - 1) { print network ": " told + 0 " of " nodes - 1 " nodes told"; bad = 1 }
+            exit bad
+        }' out >wrong || { cat wrong; fail "model times of $1"; }
+}
+
+exchanges_messages() {
+    for network in "$@"; do
+        tool_succeeds run --network "$network" "$programs/hops.elf" 3000
+        check_times "$network" 3000
+    done
+}
+
+paths_and_rings() { exchanges_messages ring:1 ring:2 ring:5 mesh:1x7 mesh:3x4 cube:3; }
+products() { exchanges_messages mesh:5x1x3 torus:2x2 torus:4x4 torus:3x4x2; }
+ring_of_16() { exchanges_messages ring:16; }
+
+ring_of_128() {
+    tool_succeeds run --network ring:128 --patience 60s "$examples/hello.elf"
+    [ "$(grep -c 'hello from node' out)" -eq 128 ] || fail "not all nodes said hello"
+}
+
+every_strategy() {
+    for strategy in decremental sequential scatter sequential-scatter; do
+        tool_succeeds run --network mesh:3x3 --strategy $strategy --sigma 1.5 --json result.json "$examples/hello.elf"
+        [ "$("$json_get" result.json download model_us)" = "$("$json_get" result.json download predicted_us)" ] ||
+            fail "$strategy: the download did not take the predicted time"
+    done
+}
+
+collectives_are_refused() {
+    tool run --network torus:3x3 "$examples/complete_exchange.elf" 16
+    [ "$status" -eq 1 ] || fail "status $status, not 1"
+    [ "$(cat out err | grep -c 'barrier: no schedule for this network')" -eq 9 ] || fail "not all nodes told"
+    tool_fails 2 'exchange on ring:6: collectives have schedules for cubes only' sim --network ring:6 exchange
+}
+
+crossed_cables_are_named() {
+    tool run --network mesh:3x4 --cross 1-5,6-10 "$examples/hello.elf"
+    [ "$status" -eq 3 ] || fail "status $status, not 3"
+    words | grep -q 'crossed: link 1-5 (dimension 1) leads from node 1 to node 10, port 3, and from node 5 to node 6, port 2' ||
+        { cat err; fail "the crossed cable is not named"; }
+    tool run --network ring:6 --cross 0-1,3-4 "$examples/hello.elf"
+    [ "$status" -eq 3 ] || fail "status $status, not 3"
+    words | grep -q 'crossed: link 0-1 (dimension 0)' || { cat err; fail "the crossed cable is not named"; }
+}
+
+failures_are_named() {
+    tool run --network ring:6 --cut 1-2@run "$programs/hops.elf" 60000
+    [ "$status" -eq 3 ] || fail "status $status, not 3"
+    words | grep -q 'link 1-2 (dimension 0) died during run' || { cat err; fail "the cut cable is not named"; }
+    tool run --network ring:2 --cut 0-1@run "$programs/hops.elf" 60000
+    words | grep -q 'link 0-1 (dimension 0) died during run' || { cat err; fail "the cut cable is not named"; }
+    tool run --network mesh:3x4 --kill 7@run "$programs/hops.elf" 60000
+    [ "$status" -eq 3 ] || fail "status $status, not 3"
+    words | grep -q 'node 7 (rank 7) died during run' || { cat err; fail "the dead node is not named"; }
+    tool_fails 2 "'0-2' is no link of ring:6: name two nodes that are neighbours, as 0-1" \
+        run --network ring:6 --cut 0-2@run "$examples/hello.elf"
+    tool_fails 2 "'12' is no node of mesh:3x4: nodes are 0 to 11" run --network mesh:3x4 --kill 12@run "$examples/hello.elf"
+}
+
+is_told_dead() {
+    tool ps --name grid
+    grep -Eq '^ *5 .*dead' out
+}
+
+machine_that_is_up() {
+    tool_succeeds up --name grid --network torus:3x4
+    tool_succeeds load --name grid "$programs/hops.elf" 100
+    check_times torus:3x4 100
+    tool_succeeds ps --name grid
+    grep -q 'torus:3x4' out || { cat out; fail "ps does not name the network"; }
+    tool_succeeds list
+    grep -q 'torus:3x4' out || { cat out; fail "list does not name the network"; }
+    tool_succeeds kill --name grid 5
+    wait_until 20 is_told_dead || fail "nobody says that node 5 is dead"
+    tool_succeeds down --name grid
+    wait_until 20 no_processes || fail "processes outlive ecube down"
+}
+
+waiting_programs_are_named() {
+    may_time_out=1
+    tool sim --network ring:6 circle
+    [ "$status" -eq 124 ] || fail "status $status, not 124"
+    grep -q 'node 5 waits for a message of node 0' err || { cat err; fail "no circle"; }
+}
+
+simulated() {
+    for network in ring:5 mesh:3x4 torus:4x4x2 ring:300 mesh:40x50 torus:16x16x16; do
+        tool_succeeds sim --network $network random --bytes 100
+        grep -q 'repeatable from the seed' err out || fail "$network"
+    done
+    tool_succeeds sim --network torus:6x6 transpose --bytes 1000
+    tool_fails 2 'is ring:3 or mesh:1x3 meant' sim --network mesh:3 random
+    tool_fails 2 'ring:6: one size of --bytes at a time' sim --network ring:6 random --bytes 1,2
+    tool_fails 2 'bitreversal on ring:6' sim --network ring:6 bitreversal
+}
+
+wrong_names() {
+    tool_fails 2 "'torus:0x3': sizes are 2 to 8 numbers joined by x, each from 1 to 128, for example torus:4x4x2" \
+        run --network torus:0x3 "$examples/hello.elf"
+    tool_fails 2 "'mesh:3' has one size: is ring:3 or mesh:1x3 meant\?" run --mesh mesh:3 "$examples/hello.elf"
+    tool_fails 2 "'ring:x': a ring has one size" run --mesh ring:x "$examples/hello.elf"
+    tool_fails 2 "'mesh:3x-1': sizes are" run --mesh mesh:3x-1 "$examples/hello.elf"
+    tool_fails 2 "'mesh:3x4x': sizes are" run --mesh mesh:3x4x "$examples/hello.elf"
+    tool_fails 2 "'mesh:3X4': sizes are" run --mesh mesh:3X4 "$examples/hello.elf"
+    tool_fails 2 "'torus:400x400' has 160000 nodes: at most 128 are possible on QEMU" run --mesh torus:400x400 "$examples/hello.elf"
+    tool_fails 2 "'cube:17': the dimension of a cube is a number from 0 to 7 on QEMU" run --mesh cube:17 "$examples/hello.elf"
+    tool_fails 2 "'cube:4z': the dimension of a cube" run --mesh cube:4z "$examples/hello.elf"
+}
+
+check "messages take the time of their hops on paths and rings" paths_and_rings
+check "so they do on products of them" products
+check "so they do on a ring of 16" ring_of_16
+check "a ring of 128 nodes boots and loads" ring_of_128
+check "every strategy downloads in the predicted time" every_strategy
+check "collectives are refused on every node, in words" collectives_are_refused
+check "crossed cables are named by their ends" crossed_cables_are_named
+check "dead links and nodes are named" failures_are_named
+check "a machine that is up tells its network" machine_that_is_up
+check "programs that wait for each other are named" waiting_programs_are_named
+check "the simulator runs them" simulated
+check "wrong names are refused, and what is allowed is said" wrong_names
+cases_done
