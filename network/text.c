@@ -16,11 +16,12 @@ static const struct form {
     const char *prefix;
     enum network_kind kind;
     const char *example;
+    const char *alone; /* what has one size, in words; NULL: it has several */
 } forms[] = {
-    {"cube:", NETWORK_CUBE, "cube:4"},
-    {"ring:", NETWORK_RING, "ring:6"},
-    {"mesh:", NETWORK_MESH, "mesh:3x4"},
-    {"torus:", NETWORK_TORUS, "torus:4x4x2"},
+    {"cube:", NETWORK_CUBE, "cube:4", NULL},
+    {"ring:", NETWORK_RING, "ring:6", "a ring"},
+    {"mesh:", NETWORK_MESH, "mesh:3x4", NULL},
+    {"torus:", NETWORK_TORUS, "torus:4x4x2", NULL},
 };
 
 __attribute__((format(printf, 2, 3))) static bool complain(char error[NETWORK_ERROR_MAX],
@@ -95,12 +96,15 @@ static bool parse_sizes(struct network *network, const char *text, const struct 
     const char *numbers = text + strlen(form->prefix);
     int count = read_sizes(numbers, sizes);
 
-    if (count < 0 || (form->kind == NETWORK_RING && count > 1))
-        return complain(error, "'%.*s': %s from 1 to %u, for example %s", SHOWN, text,
-                        form->kind == NETWORK_RING ? "a ring has one size, a number"
-                                                   : "sizes are 2 to 8 numbers joined by x, each",
-                        (unsigned)limits->nodes, form->example);
-    if (form->kind != NETWORK_RING && count == 1)
+    if (form->alone && count != 1)
+        return complain(error, "'%.*s': %s has one size, a number from 1 to %u, for example %s",
+                        SHOWN, text, form->alone, (unsigned)limits->nodes, form->example);
+    if (count < 0)
+        return complain(error,
+                        "'%.*s': sizes are 2 to 8 numbers joined by x, each from 1 to %u, for "
+                        "example %s",
+                        SHOWN, text, (unsigned)limits->nodes, form->example);
+    if (!form->alone && count == 1)
         return complain(error, "'%.*s' has one size: is ring:%u or %s1x%u meant?", SHOWN, text,
                         (unsigned)sizes[0], form->prefix, (unsigned)sizes[0]);
     for (int i = 0; i < count; i++)
