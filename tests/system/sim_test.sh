@@ -92,7 +92,7 @@ refuses() {
 }
 
 bad_networks() {
-    refuses "ring:5: only cubes boot" --mesh ring:5 exchange
+    refuses "exchange on ring:5: collectives have schedules for cubes only" --mesh ring:5 exchange
     refuses "unknown network ''" --mesh '' exchange
     refuses 'cube is a number from 0 to 16' --mesh cube:-1 exchange
     refuses 'cube is a number from 0 to 16' --mesh cube:17 exchange
