@@ -15,7 +15,7 @@
 #define OPENOCD_FILE "openocd.cfg"
 
 /* More would make OpenOCD slow: split in machines, not in chains. */
-enum { OPENOCD_NODES_MAX = 32, OPENOCD_PATH_MAX = 512 };
+enum { OPENOCD_PATH_MAX = 512 };
 
 /* Writes DIRECTORY/openocd.cfg: sets the variables of the board's configuration, then reads it. */
 int openocd_write_config(const char *directory, uint32_t nodes, const char *kernel,

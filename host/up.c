@@ -228,18 +228,11 @@ static int watch_boot(int fd, const struct serve_options *options, struct view *
 /* What the words on the command line ask of debugging. */
 static int add_jtag(const struct up *up, struct serve_options *options, struct message *message)
 {
-    const struct network *network = &options->mesh.network;
     char path[TARGET_PATH_MAX];
 
     if (up->blank && !up->jtag) {
         return message_set(message, "--blank needs --jtag: nodes without a kernel get one over the "
                                     "JTAG chain");
-    }
-    if (up->jtag && network->nodes > OPENOCD_NODES_MAX) {
-        return message_set(message,
-                           "--jtag: %s has %u nodes, and a JTAG chain takes %d: use cube:5 or "
-                           "smaller, or leave --jtag out: 'ecube debug' needs no chain",
-                           options->mesh.network_name, (unsigned)network->nodes, OPENOCD_NODES_MAX);
     }
     if (up->program && openocd_find(path, message) != 0) {
         return -1;

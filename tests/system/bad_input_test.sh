@@ -113,7 +113,7 @@ openocd_missing() {
 }
 
 chain_refused() {
-    tool_fails 2 'cube:6 has 64 nodes, and a JTAG chain takes 32: use cube:5' up --mesh cube:6 --jtag
+    tool_fails 2 "'cube:8': the dimension of a cube is a number from 0 to 7 on QEMU" up --mesh cube:8 --jtag
     tool_fails 2 'blank needs --jtag' up --mesh cube:1 --blank
     tool_fails 2 'program flash: use openocd' up --mesh cube:1 --program flash
     tool_fails 2 '/bin/true is no kernel image for an ARM node' up --mesh cube:0 --program openocd --kernel /bin/true
