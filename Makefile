@@ -187,7 +187,7 @@ run: all
 test: $(TEST_NEEDS)
 	@QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
-## GDB at every node of a mesh that has loaded the complete exchange (MESH=cube:D, GDB_ARGS="GDB's own arguments")
+## GDB at every node of a mesh that has loaded the complete exchange (MESH=NETWORK, GDB_ARGS="GDB's own arguments")
 debug: all
 	@scripts/debug.sh $(B) $(MESH) $(GDB_ARGS)
 

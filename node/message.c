@@ -23,10 +23,11 @@
 #include "router/notice.h"
 #include "router/router.h"
 
+/* How far the repetitions of refused messages are apart (later_us). */
 enum {
-    SPREAD_FACTOR = 0x1e3779b1,
-    SPREAD_SHIFT = 22,  /* leaves 10 bits: up to 1 ms, doubled as often as LATER_US */
-    LATER_DOUBLINGS = 8 /* to half a second */
+    SPREAD_FACTOR = 0x1e3779b1, /* odd, its high bits mix the low ones */
+    SPREAD_SHIFT = 22,          /* leaves 10 bits: up to 1 ms, doubled as often as LATER_US */
+    LATER_DOUBLINGS = 8         /* to half a second */
 };
 
 void message_reset(struct node *node)
