@@ -76,7 +76,7 @@ MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_
 	tests/mesh/contention_test.c tests/mesh/credit_test.c tests/mesh/ending_test.c tests/mesh/enter_test.c \
 	tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/fault_test.c tests/mesh/incarnation_test.c tests/mesh/message_test.c tests/mesh/network_test.c \
 	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/owed_test.c tests/mesh/poll_test.c tests/mesh/route_test.c tests/mesh/silence_test.c \
-	tests/mesh/state_test.c tests/mesh/step_test.c tests/mesh/stream_test.c tests/mesh/turn_test.c tests/mesh/want_test.c \
+	tests/mesh/state_test.c tests/mesh/step_test.c tests/mesh/stream_test.c tests/mesh/turn_test.c tests/mesh/rendezvous_test.c \
 	tests/mesh/window_test.c
 MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c tests/mesh/neighbour.c tests/mesh/pair.c
 UNIT_SUPPORT := tests/unit/fake_core.c

@@ -202,12 +202,12 @@ static uint32_t link_to(uint32_t node)
 static void tell_ready(unsigned index)
 {
     const struct mesh_job *job = &mesh.job;
-    struct ready_body ready = {.want = mesh.job_number * 256 + index % NODES, .match = 77};
-    uint8_t body[READY_BYTES];
+    struct cts_body ready = {.name = mesh.job_number * 256 + index % NODES, .match = 77};
+    uint8_t body[CTS_BYTES];
     uint32_t root = job->plan.messages[index % NODES].root;
 
-    ready_pack(body, &ready);
-    neighbour_packet(&neighbours[link_to(root)], PACKET_READY, root, ID_HOST, body, sizeof body,
+    cts_pack(body, &ready);
+    neighbour_packet(&neighbours[link_to(root)], PACKET_CTS, root, ID_HOST, body, sizeof body,
                      &truth);
 }
 

@@ -68,14 +68,14 @@ static void check_messages(const struct node *node)
     bool seen[POOL_MAX] = {0};
     unsigned count = node->pool_free_count;
 
-    CHECK(node->want_count < WANT_PLACES && count <= POOL_MAX);
-    CHECK(node->gone_count <= GONES_MAX);
+    CHECK(node->unexpected_count < UNEXPECTED_PLACES && count <= POOL_MAX);
+    CHECK(node->cancel_count <= CANCELS_MAX);
     for (unsigned i = 0; i < count; i++) {
         CHECK(node->pool_free[i] < POOL_MAX && !seen[node->pool_free[i]]);
         seen[node->pool_free[i]] = true;
     }
-    for (unsigned i = 0; i < node->want_count; i++) {
-        uint8_t pool = node->wants[i].pool;
+    for (unsigned i = 0; i < node->unexpected_count; i++) {
+        uint8_t pool = node->unexpected[i].pool;
         CHECK(pool <= POOL_MAX);
         CHECK(pool == POOL_MAX || !seen[pool]);
         if (pool < POOL_MAX) {

@@ -71,7 +71,7 @@ static uint32_t read_name(struct input *input)
 
     if (what < ECUBE_REQUESTS_MAX)
         return request_name(world.node, &world.node->requests[what]);
-    return what < 0x80 ? world.node->load.want : input_u32(input);
+    return what < 0x80 ? world.node->load.name : input_u32(input);
 }
 
 static void push_raw(struct input *input)
@@ -97,19 +97,19 @@ static void push_frame(struct input *input)
 static void push_packet(struct input *input)
 {
     struct neighbour *neighbour = read_neighbour(input);
-    uint8_t kind = input_u8(input), body[READY_BYTES + UINT8_MAX];
+    uint8_t kind = input_u8(input), body[CTS_BYTES + UINT8_MAX];
     uint32_t src = read_place(input), dst = read_place(input), bytes;
     struct lie lie = read_lie(input);
 
-    struct ready_body first = {0}; /* what begins with names; the rest is as it may be */
-    first.want = read_name(input);
+    struct cts_body first = {0}; /* what begins with names; the rest is as it may be */
+    first.name = read_name(input);
     first.match = read_name(input);
     first.room = input_u16(input);
-    ready_pack(body, &first);
+    cts_pack(body, &first);
     const uint8_t *rest = input_bytes(input, input_u8(input), &bytes);
-    memcpy(body + READY_BYTES, rest, bytes);
+    memcpy(body + CTS_BYTES, rest, bytes);
     neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, src, dst,
-                     body, READY_BYTES + bytes, &lie);
+                     body, CTS_BYTES + bytes, &lie);
 }
 
 /* What a neighbour says on entering the present collective, or not quite. */
@@ -121,14 +121,14 @@ static void push_enter(struct input *input)
     int8_t ahead = (int8_t)input_u8(input);
     uint8_t differ = input_u8(input);
 
-    uint32_t last = differ & 8 ? input_u32(input) : (uint32_t)world.node->load.run << 16;
+    uint32_t last = differ & 8 ? input_u32(input) : (uint32_t)world.node->load.generation << 16;
     enter_pack(body, &(struct enter_body){.epoch = (uint16_t)(c->epoch + ahead),
                                           .operation = (uint8_t)(c->mine.operation + (differ & 1)),
                                           .round = round,
                                           .bytes = c->mine.bytes + (differ >> 1 & 1),
                                           .root = c->mine.root + (differ >> 2 & 1),
                                           .status = (int16_t)(last & 0xffff),
-                                          .run = (uint8_t)(last >> 16)});
+                                          .generation = (uint8_t)(last >> 16)});
     neighbour_packet(&world.neighbours[round % WORLD_DIMS], PACKET_ENTER,
                      node_id(world.node) ^ 1u << round, node_id(world.node), body, sizeof body,
                      &truth);
@@ -217,7 +217,7 @@ static void push_step_open(struct input *input)
                         .length =
                             download ? load->block_bytes * (load->count & 0xff) + load->common_bytes
                                      : c->step.receive_bytes,
-                        .match = download ? load->want : c->step.step,
+                        .match = download ? load->name : c->step.step,
                         .epoch = c->epoch,
                         .port = HOP_DIMENSION_ORDER,
                         .hops = 4,
@@ -277,7 +277,7 @@ static void push_offer(struct input *input)
     uint32_t *const fields[] = {&offer.entry,       &offer.base, &offer.common_bytes,
                                 &offer.block_bytes, NULL,        &offer.bss_end};
 
-    offer.want = input_u8(input);
+    offer.name = input_u8(input);
     offer.count = input_u8(input);
     for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (differ >> (i + 1) & 1 && fields[i])

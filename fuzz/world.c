@@ -61,7 +61,7 @@ static void download(struct world *world)
     uint8_t offer[OFFER_BYTES], open[OPEN_BYTES], start[START_BYTES];
     uint8_t data[WORLD_BLOCK_BYTES + WORLD_IMAGE_BYTES] = {0};
 
-    offer_pack(offer, &(struct offer_body){.want = 1,
+    offer_pack(offer, &(struct offer_body){.name = 1,
                                            .entry = WORLD_IMAGE,
                                            .count = 1,
                                            .base = WORLD_IMAGE,

@@ -132,19 +132,19 @@ static void take_state(struct mesh *mesh, const struct notice *notice)
 /* What a node says of the download. */
 static void take_load(struct mesh *mesh, const struct notice *notice)
 {
-    struct ready_body ready;
-    struct word_body word;
+    struct cts_body ready;
+    struct rts_reply_body word;
     struct receipt_body receipt;
 
-    if (notice->packet_kind == PACKET_READY) {
-        if (ready_unpack(notice->body, notice->bytes, &ready)) {
+    if (notice->packet_kind == PACKET_CTS) {
+        if (cts_unpack(notice->body, notice->bytes, &ready)) {
             mesh_load_ready(mesh, notice->src, &ready);
         }
     } else if (notice->packet_kind == PACKET_RECEIPT) {
         if (receipt_unpack(notice->body, notice->bytes, &receipt)) {
             mesh_load_receipt(mesh, notice->src, &receipt);
         }
-    } else if (word_unpack(notice->body, notice->bytes, &word)) {
+    } else if (rts_reply_unpack(notice->body, notice->bytes, &word)) {
         mesh_load_word(mesh, notice->src, notice->packet_kind, &word);
     }
 }
@@ -157,9 +157,9 @@ static void take_packet(struct mesh *mesh, const struct notice *notice)
     mesh->nodes[notice->src].silent_us = 0;
     switch (notice->packet_kind) {
     case PACKET_LINKS: take_links(mesh, notice); break;
-    case PACKET_READY:
-    case PACKET_LATER:
-    case PACKET_GONE:
+    case PACKET_CTS:
+    case PACKET_RETRY:
+    case PACKET_CANCEL:
     case PACKET_RECEIPT: take_load(mesh, notice); break;
     case PACKET_STATE: take_state(mesh, notice); break;
     case PACKET_LINK_DEAD: take_dead_link(mesh, notice); break;

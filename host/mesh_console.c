@@ -35,7 +35,7 @@ static void tell_taken(struct mesh *mesh, uint32_t rank)
         return;
     }
     console->told = taken;
-    taken_pack(body, &(struct taken_body){.bytes = taken, .run = (uint8_t)mesh->job_number});
+    taken_pack(body, &(struct taken_body){.bytes = taken, .generation = (uint8_t)mesh->job_number});
     mesh_send(mesh, PACKET_TAKEN, rank, body, sizeof body);
 }
 

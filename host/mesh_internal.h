@@ -77,9 +77,10 @@ void mesh_boot_timeout(struct mesh *mesh);
 void mesh_boot_links(struct mesh *mesh, uint32_t rank, const struct links_body *links);
 
 /* mesh_load.c */
-/* Answers to an offer: READY, or LATER or GONE; and a receipt. */
-void mesh_load_ready(struct mesh *mesh, uint32_t rank, const struct ready_body *ready);
-void mesh_load_word(struct mesh *mesh, uint32_t rank, uint8_t kind, const struct word_body *word);
+/* Answers to an offer: CTS, or RETRY or CANCEL; and a receipt. */
+void mesh_load_ready(struct mesh *mesh, uint32_t rank, const struct cts_body *ready);
+void mesh_load_word(struct mesh *mesh, uint32_t rank, uint8_t kind,
+                    const struct rts_reply_body *word);
 void mesh_load_receipt(struct mesh *mesh, uint32_t rank, const struct receipt_body *receipt);
 void mesh_load_notice(struct mesh *mesh, const struct notice *notice);
 void mesh_load_advance(struct mesh *mesh);

@@ -168,13 +168,13 @@ static json_t *error_members(const char *kind, uint32_t node, int error)
 static void send_offer(struct mesh *mesh, unsigned index)
 {
     const struct mesh_job *job = &mesh->job;
-    struct offer_body offer = {.want = want_of(mesh, index),
+    struct offer_body offer = {.name = want_of(mesh, index),
                                .entry = job->image.entry,
                                .base = job->image.base,
                                .common_bytes = job->image.bytes,
                                .block_bytes = job->block_bytes,
                                .count = job->plan.messages[index].count,
-                               .run = (uint8_t)mesh->job_number,
+                               .generation = (uint8_t)mesh->job_number,
                                .bss_end = job->image.bss_end};
     uint8_t body[OFFER_BYTES];
 
@@ -430,26 +430,27 @@ static bool is_offered(const struct mesh *mesh, uint32_t rank, uint32_t want, un
            job->message_state[*index] == MESSAGE_OFFERED && rank == job->plan.messages[*index].root;
 }
 
-void mesh_load_ready(struct mesh *mesh, uint32_t rank, const struct ready_body *ready)
+void mesh_load_ready(struct mesh *mesh, uint32_t rank, const struct cts_body *ready)
 {
     unsigned index;
 
-    if (is_offered(mesh, rank, ready->want, &index)) {
+    if (is_offered(mesh, rank, ready->name, &index)) {
         mesh->job.message_match[index] = ready->match;
         mesh->job.message_state[index] = MESSAGE_READY;
     }
 }
 
-void mesh_load_word(struct mesh *mesh, uint32_t rank, uint8_t kind, const struct word_body *word)
+void mesh_load_word(struct mesh *mesh, uint32_t rank, uint8_t kind,
+                    const struct rts_reply_body *word)
 {
     unsigned index;
 
-    if (!is_offered(mesh, rank, word->want, &index)) {
+    if (!is_offered(mesh, rank, word->name, &index)) {
         return;
     }
-    if (kind == PACKET_LATER) {
+    if (kind == PACKET_RETRY) {
         uv_timer_start(&mesh->tick_timer, on_offer_retry, OFFER_RETRY_MS, 0);
-    } else if (kind == PACKET_GONE && !mesh->broken) {
+    } else if (kind == PACKET_CANCEL && !mesh->broken) {
         mesh_fail(mesh, node_members("download-refused", rank),
                   "node %u (rank %u) refused the download: it runs a program", (unsigned)rank,
                   (unsigned)rank);

@@ -2,13 +2,13 @@
  * message.pml - messages between programs, node/message.c and node/match.c, and the routed packets
  * that announce and answer them: router/packet.c.
  */
-#define WANT 0
+#define RTS 0
 #define STORED_ANSWER 1
-#define READY_ANSWER 2
+#define CTS 2
 #define PACKET(kind, m) (1 + (kind) * MESSAGES + (m))
 #define KIND(packet) (((packet) - 1) / MESSAGES)
 #define NAMED(packet) (((packet) - 1) % MESSAGES)
-#define TARGET(packet) (KIND(packet) == WANT -> dst[NAMED(packet)] : src[NAMED(packet)])
+#define TARGET(packet) (KIND(packet) == RTS -> dst[NAMED(packet)] : src[NAMED(packet)])
 
 #define POOLED_FIRST(m) (brief[m] && !announce[m])
 /* must_wait: the message before it to the same node has no answer yet */
@@ -23,7 +23,7 @@ inline send_announcement(m) {
     :: POOLED_FIRST(m) || !RULE1 -> sender[m] = READY
     :: else ->
         sender[m] = ASKED;
-        outgoing[src[m]] = PACKET(WANT, m)
+        outgoing[src[m]] = PACKET(RTS, m)
     fi
 }
 
@@ -80,7 +80,7 @@ inline take(m) {
 inline match(m) {
     if
     :: pooled[m] -> pooled[m] = 0; pool[dst[m]]++; deliver(m)
-    :: else -> matched[m] = 1; outgoing[dst[m]] = PACKET(READY_ANSWER, m)
+    :: else -> matched[m] = 1; outgoing[dst[m]] = PACKET(CTS, m)
     fi
 }
 
@@ -93,13 +93,13 @@ inline take_packet(l) {
     x1 = NAMED(packet[l]);
     x2 = FAR(l);
     if
-    :: KIND(packet[l]) == READY_ANSWER -> sender[x1] = READY
+    :: KIND(packet[l]) == CTS -> sender[x1] = READY
     :: KIND(packet[l]) == STORED_ANSWER && sender[x1] == ASKED -> sender[x1] = STORED
-    :: KIND(packet[l]) == WANT && outgoing[x2] != 0 -> sender[x1] = QUEUED /* dropped: asks again */
-    :: KIND(packet[l]) == WANT && outgoing[x2] == 0 ->
+    :: KIND(packet[l]) == RTS && outgoing[x2] != 0 -> sender[x1] = QUEUED /* dropped: asks again */
+    :: KIND(packet[l]) == RTS && outgoing[x2] == 0 ->
         arrive(x1);
         if
-        :: posted[x1] -> matched[x1] = 1; outgoing[x2] = PACKET(READY_ANSWER, x1)
+        :: posted[x1] -> matched[x1] = 1; outgoing[x2] = PACKET(CTS, x1)
         :: else -> outgoing[x2] = PACKET(STORED_ANSWER, x1)
         fi
     :: else -> skip

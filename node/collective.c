@@ -3,7 +3,7 @@
  *
  * Entry: in d rounds each node tells its neighbour in dimension 0, 1, ... what its subcube so far
  * agrees on (operation, size, root) or why it cannot go on. After d rounds every node knows that
- * all have posted their buffers, which is the READY of every circuit of the schedule at once, or
+ * all have posted their buffers, which is the CTS of every circuit of the schedule at once, or
  * knows the same error. No circuit of a schedule is opened before, so none ever waits for a node
  * that is still busy elsewhere.
  *
@@ -13,7 +13,8 @@
  * subcube agrees on. So each node puts one thing into the entry, and what comes out is the same
  * for all. A node takes no download before what it has begun is over; until then no program of
  * that download is started anywhere, so no ENTER of the program before is under way later. One that
- * comes to a node which is loaded already names the run before, and is answered with E_PEER_GONE.
+ * comes to a node which is loaded already names the generation before, and is answered with
+ * E_PEER_GONE.
  *
  * Steps: the walker says what to send and receive; each circuit waits its turn on every link (rule
  * 4 of the router). The model time of a step is known when its circuits are accepted, so where a
@@ -101,7 +102,7 @@ static void begin_next(struct node *node)
     c->status = E_OK;
     c->steps = 0;
     c->mine = (struct enter_body){.epoch = c->epoch,
-                                  .run = node->load.run,
+                                  .generation = node->load.generation,
                                   .operation = (uint8_t)c->arguments.operation,
                                   .bytes = c->arguments.block_bytes,
                                   .root = c->arguments.root};
@@ -219,7 +220,7 @@ static void pump_entry(struct node *node)
 /* Whether this node has no part in the collective of an ENTER, and will never have. */
 static bool is_gone(const struct node *node, const struct enter_body *heard)
 {
-    if (heard->run != node->load.run)
+    if (heard->generation != node->load.generation)
         return true;
     if (collective_active(node) && heard->epoch == node->collective.epoch)
         return false;
@@ -254,7 +255,7 @@ void collective_gone(struct node *node)
                                   .operation = OPERATION_GONE,
                                   .round = (uint8_t)round,
                                   .status = E_PEER_GONE,
-                                  .run = heard->run};
+                                  .generation = heard->generation};
         if (!(c->heard_here[i % 2] & bit) || !is_gone(node, heard))
             continue;
         /* Two programs that have ended must not answer each other's answers for ever. */

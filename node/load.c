@@ -69,22 +69,22 @@ static bool has_room(const struct node *node, const struct offer_body *offer)
 }
 
 /* Answers an offer at once, or not at all: it is repeated until it has been answered. */
-static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t want)
+static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
 {
-    uint8_t body[WORD_BYTES];
+    uint8_t body[RTS_REPLY_BYTES];
 
-    word_pack(body, &(struct word_body){want});
+    rts_reply_pack(body, &(struct rts_reply_body){name});
     if (router_send(&node->router, kind, dst, body, sizeof body) != E_OK)
         node->dropped_requests++;
 }
 
 /* The download's name on this node is the one that the offer gives it. */
-static void answer_ready(struct node *node, uint32_t dst, uint32_t want)
+static void answer_cts(struct node *node, uint32_t dst, uint32_t name)
 {
-    uint8_t body[READY_BYTES];
+    uint8_t body[CTS_BYTES];
 
-    ready_pack(body, &(struct ready_body){.want = want, .match = want});
-    if (router_send(&node->router, PACKET_READY, dst, body, sizeof body) != E_OK)
+    cts_pack(body, &(struct cts_body){.name = name, .match = name});
+    if (router_send(&node->router, PACKET_CTS, dst, body, sizeof body) != E_OK)
         node->dropped_requests++;
 }
 
@@ -110,33 +110,33 @@ void load_offer(struct node *node, const struct notice *notice)
         node->dropped_requests++; /* asked again */
         return;
     }
-    if (load->state == LOAD_RECEIVING && load->from == from && load->want == offer.want) {
-        answer_ready(node, from, offer.want);
+    if (load->state == LOAD_RECEIVING && load->from == from && load->name == offer.name) {
+        answer_cts(node, from, offer.name);
         return;
     }
     /* A program that the host has stopped still runs when STOP comes behind a parent's offer. */
     if (node->program == PROGRAM_RUNNING && from == ID_HOST) {
-        answer(node, PACKET_GONE, from, offer.want);
+        answer(node, PACKET_CANCEL, from, offer.name);
         return;
     }
     /* How the last program ended is said first: its report reads the memory that it had. */
     if (node->program == PROGRAM_RUNNING || node->owed & (OWED_FAULT | OWED_EXIT) ||
         load->state != LOAD_IDLE || collective_active(node) || !router_quiet(&node->router)) {
-        answer(node, PACKET_LATER, from, offer.want);
+        answer(node, PACKET_RETRY, from, offer.name);
         return;
     }
     node->start_due = false;
     *load = (struct load){.from = from,
-                          .want = offer.want,
+                          .name = offer.name,
                           .number = (uint8_t)(load->number + 1),
                           .entry = offer.entry,
                           .common_bytes = offer.common_bytes,
                           .block_bytes = offer.block_bytes,
                           .count = offer.count,
-                          .run = offer.run,
+                          .generation = offer.generation,
                           .bss_end = offer.bss_end};
     if (!has_room(node, &offer)) {
-        answer(node, PACKET_GONE, from, offer.want);
+        answer(node, PACKET_CANCEL, from, offer.name);
         receipt_due(node, E_NO_ROOM);
         return;
     }
@@ -149,7 +149,7 @@ void load_offer(struct node *node, const struct notice *notice)
     node->clock_ns = 0;
     node->console_sent = node->console_taken = 0;
     enter(node, LOAD_RECEIVING);
-    answer_ready(node, from, offer.want);
+    answer_cts(node, from, offer.name);
 }
 
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
@@ -159,7 +159,7 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
         load->state == LOAD_RECEIVING && !load->opened; /* only then is what it says possible */
     uint32_t blocks = receiving ? blocks_bytes(load, load->count) : 0;
 
-    if (!receiving || open_match(packet) != load->want || packet_src(packet) != load->from ||
+    if (!receiving || open_match(packet) != load->name || packet_src(packet) != load->from ||
         open_flags(packet) & OPEN_INLINE || open_length(packet) != blocks + load->common_bytes) {
         router_refuse(&node->router, port, E_BUSY);
         return;
@@ -185,13 +185,13 @@ uint32_t load_child(const struct node *node)
 static void send_offer(struct node *node)
 {
     struct load *load = &node->load;
-    struct offer_body offer = {.want = load->want,
+    struct offer_body offer = {.name = load->name,
                                .entry = load->entry,
                                .base = node->config.image_address,
                                .common_bytes = load->common_bytes,
                                .block_bytes = load->block_bytes,
                                .count = load->left - kept(node),
-                               .run = load->run,
+                               .generation = load->generation,
                                .bss_end = load->bss_end};
     uint8_t body[OFFER_BYTES];
 
@@ -231,16 +231,16 @@ void load_answer(struct node *node, const struct answer *answer)
 {
     struct load *load = &node->load;
 
-    if (load->state != LOAD_SENDING || load->child != CHILD_ASKED || answer->want != load->want ||
+    if (load->state != LOAD_SENDING || load->child != CHILD_ASKED || answer->name != load->name ||
         answer->src != load_child(node))
         return;
-    if (answer->kind == PACKET_READY) {
+    if (answer->kind == PACKET_CTS) {
         load->child_match = answer->match;
         load->child = CHILD_READY;
-    } else if (answer->kind == PACKET_LATER) {
+    } else if (answer->kind == PACKET_RETRY) {
         load->child = CHILD_ASK;
-        load->again_us = node->router.now_us + LATER_US;
-    } else if (answer->kind == PACKET_GONE) {
+        load->again_us = node->router.now_us + ANSWER_RETRY_US;
+    } else if (answer->kind == PACKET_CANCEL) {
         load->left = kept(node); /* the host hears from the child itself why it took nothing */
         load->child = CHILD_ASK;
     }
@@ -276,7 +276,7 @@ void load_notice(struct node *node, const struct notice *notice)
             break;
         }
         load->child = CHILD_ASK;
-        load->again_us = node->router.now_us + LATER_US;
+        load->again_us = node->router.now_us + ANSWER_RETRY_US;
         break;
     default: load->sends_pending--; break;
     }

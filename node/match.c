@@ -2,7 +2,7 @@
  * match.c - the receiving side of messages: which receive takes which message, and where it waits
  * until then.
  *
- * A message is announced (WANT) or comes at once (eager). It goes to the oldest posted receive that
+ * A message is announced (RTS) or comes at once (eager). It goes to the oldest posted receive that
  * fits; if there is none it is stored, and the next receive that fits takes the oldest stored one.
  */
 #include <stddef.h>
@@ -13,12 +13,12 @@
 #include "router/circuit.h"
 #include "router/router.h"
 
-/* Whether messages of a run are for the program that is here: one of the run before may still be
+/* Whether messages of a generation are for the program that is here: one of the last may still be
  * under way to a node that has the next program. */
-static bool takes_messages(const struct node *node, uint8_t run)
+static bool takes_messages(const struct node *node, uint8_t generation)
 {
     return (node->program == PROGRAM_LOADED || node->program == PROGRAM_RUNNING) &&
-           run == node->load.run;
+           generation == node->load.generation;
 }
 
 static bool fits(const struct request *request, uint32_t src, uint32_t tag)
@@ -69,83 +69,84 @@ static void give_pool(struct node *node, uint8_t pool)
 
 void match_reset(struct node *node)
 {
-    node->want_count = 0;
+    node->unexpected_count = 0;
     node->pool_free_count = 0;
     for (unsigned pool = POOL_MAX; pool-- > 0;)
         give_pool(node, (uint8_t)pool);
 }
 
-static void remove_want(struct node *node, unsigned index)
+static void forget_stored(struct node *node, unsigned index)
 {
-    node->want_count--;
-    memmove(&node->wants[index], &node->wants[index + 1],
-            (node->want_count - index) * sizeof node->wants[0]);
+    node->unexpected_count--;
+    memmove(&node->unexpected[index], &node->unexpected[index + 1],
+            (node->unexpected_count - index) * sizeof node->unexpected[0]);
 }
 
-/* READY from a posted receive for an announced message; E_FULL: no slot now. */
-static int send_ready(struct node *node, const struct want *want, const struct request *request)
+/* CTS from a posted receive for an announced message; E_FULL: no slot now. */
+static int send_cts(struct node *node, const struct unexpected *message,
+                    const struct request *request)
 {
-    uint8_t body[READY_BYTES];
+    uint8_t body[CTS_BYTES];
 
-    ready_pack(body, &(struct ready_body){.want = want->id,
-                                          .match = request_name(node, request),
-                                          .room = request->bytes});
-    return router_send(&node->router, PACKET_READY, want->src, body, sizeof body);
+    cts_pack(body, &(struct cts_body){.name = message->id,
+                                      .match = request_name(node, request),
+                                      .room = request->bytes});
+    return router_send(&node->router, PACKET_CTS, message->src, body, sizeof body);
 }
 
-/* A word without more than a name: QUEUED, LATER, GONE. */
-static int send_word(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
+/* A word without more than a name: QUEUED, RETRY, CANCEL. */
+static int send_reply(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
 {
-    uint8_t body[WORD_BYTES];
+    uint8_t body[RTS_REPLY_BYTES];
 
-    word_pack(body, &(struct word_body){name});
+    rts_reply_pack(body, &(struct rts_reply_body){name});
     return router_send(&node->router, kind, dst, body, sizeof body);
 }
 
 /* Answers an announcement at once, or not at all: it is repeated until it has been answered. */
-static void answer(struct node *node, uint8_t kind, const struct want *want)
+static void answer(struct node *node, uint8_t kind, const struct unexpected *message)
 {
-    if (send_word(node, kind, want->src, want->id) != E_OK)
+    if (send_reply(node, kind, message->src, message->id) != E_OK)
         node->dropped_requests++;
 }
 
 /* Joins a receive and a stored message; false when it cannot be done now. */
 static bool join(struct node *node, struct request *request, unsigned index)
 {
-    struct want want = node->wants[index];
-    struct request *send = want.src == node->router.id ? request_named(node, want.id) : NULL;
-    uint32_t copied = want.bytes < request->bytes ? want.bytes : request->bytes;
+    struct unexpected message = node->unexpected[index];
+    struct request *send = message.src == node->router.id ? request_named(node, message.id) : NULL;
+    uint32_t copied = message.bytes < request->bytes ? message.bytes : request->bytes;
 
-    if (want.pool < POOL_MAX) {
-        memcpy(request->data, node->pool[want.pool], copied);
-        give_pool(node, want.pool);
-        settle_receive(node, request, want.src, want.tag, want.bytes);
-        match_finish(node, request, want.done_ns);
-    } else if (want.src == node->router.id) {
+    if (message.pool < POOL_MAX) {
+        memcpy(request->data, node->pool[message.pool], copied);
+        give_pool(node, message.pool);
+        settle_receive(node, request, message.src, message.tag, message.bytes);
+        match_finish(node, request, message.done_ns);
+    } else if (message.src == node->router.id) {
         /* a neighbour may have announced it in our name */
-        if (send && send->kind == REQUEST_SEND && send->peer == (int32_t)want.src &&
-            send->bytes == want.bytes) {
+        if (send && send->kind == REQUEST_SEND && send->peer == (int32_t)message.src &&
+            send->bytes == message.bytes) {
             memmove(request->data, send->data, copied);
-            settle_receive(node, request, want.src, want.tag, want.bytes);
+            settle_receive(node, request, message.src, message.tag, message.bytes);
             match_finish(node, request, clock_max(request->issue_ns, send->issue_ns));
             request_finish(node, send, E_OK, send->issue_ns);
         }
     } else {
-        if (send_ready(node, &want, request) != E_OK)
+        if (send_cts(node, &message, request) != E_OK)
             return false; /* it stays stored, and is looked for again in each step */
-        settle_receive(node, request, want.src, want.tag, want.bytes);
-        request->match = want.id;
+        settle_receive(node, request, message.src, message.tag, message.bytes);
+        request->match = message.id;
         request->state = STATE_MOVING;
     }
-    remove_want(node, index);
+    forget_stored(node, index);
     return true;
 }
 
 /* Looks for a stored message for a posted receive. */
 void match_receive(struct node *node, struct request *request)
 {
-    for (unsigned i = 0; i < node->want_count; i++) {
-        if (fits(request, node->wants[i].src, node->wants[i].tag)) {
+    for (unsigned i = 0; i < node->unexpected_count; i++) {
+        if (fits(request, node->unexpected[i].src, node->unexpected[i].tag)) {
             join(node, request, i);
             return;
         }
@@ -154,17 +155,17 @@ void match_receive(struct node *node, struct request *request)
 
 /* Joins a message with its receive if one is posted, or stores it behind the others if there are
  * fewer than most; false: neither. */
-static bool store_want(struct node *node, const struct want *want, unsigned most)
+static bool store(struct node *node, const struct unexpected *message, unsigned most)
 {
-    unsigned before = node->want_count;
+    unsigned before = node->unexpected_count;
 
-    node->wants[node->want_count++] = *want;
-    struct request *request = find_receive(node, want->src, want->tag);
+    node->unexpected[node->unexpected_count++] = *message;
+    struct request *request = find_receive(node, message->src, message->tag);
     if (request)
         match_receive(node, request);
-    if (node->want_count <= before || node->want_count <= most)
+    if (node->unexpected_count <= before || node->unexpected_count <= most)
         return true;
-    node->want_count--;
+    node->unexpected_count--;
     return false;
 }
 
@@ -172,23 +173,23 @@ static bool store_want(struct node *node, const struct want *want, unsigned most
  * stays queued when there is no room. */
 void match_self(struct node *node, struct request *request)
 {
-    struct want want = {.src = node->router.id,
-                        .id = request_name(node, request),
-                        .tag = (uint32_t)request->tag,
-                        .bytes = request->bytes,
-                        .done_ns = request->issue_ns,
-                        .pool = POOL_MAX};
+    struct unexpected message = {.src = node->router.id,
+                                 .id = request_name(node, request),
+                                 .tag = (uint32_t)request->tag,
+                                 .bytes = request->bytes,
+                                 .done_ns = request->issue_ns,
+                                 .pool = POOL_MAX};
 
     request->state = STATE_STORED;
     if (node->pool_free_count > 0 && request->bytes <= POOL_BYTES &&
-        node->want_count <= WANTS_MAX) {
-        want.pool = take_pool(node);
-        memcpy(node->pool[want.pool], request->data, request->bytes);
+        node->unexpected_count <= UNEXPECTED_MAX) {
+        message.pool = take_pool(node);
+        memcpy(node->pool[message.pool], request->data, request->bytes);
         request_finish(node, request, E_OK, request->issue_ns);
     }
-    if (!store_want(node, &want, WANTS_MAX + 1)) {
+    if (!store(node, &message, UNEXPECTED_MAX + 1)) {
         request->state = STATE_QUEUED;
-        request->again_us = node->router.now_us + LATER_US;
+        request->again_us = node->router.now_us + ANSWER_RETRY_US;
     }
 }
 
@@ -206,102 +207,102 @@ static const struct request *expecting(struct node *node, uint32_t src, uint32_t
 
 static bool is_stored(const struct node *node, uint32_t src, uint32_t id)
 {
-    for (unsigned i = 0; i < node->want_count; i++)
-        if (node->wants[i].src == src && node->wants[i].id == id)
+    for (unsigned i = 0; i < node->unexpected_count; i++)
+        if (node->unexpected[i].src == src && node->unexpected[i].id == id)
             return true;
     return false;
 }
 
-void match_want(struct node *node, const struct notice *notice)
+void match_rts(struct node *node, const struct notice *notice)
 {
-    struct want_body told;
+    struct rts_body told;
 
-    if (!want_unpack(notice->body, notice->bytes, &told))
+    if (!rts_unpack(notice->body, notice->bytes, &told))
         return;
-    struct want want = {.src = notice->src,
-                        .id = told.want,
-                        .tag = told.tag,
-                        .bytes = told.length,
-                        .pool = POOL_MAX};
+    struct unexpected message = {.src = notice->src,
+                                 .id = told.name,
+                                 .tag = told.tag,
+                                 .bytes = told.length,
+                                 .pool = POOL_MAX};
     node->messages_move = true;
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
         node->dropped_requests++; /* the sender asks again */
         return;
     }
-    if (!takes_messages(node, told.run)) {
-        answer(node, PACKET_GONE, &want);
+    if (!takes_messages(node, told.generation)) {
+        answer(node, PACKET_CANCEL, &message);
         return;
     }
     /* It is repeated when its answer is late, or was overtaken by an older one. */
-    const struct request *receive = expecting(node, want.src, want.id);
+    const struct request *receive = expecting(node, message.src, message.id);
     if (receive) {
-        if (!receive->accepted && send_ready(node, &want, receive) != E_OK)
+        if (!receive->accepted && send_cts(node, &message, receive) != E_OK)
             node->dropped_requests++;
         return;
     }
-    if (is_stored(node, want.src, want.id)) {
-        answer(node, PACKET_QUEUED, &want);
+    if (is_stored(node, message.src, message.id)) {
+        answer(node, PACKET_QUEUED, &message);
         return;
     }
     uint32_t behind = told.behind;
-    if (behind && !expecting(node, want.src, behind) && !is_stored(node, want.src, behind)) {
-        answer(node, PACKET_LATER, &want);
+    if (behind && !expecting(node, message.src, behind) && !is_stored(node, message.src, behind)) {
+        answer(node, PACKET_RETRY, &message);
         return;
     }
-    unsigned before = node->want_count;
-    if (!store_want(node, &want, WANTS_MAX))
-        answer(node, PACKET_LATER, &want);
-    else if (node->want_count > before)
-        answer(node, PACKET_QUEUED, &want);
+    unsigned before = node->unexpected_count;
+    if (!store(node, &message, UNEXPECTED_MAX))
+        answer(node, PACKET_RETRY, &message);
+    else if (node->unexpected_count > before)
+        answer(node, PACKET_QUEUED, &message);
 }
 
 unsigned match_announced(struct node *node)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < node->want_count; i++)
-        if (node->wants[i].pool == POOL_MAX && node->wants[i].src != node->router.id)
-            node->wants[count++] = node->wants[i];
+    for (unsigned i = 0; i < node->unexpected_count; i++)
+        if (node->unexpected[i].pool == POOL_MAX && node->unexpected[i].src != node->router.id)
+            node->unexpected[count++] = node->unexpected[i];
     return count;
 }
 
-/* READY is said once, so this answer is owed until it is said. */
+/* CTS is said once, so this answer is owed until it is said. */
 void match_deny(struct node *node, uint32_t dst, uint32_t name)
 {
-    for (unsigned i = 0; i < node->gone_count; i++)
-        if (node->gones[i].dst == dst && node->gones[i].name == name)
+    for (unsigned i = 0; i < node->cancel_count; i++)
+        if (node->cancels[i].dst == dst && node->cancels[i].name == name)
             return;
-    if (node->gone_count == GONES_MAX) { /* more than a node's own announcements bring about */
+    if (node->cancel_count == CANCELS_MAX) { /* more than a node's own announcements bring about */
         node->dropped_requests++;
         return;
     }
-    node->gones[node->gone_count++] = (struct gone){dst, name};
+    node->cancels[node->cancel_count++] = (struct cancel){dst, name};
     node->messages_move = true;
 }
 
-bool match_say_gone(struct node *node)
+bool match_send_cancels(struct node *node)
 {
-    while (node->gone_count &&
-           send_word(node, PACKET_GONE, node->gones[0].dst, node->gones[0].name) == E_OK) {
-        node->gone_count--;
-        memmove(&node->gones[0], &node->gones[1], node->gone_count * sizeof node->gones[0]);
+    while (node->cancel_count &&
+           send_reply(node, PACKET_CANCEL, node->cancels[0].dst, node->cancels[0].name) == E_OK) {
+        node->cancel_count--;
+        memmove(&node->cancels[0], &node->cancels[1], node->cancel_count * sizeof node->cancels[0]);
     }
-    if (takes_messages(node, node->load.run))
-        return node->gone_count > 0;
-    while (node->want_count && router_slots_free(&node->router) >= REPLY_SLOTS &&
-           send_word(node, PACKET_GONE, node->wants[0].src, node->wants[0].id) == E_OK)
-        remove_want(node, 0);
-    return node->gone_count + node->want_count > 0;
+    if (takes_messages(node, node->load.generation))
+        return node->cancel_count > 0;
+    while (node->unexpected_count && router_slots_free(&node->router) >= REPLY_SLOTS &&
+           send_reply(node, PACKET_CANCEL, node->unexpected[0].src, node->unexpected[0].id) == E_OK)
+        forget_stored(node, 0);
+    return node->cancel_count + node->unexpected_count > 0;
 }
 
-/* A short message that came without a READY. */
+/* A short message that came without a CTS. */
 static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
 {
     uint32_t src = packet_src(packet), bytes = open_length(packet), tag = open_tag(packet);
     struct request *request = find_receive(node, src, tag);
     struct circuit_sink sink = {0};
 
-    if (!takes_messages(node, open_run(packet))) {
+    if (!takes_messages(node, open_generation(packet))) {
         router_refuse(&node->router, port, E_PEER_GONE);
         return;
     }
@@ -312,15 +313,15 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
         match_finish(node, request, router_accept(&node->router, port, &sink));
         return;
     }
-    if (node->pool_free_count <= 1 || node->want_count >= WANTS_MAX) {
+    if (node->pool_free_count <= 1 || node->unexpected_count >= UNEXPECTED_MAX) {
         router_refuse(&node->router, port, E_FULL);
         return;
     }
-    struct want want = {.src = src, .tag = tag, .bytes = bytes, .pool = take_pool(node)};
-    sink.data = node->pool[want.pool];
+    struct unexpected message = {.src = src, .tag = tag, .bytes = bytes, .pool = take_pool(node)};
+    sink.data = node->pool[message.pool];
     sink.room = POOL_BYTES;
-    want.done_ns = router_accept(&node->router, port, &sink);
-    store_want(node, &want, WANTS_MAX);
+    message.done_ns = router_accept(&node->router, port, &sink);
+    store(node, &message, UNEXPECTED_MAX);
 }
 
 void match_open(struct node *node, unsigned port, const uint8_t *packet)

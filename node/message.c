@@ -3,14 +3,14 @@
  *
  *   short  sender  OPEN + message ------------------> receiver: a receive, or its pool (eager)
  *                  <------------------------ ACCEPT
- *   long   sender  WANT ----------------------------> receiver: matches it, or stores it (QUEUED)
- *                  <------------------------- READY   when a receive is posted for it
+ *   long   sender  RTS ----------------------------> receiver: matches it, or stores it (QUEUED)
+ *                  <------------------------- CTS   when a receive is posted for it
  *                  OPEN, data ---------------------->
  *
  * A receive takes the oldest message that fits it, a message the oldest receive. Messages from one
  * node to another do not overtake each other: a short one waits until the receiver has answered for
  * those before; an announcement names the one before it that has no answer yet, and a receiver that
- * does not know that one answers LATER.
+ * does not know that one answers RETRY.
  */
 #include <stddef.h>
 #include <string.h>
@@ -23,11 +23,11 @@
 #include "router/notice.h"
 #include "router/router.h"
 
-/* How far the repetitions of refused messages are apart (later_us). */
+/* How far the repetitions of refused messages are apart (spread_us). */
 enum {
     SPREAD_FACTOR = 0x1e3779b1, /* odd, its high bits mix the low ones */
-    SPREAD_SHIFT = 22,          /* leaves 10 bits: up to 1 ms, doubled as often as LATER_US */
-    LATER_DOUBLINGS = 8         /* to half a second */
+    SPREAD_SHIFT = 22,          /* leaves 10 bits: up to 1 ms, doubled like ANSWER_RETRY_US */
+    SPREAD_DOUBLINGS = 8        /* to half a second */
 };
 
 void message_reset(struct node *node)
@@ -46,7 +46,7 @@ void message_end(struct node *node)
     unsigned owed = match_announced(node);
 
     message_reset(node);
-    node->want_count = owed;
+    node->unexpected_count = owed;
     node->messages_move = true;
 }
 
@@ -117,15 +117,15 @@ int message_receive(struct node *node, const struct ecube_abi_message *message)
 
 void message_answer(struct node *node, const struct answer *answer)
 {
-    struct request *request = request_named(node, answer->want);
+    struct request *request = request_named(node, answer->name);
     uint32_t peer = answer->src;
 
     node->messages_move = true;
-    if (answer->kind == PACKET_READY && (!request || request->kind != REQUEST_SEND)) {
+    if (answer->kind == PACKET_CTS && (!request || request->kind != REQUEST_SEND)) {
         match_deny(node, peer, answer->match);
         return;
     }
-    if (answer->kind == PACKET_GONE && request && request->kind == REQUEST_RECEIVE &&
+    if (answer->kind == PACKET_CANCEL && request && request->kind == REQUEST_RECEIVE &&
         request->state == STATE_MOVING && !request->accepted &&
         (uint32_t)request->result_peer == peer) {
         /* It answered an announcement that is no more. Its next answer has another name, for this
@@ -135,18 +135,18 @@ void message_answer(struct node *node, const struct answer *answer)
         match_receive(node, request);
         return;
     }
-    /* Of two announcements one may be told LATER and the other READY. */
+    /* Of two announcements one may be told RETRY and the other CTS. */
     bool asked = request && (request->state == STATE_ASKED || request->state == STATE_STORED ||
-                             (request->state == STATE_QUEUED && answer->kind == PACKET_READY));
+                             (request->state == STATE_QUEUED && answer->kind == PACKET_CTS));
     if (!asked || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer)
         return;
     switch (answer->kind) {
     case PACKET_QUEUED: request->state = STATE_STORED; break;
-    case PACKET_LATER:
+    case PACKET_RETRY:
         request->state = STATE_QUEUED;
-        request->again_us = node->router.now_us + LATER_US;
+        request->again_us = node->router.now_us + ANSWER_RETRY_US;
         break;
-    case PACKET_READY:
+    case PACKET_CTS:
         request->state = STATE_READY;
         request->match = answer->match;
         request->again_us = 0; /* the repetition of the announcement is off */
@@ -158,16 +158,16 @@ void message_answer(struct node *node, const struct answer *answer)
 /* How long a message waits that a hop has refused: longer each time, or on a long ring most links
  * would be held by circuits that are refused at last. From the second time on it is another time on
  * each node and each time, for those that have refused each other would come together again. */
-static uint32_t later_us(const struct node *node, struct request *request)
+static uint32_t spread_us(const struct node *node, struct request *request)
 {
     uint32_t tries = request->refusals;
 
-    if (tries < LATER_DOUBLINGS)
+    if (tries < SPREAD_DOUBLINGS)
         request->refusals++;
     if (tries == 0)
-        return LATER_US;
+        return ANSWER_RETRY_US;
     uint32_t draw = (node->router.id + 1 + node->router.stamp) * SPREAD_FACTOR >> SPREAD_SHIFT;
-    return ((uint32_t)LATER_US << tries) / 2 + (draw << tries);
+    return ((uint32_t)ANSWER_RETRY_US << tries) / 2 + (draw << tries);
 }
 
 static void refused(struct node *node, struct request *request, int status)
@@ -177,7 +177,7 @@ static void refused(struct node *node, struct request *request, int status)
         request->state = STATE_QUEUED;
     } else if (status == E_REFUSED || status == E_BUSY) {
         uint32_t wait_us =
-            status == E_BUSY ? (uint32_t)SOON_US << request->early : later_us(node, request);
+            status == E_BUSY ? (uint32_t)SOON_US << request->early : spread_us(node, request);
         request->state = request->match ? STATE_READY : STATE_QUEUED;
         request->again_us = node->router.now_us + wait_us;
         if (status == E_BUSY && request->early < SOON_DOUBLINGS)
@@ -218,17 +218,17 @@ void message_notice(struct node *node, const struct notice *notice)
 
 static void announce(struct node *node, struct request *request, const struct request *before)
 {
-    struct want_body want = {.want = request_name(node, request),
-                             .tag = (uint32_t)request->tag,
-                             .length = request->bytes,
-                             .behind = before ? request_name(node, before) : 0,
-                             .run = node->load.run};
-    uint8_t body[WANT_BYTES];
+    struct rts_body rts = {.name = request_name(node, request),
+                           .tag = (uint32_t)request->tag,
+                           .length = request->bytes,
+                           .behind = before ? request_name(node, before) : 0,
+                           .generation = node->load.generation};
+    uint8_t body[RTS_BYTES];
 
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
-    want_pack(body, &want);
-    if (router_send(&node->router, PACKET_WANT, (uint32_t)request->peer, body, sizeof body) != E_OK)
+    rts_pack(body, &rts);
+    if (router_send(&node->router, PACKET_RTS, (uint32_t)request->peer, body, sizeof body) != E_OK)
         return;
     request->state = STATE_ASKED;
     request->again_us = node->router.now_us + ASK_AGAIN_US;
@@ -241,7 +241,7 @@ static void open_circuit(struct node *node, struct request *request, uint8_t fla
                                     .match = request->match,
                                     .tag = (uint32_t)request->tag,
                                     .flags = (uint8_t)(flags | (is_inline ? OPEN_INLINE : 0)),
-                                    .run = node->load.run,
+                                    .generation = node->load.generation,
                                     .issue_ns = request->issue_ns,
                                     .data = {request->data},
                                     .bytes = {request->bytes},
@@ -274,7 +274,7 @@ static void pump_send(struct node *node, struct request *request)
         if (!before)
             open_circuit(node, request, OPEN_EAGER);
     } else if (!before || (before->state == STATE_ASKED && request->again_us == 0)) {
-        /* Behind one without an answer only once: it is told LATER until that one is known, and
+        /* Behind one without an answer only once: it is told RETRY until that one is known, and
          * such answers would take the slots that the answer to that one needs. */
         announce(node, request, before);
     }
@@ -298,14 +298,14 @@ void message_pump(struct node *node, uint64_t now_us)
 
     if (!node->messages_move)
         return;
-    left = match_say_gone(node);
+    left = match_send_cancels(node);
     for (unsigned i = 0; i < node->request_count; i++) {
         struct request *request = request_at(node, i);
         if (send_moves(request) && now_us >= request->again_us)
             pump_send(node, request);
-        else if (receive_waits(request) && node->want_count)
+        else if (receive_waits(request) && node->unexpected_count)
             match_receive(node, request);
-        left |= send_moves(request) || (receive_waits(request) && node->want_count);
+        left |= send_moves(request) || (receive_waits(request) && node->unexpected_count);
     }
     node->messages_move = left;
 }

@@ -89,7 +89,8 @@ static void take_taken(struct node *node, const struct notice *notice)
 {
     struct taken_body taken;
 
-    if (!taken_unpack(notice->body, notice->bytes, &taken) || taken.run != node->load.run)
+    if (!taken_unpack(notice->body, notice->bytes, &taken) ||
+        taken.generation != node->load.generation)
         return;
     if (taken.bytes - node->console_taken <= node->console_sent - node->console_taken) {
         node->console_taken = taken.bytes;
@@ -110,18 +111,18 @@ static void take_start(struct node *node, const struct notice *notice)
 static void take_answer(struct node *node, const struct notice *notice)
 {
     struct answer answer = {.kind = notice->packet_kind, .src = notice->src};
-    struct ready_body ready;
-    struct word_body word;
+    struct cts_body ready;
+    struct rts_reply_body word;
 
-    if (notice->packet_kind == PACKET_READY) {
-        if (!ready_unpack(notice->body, notice->bytes, &ready))
+    if (notice->packet_kind == PACKET_CTS) {
+        if (!cts_unpack(notice->body, notice->bytes, &ready))
             return;
-        answer.want = ready.want;
+        answer.name = ready.name;
         answer.match = ready.match;
     } else {
-        if (!word_unpack(notice->body, notice->bytes, &word))
+        if (!rts_reply_unpack(notice->body, notice->bytes, &word))
             return;
-        answer.want = word.want;
+        answer.name = word.name;
     }
     load_answer(node, &answer);
     message_answer(node, &answer);
@@ -130,11 +131,11 @@ static void take_answer(struct node *node, const struct notice *notice)
 static void take_packet(struct node *node, const struct notice *notice)
 {
     switch (notice->packet_kind) {
-    case PACKET_READY:
+    case PACKET_CTS:
     case PACKET_QUEUED:
-    case PACKET_LATER:
-    case PACKET_GONE: take_answer(node, notice); break;
-    case PACKET_WANT: match_want(node, notice); break;
+    case PACKET_RETRY:
+    case PACKET_CANCEL: take_answer(node, notice); break;
+    case PACKET_RTS: match_rts(node, notice); break;
     case PACKET_ENTER: collective_packet(node, notice); break;
     case PACKET_OFFER: load_offer(node, notice); break;
     case PACKET_START: take_start(node, notice); break;

@@ -20,14 +20,14 @@
 #include "wire/run.h"
 
 enum {
-    WANTS_MAX = 64, /* announced or pooled messages without a matching receive, */
+    UNEXPECTED_MAX = 64, /* announced or pooled messages without a matching receive, */
     /* one more that the node sends itself, and one that finds its receive at once */
-    WANT_PLACES = WANTS_MAX + 2,
+    UNEXPECTED_PLACES = UNEXPECTED_MAX + 2,
     /* buffers for short messages among them, the last for one to oneself */
-    POOL_MAX = WANTS_MAX + 1,
+    POOL_MAX = UNEXPECTED_MAX + 1,
     POOL_BYTES = OPEN_INLINE_MAX,
     ASK_AGAIN_US = 300 * 1000,         /* an announcement without an answer is repeated */
-    LATER_US = 2 * 1000,               /* after a full queue or a busy hop */
+    ANSWER_RETRY_US = 2 * 1000,               /* after a full queue or a busy hop */
     SOON_US = 100,                     /* after a hop that is still busy with a collective; */
     SOON_DOUBLINGS = 10,               /* longer each time, for it may never be done */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
@@ -37,7 +37,7 @@ enum {
     REPLY_SLOTS = 6,   /* slots kept for answers: requests are not taken with fewer */
     /* A program that ends leaves at most so many announcements; while one runs, only those count
      * that were repeated because their answer was late. */
-    GONES_MAX = ECUBE_REQUESTS_MAX
+    CANCELS_MAX = ECUBE_REQUESTS_MAX
 };
 
 enum request_kind { REQUEST_FREE, REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE };
@@ -74,7 +74,7 @@ struct request {
 };
 
 /* A message that no receive has asked for yet. */
-struct want {
+struct unexpected {
     uint32_t src, id, tag, bytes;
     uint64_t done_ns; /* pooled: when it was here */
     uint8_t pool;     /* pool buffer, or POOL_MAX: announced only */
@@ -113,12 +113,12 @@ enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RE
 enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
 
 struct load {
-    uint8_t state;  /* enum load_state */
-    uint8_t child;  /* enum child_state of the node that is served now */
-    uint8_t number; /* of this download, counted: its circuits' tokens carry it */
-    uint8_t run;    /* ... as the host counts: the same on all nodes */
-    bool opened;    /* its circuit has been accepted */
-    uint32_t from, want;
+    uint8_t state;      /* enum load_state */
+    uint8_t child;      /* enum child_state of the node that is served now */
+    uint8_t number;     /* of this download, counted: its circuits' tokens carry it */
+    uint8_t generation; /* ... as the host counts: the same on all nodes */
+    bool opened;        /* its circuit has been accepted */
+    uint32_t from, name;
     uint32_t count; /* nodes of the block of ranks that came here, this one first */
     uint32_t left;  /* those of them, this one first, that no child has been given */
     uint32_t entry, common_bytes, block_bytes, bss_end;
@@ -134,8 +134,8 @@ struct load {
 /* What must be said once, and has found no slot yet: report_pump says it when there is one. */
 enum owed { OWED_LINKS = 1, OWED_FAULT = 2, OWED_EXIT = 4, OWED_STATE = 8 };
 
-/* A GONE that is still to be said: for a READY to a message that is no more. */
-struct gone {
+/* A CANCEL that is still to be said: for a CTS to a message that is no more. */
+struct cancel {
     uint32_t dst, name;
 };
 
@@ -144,7 +144,7 @@ struct node {
     uint8_t program; /* enum program_state */
     uint8_t owed;    /* of enum owed: what the host has not been told yet */
     bool start_due, links_told;
-    bool messages_move; /* a send or a posted receive may go on, or a GONE is owed */
+    bool messages_move; /* a send or a posted receive may go on, or a CANCEL is owed */
     bool call_open;     /* a system call waits */
     bool program_moves; /* it may go on, or has ended */
     uint8_t request_count;
@@ -161,7 +161,7 @@ struct node {
     uint32_t call_number;
     uint32_t call_arguments[4];
     uint8_t pool_free_count; /* of pool_free[] */
-    unsigned want_count;
+    unsigned unexpected_count;
     uint8_t dead_reason[PORTS_MAX];
     struct router router;
 
@@ -173,12 +173,12 @@ struct node {
     uint64_t tested_us, rest_us;     /* the last test that said "not yet"; until when one rests */
     uint32_t program_pc, program_lr; /* when it was last interrupted; 0: it was not yet */
     uint32_t console_sent, console_taken; /* bytes of the program's text, by it and by its reader */
-    uint8_t gone_count;
-    struct gone gones[GONES_MAX];              /* oldest first */
+    uint8_t cancel_count;
+    struct cancel cancels[CANCELS_MAX];        /* oldest first */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
-    struct want wants[WANT_PLACES]; /* in order of arrival */
-    uint8_t pool_free[POOL_MAX];    /* numbers of buffers, the next one last */
+    struct unexpected unexpected[UNEXPECTED_PLACES]; /* in order of arrival */
+    uint8_t pool_free[POOL_MAX];                     /* numbers of buffers, the next one last */
     union {
         struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
         struct fault fault; /* while OWED_FAULT: the program that asked for collectives is over */
@@ -224,9 +224,9 @@ int message_send(struct node *node, const struct ecube_abi_message *message);
 int message_receive(struct node *node, const struct ecube_abi_message *message);
 /* An answer to an announcement, or an offer, of this node. */
 struct answer {
-    uint8_t kind; /* PACKET_QUEUED, PACKET_LATER, PACKET_READY or PACKET_GONE */
-    uint32_t src, want;
-    uint32_t match; /* of READY */
+    uint8_t kind; /* PACKET_QUEUED, PACKET_RETRY, PACKET_CTS or PACKET_CANCEL */
+    uint32_t src, name;
+    uint32_t match; /* of CTS */
 };
 
 void message_answer(struct node *node, const struct answer *answer);
@@ -247,12 +247,12 @@ void match_deny(struct node *node, uint32_t dst, uint32_t name);
 /* Joins a message of this node to itself with its receive, or stores it, if there is room. */
 void match_self(struct node *node, struct request *request);
 /* Takes the announcement of a node. */
-void match_want(struct node *node, const struct notice *notice);
+void match_rts(struct node *node, const struct notice *notice);
 /* Moves the announcements of other nodes to the front of the stored messages; how many they are. */
 unsigned match_announced(struct node *node);
-/* Says the GONEs that are owed: to those who are ready for a message that is no more, and to those
+/* Says the CANCELs that are owed: to those who are clear for a message that is no more, and those
  * who announced one to a program that has ended; true when some are still owed. */
-bool match_say_gone(struct node *node);
+bool match_send_cancels(struct node *node);
 void match_open(struct node *node, unsigned port, const uint8_t *packet);
 
 /* The neighbour that takes part in a round of the entry. */

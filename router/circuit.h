@@ -18,8 +18,8 @@ struct circuit_source {
     uint32_t tag;
     /* enum open_flag; OPEN_INLINE only up to open_inline_max bytes, all in data[0] */
     uint8_t flags;
-    uint8_t run;    /* of a message: tells its program from the one before */
-    uint16_t epoch; /* with OPEN_SCHEDULE */
+    uint8_t generation; /* of a message: tells its program from the one before */
+    uint16_t epoch;     /* with OPEN_SCHEDULE */
     /* with OPEN_SCHEDULE or OPEN_ROUTE: a hop list as packed; one of more than OPEN_COPY_MAX bytes
      * stays where it is, as data does */
     const uint8_t *hops;

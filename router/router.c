@@ -427,7 +427,7 @@ static void write_open(const struct router *router, struct source *source)
                              .epoch = circuit->flags & OPEN_SCHEDULE ? circuit->epoch
                                                                      : router->schedules_done,
                              .flags = circuit->flags,
-                             .run = circuit->run,
+                             .generation = circuit->generation,
                              .clock_ns = circuit->issue_ns + router_xi(router),
                              .free_ns = router->send_free_ns};
     packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + source->list_bytes + inlined, router->id,

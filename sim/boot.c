@@ -73,7 +73,7 @@ bool host_init(struct sim *sim)
     uint64_t seed = 1;
     for (uint32_t i = 0; i < sim->layout.image_room; i++)
         host->image[i] = (uint8_t)random_next(&seed);
-    host->want = 1;
+    host->name = 1;
     host->stop_ns = host->give_up_ns = UINT64_MAX;
     host->again_ns = sim->wall_ns + BOOT_MS * ms_ns;
     return true;
@@ -113,7 +113,7 @@ static void begin_download(struct sim *sim, uint32_t bytes)
 {
     struct host *host = &sim->host;
 
-    host->want += host->message_count;
+    host->name += host->message_count;
     host->image_bytes = bytes;
     host->message_count = host->message_next = 0;
     uint32_t count = sim->count;
@@ -145,7 +145,7 @@ static void send_offer(struct sim *sim, unsigned index)
     struct host *host = &sim->host;
     struct load_message *message = &host->messages[index];
     uint32_t image = PROGRAM_ADDRESS + sim->layout.blocks_bytes;
-    struct offer_body offer = {.want = host->want + index,
+    struct offer_body offer = {.name = host->name + index,
                                .entry = image,
                                .base = image,
                                .common_bytes = host->image_bytes,
@@ -170,7 +170,7 @@ static void open_message(struct sim *sim)
         .issue_ns = host->clock_ns,
         .data = {host->blocks + (size_t)message->root * BLOCK_BYTES, host->image},
         .bytes = {(uint32_t)BLOCK_BYTES * message->count, host->image_bytes},
-        .token = host->want + host->message_next,
+        .token = host->name + host->message_next,
     };
     if (router_open(&host->router, &source) == E_OK)
         message->state = MESSAGE_OPENED;
@@ -306,7 +306,7 @@ static void take_links(struct sim *sim, uint32_t rank, bool complete)
 static struct load_message *offered(struct sim *sim, uint32_t want)
 {
     struct host *host = &sim->host;
-    uint32_t index = want - host->want;
+    uint32_t index = want - host->name;
 
     return sim->phase == SIM_DOWNLOAD && index < host->message_count &&
                    host->messages[index].state == MESSAGE_OFFERED
@@ -316,10 +316,10 @@ static struct load_message *offered(struct sim *sim, uint32_t want)
 
 static void take_ready(struct sim *sim, const struct notice *notice)
 {
-    struct ready_body ready;
+    struct cts_body ready;
     struct load_message *message;
 
-    if (!ready_unpack(notice->body, notice->bytes, &ready) || !(message = offered(sim, ready.want)))
+    if (!cts_unpack(notice->body, notice->bytes, &ready) || !(message = offered(sim, ready.name)))
         return;
     message->match = ready.match;
     message->state = MESSAGE_READY;
@@ -327,9 +327,9 @@ static void take_ready(struct sim *sim, const struct notice *notice)
 
 static void take_gone(struct sim *sim, const struct notice *notice)
 {
-    struct word_body word;
+    struct rts_reply_body word;
 
-    if (!word_unpack(notice->body, notice->bytes, &word) || !offered(sim, word.want))
+    if (!rts_reply_unpack(notice->body, notice->bytes, &word) || !offered(sim, word.name))
         return;
     sim_trouble(sim, about_node(SIM_TROUBLE_DOWNLOAD_REFUSED, notice->src),
                 "node %u refused the download", notice->src);
@@ -389,8 +389,8 @@ static void take_packet(struct sim *sim, const struct notice *notice)
         if (links_unpack(body, bytes, &links))
             take_links(sim, rank, links.complete);
         break;
-    case PACKET_READY: take_ready(sim, notice); break;
-    case PACKET_GONE: take_gone(sim, notice); break;
+    case PACKET_CTS: take_ready(sim, notice); break;
+    case PACKET_CANCEL: take_gone(sim, notice); break;
     case PACKET_RECEIPT:
         if (receipt_unpack(body, bytes, &receipt))
             take_receipt(sim, rank, &receipt);
@@ -416,7 +416,7 @@ static void take_packet(struct sim *sim, const struct notice *notice)
 static void take_notice(struct sim *sim, const struct notice *notice)
 {
     struct host *host = &sim->host;
-    bool mine = notice->token == host->want + host->message_next && sim->phase == SIM_DOWNLOAD &&
+    bool mine = notice->token == host->name + host->message_next && sim->phase == SIM_DOWNLOAD &&
                 host->message_next < host->message_count;
 
     switch (notice->kind) {

@@ -15,13 +15,13 @@ enum {
 };
 
 struct member {
-    struct crew *crew;
+    struct worker_pool *crew;
     pthread_t thread;
     unsigned number;
     bool bound; /* to the processor that it begins on */
 };
 
-struct crew {
+struct worker_pool {
     /* the present run: one line of the cache goes from thread to thread and back */
     _Alignas(LINE) _Atomic uint32_t open; /* shares that nobody has begun, a bit for each */
     _Atomic uint32_t undone;              /* shares that are not done */
@@ -50,7 +50,7 @@ static inline void rest(unsigned look)
 
 /* Does a share that nobody has begun, its own before others; false: there is none. Whoever has
  * begun a share finds the run it belongs to, for that one does not end before. */
-static bool do_share(struct crew *crew, unsigned member)
+static bool do_share(struct worker_pool *crew, unsigned member)
 {
     uint32_t open = atomic_load_explicit(&crew->open, memory_order_acquire), share;
 
@@ -65,7 +65,7 @@ static bool do_share(struct crew *crew, unsigned member)
     return true;
 }
 
-static void sleep_until_called(struct crew *crew)
+static void sleep_until_called(struct worker_pool *crew)
 {
     pthread_mutex_lock(&crew->lock);
     atomic_fetch_add(&crew->asleep, 1);
@@ -78,7 +78,7 @@ static void sleep_until_called(struct crew *crew)
 static void *serve(void *argument)
 {
     struct member *member = argument;
-    struct crew *crew = member->crew;
+    struct worker_pool *crew = member->crew;
 
     if (member->bound)
         pthread_setaffinity_np(pthread_self(), sizeof crew->processors, &crew->processors);
@@ -93,7 +93,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-static void wake_all(struct crew *crew)
+static void wake_all(struct worker_pool *crew)
 {
     pthread_mutex_lock(&crew->lock);
     pthread_cond_broadcast(&crew->call);
@@ -102,7 +102,7 @@ static void wake_all(struct crew *crew)
 
 /* The caller's own share is nobody else's. A member that falls asleep at this moment may miss the
  * call: then its share is done here, and the next call wakes it. */
-void crew_run(struct crew *crew, crew_work *work, void *context)
+void crew_run(struct worker_pool *crew, crew_work *work, void *context)
 {
     uint32_t others = (uint32_t)((UINT64_C(1) << crew->count) - 1) & ~UINT32_C(1);
 
@@ -120,7 +120,7 @@ void crew_run(struct crew *crew, crew_work *work, void *context)
 }
 
 /* The processor that a member begins on: so many after the caller's. */
-static cpu_set_t first_processor(const struct crew *crew, unsigned number)
+static cpu_set_t first_processor(const struct worker_pool *crew, unsigned number)
 {
     unsigned at = (unsigned)sched_getcpu() % CPU_SETSIZE;
     cpu_set_t one;
@@ -154,7 +154,7 @@ static bool make_thread(struct member *member)
 }
 
 /* Signals are for the caller's thread. */
-static bool start(struct crew *crew, unsigned members)
+static bool start(struct worker_pool *crew, unsigned members)
 {
     sigset_t all, before;
     bool good = true;
@@ -171,14 +171,14 @@ static bool start(struct crew *crew, unsigned members)
     return good;
 }
 
-struct crew *crew_make(unsigned members)
+struct worker_pool *crew_make(unsigned members)
 {
-    size_t bytes = sizeof(struct crew) + members * sizeof(struct member);
-    struct crew *crew = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+    size_t bytes = sizeof(struct worker_pool) + members * sizeof(struct member);
+    struct worker_pool *crew = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
 
     if (!crew)
         return NULL;
-    *crew = (struct crew){.count = 1};
+    *crew = (struct worker_pool){.count = 1};
     if (sched_getaffinity(0, sizeof crew->processors, &crew->processors) != 0)
         CPU_ZERO(&crew->processors); /* there are more than it has room for */
     pthread_mutex_init(&crew->lock, NULL);
@@ -190,7 +190,7 @@ struct crew *crew_make(unsigned members)
     return crew;
 }
 
-void crew_free(struct crew *crew)
+void crew_free(struct worker_pool *crew)
 {
     if (!crew)
         return;

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-struct crew;
+struct worker_pool;
 
 enum { CREW_MAX = 32 };
 
@@ -19,6 +19,6 @@ enum { CREW_MAX = 32 };
 typedef void crew_work(void *context, unsigned share);
 
 /* At most CREW_MAX members. NULL: the system gives no memory, or no more threads. */
-struct crew *crew_make(unsigned members);
-void crew_run(struct crew *crew, crew_work *work, void *context);
-void crew_free(struct crew *crew);
+struct worker_pool *crew_make(unsigned members);
+void crew_run(struct worker_pool *crew, crew_work *work, void *context);
+void crew_free(struct worker_pool *crew);

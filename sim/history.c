@@ -38,12 +38,15 @@ static void actor_text(const struct sim *sim, uint32_t actor, char text[16])
 static const char *packet_name(uint8_t kind)
 {
     static const char *const names[] = {
-        [PACKET_OPEN] = "OPEN",           [PACKET_ACCEPT] = "ACCEPT",    [PACKET_REFUSE] = "REFUSE",
-        [PACKET_WANT] = "WANT",           [PACKET_QUEUED] = "QUEUED",    [PACKET_LATER] = "LATER",
-        [PACKET_READY] = "READY",         [PACKET_GONE] = "GONE",        [PACKET_ENTER] = "ENTER",
-        [PACKET_OFFER] = "OFFER",         [PACKET_START] = "START",      [PACKET_STOP] = "STOP",
-        [PACKET_EXIT] = "EXIT",           [PACKET_RECEIPT] = "RECEIPT",  [PACKET_LINKS] = "LINKS",
-        [PACKET_LINK_DEAD] = "LINK_DEAD", [PACKET_DISAGREE] = "DISAGREE"};
+        [PACKET_OPEN] = "OPEN",        [PACKET_ACCEPT] = "ACCEPT",
+        [PACKET_REFUSE] = "REFUSE",    [PACKET_RTS] = "RTS",
+        [PACKET_QUEUED] = "QUEUED",    [PACKET_RETRY] = "RETRY",
+        [PACKET_CTS] = "CTS",          [PACKET_CANCEL] = "CANCEL",
+        [PACKET_ENTER] = "ENTER",      [PACKET_OFFER] = "OFFER",
+        [PACKET_START] = "START",      [PACKET_STOP] = "STOP",
+        [PACKET_EXIT] = "EXIT",        [PACKET_RECEIPT] = "RECEIPT",
+        [PACKET_LINKS] = "LINKS",      [PACKET_LINK_DEAD] = "LINK_DEAD",
+        [PACKET_DISAGREE] = "DISAGREE"};
 
     return kind < sizeof names / sizeof names[0] && names[kind] ? names[kind] : "packet";
 }

@@ -33,7 +33,7 @@ struct host {
     uint32_t peers[PORTS_MAX];
     struct load_message messages[NETWORK_HALVINGS_MAX + 1];
     unsigned message_count, message_next;
-    uint32_t want;
+    uint32_t name;
     uint8_t *blocks, *image, *digests; /* what nodes are sent, and what they must answer */
     uint32_t image_bytes;
     uint64_t again_ns; /* wall time of the next repetition; UINT64_MAX: none */

@@ -23,7 +23,7 @@
 #include "sim/result.h"
 #include "sim/task.h"
 
-struct crew;
+struct worker_pool;
 struct node;
 struct trace;
 
@@ -44,7 +44,7 @@ struct sim {
     uint32_t *ready; /* two places for each node: of all parts, those to be stepped, now and next */
     struct part *parts;
     unsigned part_count;
-    struct crew *crew; /* a thread for each part; NULL: one does it all */
+    struct worker_pool *crew; /* a thread for each part; NULL: one does it all */
 
     void *map;
     size_t map_bytes;

@@ -5,15 +5,15 @@
  *
  *   byte 16      20     24   28     30     31   32     40     48
  *        +-------+------+----+------+------+----+------+------+----------+---------
- *        | length| match| tag| epoch| flags| run| clock| free | hop list | message
+ *        | length| match| tag| epoch| flags| gen| clock| free | hop list | message
  *        | u32   | u32  | u32| u16  | u8   | u8 | u64  | u64  |          | itself
  *        +-------+------+----+------+------+----+------+------+----------+---------
  *
  *   length  bytes of the message
- *   match   the READY's or OFFER's name for it; of a step of a schedule: its number
+ *   match   the CTS's or OFFER's name for it; of a step of a schedule: its number
  *   epoch   of its schedule; of a message: of the last one that its sender has completed
  *   flags   enum open_flag
- *   run     of a message: of the OFFER of its program
+ *   gen     of a message: generation of its program, as the OFFER says
  *   clock   model ns at which the circuit has come as far as this; a hop changes it in place
  *   free    model ns at which the source's send port is free
  *
@@ -65,8 +65,8 @@ enum {
 enum open_flag {
     OPEN_INLINE = 1,   /* the whole message follows the body; no data frames, no CLOSE */
     OPEN_SCHEDULE = 2, /* waits its turn at each hop (epoch, hop list) */
-    OPEN_IMAGE = 4,    /* part of a download; match is the READY's */
-    OPEN_EAGER = 8,    /* inline message without a READY: the receiver's pool stands ready */
+    OPEN_IMAGE = 4,    /* part of a download; match is the CTS's */
+    OPEN_EAGER = 8,    /* inline message without a CTS: the receiver's pool stands ready */
     OPEN_ROUTE = 16    /* goes as its hop list says; refused where it would have to wait */
 };
 
@@ -74,7 +74,7 @@ struct open_body {
     uint32_t length, match, tag;
     uint16_t epoch;
     uint8_t flags; /* enum open_flag */
-    uint8_t run;
+    uint8_t generation;
     uint64_t clock_ns, free_ns;
 };
 
@@ -91,7 +91,7 @@ static inline void open_pack(uint8_t *packet, const struct open_body *open)
     put32(packet + 24, open->tag);
     put16(packet + 28, open->epoch);
     packet[30] = open->flags;
-    packet[31] = open->run;
+    packet[31] = open->generation;
     put64(packet + 32, open->clock_ns);
     put64(packet + 40, open->free_ns);
 }
@@ -152,7 +152,7 @@ static inline uint8_t open_flags(const uint8_t *packet)
     return packet[30];
 }
 
-static inline uint8_t open_run(const uint8_t *packet)
+static inline uint8_t open_generation(const uint8_t *packet)
 {
     return packet[31];
 }

@@ -2,7 +2,7 @@
  * collective.h - what neighbours say to each other when they enter a collective.
  *
  *   ENTER   0 epoch u16 | 2 operation u8 | 3 round u8 | 4 bytes u32 | 8 root u32 |
- *           12 status i16, never positive | 14 run u8, of the OFFER | 15 spare
+ *           12 status i16, never positive | 14 generation u8, of the OFFER | 15 spare
  *
  * Units    bytes
  * Context  any; pure. Unpacking is false when the body is too short or the status is positive.
@@ -27,7 +27,7 @@ struct enter_body {
     uint8_t round;
     uint32_t bytes, root;
     int16_t status;
-    uint8_t run;
+    uint8_t generation;
 };
 
 static inline void enter_pack(uint8_t *body, const struct enter_body *enter)
@@ -38,7 +38,7 @@ static inline void enter_pack(uint8_t *body, const struct enter_body *enter)
     put32(body + 4, enter->bytes);
     put32(body + 8, enter->root);
     put16(body + 12, (uint16_t)enter->status);
-    put16(body + 14, enter->run);
+    put16(body + 14, enter->generation);
 }
 
 static inline bool enter_unpack(const uint8_t *body, uint32_t bytes, struct enter_body *enter)
@@ -51,6 +51,6 @@ static inline bool enter_unpack(const uint8_t *body, uint32_t bytes, struct ente
                                  .bytes = get32(body + 4),
                                  .root = get32(body + 8),
                                  .status = (int16_t)get16(body + 12),
-                                 .run = body[14]};
+                                 .generation = body[14]};
     return enter->status <= 0;
 }

@@ -1,15 +1,16 @@
 /*
- * message.h - what two nodes say to each other about a long message before its circuit.
+ * message.h - the rendezvous of two nodes about a long message, before its circuit.
  *
- *   WANT    sender: 0 want u32, its name for the message | 4 tag u32 | 8 length u32 |
- *           12 behind u32, the announcement before it that has no answer yet, 0: none |
- *           16 run u8, of the OFFER | 17 spare[3]
- *   READY   receiver: 0 want u32 | 4 match u32, its name for the receive | 8 room u32
- *   QUEUED  receiver: 0 want u32: stored, READY follows
- *   LATER   receiver: 0 want u32: no room, or the one before it is not known here; ask again
- *   GONE    either: 0 want u32: the program there has ended, or the message is no more
+ *   RTS     sender: request to send: 0 name u32, its own for the message | 4 tag u32 |
+ *           8 length u32 | 12 behind u32, the request before it that has no answer yet, 0: none |
+ *           16 generation u8, of the OFFER | 17 spare[3]
+ *   CTS     receiver: clear to send: 0 name u32 | 4 match u32, its name for the receive |
+ *           8 room u32
+ *   QUEUED  receiver: 0 name u32: no receive is posted yet; CTS follows when one is
+ *   RETRY   receiver: 0 name u32: no room, or the one before it is not known here; ask again
+ *   CANCEL  either: 0 name u32: the program there has ended, or the message is no more
  *
- * READY, LATER and GONE answer an OFFER (run.h) too.
+ * CTS, RETRY and CANCEL answer an OFFER (run.h) too.
  *
  * Units    bytes
  * Context  any; pure. Unpacking is false when the body is too short.
@@ -22,74 +23,75 @@
 #include "wire/bytes.h"
 
 enum message_kind {
-    PACKET_WANT = 16,
+    PACKET_RTS = 16,
     PACKET_QUEUED = 17,
-    PACKET_LATER = 18,
-    PACKET_READY = 19,
-    PACKET_GONE = 20
+    PACKET_RETRY = 18,
+    PACKET_CTS = 19,
+    PACKET_CANCEL = 20
 };
 
-enum { WANT_BYTES = 20, READY_BYTES = 12, WORD_BYTES = 4 };
+enum { RTS_BYTES = 20, CTS_BYTES = 12, RTS_REPLY_BYTES = 4 };
 
-struct want_body {
-    uint32_t want, tag, length, behind;
-    uint8_t run;
+struct rts_body {
+    uint32_t name, tag, length, behind;
+    uint8_t generation;
 };
 
-struct ready_body {
-    uint32_t want, match, room;
+struct cts_body {
+    uint32_t name, match, room;
 };
 
-/* QUEUED, LATER, GONE: a word about one announcement. */
-struct word_body {
-    uint32_t want;
+/* QUEUED, RETRY, CANCEL: what becomes of one request. */
+struct rts_reply_body {
+    uint32_t name;
 };
 
-static inline void want_pack(uint8_t *body, const struct want_body *want)
+static inline void rts_pack(uint8_t *body, const struct rts_body *rts)
 {
-    put32(body, want->want);
-    put32(body + 4, want->tag);
-    put32(body + 8, want->length);
-    put32(body + 12, want->behind);
-    put32(body + 16, want->run);
+    put32(body, rts->name);
+    put32(body + 4, rts->tag);
+    put32(body + 8, rts->length);
+    put32(body + 12, rts->behind);
+    put32(body + 16, rts->generation);
 }
 
-static inline bool want_unpack(const uint8_t *body, uint32_t bytes, struct want_body *want)
+static inline bool rts_unpack(const uint8_t *body, uint32_t bytes, struct rts_body *rts)
 {
-    if (bytes < WANT_BYTES)
+    if (bytes < RTS_BYTES)
         return false;
-    *want = (struct want_body){.want = get32(body),
-                               .tag = get32(body + 4),
-                               .length = get32(body + 8),
-                               .behind = get32(body + 12),
-                               .run = body[16]};
+    *rts = (struct rts_body){.name = get32(body),
+                             .tag = get32(body + 4),
+                             .length = get32(body + 8),
+                             .behind = get32(body + 12),
+                             .generation = body[16]};
     return true;
 }
 
-static inline void ready_pack(uint8_t *body, const struct ready_body *ready)
+static inline void cts_pack(uint8_t *body, const struct cts_body *cts)
 {
-    put32(body, ready->want);
-    put32(body + 4, ready->match);
-    put32(body + 8, ready->room);
+    put32(body, cts->name);
+    put32(body + 4, cts->match);
+    put32(body + 8, cts->room);
 }
 
-static inline bool ready_unpack(const uint8_t *body, uint32_t bytes, struct ready_body *ready)
+static inline bool cts_unpack(const uint8_t *body, uint32_t bytes, struct cts_body *cts)
 {
-    if (bytes < READY_BYTES)
+    if (bytes < CTS_BYTES)
         return false;
-    *ready = (struct ready_body){get32(body), get32(body + 4), get32(body + 8)};
+    *cts = (struct cts_body){get32(body), get32(body + 4), get32(body + 8)};
     return true;
 }
 
-static inline void word_pack(uint8_t *body, const struct word_body *word)
+static inline void rts_reply_pack(uint8_t *body, const struct rts_reply_body *reply)
 {
-    put32(body, word->want);
+    put32(body, reply->name);
 }
 
-static inline bool word_unpack(const uint8_t *body, uint32_t bytes, struct word_body *word)
+static inline bool rts_reply_unpack(const uint8_t *body, uint32_t bytes,
+                                    struct rts_reply_body *reply)
 {
-    if (bytes < WORD_BYTES)
+    if (bytes < RTS_REPLY_BYTES)
         return false;
-    word->want = get32(body);
+    reply->name = get32(body);
     return true;
 }

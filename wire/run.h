@@ -3,14 +3,15 @@
  *
  * To a node, from the host or from the node that passes the download on:
  *
- *   OFFER   0 want u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
- *           20 count u32 | 24 bss end u32 | 28 run u8, another one than the download before had |
- *           29 spare[3]: part of a download. The message that follows is the private blocks of
- *           `count` nodes, of the receiver and the ranks behind it, in their order, then the common
- *           part (the memory image that starts at base)
+ *   OFFER   0 name u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
+ *           20 count u32 | 24 bss end u32 | 28 generation u8 of the program, another one than
+ *           that of the download before | 29 spare[3]: part of a download. The message that
+ *           follows is the private blocks of `count` nodes, of the receiver and the ranks behind
+ *           it, in their order, then the common part (the memory image that starts at base)
  *   START   0 model ns u64, no node's clock is ahead of it: run what is loaded
  *   STOP    empty: end the program, drop its messages
- *   TAKEN   0 bytes u32 | 4 run u8 | 5 spare[3]: text of this run that was read, modulo 2^32
+ *   TAKEN   0 bytes u32 | 4 generation u8 | 5 spare[3]: text of this program that
+ *           was read, modulo 2^32
  *
  * To the host:
  *
@@ -64,35 +65,35 @@ enum {
 };
 
 struct offer_body {
-    uint32_t want, entry, base, common_bytes, block_bytes;
+    uint32_t name, entry, base, common_bytes, block_bytes;
     uint32_t count, bss_end;
-    uint8_t run;
+    uint8_t generation;
 };
 
 static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
 {
-    put32(body, offer->want);
+    put32(body, offer->name);
     put32(body + 4, offer->entry);
     put32(body + 8, offer->base);
     put32(body + 12, offer->common_bytes);
     put32(body + 16, offer->block_bytes);
     put32(body + 20, offer->count);
     put32(body + 24, offer->bss_end);
-    put32(body + 28, offer->run);
+    put32(body + 28, offer->generation);
 }
 
 static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offer_body *offer)
 {
     if (bytes < OFFER_BYTES)
         return false;
-    *offer = (struct offer_body){.want = get32(body),
+    *offer = (struct offer_body){.name = get32(body),
                                  .entry = get32(body + 4),
                                  .base = get32(body + 8),
                                  .common_bytes = get32(body + 12),
                                  .block_bytes = get32(body + 16),
                                  .count = get32(body + 20),
                                  .bss_end = get32(body + 24),
-                                 .run = body[28]};
+                                 .generation = body[28]};
     return true;
 }
 
@@ -115,20 +116,20 @@ static inline bool start_unpack(const uint8_t *body, uint32_t bytes, struct star
 
 struct taken_body {
     uint32_t bytes;
-    uint8_t run;
+    uint8_t generation;
 };
 
 static inline void taken_pack(uint8_t *body, const struct taken_body *taken)
 {
     put32(body, taken->bytes);
-    put32(body + 4, taken->run);
+    put32(body + 4, taken->generation);
 }
 
 static inline bool taken_unpack(const uint8_t *body, uint32_t bytes, struct taken_body *taken)
 {
     if (bytes < TAKEN_BYTES)
         return false;
-    *taken = (struct taken_body){.bytes = get32(body), .run = body[4]};
+    *taken = (struct taken_body){.bytes = get32(body), .generation = body[4]};
     return true;
 }
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#define BOARD_RAM_BASE 0x40000000
+#define BOARD_RAM_BASE  0x40000000
 #define BOARD_RAM_BYTES 0x04000000
 
 /* Memory map of a node: one megabyte steps, the size of a first-level MMU section.
@@ -14,34 +14,34 @@
  *   40100000 kernel                 40a00000 program: private blocks, ending at 40b00000
  *   40800000 unmapped guard         40b00000 program: image, bss, heap ... 44000000
  */
-#define BOARD_KERNEL_BASE 0x40100000
+#define BOARD_KERNEL_BASE  0x40100000
 #define BOARD_KERNEL_BYTES 0x00700000
-#define BOARD_GUARD_BASE 0x40800000
-#define BOARD_GUARD_BYTES 0x00100000
-#define BOARD_STACK_BASE 0x40900000
-#define BOARD_STACK_BYTES 0x00100000
-#define BOARD_BLOCKS_BASE 0x40a00000
+#define BOARD_GUARD_BASE   0x40800000
+#define BOARD_GUARD_BYTES  0x00100000
+#define BOARD_STACK_BASE   0x40900000
+#define BOARD_STACK_BYTES  0x00100000
+#define BOARD_BLOCKS_BASE  0x40a00000
 #define BOARD_BLOCKS_BYTES 0x00100000
-#define BOARD_IMAGE_BASE 0x40b00000
-#define BOARD_PROGRAM_END 0x44000000
+#define BOARD_IMAGE_BASE   0x40b00000
+#define BOARD_PROGRAM_END  0x44000000
 
-#define BOARD_FLASH_BASE 0x00000000
-#define BOARD_FLASH_BYTES 0x08000000
-#define BOARD_GIC_DISTRIBUTOR 0x08000000
+#define BOARD_FLASH_BASE            0x00000000
+#define BOARD_FLASH_BYTES           0x08000000
+#define BOARD_GIC_DISTRIBUTOR       0x08000000
 #define BOARD_GIC_DISTRIBUTOR_BYTES 0x1000
-#define BOARD_GIC_CPU 0x08010000
-#define BOARD_GIC_CPU_BYTES 0x2000
-#define BOARD_UART 0x09000000
-#define BOARD_UART_BYTES 0x1000
-#define BOARD_RTC 0x09010000
-#define BOARD_RTC_BYTES 0x1000
-#define BOARD_FW_CFG 0x09020000
-#define BOARD_FW_CFG_BYTES 0x18
-#define BOARD_VIRTIO_MMIO_BASE 0x0a000000
-#define BOARD_VIRTIO_MMIO_BYTES 0x4000
-#define BOARD_VIRTIO_MMIO 0x0a003e00 /* the slot that QEMU gives to the first -device */
-#define BOARD_VIRTIO_INTERRUPT 79
-#define BOARD_TIMER_INTERRUPT 27     /* virtual timer, PPI 11 */
+#define BOARD_GIC_CPU               0x08010000
+#define BOARD_GIC_CPU_BYTES         0x2000
+#define BOARD_UART                  0x09000000
+#define BOARD_UART_BYTES            0x1000
+#define BOARD_RTC                   0x09010000
+#define BOARD_RTC_BYTES             0x1000
+#define BOARD_FW_CFG                0x09020000
+#define BOARD_FW_CFG_BYTES          0x18
+#define BOARD_VIRTIO_MMIO_BASE      0x0a000000
+#define BOARD_VIRTIO_MMIO_BYTES     0x4000
+#define BOARD_VIRTIO_MMIO           0x0a003e00 /* the slot that QEMU gives to the first -device */
+#define BOARD_VIRTIO_INTERRUPT      79
+#define BOARD_TIMER_INTERRUPT       27 /* virtual timer, PPI 11 */
 
-#define BOARD_LINKS_MAX 12
+#define BOARD_LINKS_MAX    12
 #define BOARD_LINK_BUFFERS 64

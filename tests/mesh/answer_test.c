@@ -10,26 +10,26 @@
 static uint32_t announced(struct neighbours *all)
 {
     neighbours_turn(all);
-    return neighbours_expect(all, PACKET_WANT, 1)->name;
+    return neighbours_expect(all, PACKET_RTS, 1)->name;
 }
 
 static void ready_is_believed_at_once_whatever_was_said_before(void **state)
 {
     struct neighbours *all = *state;
     static const uint8_t before[][2] = {{0, 0},
-                                        {PACKET_LATER, 0},
+                                        {PACKET_RETRY, 0},
                                         {PACKET_QUEUED, 0},
-                                        {PACKET_LATER, PACKET_QUEUED},
-                                        {PACKET_QUEUED, PACKET_LATER}};
+                                        {PACKET_RETRY, PACKET_QUEUED},
+                                        {PACKET_QUEUED, PACKET_RETRY}};
 
     for (unsigned i = 0; i < sizeof before / sizeof before[0]; i++) {
         int32_t request = node_sends(all, 1);
-        uint32_t want = announced(all);
+        uint32_t name = announced(all);
         for (unsigned k = 0; k < 2 && before[i][k]; k++)
-            neighbour_answers(all, 1, before[i][k], want, 0);
+            neighbour_answers(all, 1, before[i][k], name, 0);
         neighbours_turn(all);
         neighbours_expect_no_more(all);
-        neighbour_answers(all, 1, PACKET_READY, want, 77);
+        neighbour_answers(all, 1, PACKET_CTS, name, 77);
         neighbours_turn(all);
         assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->match, 77);
         neighbours_expect_no_more(all);
@@ -41,13 +41,13 @@ static void what_is_said_after_ready_changes_nothing(void **state)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1);
-    uint32_t want = announced(all);
+    uint32_t name = announced(all);
 
-    neighbour_answers(all, 1, PACKET_READY, want, 77);
-    neighbour_answers(all, 1, PACKET_LATER, want, 0);
-    neighbour_answers(all, 1, PACKET_QUEUED, want, 0);
-    neighbour_answers(all, 1, PACKET_READY, want, 78);
-    neighbour_answers(all, 1, PACKET_GONE, want, 0);
+    neighbour_answers(all, 1, PACKET_CTS, name, 77);
+    neighbour_answers(all, 1, PACKET_RETRY, name, 0);
+    neighbour_answers(all, 1, PACKET_QUEUED, name, 0);
+    neighbour_answers(all, 1, PACKET_CTS, name, 78);
+    neighbour_answers(all, 1, PACKET_CANCEL, name, 0);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->match, 77);
     node_is_done_with(all, request, E_OK);
@@ -59,20 +59,19 @@ static void ready_for_a_message_that_is_over_is_answered_gone(void **state)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1), receive;
-    uint32_t want = announced(all);
+    uint32_t name = announced(all);
 
-    neighbour_answers(all, 1, PACKET_READY, want, 77);
+    neighbour_answers(all, 1, PACKET_CTS, name, 77);
     neighbours_turn(all);
     neighbours_expect(all, PACKET_OPEN, 1);
     node_is_done_with(all, request, E_OK);
-    neighbour_answers(all, 1, PACKET_READY, want, 78);
+    neighbour_answers(all, 1, PACKET_CTS, name, 78);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_GONE, 1)->name, 78);
+    assert_int_equal(neighbours_expect(all, PACKET_CANCEL, 1)->name, 78);
     receive = node_receives(all, 1, MESH_DATA); /* its name is no message's */
-    neighbour_answers(all, 1, PACKET_READY, request_name(all->node, node_request(all, receive)),
-                      79);
+    neighbour_answers(all, 1, PACKET_CTS, request_name(all->node, node_request(all, receive)), 79);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_GONE, 1)->name, 79);
+    assert_int_equal(neighbours_expect(all, PACKET_CANCEL, 1)->name, 79);
     neighbours_expect_no_more(all);
     assert_int_equal(node_request(all, receive)->state, STATE_QUEUED);
 }
@@ -80,18 +79,18 @@ static void ready_for_a_message_that_is_over_is_answered_gone(void **state)
 static void only_the_receiver_answers_an_announcement(void **state)
 {
     struct neighbours *all = *state;
-    static const uint8_t kinds[] = {PACKET_READY, PACKET_GONE, PACKET_QUEUED, PACKET_LATER};
+    static const uint8_t kinds[] = {PACKET_CTS, PACKET_CANCEL, PACKET_QUEUED, PACKET_RETRY};
     int32_t request = node_sends(all, 1);
-    uint32_t want = announced(all);
+    uint32_t name = announced(all);
 
     for (unsigned i = 0; i < sizeof kinds; i++) {
-        neighbour_answers(all, 2, kinds[i], want, 66);
+        neighbour_answers(all, 2, kinds[i], name, 66);
         neighbours_turn(all);
         neighbours_pass_ms(all, 10);
         neighbours_expect_no_more(all);
         assert_int_equal(node_request(all, request)->state, STATE_ASKED);
     }
-    neighbour_answers(all, 1, PACKET_GONE, want, 0);
+    neighbour_answers(all, 1, PACKET_CANCEL, name, 0);
     neighbours_turn(all);
     node_is_done_with(all, request, E_PEER_GONE);
 }
@@ -100,19 +99,19 @@ static void an_announcement_is_repeated_until_it_is_stored(void **state)
 {
     struct neighbours *all = *state;
     node_sends(all, 1);
-    uint32_t want = announced(all);
+    uint32_t name = announced(all);
 
     neighbours_pass_ms(all, 290);
     neighbours_expect_no_more(all);
     neighbours_pass_ms(all, 20);
-    assert_int_equal(neighbours_expect(all, PACKET_WANT, 1)->name, want);
-    neighbour_answers(all, 1, PACKET_LATER, want, 0);
+    assert_int_equal(neighbours_expect(all, PACKET_RTS, 1)->name, name);
+    neighbour_answers(all, 1, PACKET_RETRY, name, 0);
     neighbours_turn(all);
     neighbours_pass_ms(all, 1);
     neighbours_expect_no_more(all);
     neighbours_pass_ms(all, 2);
-    assert_int_equal(neighbours_expect(all, PACKET_WANT, 1)->name, want);
-    neighbour_answers(all, 1, PACKET_QUEUED, want, 0);
+    assert_int_equal(neighbours_expect(all, PACKET_RTS, 1)->name, name);
+    neighbour_answers(all, 1, PACKET_QUEUED, name, 0);
     neighbours_turn(all);
     neighbours_pass_ms(all, 1000);
     neighbours_expect_no_more(all);
@@ -127,13 +126,13 @@ static void an_announcement_behind_another_is_made_once_until_that_one_is_known(
 
     assert_int_equal(all->heard[0].behind, 0);
     assert_int_equal(all->heard[1].behind, first);
-    neighbour_answers(all, 1, PACKET_LATER, second, 0);
+    neighbour_answers(all, 1, PACKET_RETRY, second, 0);
     neighbours_turn(all);
     neighbours_pass_ms(all, 10);
     neighbours_expect_no_more(all);
     neighbour_answers(all, 1, PACKET_QUEUED, first, 0);
     neighbours_turn(all);
-    const struct heard *again = neighbours_expect(all, PACKET_WANT, 1);
+    const struct heard *again = neighbours_expect(all, PACKET_RTS, 1);
     assert_int_equal(again->name, second);
     assert_int_equal(again->behind, 0);
     neighbours_expect_no_more(all);
@@ -146,9 +145,9 @@ static void a_circuit_that_was_refused_is_tried_again_for_the_same_receive(void 
 
     for (unsigned i = 0; i < 2; i++) {
         int32_t request = node_sends(all, 1);
-        uint32_t want = announced(all);
+        uint32_t name = announced(all);
         all->refusal = refusals[i];
-        neighbour_answers(all, 1, PACKET_READY, want, 77);
+        neighbour_answers(all, 1, PACKET_CTS, name, 77);
         neighbours_turn(all);
         assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->match, 77);
         neighbours_expect_no_more(all);
@@ -171,7 +170,7 @@ static void announcements_leave_slots_for_answers(void **state)
     neighbours_turn_without_2(all);
     node_receives(all, 1, MESH_DATA);
     neighbours_turn_without_2(all);
-    assert_int_equal(neighbours_expect(all, PACKET_READY, 1)->name, 11);
+    assert_int_equal(neighbours_expect(all, PACKET_CTS, 1)->name, 11);
     neighbours_expect_no_more(all);
 }
 
@@ -184,8 +183,8 @@ static void a_short_message_without_a_place_is_announced_and_what_follows_it_wai
     all->refusal = E_FULL;
     neighbours_turn(all);
     neighbours_expect(all, PACKET_OPEN, 1);
-    const struct heard *first = neighbours_expect(all, PACKET_WANT, 1);
-    const struct heard *second = neighbours_expect(all, PACKET_WANT, 1);
+    const struct heard *first = neighbours_expect(all, PACKET_RTS, 1);
+    const struct heard *second = neighbours_expect(all, PACKET_RTS, 1);
     assert_int_equal(first->behind, 0);
     assert_int_equal(second->behind, first->name);
     neighbours_expect_no_more(all);
@@ -197,14 +196,14 @@ static void a_short_message_waits_for_the_answer_to_one_before_it(void **state)
 
     node_sends(all, 1);
     mesh_message(all->mesh, 0, ECUBE_CALL_SEND, 1, NEIGHBOUR_TAG, MESH_DATA, 8);
-    uint32_t want = announced(all);
+    uint32_t name = announced(all);
     neighbours_expect_no_more(all);
-    neighbour_answers(all, 1, PACKET_LATER, want, 0);
+    neighbour_answers(all, 1, PACKET_RETRY, name, 0);
     neighbours_turn(all);
     neighbours_pass_ms(all, 3);
-    neighbours_expect(all, PACKET_WANT, 1);
+    neighbours_expect(all, PACKET_RTS, 1);
     neighbours_expect_no_more(all);
-    neighbour_answers(all, 1, PACKET_QUEUED, want, 0);
+    neighbour_answers(all, 1, PACKET_QUEUED, name, 0);
     neighbours_turn(all);
     neighbours_expect(all, PACKET_OPEN, 1);
     neighbours_expect_no_more(all);

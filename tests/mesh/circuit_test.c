@@ -68,8 +68,9 @@ static void get_open(struct neighbours *all, unsigned number, struct open open)
     packet_pack(packet, open.kind ? open.kind : PACKET_OPEN, bytes - PACKET_HEADER_BYTES, 1,
                 open.dst);
     packet_set_hops(packet, open.hops ? open.hops : 1);
-    open_pack(packet, &(struct open_body){
-                          .length = open.length, .flags = open.flags, .run = all->node->load.run});
+    open_pack(packet, &(struct open_body){.length = open.length,
+                                          .flags = open.flags,
+                                          .generation = all->node->load.generation});
     get_packet(all, number, bytes);
 }
 
@@ -369,7 +370,7 @@ static void take_places(struct router *router, unsigned port, uint8_t count)
  * link; one that came later, or waits for another link, keeps none of them. */
 static void messages_that_follow_each_other_do_not_keep_an_older_one_out(void **state)
 {
-    enum { OLDER, LATER, ELSEWHERE, CASES, OWN = 7 };
+    enum { OLDER, RETRY, ELSEWHERE, CASES, OWN = 7 };
 
     for (unsigned when = OLDER; when < CASES; when++) {
         struct neighbours *all = *state;
@@ -382,10 +383,10 @@ static void messages_that_follow_each_other_do_not_keep_an_older_one_out(void **
         get_open(all, 0, (struct open){.dst = 2, .length = LENGTH});
         take_places(router, TO_1, CIRCUITS_MAX);
         take_places(router, TO_2, CIRCUITS_MAX - 1);
-        if (when != LATER)
+        if (when != RETRY)
             assert_int_equal(router_open(router, &own), E_OK);
         get_open(all, 1, (struct open){.dst = 2, .length = LENGTH});
-        if (when == LATER)
+        if (when == RETRY)
             assert_int_equal(router_open(router, &own), E_OK);
         take_places(router, TO_2, 0);
         neighbours_step(all, 0);

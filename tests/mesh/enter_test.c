@@ -10,7 +10,7 @@
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 
-enum { BYTES = 16, GONE = 0xff };
+enum { BYTES = 16 };
 
 static const struct enter_body barrier = {.epoch = 1, .operation = ECUBE_BARRIER};
 
@@ -161,7 +161,7 @@ static void who_is_at_odds_in_operation_size_or_root_is_told(void **state)
 static void who_enters_with_a_program_that_has_ended_is_told(void **state)
 {
     struct neighbours *all = *state;
-    struct enter_body gone = {.epoch = 1, .operation = GONE, .status = E_PEER_GONE};
+    struct enter_body gone = {.epoch = 1, .operation = OPERATION_GONE, .status = E_PEER_GONE};
 
     enters(all, 1, barrier);
     neighbours_expect_no_more(all);

@@ -426,7 +426,7 @@ static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **
     (void)state;
     end_program(mesh, 0);
     mesh_settle(mesh);
-    offered.want = MESH_DOWNLOAD + 256;
+    offered.name = MESH_DOWNLOAD + 256;
     offer_pack(body, &offered);
     load_offer(node, &offer);
     assert_int_equal(node->load.state, LOAD_RECEIVING);

@@ -252,7 +252,7 @@ static bool all_links(struct mesh *mesh)
 
 static bool root_answered(struct mesh *mesh)
 {
-    return mesh_count_events(mesh, PACKET_READY) + mesh_count_events(mesh, PACKET_LATER) > 0;
+    return mesh_count_events(mesh, PACKET_CTS) + mesh_count_events(mesh, PACKET_RETRY) > 0;
 }
 
 static bool all_receipts(struct mesh *mesh)
@@ -282,15 +282,15 @@ static void forget_events(struct mesh *mesh, uint8_t kind)
     mesh->event_count = count;
 }
 
-struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint8_t run)
+struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint8_t generation)
 {
-    return (struct offer_body){.want = MESH_DOWNLOAD,
+    return (struct offer_body){.name = MESH_DOWNLOAD,
                                .entry = MESH_IMAGE,
                                .base = MESH_IMAGE,
                                .common_bytes = image_bytes,
                                .block_bytes = MESH_BLOCK_BYTES,
                                .count = mesh->count,
-                               .run = run,
+                               .generation = generation,
                                .bss_end = MESH_IMAGE + image_bytes};
 }
 
@@ -305,7 +305,7 @@ struct state_body mesh_heard_state(const struct mesh *mesh)
     return state;
 }
 
-/* Asks the root again as long as it says LATER. */
+/* Asks the root again as long as it says RETRY. */
 static bool offer(struct mesh *mesh)
 {
     uint64_t limit = mesh->now_us + PATIENCE_US;
@@ -313,9 +313,9 @@ static bool offer(struct mesh *mesh)
     uint8_t body[OFFER_BYTES];
 
     offer_pack(body, &offered);
-    forget_events(mesh, PACKET_READY);
-    while (mesh_count_events(mesh, PACKET_READY) == 0 && mesh->now_us < limit) {
-        forget_events(mesh, PACKET_LATER);
+    forget_events(mesh, PACKET_CTS);
+    while (mesh_count_events(mesh, PACKET_CTS) == 0 && mesh->now_us < limit) {
+        forget_events(mesh, PACKET_RETRY);
         if (router_send(&mesh->host, PACKET_OFFER, 0, body, sizeof body) == E_OK &&
             !mesh_run(mesh, root_answered))
             return false;
@@ -323,7 +323,7 @@ static bool offer(struct mesh *mesh)
             mesh_round(mesh);
         mesh->now_us += 100;
     }
-    return mesh_count_events(mesh, PACKET_READY) > 0;
+    return mesh_count_events(mesh, PACKET_CTS) > 0;
 }
 
 bool mesh_download(struct mesh *mesh)

@@ -91,7 +91,7 @@ bool mesh_begin(struct mesh *mesh);
 extern const uint8_t one_hop[HOP_LIST_BYTES + HOP_BYTES];
 
 /* The OFFER of an image for the whole mesh. */
-struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint8_t run);
+struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint8_t generation);
 
 /* The one packet of this kind that the host has heard, unpacked. */
 struct state_body mesh_heard_state(const struct mesh *mesh);

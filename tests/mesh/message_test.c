@@ -291,11 +291,11 @@ static void a_message_of_the_program_before_is_not_for_the_next(void **state)
     struct mesh *mesh = started(1, 1, no_fault);
     struct node *next = mesh->nodes[1].node;
     static const uint32_t sizes[] = {8, POOL_BYTES, POOL_BYTES + 1, 5000};
-    next->load.run++;
+    next->load.generation++;
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         int32_t request = send(mesh, 0, 1, 3, MESH_DATA, sizes[i]);
         assert_int_equal(mesh_wait(mesh, 0, request).status, E_PEER_GONE);
-        assert_int_equal(next->want_count, 0);
+        assert_int_equal(next->unexpected_count, 0);
         assert_int_equal(next->pool_free_count, POOL_MAX);
     }
     mesh_free(mesh);
@@ -316,13 +316,13 @@ static void as_many_short_messages_as_are_stored_are_received_in_any_order(void 
     (void)state;
     struct mesh *mesh = started(1, 1, no_fault);
     uint32_t *data = mesh_at(mesh, 0, MESH_DATA), *got = mesh_at(mesh, 1, MESH_DATA);
-    for (uint32_t i = 0; i < WANTS_MAX; i++) {
+    for (uint32_t i = 0; i < UNEXPECTED_MAX; i++) {
         data[i * POOL_BYTES / 4] = i;
         int32_t request = send(mesh, 0, 1, (int32_t)i, MESH_DATA + i * POOL_BYTES, POOL_BYTES);
         assert_int_equal(mesh_wait(mesh, 0, request).status, E_OK);
     }
     assert_int_equal(mesh->nodes[1].node->pool_free_count, 1);
-    for (uint32_t i = WANTS_MAX; i-- > 0;) {
+    for (uint32_t i = UNEXPECTED_MAX; i-- > 0;) {
         int32_t request = receive(mesh, 1, 0, (int32_t)i, MESH_DATA, POOL_BYTES);
         assert_int_equal(mesh_wait(mesh, 1, request).status, E_OK);
         assert_int_equal(*got, i);

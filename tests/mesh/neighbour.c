@@ -45,30 +45,30 @@ static void hear_open(struct neighbours *all, unsigned rank, unsigned port)
 static void hear_packet(struct neighbours *all, unsigned rank, const struct notice *notice)
 {
     struct heard what = {.rank = rank, .kind = notice->packet_kind};
-    struct want_body want = {0};
-    struct ready_body ready = {0};
-    struct word_body word = {0};
+    struct rts_body rts = {0};
+    struct cts_body cts = {0};
+    struct rts_reply_body word = {0};
 
     switch (notice->packet_kind) {
-    case PACKET_WANT:
-        assert_true(want_unpack(notice->body, notice->bytes, &want));
-        what.name = want.want;
-        what.behind = want.behind;
+    case PACKET_RTS:
+        assert_true(rts_unpack(notice->body, notice->bytes, &rts));
+        what.name = rts.name;
+        what.behind = rts.behind;
         break;
-    case PACKET_READY:
-        assert_true(ready_unpack(notice->body, notice->bytes, &ready));
-        what.name = ready.want;
-        what.match = ready.match;
+    case PACKET_CTS:
+        assert_true(cts_unpack(notice->body, notice->bytes, &cts));
+        what.name = cts.name;
+        what.match = cts.match;
         break;
     case PACKET_ENTER:
         assert_true(enter_unpack(notice->body, notice->bytes, &what.enter));
         what.status = what.enter.status;
         break;
     case PACKET_QUEUED:
-    case PACKET_LATER:
-    case PACKET_GONE:
-        assert_true(word_unpack(notice->body, notice->bytes, &word));
-        what.name = word.want;
+    case PACKET_RETRY:
+    case PACKET_CANCEL:
+        assert_true(rts_reply_unpack(notice->body, notice->bytes, &word));
+        what.name = word.name;
         break;
     default: break;
     }
@@ -161,29 +161,29 @@ static void say(struct neighbours *all, unsigned rank, uint8_t kind, const uint8
     assert_int_equal(router_send(router_of(all, rank), kind, 0, body, bytes), E_OK);
 }
 
-void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t want,
+void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t name,
                        uint32_t match)
 {
-    uint8_t body[READY_BYTES];
+    uint8_t body[CTS_BYTES];
 
-    if (kind == PACKET_READY)
-        ready_pack(body, &(struct ready_body){want, match, NEIGHBOUR_ROOM});
+    if (kind == PACKET_CTS)
+        cts_pack(body, &(struct cts_body){name, match, NEIGHBOUR_ROOM});
     else
-        word_pack(body, &(struct word_body){want});
-    say(all, rank, kind, body, kind == PACKET_READY ? READY_BYTES : WORD_BYTES);
+        rts_reply_pack(body, &(struct rts_reply_body){name});
+    say(all, rank, kind, body, kind == PACKET_CTS ? CTS_BYTES : RTS_REPLY_BYTES);
 }
 
-void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind)
+void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t name, uint32_t behind)
 {
-    struct want_body told = {.want = want,
-                             .tag = NEIGHBOUR_TAG,
-                             .length = NEIGHBOUR_ROOM,
-                             .behind = behind,
-                             .run = all->node->load.run};
-    uint8_t body[WANT_BYTES];
+    struct rts_body told = {.name = name,
+                            .tag = NEIGHBOUR_TAG,
+                            .length = NEIGHBOUR_ROOM,
+                            .behind = behind,
+                            .generation = all->node->load.generation};
+    uint8_t body[RTS_BYTES];
 
-    want_pack(body, &told);
-    say(all, rank, PACKET_WANT, body, sizeof body);
+    rts_pack(body, &told);
+    say(all, rank, PACKET_RTS, body, sizeof body);
 }
 
 static void say_enter(struct neighbours *all, unsigned rank, const struct enter_body *enter,
@@ -193,7 +193,7 @@ static void say_enter(struct neighbours *all, unsigned rank, const struct enter_
     uint8_t body[ENTER_BYTES];
 
     told.round = (uint8_t)round;
-    told.run = all->node->load.run;
+    told.generation = all->node->load.generation;
     enter_pack(body, &told);
     say(all, rank, PACKET_ENTER, body, bytes);
 }
@@ -216,7 +216,7 @@ void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint
                                     .match = match,
                                     .tag = NEIGHBOUR_TAG,
                                     .flags = flags,
-                                    .run = all->node->load.run,
+                                    .generation = all->node->load.generation,
                                     .data = {mesh_at(all->mesh, rank, MESH_DATA)},
                                     .bytes = {bytes},
                                     .token = token_make(TOKEN_REQUEST, 0, 0)};

@@ -16,8 +16,8 @@ struct heard {
     uint8_t kind; /* enum packet_kind */
     unsigned rank;
     uint32_t name;           /* which announcement */
-    uint32_t match;          /* of READY and OPEN */
-    uint32_t behind;         /* of WANT */
+    uint32_t match;          /* of CTS and OPEN */
+    uint32_t behind;         /* of RTS */
     struct enter_body enter; /* of ENTER */
     int status;              /* of ACCEPT, REFUSE and ENTER */
 };
@@ -47,11 +47,11 @@ void neighbours_pass_ms(struct neighbours *all, unsigned ms);
 const struct heard *neighbours_expect(struct neighbours *all, uint8_t kind, unsigned rank);
 void neighbours_expect_no_more(const struct neighbours *all);
 
-/* What a neighbour says to node 0: an answer to its announcement `want`; an announcement; that it
+/* What a neighbour says to node 0: an answer to its announcement `name`; an announcement; that it
  * enters a collective; a circuit. */
-void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t want,
+void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t name,
                        uint32_t match);
-void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t want, uint32_t behind);
+void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t name, uint32_t behind);
 void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter_body *enter,
                       unsigned round);
 /* The same, of round 0, without the last byte of it. */

@@ -98,7 +98,7 @@ static bool all_arrived(struct mesh *mesh)
 static void flood(const char *name, struct memory_fault fault)
 {
     struct mesh *mesh = started(name, fault);
-    uint8_t word[WORD_BYTES] = {0};
+    uint8_t word[RTS_REPLY_BYTES] = {0};
     unsigned sent = 0, full = 0;
 
     for (unsigned round = 0; round < ROUNDS; round++) {

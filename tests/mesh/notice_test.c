@@ -68,7 +68,7 @@ static void the_end_of_bytes_is_told_of_later(void **state)
     node_receives(all, 1, MESH_DATA);
     neighbour_announces(all, 1, 11, 0);
     neighbours_turn(all);
-    neighbour_opens(all, 1, neighbours_expect(all, PACKET_READY, 1)->match, 0, LENGTH);
+    neighbour_opens(all, 1, neighbours_expect(all, PACKET_CTS, 1)->match, 0, LENGTH);
     neighbours_step(all, 1);
     neighbours_step(all, 0);
     neighbours_step(all, 1);

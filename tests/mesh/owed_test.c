@@ -159,14 +159,14 @@ static void an_offer_is_put_off_until_the_end_of_the_last_program_has_been_told(
                            .body = body,
                            .bytes = sizeof body};
 
-    offer_pack(body, &(struct offer_body){.want = OFFERED});
+    offer_pack(body, &(struct offer_body){.name = OFFERED});
     node_fills_slots(all);
     node_faults(all, &null_pointer);
     all->node->router.slots_free |= (1u << REPLY_SLOTS) - 1; /* small ones: none for the report */
     assert_int_equal(all->node->owed, OWED_FAULT);
     load_offer(all->node, &offer);
     neighbours_turn_without_2(all);
-    assert_int_equal(neighbours_expect(all, PACKET_LATER, 1)->name, OFFERED);
+    assert_int_equal(neighbours_expect(all, PACKET_RETRY, 1)->name, OFFERED);
 }
 
 static void two_who_disagree_are_told_when_there_is_a_slot_again(void **state)
@@ -203,17 +203,17 @@ static void each_ready_for_a_message_that_is_no_more_is_told_gone_once(void **st
     struct neighbours *all = *state;
 
     node_fills_slots(all);
-    for (unsigned i = 0; i < GONES_MAX + 1; i++) {
+    for (unsigned i = 0; i < CANCELS_MAX + 1; i++) {
         for (unsigned twice = 0; twice < 2; twice++) {
-            neighbour_answers(all, 1, PACKET_READY, 0x10501, 100 + i);
+            neighbour_answers(all, 1, PACKET_CTS, 0x10501, 100 + i);
             neighbours_turn_without_2(all);
         }
     }
-    assert_int_equal(all->node->gone_count, GONES_MAX);
+    assert_int_equal(all->node->cancel_count, CANCELS_MAX);
     neighbours_turn(all);
     neighbours_turn(all);
-    for (unsigned i = 0; i < GONES_MAX; i++)
-        assert_int_equal(neighbours_expect(all, PACKET_GONE, 1)->name, 100 + i);
+    for (unsigned i = 0; i < CANCELS_MAX; i++)
+        assert_int_equal(neighbours_expect(all, PACKET_CANCEL, 1)->name, 100 + i);
     neighbours_expect_no_more(all);
     assert_int_equal(all->node->dropped_requests, 2);
 }

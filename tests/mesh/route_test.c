@@ -31,7 +31,7 @@ static uint64_t send_by(struct mesh *mesh, uint32_t dst, const struct open_hop *
     struct circuit_source source = {.dst = dst,
                                     .tag = TAG,
                                     .flags = OPEN_ROUTE | OPEN_EAGER | OPEN_INLINE,
-                                    .run = node->load.run,
+                                    .generation = node->load.generation,
                                     .hops = list,
                                     .issue_ns = issue_ns += 1000000000,
                                     .data = {data},

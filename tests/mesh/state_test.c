@@ -185,10 +185,10 @@ static void bytes_that_flow_are_progress_on_every_node_of_their_way(void **state
     mesh_free(mesh);
 }
 
-/* More messages are announced than are stored: the last is told LATER, and repeated, for ever. */
+/* More messages are announced than are stored: the last is told RETRY, and repeated, for ever. */
 static void what_is_said_again_and_again_is_no_progress(void **state)
 {
-    enum { MORE = WANTS_MAX / 2 + 4 };
+    enum { MORE = UNEXPECTED_MAX / 2 + 4 };
     uint32_t before[4], frames;
 
     (void)state;

@@ -74,7 +74,7 @@ static int32_t circuit_stands(struct neighbours *all, uint32_t dst)
         request = node_receives(all, 1, MESH_DATA);
         neighbour_announces(all, 1, 11, 0);
         neighbours_turn(all);
-        match = neighbours_expect(all, PACKET_READY, 1)->match;
+        match = neighbours_expect(all, PACKET_CTS, 1)->match;
     }
     get_open(all, dst, match, 0);
     assert_int_equal(all->node->router.ports[TO_1].circuit_count, 1);
@@ -198,7 +198,7 @@ static void a_message_whose_link_is_cut_has_failed(void **state)
 
     neighbours_turn(all);
     channel->data_sent += channel->peer.data_window; /* its bytes wait here */
-    neighbour_answers(all, 2, PACKET_READY, neighbours_expect(all, PACKET_WANT, 2)->name, 77);
+    neighbour_answers(all, 2, PACKET_CTS, neighbours_expect(all, PACKET_RTS, 2)->name, 77);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 77);
     assert_int_equal(node_request(all, request)->state, STATE_MOVING);

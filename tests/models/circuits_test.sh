@@ -1,5 +1,5 @@
 #!/bin/sh
-# circuits_test.sh BUILD - checks the model of circuits, READY and turns with Spin: with all rules it must be free of
+# circuits_test.sh BUILD - checks the model of circuits, CTS and turns with Spin: with all rules it must be free of
 # deadlock and deliver everything, without a rule the checker must find what the rule is there for.
 #
 # Speaks TAP. The line under a result says how much was searched; a trail that was found is printed in words.
@@ -120,7 +120,7 @@ fi
 
 # What each rule is for ----------------------------------------------------------------------------------------------
 
-check 2 deadlock "without READY (rule 1) two messages deadlock" "-DMIX=7 -DCOLLECTIVE=0 -DRULE1=0"
+check 2 deadlock "without CTS (rule 1) two messages deadlock" "-DMIX=7 -DCOLLECTIVE=0 -DRULE1=0"
 check 2 delivered "four messages around a ring arrive in dimension order" "-DMIX=6 -DCOLLECTIVE=0 -DEAGER=2"
 check 2 deadlock "against dimension order (rule 2) four messages around a ring deadlock" \
     "-DMIX=6 -DCOLLECTIVE=0 -DRULE2_ORDER=0 -DEAGER=2"

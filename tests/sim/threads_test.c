@@ -182,7 +182,7 @@ static void add_up(void *context, unsigned member)
 
 static void a_crew_does_each_share_once_and_sees_the_others(void **state)
 {
-    struct crew *crew = crew_make(MEMBERS);
+    struct worker_pool *crew = crew_make(MEMBERS);
     struct tally tally = {0};
 
     (void)state;

@@ -38,7 +38,7 @@ static void ends_of_others_do_not_put_a_message_off(void **state)
 }
 
 /* 63 nodes with up to 4 announcements each, to a node that has slots for 13 answers: when each
- * announcement was repeated every 2 ms, those that had to be told LATER took them all. */
+ * announcement was repeated every 2 ms, those that had to be told RETRY took them all. */
 static void announcements_behind_others_leave_slots_for_the_first(void **state)
 {
     struct sim_options options = simulation(6, SIM_HOTSPOT, 1025);

@@ -101,7 +101,7 @@ static uint32_t told(const struct fixture *f, unsigned *packets)
         last = &f->mesh.host.outbox[*packets - 1];
         assert_int_equal(last->kind, PACKET_TAKEN);
         assert_true(taken_unpack(last->body, last->bytes, &taken));
-        assert_int_equal(taken.run, 5);
+        assert_int_equal(taken.generation, 5);
     }
     return taken.bytes;
 }

@@ -71,7 +71,7 @@ static void an_open_is_laid_out_as_drawn(void **state)
                                    .tag = 99,
                                    .epoch = 0x8001,
                                    .flags = OPEN_IMAGE,
-                                   .run = 7,
+                                   .generation = 7,
                                    .clock_ns = 5000000000,
                                    .free_ns = 6000000001};
     uint8_t packet[OPEN_BYTES];
@@ -85,7 +85,7 @@ static void an_open_is_laid_out_as_drawn(void **state)
     assert_int_equal(open_tag(packet), open.tag);
     assert_int_equal(open_epoch(packet), open.epoch);
     assert_int_equal(open_flags(packet), open.flags);
-    assert_int_equal(open_run(packet), open.run);
+    assert_int_equal(open_generation(packet), open.generation);
     assert_int_equal(open_clock(packet), open.clock_ns);
     assert_int_equal(open_free(packet), open.free_ns);
     assert_ptr_equal(open_inlined(packet), packet + OPEN_BYTES);
@@ -155,16 +155,16 @@ static void answers_to_a_circuit_are_laid_out_as_drawn(void **state)
 
 static void the_packets_of_a_message_are_laid_out_as_drawn(void **state)
 {
-    static const uint8_t wants[] = {U32(1), U32(2), U32(3), U32(0x80000004), 5, 0, 0, 0},
-                         readies[] = {U32(1), U32(2), U32(3)}, words[] = {U32(0xfedcba98)};
-    struct want_body want = {.want = 1, .tag = 2, .length = 3, .behind = 0x80000004, .run = 5};
-    struct ready_body ready = {.want = 1, .match = 2, .room = 3};
-    struct word_body word = {0xfedcba98};
+    static const uint8_t requests[] = {U32(1), U32(2), U32(3), U32(0x80000004), 5, 0, 0, 0},
+                         clears[] = {U32(1), U32(2), U32(3)}, words[] = {U32(0xfedcba98)};
+    struct rts_body rts = {.name = 1, .tag = 2, .length = 3, .behind = 0x80000004, .generation = 5};
+    struct cts_body cts = {.name = 1, .match = 2, .room = 3};
+    struct rts_reply_body word = {0xfedcba98};
 
     (void)state;
-    EXPECT_LAYOUT(want_pack, want_unpack, want_body, wants, WANT_BYTES, want);
-    EXPECT_LAYOUT(ready_pack, ready_unpack, ready_body, readies, READY_BYTES, ready);
-    EXPECT_LAYOUT(word_pack, word_unpack, word_body, words, WORD_BYTES, word);
+    EXPECT_LAYOUT(rts_pack, rts_unpack, rts_body, requests, RTS_BYTES, rts);
+    EXPECT_LAYOUT(cts_pack, cts_unpack, cts_body, clears, CTS_BYTES, cts);
+    EXPECT_LAYOUT(rts_reply_pack, rts_reply_unpack, rts_reply_body, words, RTS_REPLY_BYTES, word);
 }
 
 static void an_enter_is_laid_out_as_drawn(void **state)
@@ -177,7 +177,7 @@ static void an_enter_is_laid_out_as_drawn(void **state)
                                .bytes = 1000,
                                .root = 63,
                                .status = -9,
-                               .run = 200};
+                               .generation = 200};
 
     (void)state;
     EXPECT_LAYOUT(enter_pack, enter_unpack, enter_body, golden, ENTER_BYTES, enter);
@@ -191,16 +191,16 @@ static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **st
     static const uint8_t starts[] = {U64(1000000007000)};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
     static const uint8_t blocks[] = {U32(3), U32(16), U32(2)};
-    struct offer_body offer = {.want = 1,
+    struct offer_body offer = {.name = 1,
                                .entry = 2,
                                .base = 3,
                                .common_bytes = 4,
                                .block_bytes = 5,
                                .count = 6,
-                               .run = 7,
+                               .generation = 7,
                                .bss_end = 8};
     struct start_body start = {1000000007000};
-    struct taken_body taken = {.bytes = 0xfffffff0, .run = 9};
+    struct taken_body taken = {.bytes = 0xfffffff0, .generation = 9};
     struct block_header block = {.rank = 3, .size = 16, .argument_count = 2};
 
     (void)state;
@@ -349,11 +349,11 @@ static bool is_kind(int kind)
     case PACKET_OPEN:
     case PACKET_ACCEPT:
     case PACKET_REFUSE:
-    case PACKET_WANT:
+    case PACKET_RTS:
     case PACKET_QUEUED:
-    case PACKET_LATER:
-    case PACKET_READY:
-    case PACKET_GONE:
+    case PACKET_RETRY:
+    case PACKET_CTS:
+    case PACKET_CANCEL:
     case PACKET_ENTER:
     case PACKET_OFFER:
     case PACKET_START:

@@ -1,6 +1,7 @@
 /*
- * want_test.c - what is announced to a node: again, behind what it does not know, without room or
- * slots; circuits that no receive waits for, or that are not what was announced.
+ * rendezvous_test.c - requests to send that come to a node: again, behind one that it does not
+ * know, without room or slots; circuits that no receive waits for, or that are not what was asked
+ * for.
  */
 #include <string.h>
 
@@ -17,16 +18,16 @@ static void an_announcement_that_comes_again_is_stored_once(void **state)
         neighbour_announces(all, 1, 11, 0);
         neighbours_turn(all);
         assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 1)->name, 11);
-        assert_int_equal(all->node->want_count, 1);
+        assert_int_equal(all->node->unexpected_count, 1);
     }
     neighbour_announces(all, 2, 11, 0); /* the same name, of another node */
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 2)->name, 11);
-    assert_int_equal(all->node->want_count, 2);
+    assert_int_equal(all->node->unexpected_count, 2);
     for (unsigned rank = 1; rank <= 2; rank++) {
         node_receives(all, ECUBE_ANY, MESH_DATA);
         neighbours_turn(all);
-        assert_int_equal(neighbours_expect(all, PACKET_READY, rank)->name, 11);
+        assert_int_equal(neighbours_expect(all, PACKET_CTS, rank)->name, 11);
     }
     node_receives(all, ECUBE_ANY, MESH_DATA);
     neighbours_turn(all);
@@ -43,15 +44,15 @@ static void an_announcement_that_comes_again_is_told_ready_again_until_its_circu
     for (unsigned i = 0; i < 3; i++) {
         neighbour_announces(all, 1, 11, 0);
         neighbours_turn(all);
-        const struct heard *ready = neighbours_expect(all, PACKET_READY, 1);
-        assert_int_equal(ready->name, 11);
-        assert_true(i == 0 || ready->match == match);
-        match = ready->match;
+        const struct heard *cts = neighbours_expect(all, PACKET_CTS, 1);
+        assert_int_equal(cts->name, 11);
+        assert_true(i == 0 || cts->match == match);
+        match = cts->match;
     }
     neighbour_announces(all, 2, 11, 0); /* the same name, of another node */
     neighbours_turn(all);
-    const struct heard *ready = neighbours_expect(all, PACKET_READY, 2);
-    assert_int_equal(ready->match, request_name(all->node, node_request(all, other)));
+    const struct heard *cts = neighbours_expect(all, PACKET_CTS, 2);
+    assert_int_equal(cts->match, request_name(all->node, node_request(all, other)));
     memset(mesh_at(all->mesh, 1, MESH_DATA), 0x5a, NEIGHBOUR_ROOM);
     neighbour_opens(all, 1, match, 0, NEIGHBOUR_ROOM);
     neighbours_step(all, 1);
@@ -74,18 +75,18 @@ static void a_message_that_is_gone_frees_its_receive_for_the_next_one(void **sta
 
     neighbour_announces(all, 1, 11, 0);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_READY, 1)->match, match);
+    assert_int_equal(neighbours_expect(all, PACKET_CTS, 1)->match, match);
     neighbour_announces(all, 2, 21, 0);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 2)->name, 21);
-    neighbour_answers(all, 2, PACKET_GONE, match, 0); /* it is not for node 2 to say */
+    neighbour_answers(all, 2, PACKET_CANCEL, match, 0); /* it is not for node 2 to say */
     neighbours_turn(all);
     neighbours_expect_no_more(all);
-    neighbour_answers(all, 1, PACKET_GONE, match, 0);
+    neighbour_answers(all, 1, PACKET_CANCEL, match, 0);
     neighbours_turn(all);
-    const struct heard *ready = neighbours_expect(all, PACKET_READY, 2);
-    assert_int_equal(ready->name, 21);
-    assert_int_not_equal(ready->match, match);
+    const struct heard *cts = neighbours_expect(all, PACKET_CTS, 2);
+    assert_int_equal(cts->name, 21);
+    assert_int_not_equal(cts->match, match);
     neighbours_expect_no_more(all);
 }
 
@@ -94,15 +95,15 @@ static void a_ready_for_a_message_that_is_no_more_is_told_gone_when_slots_are_fu
     struct neighbours *all = *state;
 
     node_fills_slots(all);
-    neighbour_answers(all, 1, PACKET_READY, 0x10501, 77);
+    neighbour_answers(all, 1, PACKET_CTS, 0x10501, 77);
     neighbours_turn_without_2(all);
     for (int i = 0; i < 20; i++)
         neighbours_pass_ms(all, 500); /* node 2 takes packets again: slots are free */
-    const struct heard *gone = neighbours_expect(all, PACKET_GONE, 1);
-    assert_int_equal(gone->name, 77);
+    const struct heard *cancel = neighbours_expect(all, PACKET_CANCEL, 1);
+    assert_int_equal(cancel->name, 77);
 }
 
-/* An announcement that came twice, late, was told READY twice, and each READY is told GONE. */
+/* An announcement that came twice, late, was told CTS twice, and each CTS is told CANCEL. */
 static void a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_one(void **state)
 {
     struct neighbours *all = *state;
@@ -112,18 +113,18 @@ static void a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_o
     for (unsigned i = 0; i < 2; i++) {
         neighbour_announces(all, 1, 11, 0);
         neighbours_turn(all);
-        match = neighbours_expect(all, PACKET_READY, 1)->match;
+        match = neighbours_expect(all, PACKET_CTS, 1)->match;
     }
-    neighbour_answers(all, 1, PACKET_GONE, match, 0);
+    neighbour_answers(all, 1, PACKET_CANCEL, match, 0);
     neighbour_announces(all, 1, 12, 0);
     neighbours_turn(all);
-    const struct heard *ready = neighbours_expect(all, PACKET_READY, 1);
-    assert_int_equal(ready->name, 12);
-    neighbour_answers(all, 1, PACKET_GONE, match, 0);
+    const struct heard *cts = neighbours_expect(all, PACKET_CTS, 1);
+    assert_int_equal(cts->name, 12);
+    neighbour_answers(all, 1, PACKET_CANCEL, match, 0);
     neighbour_announces(all, 1, 13, 0);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 1)->name, 13);
-    neighbour_opens(all, 1, ready->match, 0, NEIGHBOUR_ROOM);
+    neighbour_opens(all, 1, cts->match, 0, NEIGHBOUR_ROOM);
     neighbours_turn(all);
     neighbours_expect(all, PACKET_ACCEPT, 1);
     neighbours_expect_no_more(all);
@@ -138,7 +139,7 @@ static void a_receive_whose_circuit_has_come_is_not_freed(void **state)
 
     neighbour_announces(all, 1, 11, 0);
     neighbours_turn(all);
-    neighbours_expect(all, PACKET_READY, 1);
+    neighbours_expect(all, PACKET_CTS, 1);
     neighbour_announces(all, 2, 21, 0);
     neighbours_turn(all);
     neighbours_expect(all, PACKET_QUEUED, 2);
@@ -146,7 +147,7 @@ static void a_receive_whose_circuit_has_come_is_not_freed(void **state)
     neighbours_step(all, 1);
     neighbours_step(all, 0);
     assert_true(node_request(all, request)->accepted);
-    neighbour_answers(all, 1, PACKET_GONE, match, 0); /* to a READY that was repeated */
+    neighbour_answers(all, 1, PACKET_CANCEL, match, 0); /* to a CTS that was repeated */
     neighbours_turn(all);
     neighbours_expect(all, PACKET_ACCEPT, 1);
     neighbours_expect_no_more(all);
@@ -159,13 +160,13 @@ static void an_announcement_behind_one_that_is_not_known_is_put_off(void **state
     struct neighbours *all = *state;
     neighbour_announces(all, 1, 12, 11);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_LATER, 1)->name, 12);
+    assert_int_equal(neighbours_expect(all, PACKET_RETRY, 1)->name, 12);
     neighbour_announces(all, 2, 11, 0); /* of another node */
     neighbours_turn(all);
     neighbours_expect(all, PACKET_QUEUED, 2);
     neighbour_announces(all, 1, 12, 11);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_LATER, 1)->name, 12);
+    assert_int_equal(neighbours_expect(all, PACKET_RETRY, 1)->name, 12);
     neighbour_announces(all, 1, 11, 0);
     neighbour_announces(all, 1, 12, 11); /* behind a stored one */
     neighbours_turn(all);
@@ -174,8 +175,8 @@ static void an_announcement_behind_one_that_is_not_known_is_put_off(void **state
     node_receives(all, 1, MESH_DATA);
     node_receives(all, 1, MESH_DATA);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_READY, 1)->name, 11);
-    assert_int_equal(neighbours_expect(all, PACKET_READY, 1)->name, 12);
+    assert_int_equal(neighbours_expect(all, PACKET_CTS, 1)->name, 11);
+    assert_int_equal(neighbours_expect(all, PACKET_CTS, 1)->name, 12);
     neighbour_announces(all, 1, 13, 12); /* behind one that a receive waits for */
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 1)->name, 13);
@@ -185,13 +186,14 @@ static void an_announcement_behind_one_that_is_not_known_is_put_off(void **state
 static void an_announcement_without_room_is_put_off(void **state)
 {
     struct neighbours *all = *state;
-    for (uint32_t i = 0; i <= WANTS_MAX; i++) {
+    for (uint32_t i = 0; i <= UNEXPECTED_MAX; i++) {
         neighbour_announces(all, 1, 100 + i, 0);
         neighbours_turn(all);
         assert_int_equal(
-            neighbours_expect(all, i < WANTS_MAX ? PACKET_QUEUED : PACKET_LATER, 1)->name, 100 + i);
+            neighbours_expect(all, i < UNEXPECTED_MAX ? PACKET_QUEUED : PACKET_RETRY, 1)->name,
+            100 + i);
     }
-    assert_int_equal(all->node->want_count, WANTS_MAX);
+    assert_int_equal(all->node->unexpected_count, UNEXPECTED_MAX);
 }
 
 static void an_announcement_without_a_slot_for_its_answer_is_forgotten(void **state)
@@ -201,7 +203,7 @@ static void an_announcement_without_a_slot_for_its_answer_is_forgotten(void **st
     neighbour_announces(all, 1, 11, 0);
     neighbours_turn_without_2(all);
     assert_int_equal(all->node->dropped_requests, 1);
-    assert_int_equal(all->node->want_count, 0);
+    assert_int_equal(all->node->unexpected_count, 0);
     neighbours_turn(all);
     neighbours_expect_no_more(all);
     neighbour_announces(all, 1, 11, 0);
@@ -215,12 +217,12 @@ static void a_circuit_that_no_receive_waits_for_is_refused(void **state)
     int32_t request = node_receives(all, 1, MESH_DATA);
     uint32_t match = request_name(all->node, node_request(all, request));
 
-    neighbour_opens(all, 1, match, 0, NEIGHBOUR_ROOM); /* it was not told READY */
+    neighbour_opens(all, 1, match, 0, NEIGHBOUR_ROOM); /* it was not told CTS */
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_PEER_GONE);
     neighbour_announces(all, 1, 11, 0);
     neighbours_turn(all);
-    neighbours_expect(all, PACKET_READY, 1);
+    neighbours_expect(all, PACKET_CTS, 1);
     neighbour_opens(all, 2, match, 0, NEIGHBOUR_ROOM); /* nor was this node */
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 2)->status, E_PEER_GONE);
@@ -249,14 +251,14 @@ static void a_receive_without_a_slot_for_its_answer_is_told_later(void **state)
     neighbours_expect_no_more(all);
     assert_int_equal(node_request(all, request)->state, STATE_QUEUED);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_READY, 1)->name, 11);
+    assert_int_equal(neighbours_expect(all, PACKET_CTS, 1)->name, 11);
 }
 
 static void without_room_for_announcements_no_short_message_is_taken(void **state)
 {
     struct neighbours *all = *state;
 
-    for (uint32_t i = 0; i < WANTS_MAX; i++) {
+    for (uint32_t i = 0; i < UNEXPECTED_MAX; i++) {
         neighbour_announces(all, 1, 100 + i, 0);
         neighbours_turn(all);
         neighbours_expect(all, PACKET_QUEUED, 1);
@@ -271,7 +273,7 @@ static void with_all_announcements_stored_one_whose_receive_is_posted_is_taken(v
 {
     struct neighbours *all = *state;
 
-    for (uint32_t i = 0; i < WANTS_MAX; i++) {
+    for (uint32_t i = 0; i < UNEXPECTED_MAX; i++) {
         neighbour_announces(all, 1, 100 + i, 0);
         neighbours_turn(all);
         neighbours_expect(all, PACKET_QUEUED, 1);
@@ -279,11 +281,11 @@ static void with_all_announcements_stored_one_whose_receive_is_posted_is_taken(v
     node_receives(all, 2, MESH_DATA);
     neighbour_announces(all, 2, 7, 0);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_READY, 2)->name, 7);
+    assert_int_equal(neighbours_expect(all, PACKET_CTS, 2)->name, 7);
     neighbour_announces(all, 2, 8, 0);
     neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_LATER, 2)->name, 8);
-    assert_int_equal(all->node->want_count, WANTS_MAX);
+    assert_int_equal(neighbours_expect(all, PACKET_RETRY, 2)->name, 8);
+    assert_int_equal(all->node->unexpected_count, UNEXPECTED_MAX);
 }
 
 /* What comes is what counts, not what was announced. */
@@ -294,7 +296,7 @@ static void a_message_shorter_than_announced_is_as_long_as_it_is(void **state)
 
     neighbour_announces(all, 1, 11, 0);
     neighbours_turn(all);
-    uint32_t match = neighbours_expect(all, PACKET_READY, 1)->match;
+    uint32_t match = neighbours_expect(all, PACKET_CTS, 1)->match;
     neighbour_opens(all, 1, match, 0, NEIGHBOUR_ROOM / 2);
     neighbours_turn(all);
     node_is_done_with(all, request, E_OK);
