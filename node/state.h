@@ -27,7 +27,7 @@ enum {
     POOL_MAX = UNEXPECTED_MAX + 1,
     POOL_BYTES = OPEN_INLINE_MAX,
     ASK_AGAIN_US = 300 * 1000,         /* an announcement without an answer is repeated */
-    ANSWER_RETRY_US = 2 * 1000,               /* after a full queue or a busy hop */
+    ANSWER_RETRY_US = 2 * 1000,        /* after a full queue or a busy hop */
     SOON_US = 100,                     /* after a hop that is still busy with a collective; */
     SOON_DOUBLINGS = 10,               /* longer each time, for it may never be done */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
