@@ -39,9 +39,10 @@ GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/sch
 PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
-SIM := sim/ahead.c sim/boot.c sim/crew.c sim/ending.c sim/fault.c sim/history.c sim/link.c sim/loop.c sim/memory.c sim/mesh.c sim/messages.c \
-	sim/outbox.c sim/part.c sim/pool.c sim/program.c sim/queue.c sim/scenarios.c sim/trace.c sim/trace_file.c sim/trace_phases.c \
-	sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT)
+SIM := sim/boot.c sim/ending.c sim/fault.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
+	sim/observe/trace.c sim/observe/trace_file.c sim/observe/trace_phases.c sim/parallel/outbox.c \
+	sim/parallel/partition.c sim/parallel/prefetch.c sim/parallel/worker_pool.c sim/pool.c sim/program.c sim/queue.c \
+	sim/scenarios.c sim/simulation.c sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT)
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/format.c lib/info.c lib/memalign.c \
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "bench/queue_rate.h"
-#include "sim/mesh.h"
+#include "sim/simulation.h"
 
 static double seconds(void)
 {

@@ -10,7 +10,7 @@
 #include "host/options.h"
 #include "host/output.h"
 #include "host/machine.h"
-#include "sim/mesh.h"
+#include "sim/simulation.h"
 
 struct sim_arguments {
     struct mesh_arguments mesh;

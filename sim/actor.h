@@ -4,7 +4,7 @@
  * Actor number i is node i; the last one is the host.
  *
  * Units    wall time in ns
- * Context  the thread of the actor's part
+ * Context  the thread of the actor's partition
  */
 #pragma once
 
@@ -17,10 +17,10 @@ struct actor {
     uint64_t slow_ns;
     uint32_t attention; /* links with news */
     bool queued, dead;
-    bool polls;    /* its program is to be looked at in each step */
-    bool given_up; /* STOP did not reach it */
-    uint8_t heard; /* bits of enum heard: what the host has of it */
-    uint8_t part;  /* its number */
+    bool polls;        /* its program is to be looked at in each step */
+    bool given_up;     /* STOP did not reach it */
+    uint8_t heard;     /* bits of enum heard: what the host has of it */
+    uint8_t partition; /* its number */
 };
 
 enum heard { HEARD_LINKS = 1, HEARD_RECEIPT = 2, HEARD_EXIT = 4 };

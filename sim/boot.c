@@ -26,10 +26,10 @@
 #include "sim/host.h"
 #include "sim/loop.h"
 #include "sim/memory.h"
+#include "sim/observe/trace.h"
 #include "sim/program.h"
 #include "sim/random.h"
 #include "sim/state.h"
-#include "sim/trace.h"
 #include "wire/message.h"
 #include "wire/report.h"
 #include "wire/run.h"
@@ -93,13 +93,14 @@ static void add_message(struct host *host, uint32_t root, uint32_t count)
     host->messages[host->message_count++] = (struct load_message){.root = root, .count = count};
 }
 
-/* What the nodes of a part must answer: the digests of what they are sent. */
-static void expect(void *context, unsigned part)
+/* What the nodes of a partition must answer: the digests of what they are sent. */
+static void expect(void *context, unsigned partition)
 {
     const struct sim *sim = context;
     const struct host *host = &sim->host;
 
-    for (uint32_t rank = sim->parts[part].first; rank < sim->parts[part].end; rank++) {
+    for (uint32_t rank = sim->partitions[partition].first; rank < sim->partitions[partition].end;
+         rank++) {
         struct sha256_ctx sha;
         sha256_init(&sha);
         sha256_update(&sha, BLOCK_BYTES, host->blocks + (size_t)rank * BLOCK_BYTES);
@@ -129,7 +130,7 @@ static void begin_download(struct sim *sim, uint32_t bytes)
     host->base_ns = host->clock_ns = host->end_ns;
     host->again_ns = sim->wall_ns;
     sim->crowded = true;
-    sim_all_parts(sim, expect);
+    sim_all_partitions(sim, expect);
 }
 
 static void enter(struct sim *sim, enum sim_phase phase)

@@ -10,11 +10,11 @@
 #include "sim/actor.h"
 #include "sim/link.h"
 #include "sim/loop.h"
-#include "sim/part.h"
+#include "sim/observe/trace.h"
+#include "sim/parallel/partition.h"
 #include "sim/program.h"
 #include "sim/random.h"
 #include "sim/state.h"
-#include "sim/trace.h"
 
 static bool chance(struct sim *sim, double probability)
 {
@@ -30,11 +30,11 @@ static void lose_bytes(struct chunk *chunk, uint32_t first, uint32_t count)
             first -= chunk->bytes;
             continue;
         }
-        uint32_t part = chunk->bytes - first < count ? chunk->bytes - first : count;
+        uint32_t lost = chunk->bytes - first < count ? chunk->bytes - first : count;
         uint8_t *at = chunk->data + first;
-        memmove(at, at + part, chunk->bytes - first - part);
-        chunk->bytes -= part;
-        count -= part;
+        memmove(at, at + lost, chunk->bytes - first - lost);
+        chunk->bytes -= lost;
+        count -= lost;
         first = 0;
     }
 }
@@ -42,7 +42,7 @@ static void lose_bytes(struct chunk *chunk, uint32_t first, uint32_t count)
 /* Removes chunks that have lost all their bytes; false when none is left. */
 static bool close_gaps(struct sim *sim)
 {
-    struct filling *filling = &sim->parts[0].filling;
+    struct filling *filling = &sim->partitions[0].filling;
     struct chunk **at = &filling->first;
 
     filling->last = NULL;
@@ -53,7 +53,7 @@ static bool close_gaps(struct sim *sim)
             at = &chunk->next;
         } else {
             *at = chunk->next;
-            pool_give(&sim->parts[0].pool, chunk);
+            pool_give(&sim->partitions[0].pool, chunk);
         }
     }
     return filling->first != NULL;
@@ -61,18 +61,19 @@ static bool close_gaps(struct sim *sim)
 
 static bool drop(struct sim *sim, bool whole)
 {
-    uint32_t bytes = sim->parts[0].filling.bytes;
+    uint32_t bytes = sim->partitions[0].filling.bytes;
     uint32_t first = random_below(&sim->seed, bytes);
 
     if (whole)
         return false;
-    lose_bytes(sim->parts[0].filling.first, first, 1 + random_below(&sim->seed, bytes - first));
+    lose_bytes(sim->partitions[0].filling.first, first,
+               1 + random_below(&sim->seed, bytes - first));
     return close_gaps(sim);
 }
 
 static void flip(struct sim *sim, uint32_t at)
 {
-    struct chunk *chunk = sim->parts[0].filling.first;
+    struct chunk *chunk = sim->partitions[0].filling.first;
 
     while (chunk && at >= chunk->bytes) {
         at -= chunk->bytes;
@@ -85,14 +86,14 @@ static void flip(struct sim *sim, uint32_t at)
 /* The frame's bytes from a place on come twice. */
 static void duplicate(struct sim *sim, uint32_t first)
 {
-    struct filling *filling = &sim->parts[0].filling;
+    struct filling *filling = &sim->partitions[0].filling;
     struct chunk *end = filling->last;
 
     for (struct chunk *chunk = filling->first;; chunk = chunk->next) {
         if (first < chunk->bytes) {
-            struct chunk *copy = pool_take(&sim->parts[0].pool, (enum chunk_kind)chunk->kind);
+            struct chunk *copy = pool_take(&sim->partitions[0].pool, (enum chunk_kind)chunk->kind);
             if (!copy) {
-                sim->parts[0].no_memory = true;
+                sim->partitions[0].no_memory = true;
                 return;
             }
             copy->bytes = chunk->bytes - first;
@@ -111,12 +112,12 @@ static void duplicate(struct sim *sim, uint32_t first)
 /* What was asked for this very event. */
 static bool act(struct sim *sim)
 {
-    struct sim_end *end = sim->parts[0].filling.end;
+    struct sim_end *end = sim->partitions[0].filling.end;
 
     switch (sim->options.faults.action) {
     case SIM_DROP_FRAME: return false;
     case SIM_FLIP_BIT:
-        flip(sim, random_below(&sim->seed, sim->parts[0].filling.bytes));
+        flip(sim, random_below(&sim->seed, sim->partitions[0].filling.bytes));
         return true;
     case SIM_DUPLICATE_FRAME: duplicate(sim, 0); return true;
     case SIM_KILL_SENDER:
@@ -150,14 +151,14 @@ bool fault_frame(struct sim *sim)
         [SIM_KILL_SENDER] = "kill sender", [SIM_CUT_LINK] = "cut link"};
     const struct sim_faults *faults = &sim->options.faults;
 
-    if (faults->fail_event == sim->parts[0].link_events) {
+    if (faults->fail_event == sim->partitions[0].link_events) {
         note(sim, actions[faults->action]);
-        sim->result.hit_from = name_of(sim, sim->parts[0].filling.end->actor);
-        sim->result.hit_to = name_of(sim, sim->parts[0].filling.end->peer->actor);
+        sim->result.hit_from = name_of(sim, sim->partitions[0].filling.end->actor);
+        sim->result.hit_to = name_of(sim, sim->partitions[0].filling.end->peer->actor);
         if (!act(sim))
             return false;
     }
-    for (uint32_t i = 0; faults->flip > 0 && i < sim->parts[0].filling.bytes; i++) {
+    for (uint32_t i = 0; faults->flip > 0 && i < sim->partitions[0].filling.bytes; i++) {
         if (chance(sim, faults->flip)) {
             note(sim, "flip");
             flip(sim, i);
@@ -167,7 +168,7 @@ bool fault_frame(struct sim *sim)
         note(sim, "duplicate");
         duplicate(sim, random_below(&sim->seed, 2)
                            ? 0
-                           : random_below(&sim->seed, sim->parts[0].filling.bytes));
+                           : random_below(&sim->seed, sim->partitions[0].filling.bytes));
     }
     if (chance(sim, faults->drop)) {
         note(sim, "drop");
@@ -224,7 +225,8 @@ void fault_phase(struct sim *sim)
             if (faults->list[i].at_ns == 0)
                 fault_apply(sim, &faults->list[i]);
             else
-                part_at_model(&sim->parts[0], start_ns + faults->list[i].at_ns, EVENT_FAULT, i);
+                partition_at_model(&sim->partitions[0], start_ns + faults->list[i].at_ns, DUE_FAULT,
+                                   i);
         }
 }
 
@@ -236,7 +238,8 @@ void sim_inject(struct sim *sim, const struct sim_fault *fault)
         return;
     faults->list[faults->count] = *fault;
     if (fault->at_ns)
-        part_at_model(&sim->parts[0], sim->now_ns + fault->at_ns, EVENT_FAULT, faults->count);
+        partition_at_model(&sim->partitions[0], sim->now_ns + fault->at_ns, DUE_FAULT,
+                           faults->count);
     else
         fault_apply(sim, fault);
     faults->count++;

@@ -1,10 +1,10 @@
 /*
  * host.h - the host of a simulation: boot, download, start, end.
  *
- * It acts last in a round, when all parts have, and sees what they have done.
+ * It acts last in a round, when all partitions have, and sees what they have done.
  *
  * Units    bytes, ns
- * Context  the loop, while no part runs
+ * Context  the loop, while no partition runs
  */
 #pragma once
 

@@ -7,12 +7,12 @@
 #include "drivers/status.h"
 #include "sim/actor.h"
 #include "sim/fault.h"
-#include "sim/history.h"
 #include "sim/loop.h"
-#include "sim/part.h"
+#include "sim/observe/history.h"
+#include "sim/observe/trace.h"
+#include "sim/parallel/partition.h"
 #include "sim/random.h"
 #include "sim/state.h"
-#include "sim/trace.h"
 #include "wire/circuit.h"
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct sim_end, held) == 128, "two lines");
@@ -24,13 +24,13 @@ static const uint64_t second_ns = UINT64_C(1000000000);
 
 static uint32_t end_index(const struct sim_end *end)
 {
-    return (uint32_t)(end - end->part->sim->ends);
+    return (uint32_t)(end - end->partition->sim->ends);
 }
 
 /* The link has something to tell its user. */
 static void wake(struct sim_end *end)
 {
-    struct sim *sim = end->part->sim;
+    struct sim *sim = end->partition->sim;
     struct actor *actor = &sim->actors[end->actor];
 
     actor->attention |= UINT32_C(1) << end->port;
@@ -41,8 +41,8 @@ static void wake(struct sim_end *end)
 /* The receiver sees the chunk. */
 static EVERY_FRAME void show(struct sim_end *end, struct chunk *chunk)
 {
-    struct part *part = end->part;
-    struct sim *sim = part->sim;
+    struct partition *partition = end->partition;
+    struct sim *sim = partition->sim;
     uint64_t head[3] = {0};
 
     if (chunk->bytes >= sizeof head && !chunk->middle)
@@ -50,12 +50,13 @@ static EVERY_FRAME void show(struct sim_end *end, struct chunk *chunk)
     else if (!chunk->middle || !sim->unseen_bytes)
         memcpy(head, chunk->data, chunk->bytes < sizeof head ? chunk->bytes : sizeof head);
     uint64_t place = (uint64_t)end_index(end) << 40, bytes = (uint64_t)chunk->bytes << 48;
-    part_digest(
-        part, (uint64_t[]){sim->now_ns ^ place, head[0] ^ head[2], sim->wall_ns + bytes, head[1]});
+    partition_digest(partition, (uint64_t[]){sim->now_ns ^ place, head[0] ^ head[2],
+                                             sim->wall_ns + bytes, head[1]});
     end->flight = chunk->next;
     end->arrived++;
-    part->events++;
-    if (sim->options.history && (!sim->options.stop_at || part->events <= sim->options.stop_at))
+    partition->events++;
+    if (sim->options.history &&
+        (!sim->options.stop_at || partition->events <= sim->options.stop_at))
         history_add(sim, end, chunk);
     wake(end);
 }
@@ -63,19 +64,19 @@ static EVERY_FRAME void show(struct sim_end *end, struct chunk *chunk)
 /* Shows what is due, and leaves an event for what is not. */
 static EVERY_FRAME void advance(struct sim_end *end)
 {
-    struct part *part = end->part;
-    const struct sim *sim = part->sim;
+    struct partition *partition = end->partition;
+    const struct sim *sim = partition->sim;
 
     while (!end->waiting && end->flight) {
         struct chunk *chunk = end->flight;
         if (chunk->wall_due_ns > sim->wall_ns) {
-            part_at_wall(part, chunk->wall_due_ns, EVENT_LINK, end_index(end));
+            partition_at_wall(partition, chunk->wall_due_ns, DUE_LINK, end_index(end));
             end->waiting = true;
         } else if (chunk->model_due_ns > sim->now_ns) {
             unsigned odd = sim->wall_ns / HOLD_EPOCH_NS & 1;
-            part->withheld[odd]++;
-            part_at_model(part, chunk->model_due_ns, odd ? EVENT_HELD1 : EVENT_HELD,
-                          end_index(end));
+            partition->withheld[odd]++;
+            partition_at_model(partition, chunk->model_due_ns, odd ? DUE_HELD1 : DUE_HELD,
+                               end_index(end));
             end->waiting = true;
         } else {
             show(end, chunk);
@@ -110,7 +111,7 @@ static void discard(struct pool *pool, struct chunk *chunk)
 void sim_end_take(struct sim_end *end, struct chunk *first)
 {
     if (end->link.carrier == CARRIER_LOST) {
-        discard(&end->part->pool, first); /* lost with its link */
+        discard(&end->partition->pool, first); /* lost with its link */
         return;
     }
     append(end, first, first->last);
@@ -135,56 +136,58 @@ static uint64_t physical(struct sim *sim, struct sim_end *end, uint32_t bytes)
 
 /* Puts a frame aside until the round is over: not even an event of this round that shows what came
  * to the receiver before may show it. */
-static EVERY_FRAME void put_aside(struct part *part, struct sim_end *end, struct chunk *first,
-                                  struct chunk *last)
+static EVERY_FRAME void put_aside(struct partition *partition, struct sim_end *end,
+                                  struct chunk *first, struct chunk *last)
 {
     first->last = last;
-    part_send(part, end->to_part, (struct sending){end->peer, first});
+    partition_send(partition, end->to_partition, (struct sending){end->peer, first});
 }
 
 /* The frame is complete. */
-static void launch(struct part *part)
+static void launch(struct partition *partition)
 {
-    struct sim *sim = part->sim;
-    struct filling *filling = &part->filling;
+    struct sim *sim = partition->sim;
+    struct filling *filling = &partition->filling;
     struct sim_end *end = filling->end;
 
-    part->link_events++;
-    if (part->no_memory || (sim->damages && !fault_frame(sim)) || end->mute) {
-        discard(&part->pool, filling->first);
+    partition->link_events++;
+    if (partition->no_memory || (sim->damages && !fault_frame(sim)) || end->mute) {
+        discard(&partition->pool, filling->first);
     } else {
         uint64_t wall_due_ns = physical(sim, end, filling->bytes);
         for (struct chunk *chunk = filling->first; chunk; chunk = chunk->next) {
             chunk->wall_due_ns = wall_due_ns;
             chunk->model_due_ns = filling->model_due_ns;
         }
-        put_aside(part, end, filling->first, filling->last);
+        put_aside(partition, end, filling->first, filling->last);
     }
     filling->first = filling->last = NULL;
 }
 
 /* Reads a packet that goes; the model time before which it is not shown. */
-static inline uint64_t read_packet(struct part *part, const uint8_t *packet, uint32_t bytes)
+static inline uint64_t read_packet(struct partition *partition, const uint8_t *packet,
+                                   uint32_t bytes)
 {
-    const struct sim *sim = part->sim;
+    const struct sim *sim = partition->sim;
 
-    part->moved |= packet_kind(packet) == PACKET_ACCEPT; /* blocks may travel in OPENs alone */
+    partition->moved |= packet_kind(packet) == PACKET_ACCEPT; /* blocks may travel in OPENs alone */
     if (packet_kind(packet) != PACKET_OPEN || bytes < OPEN_BYTES)
         return 0;
     uint64_t due_ns = open_clock(packet);
     if (!(open_flags(packet) & (OPEN_SCHEDULE | OPEN_IMAGE))) {
         /* free traffic: late when model time has passed the moment at which it takes its link */
-        part->requests++;
-        part->late += sim->now_ns + sim->options.profile.tau_ns > due_ns;
+        partition->requests++;
+        partition->late += sim->now_ns + sim->options.profile.tau_ns > due_ns;
     }
     return due_ns;
 }
 
 /* Reads the header that the first segment of a frame begins with. */
-static void begin(struct part *part, struct sim_end *end, const uint8_t *data, uint32_t bytes)
+static void begin(struct partition *partition, struct sim_end *end, const uint8_t *data,
+                  uint32_t bytes)
 {
-    const struct sim *sim = part->sim;
-    struct filling *filling = &part->filling;
+    const struct sim *sim = partition->sim;
+    struct filling *filling = &partition->filling;
     uint32_t frame = bytes;
 
     *filling = (struct filling){.end = end};
@@ -195,21 +198,21 @@ static void begin(struct part *part, struct sim_end *end, const uint8_t *data, u
         frame = FRAME_HEADER_BYTES + frame_length(data) + (checked ? FRAME_CHECK_BYTES : 0);
         if (frame_type(data) == FRAME_PACKET && bytes > FRAME_HEADER_BYTES)
             filling->model_due_ns =
-                read_packet(part, data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES);
+                read_packet(partition, data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES);
         /* a run of data may be joined to up to the end of a long buffer */
         filling->is_long = frame_type(data) == FRAME_DATA || frame > CHUNK_SHORT_MAX ||
                            sim->options.payload_checked;
-        part->moved |= frame_type(data) == FRAME_DATA;
+        partition->moved |= frame_type(data) == FRAME_DATA;
     }
     filling->left = filling->bytes = frame;
 }
 
-/* The chunk of this part's pool that a packet is, because a router passes it on: the receiver gets
- * the same one, and may write into it, for its sender only waits to give it back. NULL: it must be
- * copied. */
-static inline struct chunk *share(struct part *part, const uint8_t *data, uint32_t bytes)
+/* The chunk of this partition's pool that a packet is, because a router passes it on: the receiver
+ * gets the same one, and may write into it, for its sender only waits to give it back. NULL: it
+ * must be copied. */
+static inline struct chunk *share(struct partition *partition, const uint8_t *data, uint32_t bytes)
 {
-    struct chunk *chunk = pool_chunk(&part->pool, data);
+    struct chunk *chunk = pool_chunk(&partition->pool, data);
 
     if (!chunk || chunk->data != data || chunk->bytes != bytes || chunk->listed)
         return NULL;
@@ -234,27 +237,28 @@ static inline void copy_frame(uint8_t *to, const uint8_t *from, uint32_t bytes)
 
 /* The way of most frames: a packet in one piece, where nothing happens to any. False: it is to go
  * the other way. */
-static inline bool send_packet(struct part *part, struct sim_end *end, const uint8_t *data,
-                               uint32_t bytes)
+static inline bool send_packet(struct partition *partition, struct sim_end *end,
+                               const uint8_t *data, uint32_t bytes)
 {
-    const struct sim *sim = part->sim;
+    const struct sim *sim = partition->sim;
 
-    if (!sim->plain || part->filling.left || end->mute || bytes <= FRAME_HEADER_BYTES ||
+    if (!sim->plain || partition->filling.left || end->mute || bytes <= FRAME_HEADER_BYTES ||
         bytes > CHUNK_SHORT_MAX || frame_type(data) != FRAME_PACKET ||
         FRAME_HEADER_BYTES + frame_length(data) != bytes)
         return false;
-    struct chunk *chunk = share(part, data, bytes);
+    struct chunk *chunk = share(partition, data, bytes);
     if (!chunk) {
-        chunk = pool_take(&part->pool, CHUNK_SHORT);
+        chunk = pool_take(&partition->pool, CHUNK_SHORT);
         if (!chunk)
             return false;
         copy_frame(chunk->data, data, bytes);
         chunk->bytes = bytes;
     }
-    part->link_events++;
+    partition->link_events++;
     chunk->wall_due_ns = sim->wall_ns;
-    chunk->model_due_ns = read_packet(part, data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES);
-    put_aside(part, end, chunk, chunk);
+    chunk->model_due_ns =
+        read_packet(partition, data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES);
+    put_aside(partition, end, chunk, chunk);
     return true;
 }
 
@@ -264,19 +268,19 @@ static inline bool is_unseen(const struct sim *sim, const uint8_t *data)
     return (uintptr_t)data - (uintptr_t)sim->unseen < sim->unseen_bytes;
 }
 
-static void fill(struct part *part, const uint8_t *data, uint32_t bytes)
+static void fill(struct partition *partition, const uint8_t *data, uint32_t bytes)
 {
-    bool seen = !is_unseen(part->sim, data);
-    struct filling *filling = &part->filling;
+    bool seen = !is_unseen(partition->sim, data);
+    struct filling *filling = &partition->filling;
     uint32_t room = filling->is_long ? (uint32_t)LINK_CHUNK_MAX : (uint32_t)CHUNK_SHORT_MAX;
 
     filling->left -= bytes;
     while (bytes) {
         struct chunk *chunk = filling->last;
         if (!chunk || chunk->bytes == room) {
-            chunk = pool_take(&part->pool, filling->is_long ? CHUNK_LONG : CHUNK_SHORT);
+            chunk = pool_take(&partition->pool, filling->is_long ? CHUNK_LONG : CHUNK_SHORT);
             if (!chunk) {
-                part->no_memory = true;
+                partition->no_memory = true;
                 return;
             }
             chunk->middle = filling->last != NULL;
@@ -295,23 +299,23 @@ static void fill(struct part *part, const uint8_t *data, uint32_t bytes)
 static int end_send(struct link *link, const void *data, uint32_t bytes)
 {
     struct sim_end *end = (struct sim_end *)link;
-    struct part *part = end->part;
-    struct filling *filling = &part->filling;
+    struct partition *partition = end->partition;
+    struct filling *filling = &partition->filling;
     const uint8_t *from = data;
 
     CHECK(bytes > 0 && (filling->left == 0 || filling->end == end));
     end->sent++;
-    if (send_packet(part, end, from, bytes))
+    if (send_packet(partition, end, from, bytes))
         return E_OK;
     while (bytes) {
         if (filling->left == 0)
-            begin(part, end, from, bytes);
+            begin(partition, end, from, bytes);
         uint32_t piece = bytes < filling->left ? bytes : filling->left;
-        fill(part, from, piece);
+        fill(partition, from, piece);
         from += piece;
         bytes -= piece;
         if (filling->left == 0)
-            launch(part);
+            launch(partition);
     }
     return E_OK;
 }
@@ -374,7 +378,7 @@ static void end_release(struct link *link, uint16_t buffer)
 {
     struct sim_end *end = (struct sim_end *)link;
 
-    pool_give(&end->part->pool, take_held(end, buffer));
+    pool_give(&end->partition->pool, take_held(end, buffer));
     if (end->starved) {
         end->starved = false;
         wake(end);
@@ -387,10 +391,10 @@ void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, ui
                   uint32_t peer_actor, unsigned port)
 {
     end->link = (struct link){.ops = &ops, .carrier = CARRIER_UP, .arrived = &end->arrived};
-    end->part = sim_part(sim, actor);
+    end->partition = sim_partition(sim, actor);
     end->peer = peer;
-    end->to_part =
-        peer_actor < sim->count ? sim->actors[peer_actor].part : (uint8_t)sim->part_count;
+    end->to_partition =
+        peer_actor < sim->count ? sim->actors[peer_actor].partition : (uint8_t)sim->partition_count;
     end->actor = actor;
     end->port = (uint8_t)port;
 }
@@ -398,7 +402,7 @@ void sim_end_init(struct sim *sim, struct sim_end *end, struct sim_end *peer, ui
 /* What has not arrived yet is lost; an event that stands for it will find nothing. */
 static void lose_flight(struct sim_end *end)
 {
-    struct pool *pool = &end->part->pool;
+    struct pool *pool = &end->partition->pool;
     struct chunk **at = &end->first;
     struct chunk *last = NULL;
 

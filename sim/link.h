@@ -7,14 +7,14 @@
  * OPEN in it says. A link keeps its order.
  *
  * Units    bytes, ns
- * Context  the thread of the part that the node at this end belongs to
+ * Context  the thread of the partition that the node at this end belongs to
  */
 #pragma once
 
 #include "drivers/link.h"
 #include "sim/pool.h"
 
-struct part;
+struct partition;
 struct sim;
 
 enum { HELD_FEW = 4 };
@@ -24,7 +24,7 @@ struct sim_end {
     _Alignas(64) struct link link;
     uint16_t arrived;
     uint8_t port;
-    uint8_t to_part;            /* of the peer; the number of parts: it is the host */
+    uint8_t to_partition;       /* of the peer; the number of partitions: it is the host */
     bool mute;                  /* nothing that it sends arrives any more */
     bool waiting;               /* an event stands for the first chunk under way */
     bool starved;               /* a chunk is there, and no buffer number is free */
@@ -32,7 +32,7 @@ struct sim_end {
     uint32_t sent;              /* segments */
     struct chunk *first, *last; /* arrived and not taken, then under way */
     struct chunk *flight;       /* the first that is under way */
-    struct part *part;
+    struct partition *partition;
     struct sim_end *peer;
     uint64_t numbers;            /* bit n: buffer number n is with the router */
     struct chunk *few[HELD_FEW]; /* with the router: the lowest numbers, and the others */

@@ -16,12 +16,12 @@
 
 #include "drivers/check.h"
 #include "sim/actor.h"
-#include "sim/crew.h"
 #include "sim/host.h"
-#include "sim/part.h"
+#include "sim/observe/trace.h"
+#include "sim/parallel/partition.h"
+#include "sim/parallel/worker_pool.h"
 #include "sim/program.h"
 #include "sim/state.h"
-#include "sim/trace.h"
 #include "sim/waits.h"
 
 enum {
@@ -45,8 +45,8 @@ static uint64_t events_acted(const struct sim *sim)
 {
     uint64_t events = 0;
 
-    for (unsigned i = 0; i < sim->part_count; i++)
-        events += sim->parts[i].acted;
+    for (unsigned i = 0; i < sim->partition_count; i++)
+        events += sim->partitions[i].acted;
     return events;
 }
 
@@ -91,8 +91,8 @@ static void no_memory(struct sim *sim)
 {
     uint64_t bytes = sim->layout.total_bytes;
 
-    for (unsigned i = 0; i < sim->part_count; i++)
-        bytes += sim->parts[i].pool.bytes;
+    for (unsigned i = 0; i < sim->partition_count; i++)
+        bytes += sim->partitions[i].pool.bytes;
 
     if (sim->verdict == SIM_RUNS)
         sim_trouble(sim, about(SIM_TROUBLE_NO_MEMORY),
@@ -107,7 +107,7 @@ void sim_look(struct sim *sim, uint32_t actor)
     if (actor == sim->count)
         sim->host_ready = true;
     else
-        part_make_ready(sim_part(sim, actor), actor);
+        partition_make_ready(sim_partition(sim, actor), actor);
 }
 
 void sim_wake(struct sim *sim, uint32_t actor)
@@ -118,26 +118,26 @@ void sim_wake(struct sim *sim, uint32_t actor)
         return;
     a->queued = true;
     if (a->slow_ns)
-        part_at_wall(sim_part(sim, actor), sim->wall_ns + a->slow_ns, EVENT_LOOK, actor);
+        partition_at_wall(sim_partition(sim, actor), sim->wall_ns + a->slow_ns, DUE_LOOK, actor);
     else
         sim_look(sim, actor);
 }
 
-/* What the nodes of all parts have measured of one size. */
+/* What the nodes of all partitions have measured of one size. */
 static void merge_line(struct sim *sim, unsigned size)
 {
     struct sim_line *line = &sim->result.lines[size];
     bool complete = line->nodes == sim->count;
 
     *line = (struct sim_line){0};
-    for (unsigned i = 0; i < sim->part_count; i++) {
-        const struct sim_line *part = &sim->parts[i].lines[size];
-        line->bytes = part->nodes ? part->bytes : line->bytes;
-        line->steps = part->steps > line->steps ? part->steps : line->steps;
-        line->start_ns = clock_max(line->start_ns, part->start_ns);
-        line->model_ns = clock_max(line->model_ns, part->model_ns);
-        line->wrong += part->wrong;
-        line->nodes += part->nodes;
+    for (unsigned i = 0; i < sim->partition_count; i++) {
+        const struct sim_line *partition = &sim->partitions[i].lines[size];
+        line->bytes = partition->nodes ? partition->bytes : line->bytes;
+        line->steps = partition->steps > line->steps ? partition->steps : line->steps;
+        line->start_ns = clock_max(line->start_ns, partition->start_ns);
+        line->model_ns = clock_max(line->model_ns, partition->model_ns);
+        line->wrong += partition->wrong;
+        line->nodes += partition->nodes;
     }
     scenario_predict(&sim->options, line);
     if (line->nodes && sim->result.line_count <= size)
@@ -148,23 +148,24 @@ static void merge_line(struct sim *sim, unsigned size)
     }
 }
 
-/* What the parts have done is known to all. */
+/* What the partitions have done is known to all. */
 static void merge(struct sim *sim)
 {
     uint32_t ended = 0;
     bool measured = false;
 
-    for (unsigned i = 0; i < sim->part_count; i++) {
-        struct part *part = &sim->parts[i];
-        if (part->moved)
+    for (unsigned i = 0; i < sim->partition_count; i++) {
+        struct partition *partition = &sim->partitions[i];
+        if (partition->moved)
             sim->progress_ns = sim->wall_ns;
-        if (part->no_memory)
+        if (partition->no_memory)
             no_memory(sim);
-        measured |= part->measured;
-        ended += part->ended;
-        if (part->moved || part->measured || part->ended) { /* else the line stays as it is */
-            part->moved = part->measured = false;
-            part->ended = 0;
+        measured |= partition->measured;
+        ended += partition->ended;
+        if (partition->moved || partition->measured ||
+            partition->ended) { /* else the line stays as it is */
+            partition->moved = partition->measured = false;
+            partition->ended = 0;
         }
     }
     for (unsigned size = 0; measured && size < sim->options.size_count; size++)
@@ -174,24 +175,24 @@ static void merge(struct sim *sim)
         sim_wake(sim, sim->count);
 }
 
-/* The halves of a round, as a crew does them. */
-static void act(void *context, unsigned part)
+/* The halves of a round, as a worker pool does them. */
+static void act(void *context, unsigned partition)
 {
-    part_act(&((struct sim *)context)->parts[part]);
+    partition_act(&((struct sim *)context)->partitions[partition]);
 }
 
-static void meet(void *context, unsigned part)
+static void meet(void *context, unsigned partition)
 {
-    part_meet(&((struct sim *)context)->parts[part]);
+    partition_meet(&((struct sim *)context)->partitions[partition]);
 }
 
-void sim_all_parts(struct sim *sim, crew_work *work)
+void sim_all_partitions(struct sim *sim, worker_pool_work *work)
 {
-    if (sim->crew && sim->crowded) {
-        crew_run(sim->crew, work, sim);
+    if (sim->workers && sim->crowded) {
+        worker_pool_run(sim->workers, work, sim);
         return;
     }
-    for (unsigned i = 0; i < sim->part_count; i++)
+    for (unsigned i = 0; i < sim->partition_count; i++)
         work(sim, i);
 }
 
@@ -203,33 +204,33 @@ static void step_host(struct sim *sim)
         return;
     sim->host_ready = host->queued = false;
     sim->host_acts = true;
-    sim->parts[0].steps++;
+    sim->partitions[0].steps++;
     bool more = host_step(sim);
     sim->host_acts = false;
-    part_arm(&sim->parts[0], sim->count, host_deadline(sim));
+    partition_arm(&sim->partitions[0], sim->count, host_deadline(sim));
     if (more)
         sim_wake(sim, sim->count);
-    for (unsigned i = 0; i < sim->part_count; i++)
-        part_tell(&sim->parts[i]);
+    for (unsigned i = 0; i < sim->partition_count; i++)
+        partition_tell(&sim->partitions[i]);
 }
 
 static uint32_t ready_count(const struct sim *sim)
 {
     uint32_t count = sim->host_ready;
 
-    for (unsigned i = 0; i < sim->part_count; i++)
-        count += sim->parts[i].ready_count;
+    for (unsigned i = 0; i < sim->partition_count; i++)
+        count += sim->partitions[i].ready_count;
     return count;
 }
 
-/* The times of the next events of all parts; UINT64_MAX: there is none. */
+/* The times of the next events of all partitions; UINT64_MAX: there is none. */
 static void next_times(const struct sim *sim, uint64_t *model_ns, uint64_t *wall_ns)
 {
     *model_ns = *wall_ns = UINT64_MAX;
-    for (unsigned i = 0; i < sim->part_count; i++) {
-        const struct part *part = &sim->parts[i];
-        *model_ns = part->model_ns < *model_ns ? part->model_ns : *model_ns;
-        *wall_ns = part->wall_ns < *wall_ns ? part->wall_ns : *wall_ns;
+    for (unsigned i = 0; i < sim->partition_count; i++) {
+        const struct partition *partition = &sim->partitions[i];
+        *model_ns = partition->model_ns < *model_ns ? partition->model_ns : *model_ns;
+        *wall_ns = partition->wall_ns < *wall_ns ? partition->wall_ns : *wall_ns;
     }
 }
 
@@ -237,8 +238,8 @@ static uint32_t withheld(const struct sim *sim, uint64_t odd)
 {
     uint32_t count = 0;
 
-    for (unsigned i = 0; i < sim->part_count; i++)
-        count += sim->parts[i].withheld[odd];
+    for (unsigned i = 0; i < sim->partition_count; i++)
+        count += sim->partitions[i].withheld[odd];
     return count;
 }
 
@@ -330,13 +331,13 @@ static void find_work(struct sim *sim)
         stuck(sim);
 }
 
-/* Whether parts have something for each other, or for the host. */
+/* Whether partitions have something for each other, or for the host. */
 static bool meeting_due(const struct sim *sim)
 {
     bool due = false;
 
-    for (unsigned i = 0; i < sim->part_count; i++)
-        due |= sim->parts[i].sent;
+    for (unsigned i = 0; i < sim->partition_count; i++)
+        due |= sim->partitions[i].sent;
     return due;
 }
 
@@ -345,11 +346,11 @@ static void round_of(struct sim *sim)
     uint64_t before = sim_events(sim);
     uint32_t ready = ready_count(sim);
 
-    sim_all_parts(sim, act);
+    sim_all_partitions(sim, act);
     merge(sim);
     step_host(sim);
     if (meeting_due(sim))
-        sim_all_parts(sim, meet);
+        sim_all_partitions(sim, meet);
     merge(sim);
     if (ready == 0)
         sim->busy = sim_events(sim) - before;

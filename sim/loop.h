@@ -1,22 +1,22 @@
 /*
  * loop.h - the rounds and clocks, as the other files of the simulator use them.
  *
- * Context  while no part runs; sim_wake and sim_look also the thread of the actor's part, and a
- *          simulation with faults has one part (parts_count)
+ * Context  while no partition runs; sim_wake and sim_look also the thread of the actor's partition,
+ *          and a simulation with faults has one partition (partitions_count)
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "sim/crew.h"
+#include "sim/parallel/worker_pool.h"
 #include "sim/result.h"
 
 struct sim;
 
 enum { HOLD_EPOCH_NS = 20 * 1000 * 1000 /* wall time passes a withheld frame for at most two */ };
 
-/* Every part does its share. */
-void sim_all_parts(struct sim *sim, crew_work *work);
+/* Every partition does its share. */
+void sim_all_partitions(struct sim *sim, worker_pool_work *work);
 /* An actor is to be stepped. */
 void sim_wake(struct sim *sim, uint32_t actor);
 /* A slow actor looks now. */

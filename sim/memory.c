@@ -3,14 +3,14 @@
  * touched costs nothing.
  *
  *   nodes | ends | actors | tasks | counts | pools | gap | blocks 0, image 0, arguments 0, data 0 |
- *   blocks 1, ... | window of each part
+ *   blocks 1, ... | window of each partition
  *
  * A node's private blocks in the download are those of all nodes that it serves: all at node 0,
  * one at nodes that serve nobody. So nodes have areas of different sizes, and each a different
  * place for its program address: the kernel finds its blocks below its image and never looks
- * further down. When contents are not kept, data lies in a window that all nodes of a part share:
- * programs move bytes, nobody looks at them. All of a window is the same small piece of memory,
- * seen again and again, so it stays in the cache.
+ * further down. When contents are not kept, data lies in a window that all nodes of a partition
+ * share: programs move bytes, nobody looks at them. All of a window is the same small piece of
+ * memory, seen again and again, so it stays in the cache.
  */
 #include "sim/memory.h"
 
@@ -24,7 +24,7 @@
 #include "node/node.h"
 #include "node/state.h"
 #include "sim/actor.h"
-#include "sim/part.h"
+#include "sim/parallel/partition.h"
 #include "sim/program.h"
 #include "sim/state.h"
 #include "sim/task.h"
@@ -84,13 +84,14 @@ static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
 }
 
 /* All windows must lie within the reach of a node's addresses. */
-static unsigned parts_fitting(const struct sim_options *options, const struct layout *layout)
+static unsigned partitions_fitting(const struct sim_options *options, const struct layout *layout)
 {
-    unsigned parts = parts_count(options);
+    unsigned partitions = partitions_count(options);
 
-    while (parts > 1 && layout->program_bytes + parts * layout->window_bytes > windows_max)
-        parts--;
-    return parts;
+    while (partitions > 1 &&
+           layout->program_bytes + partitions * layout->window_bytes > windows_max)
+        partitions--;
+    return partitions;
 }
 
 struct layout layout_make(const struct sim_options *options, bool checked)
@@ -112,9 +113,9 @@ struct layout layout_make(const struct sim_options *options, bool checked)
         if (!checked && scenario_bytes(options, rank) > layout.window_bytes)
             layout.window_bytes = align_to(scenario_bytes(options, rank), FOLD_BYTES);
     }
-    layout.parts = parts_fitting(options, &layout);
-    layout.total_bytes =
-        fixed_bytes(&layout, count) + layout.program_bytes + layout.parts * layout.window_bytes;
+    layout.partitions = partitions_fitting(options, &layout);
+    layout.total_bytes = fixed_bytes(&layout, count) + layout.program_bytes +
+                         layout.partitions * layout.window_bytes;
     return layout;
 }
 
@@ -175,11 +176,11 @@ static uint8_t *areas(const struct sim *sim)
     return (uint8_t *)(uintptr_t)align((uintptr_t)at);
 }
 
-static uint8_t *window_of(const struct sim *sim, unsigned part)
+static uint8_t *window_of(const struct sim *sim, unsigned partition)
 {
     uintptr_t first = align_to((uintptr_t)areas(sim) + sim->layout.program_bytes, FOLD_BYTES);
 
-    return (uint8_t *)first + part * sim->layout.window_bytes;
+    return (uint8_t *)first + partition * sim->layout.window_bytes;
 }
 
 /* Makes all of a window the same memory; false when the system does not do it. */
@@ -205,7 +206,7 @@ static void note_unseen(struct sim *sim)
     if (sim->options.payload_checked)
         return;
     sim->unseen = window_of(sim, 0);
-    sim->unseen_bytes = sim->layout.parts * sim->layout.window_bytes;
+    sim->unseen_bytes = sim->layout.partitions * sim->layout.window_bytes;
 }
 
 bool memory_map(struct sim *sim)
@@ -229,8 +230,9 @@ bool memory_map(struct sim *sim)
     sim->pools = at; /* not in large pages: few nodes use them */
     if (sim->count <= HUGE_PAGES_NODES)
         madvise(sim->map, (size_t)(at - (uint8_t *)sim->map), MADV_HUGEPAGE);
-    for (unsigned part = 0; part < layout->parts && layout->window_bytes; part++)
-        if (!fold(window_of(sim, part), layout->window_bytes)) {
+    for (unsigned partition = 0; partition < layout->partitions && layout->window_bytes;
+         partition++)
+        if (!fold(window_of(sim, partition), layout->window_bytes)) {
             memory_unmap(sim);
             return false;
         }
@@ -238,14 +240,14 @@ bool memory_map(struct sim *sim)
     return true;
 }
 
-void memory_place(struct sim *sim, unsigned part)
+void memory_place(struct sim *sim, unsigned partition)
 {
     const struct layout *layout = &sim->layout;
-    uint8_t *area = areas(sim), *window = window_of(sim, part);
+    uint8_t *area = areas(sim), *window = window_of(sim, partition);
 
-    for (uint32_t rank = 0; rank < sim->parts[part].end; rank++) {
+    for (uint32_t rank = 0; rank < sim->partitions[partition].end; rank++) {
         uint64_t bytes = area_bytes(layout, &sim->options, rank);
-        if (rank >= sim->parts[part].first)
+        if (rank >= sim->partitions[partition].first)
             place_node(sim, rank, area, window);
         area += bytes;
     }

@@ -3,7 +3,7 @@
  *
  * Units    bytes
  * Errors   memory_map returns false when the system does not give the memory
- * Context  while no part runs; memory_place: the part's own thread
+ * Context  while no partition runs; memory_place: the partition's own thread
  */
 #pragma once
 
@@ -27,10 +27,10 @@ struct layout {
     uint32_t blocks_bytes; /* room for private blocks below the image's address */
     uint32_t image_room;
     uint64_t program_bytes; /* of all nodes */
-    uint64_t window_bytes;  /* that all nodes of a part share */
+    uint64_t window_bytes;  /* that all nodes of a partition share */
     size_t node_bytes, memory_bytes, ends_bytes;
     size_t ports_at; /* in a node's place: its router's ports */
-    unsigned parts;
+    unsigned partitions;
     uint64_t total_bytes;
 };
 
@@ -38,7 +38,7 @@ struct layout {
 struct layout layout_make(const struct sim_options *options, bool checked);
 /* Maps all of it. */
 bool memory_map(struct sim *sim);
-/* Gives every node of a part its place, and starts it; the ends are there. */
-void memory_place(struct sim *sim, unsigned part);
+/* Gives every node of a partition its place, and starts it; the ends are there. */
+void memory_place(struct sim *sim, unsigned partition);
 /* Gives all of it back. */
 void memory_unmap(struct sim *sim);

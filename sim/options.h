@@ -42,8 +42,8 @@ struct sim_options {
     unsigned size_count;
     uint32_t messages; /* of each node, in the message scenarios */
     uint64_t seed;
-    uint64_t shuffle;     /* not 0: events of one time happen in an order drawn from it */
-    unsigned threads;     /* at most so many do the work; the result is the same (parts_count) */
+    uint64_t shuffle; /* not 0: events of one time happen in an order drawn from it */
+    unsigned threads; /* at most so many do the work; the result is the same (partitions_count) */
     bool payload_checked; /* set by itself when faults can damage bytes */
     bool scrub;           /* overwrite buffers that are given back */
     uint8_t contents;     /* enum sim_contents */

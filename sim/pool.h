@@ -1,12 +1,13 @@
 /*
- * pool.h - receive buffers: one pool for all links of a part, which grows when more is under way
- * than ever before.
+ * pool.h - receive buffers: one pool for all links of a partition, which grows when more is under
+ * way than ever before.
  *
  * A buffer exists only while its chunk is under way or held by a router. There are two sizes: short
  * ones hold one control frame, long ones LINK_CHUNK_MAX bytes. Both have the headroom of link.h. A
- * short chunk may be held more than once, also by ends of different parts: it stays until all have
- * given it back. Holds are counted by its own pool alone: what is given back in another part that
- * one's pool puts aside, until the chunk's own collects it and drops the hold when it runs short.
+ * short chunk may be held more than once, also by ends of different partitions: it stays until all
+ * have given it back. Holds are counted by its own pool alone: what is given back in another
+ * partition that one's pool puts aside, until the chunk's own collects it and drops the hold when
+ * it runs short.
  *
  * Errors   pool_take returns NULL when there is no memory
  */

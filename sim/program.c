@@ -6,8 +6,8 @@
 #include "drivers/status.h"
 #include "node/node.h"
 #include "sim/memory.h"
-#include "sim/part.h"
-#include "sim/trace.h"
+#include "sim/observe/trace.h"
+#include "sim/parallel/partition.h"
 
 enum { RESULT_AT = 64 }; /* in the arguments */
 
@@ -32,7 +32,7 @@ int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t a
     uint32_t arguments[4] = {argument, other};
     int32_t result = E_CANCELLED;
 
-    sim_part(sim, rank)->calls++;
+    sim_partition(sim, rank)->calls++;
     if (node_call(sim_node(sim, rank), sim->wall_ns / 1000, number, arguments, &result) !=
         NODE_BLOCK)
         return result;
@@ -74,8 +74,8 @@ void program_over(struct sim *sim, uint32_t rank, int32_t status)
         return;
     task->state = TASK_ENDED;
     task->status = status;
-    sim_part(sim, rank)->moved = true;
-    sim_part(sim, rank)->ended++;
+    sim_partition(sim, rank)->moved = true;
+    sim_partition(sim, rank)->ended++;
 }
 
 static void sleep_until(struct sim *sim, uint32_t rank, uint64_t until_ns)
@@ -84,7 +84,7 @@ static void sleep_until(struct sim *sim, uint32_t rank, uint64_t until_ns)
 
     if (task->wake_ns != until_ns) {
         task->wake_ns = until_ns;
-        part_at_model(sim_part(sim, rank), until_ns, EVENT_PROGRAM, rank);
+        partition_at_model(sim_partition(sim, rank), until_ns, DUE_PROGRAM, rank);
     }
 }
 
@@ -95,7 +95,7 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
     uint32_t arguments[4] = {(uint32_t)task->request, program_arguments_address(sim) + RESULT_AT};
     int32_t result = E_CANCELLED;
 
-    sim_part(sim, rank)->calls += !again;
+    sim_partition(sim, rank)->calls += !again;
     enum node_verdict verdict = again
                                     ? node_resume(sim_node(sim, rank), sim->wall_ns / 1000, &result)
                                     : node_call(sim_node(sim, rank), sim->wall_ns / 1000,
@@ -106,7 +106,7 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
     if (verdict == NODE_RESUME) {
         task->result = result < 0 ? result : program_result(sim, rank)->status;
         task->state = TASK_READY;
-        sim_part(sim, rank)->moved = true;
+        sim_partition(sim, rank)->moved = true;
         trace_resumed(sim, rank, task->result);
     } else if (verdict == NODE_BLOCK) {
         task->state = TASK_WAITS;
@@ -145,7 +145,7 @@ static void go_on(struct sim *sim, uint32_t rank)
         default: {
             uint32_t arguments[4] = {(uint32_t)task->status};
             int32_t result;
-            sim_part(sim, rank)->calls++;
+            sim_partition(sim, rank)->calls++;
             if (node_program_runs(sim_node(sim, rank)))
                 node_call(sim_node(sim, rank), sim->wall_ns / 1000, ECUBE_CALL_EXIT, arguments,
                           &result);
@@ -160,8 +160,8 @@ bool program_look(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     struct node *node = sim_node(sim, rank);
-    struct part *part = sim_part(sim, rank);
-    uint64_t calls = part->calls;
+    struct partition *partition = sim_partition(sim, rank);
+    uint64_t calls = partition->calls;
     struct node_start start;
 
     if (task->state == TASK_ENDED)
@@ -172,7 +172,7 @@ bool program_look(struct sim *sim, uint32_t rank)
         if (!node_take_start(node, &start))
             return false;
         task->state = TASK_READY;
-        part->moved = true;
+        partition->moved = true;
     } else if (!node_program_runs(node)) {
         program_over(sim, rank, node->exit_status);
         return true;
@@ -182,7 +182,7 @@ bool program_look(struct sim *sim, uint32_t rank)
         return false;
     }
     go_on(sim, rank);
-    return part->calls != calls;
+    return partition->calls != calls;
 }
 
 bool program_wake(struct sim *sim, uint32_t rank, uint64_t time_ns)

@@ -11,7 +11,7 @@
 #include "drivers/status.h"
 #include "include/ecube/predict.h"
 #include "network/network.h"
-#include "sim/part.h"
+#include "sim/parallel/partition.h"
 #include "sim/program.h"
 #include "sim/random.h"
 #include "sim/state.h"
@@ -151,14 +151,14 @@ static struct next wait_for(struct task *task, int32_t request, enum pc then)
     return (struct next){.kind = NEXT_EXIT};
 }
 
-/* Adds to the line of the node's part; merged when the round is over. */
+/* Adds to the line of the node's partition; merged when the round is over. */
 static void measured(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
-    struct part *part = sim_part(sim, rank);
-    struct sim_line *line = &part->lines[task->size];
+    struct partition *partition = sim_partition(sim, rank);
+    struct sim_line *line = &partition->lines[task->size];
 
-    part->measured = true;
+    partition->measured = true;
     line->nodes++;
     line->bytes = program_size(sim, task);
     line->start_ns = clock_max(line->start_ns, task->start_ns);

@@ -1,7 +1,8 @@
 /*
  * state.h - struct sim: all that a simulation knows; not for its users.
  *
- * While parts act, it is only read: what they change is in their parts, actors, tasks and ends.
+ * While partitions act, it is only read: what they change is in their partitions, actors, tasks and
+ * ends.
  *
  * Units    bytes, ns
  */
@@ -13,14 +14,14 @@
 
 #include "network/network.h"
 #include "sim/actor.h"
-#include "sim/history.h"
 #include "sim/host.h"
 #include "sim/link.h"
 #include "sim/memory.h"
-#include "sim/mesh.h"
+#include "sim/observe/history.h"
 #include "sim/options.h"
-#include "sim/part.h"
+#include "sim/parallel/partition.h"
 #include "sim/result.h"
+#include "sim/simulation.h"
 #include "sim/task.h"
 
 struct worker_pool;
@@ -28,11 +29,11 @@ struct node;
 struct trace;
 
 struct sim {
-    /* what parts ask in every round, and is written between rounds: one line of the cache */
+    /* what partitions ask in every round, and is written between rounds: one line of the cache */
     _Alignas(64) uint64_t now_ns; /* model time up to which all has happened */
     uint64_t wall_ns;             /* what the nodes' clocks show */
 
-    /* what parts ask in every round, and stays */
+    /* what partitions ask in every round, and stays */
     _Alignas(64) struct sim_options options;
     struct layout layout;
     uint32_t count; /* of nodes; the host is actor `count` */
@@ -41,10 +42,11 @@ struct sim {
     bool damages;
     bool plain; /* nothing happens to a frame on its way, and nobody looks at it */
 
-    uint32_t *ready; /* two places for each node: of all parts, those to be stepped, now and next */
-    struct part *parts;
-    unsigned part_count;
-    struct worker_pool *crew; /* a thread for each part; NULL: one does it all */
+    /* two places for each node: of all partitions, those to be stepped, now and next */
+    uint32_t *ready;
+    struct partition *partitions;
+    unsigned partition_count;
+    struct worker_pool *workers; /* a thread for each partition; NULL: one does it all */
 
     void *map;
     size_t map_bytes;
@@ -57,7 +59,7 @@ struct sim {
     struct sim_end *ends;
     uint32_t *expected; /* messages that a node will get, of each size */
 
-    /* the rest is the loop's, or belongs to runs of one part */
+    /* the rest is the loop's, or belongs to runs of one partition */
     _Alignas(64) bool host_ready;
     bool host_acts;
     bool crowded;         /* so much is to be done in a round that threads are worth it */
@@ -88,10 +90,10 @@ static inline const struct port *sim_ports(const struct sim *sim, uint32_t rank)
     return (const struct port *)(sim->nodes + rank * sim->layout.node_bytes + sim->layout.ports_at);
 }
 
-/* The part that steps an actor. */
-static inline struct part *sim_part(const struct sim *sim, uint32_t actor)
+/* The partition that steps an actor. */
+static inline struct partition *sim_partition(const struct sim *sim, uint32_t actor)
 {
-    return &sim->parts[sim->actors[actor].part];
+    return &sim->partitions[sim->actors[actor].partition];
 }
 
 /* The network of the nodes. */

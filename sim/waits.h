@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "router/port.h"
-#include "sim/mesh.h"
+#include "sim/simulation.h"
 
 enum {
     WAIT_PROGRAM = PORTS_MAX, /* `at` of a place that is no in-port: the node's program */

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/mesh.h"
+#include "sim/simulation.h"
 
 enum { CAMPAIGN_TEXT_MAX = 1024, CAMPAIGN_ACTIONS = SIM_CUT_LINK };
 

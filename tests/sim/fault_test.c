@@ -8,7 +8,7 @@
 
 #include "drivers/status.h"
 #include "sim/link.h"
-#include "sim/part.h"
+#include "sim/parallel/partition.h"
 #include "sim/state.h"
 #include "tests/sim/simulation.h"
 #include "wire/frame.h"
@@ -273,7 +273,8 @@ static void a_run_can_be_stopped_and_told_at_an_event(void **state)
     sim_free(sim);
 }
 
-/* What was sent in the round in which its link is cut is lost too, in another part and in this. */
+/* What was sent in the round in which its link is cut is lost too, in another partition and in
+ * this. */
 static void a_frame_under_way_is_lost_when_its_link_is_cut(void **state)
 {
     static const uint8_t frame[FRAME_HEADER_BYTES];
@@ -288,8 +289,8 @@ static void a_frame_under_way_is_lost_when_its_link_is_cut(void **state)
             end->link.ops->send(&end->link, frame, sizeof frame);
             if (cut)
                 sim_end_cut(end);
-            part_act(sim->parts);
-            part_meet(sim->parts);
+            partition_act(sim->partitions);
+            partition_meet(sim->partitions);
             assert_int_equal(end->peer->arrived, cut ? 0 : 1);
             sim_free(sim);
         }

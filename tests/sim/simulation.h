@@ -5,7 +5,7 @@
 #pragma once
 
 #include "network/text.h"
-#include "sim/mesh.h"
+#include "sim/simulation.h"
 #include "tests/unit/testing.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};

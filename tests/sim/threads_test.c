@@ -5,16 +5,16 @@
  */
 #include "tests/unit/testing.h"
 
-#include "sim/crew.h"
+#include "sim/parallel/worker_pool.h"
 #include "sim/random.h"
 #include "tests/sim/simulation.h"
 
 #ifdef __SANITIZE_THREAD__
 static const unsigned threads[] = {3}; /* it is slow, and finds a race whoever wins it */
-enum { CREW_RUNS = 500, DRAWN_RUNS = 0 };
+enum { POOL_RUNS = 500, DRAWN_RUNS = 0 };
 #else
 static const unsigned threads[] = {2, 3, 4, 7, 16};
-enum { CREW_RUNS = 10000, DRAWN_RUNS = 40 };
+enum { POOL_RUNS = 10000, DRAWN_RUNS = 40 };
 #endif
 
 static void expect_same(const struct sim_result *one, const struct sim_result *other)
@@ -182,20 +182,20 @@ static void add_up(void *context, unsigned member)
 
 static void a_crew_does_each_share_once_and_sees_the_others(void **state)
 {
-    struct worker_pool *crew = crew_make(MEMBERS);
+    struct worker_pool *pool = worker_pool_make(MEMBERS);
     struct tally tally = {0};
 
     (void)state;
-    assert_non_null(crew);
-    for (unsigned run = 1; run <= CREW_RUNS; run++) {
-        crew_run(crew, count, &tally);
-        crew_run(crew, add_up, &tally);
+    assert_non_null(pool);
+    for (unsigned run = 1; run <= POOL_RUNS; run++) {
+        worker_pool_run(pool, count, &tally);
+        worker_pool_run(pool, add_up, &tally);
         for (unsigned i = 0; i < MEMBERS; i++) {
             assert_int_equal(tally.runs[i], run);
             assert_int_equal(tally.sums[i], MEMBERS * run);
         }
     }
-    crew_free(crew);
+    worker_pool_free(pool);
 }
 
 TEST_MAIN(cmocka_unit_test(every_scenario_is_the_same_on_any_number_of_threads),

@@ -1,4 +1,4 @@
-#include "sim/crew.h"
+#include "sim/parallel/worker_pool.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +15,7 @@ enum {
 };
 
 struct member {
-    struct worker_pool *crew;
+    struct worker_pool *pool;
     pthread_t thread;
     unsigned number;
     bool bound; /* to the processor that it begins on */
@@ -25,7 +25,7 @@ struct worker_pool {
     /* the present run: one line of the cache goes from thread to thread and back */
     _Alignas(LINE) _Atomic uint32_t open; /* shares that nobody has begun, a bit for each */
     _Atomic uint32_t undone;              /* shares that are not done */
-    crew_work *work;
+    worker_pool_work *work;
     void *context;
     _Alignas(LINE) _Atomic uint32_t asleep; /* members */
     _Atomic bool over;
@@ -50,77 +50,77 @@ static inline void rest(unsigned look)
 
 /* Does a share that nobody has begun, its own before others; false: there is none. Whoever has
  * begun a share finds the run it belongs to, for that one does not end before. */
-static bool do_share(struct worker_pool *crew, unsigned member)
+static bool do_share(struct worker_pool *pool, unsigned member)
 {
-    uint32_t open = atomic_load_explicit(&crew->open, memory_order_acquire), share;
+    uint32_t open = atomic_load_explicit(&pool->open, memory_order_acquire), share;
 
     do {
         if (!open)
             return false;
         share = open >> member & 1 ? UINT32_C(1) << member : open & -open;
-    } while (!atomic_compare_exchange_weak_explicit(&crew->open, &open, open & ~share,
+    } while (!atomic_compare_exchange_weak_explicit(&pool->open, &open, open & ~share,
                                                     memory_order_acquire, memory_order_acquire));
-    crew->work(crew->context, (unsigned)__builtin_ctz(share));
-    atomic_fetch_sub_explicit(&crew->undone, 1, memory_order_release);
+    pool->work(pool->context, (unsigned)__builtin_ctz(share));
+    atomic_fetch_sub_explicit(&pool->undone, 1, memory_order_release);
     return true;
 }
 
-static void sleep_until_called(struct worker_pool *crew)
+static void sleep_until_called(struct worker_pool *pool)
 {
-    pthread_mutex_lock(&crew->lock);
-    atomic_fetch_add(&crew->asleep, 1);
-    while (!atomic_load(&crew->open) && !atomic_load(&crew->over))
-        pthread_cond_wait(&crew->call, &crew->lock);
-    atomic_fetch_sub(&crew->asleep, 1);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->asleep, 1);
+    while (!atomic_load(&pool->open) && !atomic_load(&pool->over))
+        pthread_cond_wait(&pool->call, &pool->lock);
+    atomic_fetch_sub(&pool->asleep, 1);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 static void *serve(void *argument)
 {
     struct member *member = argument;
-    struct worker_pool *crew = member->crew;
+    struct worker_pool *pool = member->pool;
 
     if (member->bound)
-        pthread_setaffinity_np(pthread_self(), sizeof crew->processors, &crew->processors);
-    for (unsigned look = 0; !atomic_load_explicit(&crew->over, memory_order_relaxed); look++) {
-        if (do_share(crew, member->number))
+        pthread_setaffinity_np(pthread_self(), sizeof pool->processors, &pool->processors);
+    for (unsigned look = 0; !atomic_load_explicit(&pool->over, memory_order_relaxed); look++) {
+        if (do_share(pool, member->number))
             look = 0;
         else if (look < LOOKS)
             rest(look);
         else
-            sleep_until_called(crew);
+            sleep_until_called(pool);
     }
     return NULL;
 }
 
-static void wake_all(struct worker_pool *crew)
+static void wake_all(struct worker_pool *pool)
 {
-    pthread_mutex_lock(&crew->lock);
-    pthread_cond_broadcast(&crew->call);
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_lock(&pool->lock);
+    pthread_cond_broadcast(&pool->call);
+    pthread_mutex_unlock(&pool->lock);
 }
 
 /* The caller's own share is nobody else's. A member that falls asleep at this moment may miss the
  * call: then its share is done here, and the next call wakes it. */
-void crew_run(struct worker_pool *crew, crew_work *work, void *context)
+void worker_pool_run(struct worker_pool *pool, worker_pool_work *work, void *context)
 {
-    uint32_t others = (uint32_t)((UINT64_C(1) << crew->count) - 1) & ~UINT32_C(1);
+    uint32_t others = (uint32_t)((UINT64_C(1) << pool->count) - 1) & ~UINT32_C(1);
 
-    crew->work = work;
-    crew->context = context;
-    atomic_store_explicit(&crew->undone, crew->count - 1, memory_order_relaxed);
-    atomic_store_explicit(&crew->open, others, memory_order_release);
-    if (atomic_load_explicit(&crew->asleep, memory_order_relaxed))
-        wake_all(crew);
+    pool->work = work;
+    pool->context = context;
+    atomic_store_explicit(&pool->undone, pool->count - 1, memory_order_relaxed);
+    atomic_store_explicit(&pool->open, others, memory_order_release);
+    if (atomic_load_explicit(&pool->asleep, memory_order_relaxed))
+        wake_all(pool);
     work(context, 0);
-    while (do_share(crew, 0))
+    while (do_share(pool, 0))
         ;
-    for (unsigned look = 0; atomic_load_explicit(&crew->undone, memory_order_acquire); look++)
+    for (unsigned look = 0; atomic_load_explicit(&pool->undone, memory_order_acquire); look++)
         rest(look);
 }
 
 /* The processor that a member begins on: so many after the caller's. */
-static cpu_set_t first_processor(const struct worker_pool *crew, unsigned number)
+static cpu_set_t first_processor(const struct worker_pool *pool, unsigned number)
 {
     unsigned at = (unsigned)sched_getcpu() % CPU_SETSIZE;
     cpu_set_t one;
@@ -128,7 +128,7 @@ static cpu_set_t first_processor(const struct worker_pool *crew, unsigned number
     CPU_ZERO(&one);
     for (unsigned left = number; left;) {
         at = (at + 1) % CPU_SETSIZE;
-        left -= CPU_ISSET(at, &crew->processors) ? 1 : 0;
+        left -= CPU_ISSET(at, &pool->processors) ? 1 : 0;
     }
     CPU_SET(at, &one);
     return one;
@@ -138,9 +138,9 @@ static cpu_set_t first_processor(const struct worker_pool *crew, unsigned number
  * millisecond or more; so it begins on another one, and may go where it likes from then on. */
 static bool make_thread(struct member *member)
 {
-    member->bound = CPU_COUNT(&member->crew->processors) > 1;
+    member->bound = CPU_COUNT(&member->pool->processors) > 1;
     if (member->bound) {
-        cpu_set_t one = first_processor(member->crew, member->number);
+        cpu_set_t one = first_processor(member->pool, member->number);
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
         pthread_attr_setaffinity_np(&attributes, sizeof one, &one);
@@ -154,51 +154,51 @@ static bool make_thread(struct member *member)
 }
 
 /* Signals are for the caller's thread. */
-static bool start(struct worker_pool *crew, unsigned members)
+static bool start(struct worker_pool *pool, unsigned members)
 {
     sigset_t all, before;
     bool good = true;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (good && crew->count < members) {
-        struct member *member = &crew->members[crew->count];
-        *member = (struct member){.crew = crew, .number = crew->count};
+    while (good && pool->count < members) {
+        struct member *member = &pool->members[pool->count];
+        *member = (struct member){.pool = pool, .number = pool->count};
         good = make_thread(member);
-        crew->count += good;
+        pool->count += good;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return good;
 }
 
-struct worker_pool *crew_make(unsigned members)
+struct worker_pool *worker_pool_make(unsigned members)
 {
     size_t bytes = sizeof(struct worker_pool) + members * sizeof(struct member);
-    struct worker_pool *crew = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+    struct worker_pool *pool = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
 
-    if (!crew)
+    if (!pool)
         return NULL;
-    *crew = (struct worker_pool){.count = 1};
-    if (sched_getaffinity(0, sizeof crew->processors, &crew->processors) != 0)
-        CPU_ZERO(&crew->processors); /* there are more than it has room for */
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->call, NULL);
-    if (!start(crew, members)) {
-        crew_free(crew);
+    *pool = (struct worker_pool){.count = 1};
+    if (sched_getaffinity(0, sizeof pool->processors, &pool->processors) != 0)
+        CPU_ZERO(&pool->processors); /* there are more than it has room for */
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->call, NULL);
+    if (!start(pool, members)) {
+        worker_pool_free(pool);
         return NULL;
     }
-    return crew;
+    return pool;
 }
 
-void crew_free(struct worker_pool *crew)
+void worker_pool_free(struct worker_pool *pool)
 {
-    if (!crew)
+    if (!pool)
         return;
-    atomic_store(&crew->over, true);
-    wake_all(crew);
-    for (unsigned i = 1; i < crew->count; i++)
-        pthread_join(crew->members[i].thread, NULL);
-    pthread_cond_destroy(&crew->call);
-    pthread_mutex_destroy(&crew->lock);
-    free(crew);
+    atomic_store(&pool->over, true);
+    wake_all(pool);
+    for (unsigned i = 1; i < pool->count; i++)
+        pthread_join(pool->members[i].thread, NULL);
+    pthread_cond_destroy(&pool->call);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
 }

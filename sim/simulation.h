@@ -1,5 +1,5 @@
 /*
- * mesh.h - a hypercube of real nodes and a host router in one process, in simulated time.
+ * simulation.h - a machine of real nodes and a host router in one process, in simulated time.
  *
  * A simulation is made from options, advanced until it is over, asked for its result and freed.
  * The same options give the same events on every machine: all chance comes from the seed, and no
@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/observe/trace.h"
 #include "sim/options.h"
 #include "sim/result.h"
-#include "sim/trace.h"
 
 enum {
     SIM_WAITS_MAX = 16, /* lines on who waits for whom */

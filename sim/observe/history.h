@@ -2,7 +2,7 @@
  * history.h - the last frames that were shown to a receiver (sim_history puts them in words).
  *
  * Units    bytes; model time in ns
- * Context  a simulation with history has one part (parts_count)
+ * Context  a simulation with history has one partition (partitions_count)
  */
 #pragma once
 

@@ -11,9 +11,9 @@
 #include "network/text.h"
 #include "node/state.h"
 #include "sim/fault.h"
+#include "sim/observe/trace.h"
+#include "sim/observe/trace_internal.h"
 #include "sim/state.h"
-#include "sim/trace.h"
-#include "sim/trace_internal.h"
 
 static const char *const phases[] = {"boot", "download", "run"};
 static const struct trace_track phase_track = {TRACE_PROCESS_MESH, TRACE_THREAD_PHASES};

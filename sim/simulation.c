@@ -1,4 +1,4 @@
-#include "sim/mesh.h"
+#include "sim/simulation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,13 +7,13 @@
 #include "drivers/status.h"
 #include "network/network.h"
 #include "sim/actor.h"
-#include "sim/crew.h"
 #include "sim/fault.h"
 #include "sim/host.h"
 #include "sim/link.h"
 #include "sim/loop.h"
 #include "sim/memory.h"
-#include "sim/part.h"
+#include "sim/parallel/partition.h"
+#include "sim/parallel/worker_pool.h"
 #include "sim/random.h"
 #include "sim/state.h"
 #include "sim/task.h"
@@ -32,13 +32,14 @@ static void wire_host(struct sim *sim)
     }
 }
 
-/* Makes the nodes of a part: its thread is the first to touch their memory. */
-static void make_nodes(void *context, unsigned part)
+/* Makes the nodes of a partition: its thread is the first to touch their memory. */
+static void make_nodes(void *context, unsigned partition)
 {
     struct sim *sim = context;
     const struct network *network = sim_network(sim);
 
-    for (uint32_t rank = sim->parts[part].first; rank < sim->parts[part].end; rank++)
+    for (uint32_t rank = sim->partitions[partition].first; rank < sim->partitions[partition].end;
+         rank++)
         for (unsigned p = 0; p < network->ports; p++) {
             uint32_t peer = network_neighbour(network, rank, p);
             struct sim_end *end = sim_end_at(sim, rank, p);
@@ -48,7 +49,7 @@ static void make_nodes(void *context, unsigned part)
                 sim_end_init(sim, end, sim_end_at(sim, peer, network_far_port(network, p)), rank,
                              peer, p);
         }
-    memory_place(sim, part);
+    memory_place(sim, partition);
 }
 
 static void init_actors(struct sim *sim)
@@ -85,22 +86,22 @@ struct sim *sim_make(const struct sim_options *options)
     sim->shuffle = options->shuffle;
     sim->wall_ns = sim->progress_ns = wall_start_ns;
     sim->layout = layout_make(&sim->options, options->contents == SIM_CHECKED);
-    sim->part_count = sim->layout.parts;
-    if (sim->part_count > 1)
-        sim->crew = crew_make(sim->part_count); /* without it one thread does all */
+    sim->partition_count = sim->layout.partitions;
+    if (sim->partition_count > 1)
+        sim->workers = worker_pool_make(sim->partition_count); /* without it one thread does all */
     sim->crowded = true;
     if (!memory_map(sim)) {
-        crew_free(sim->crew);
+        worker_pool_free(sim->workers);
         free(sim);
         return NULL;
     }
     init_actors(sim);
-    if (!parts_make(sim)) {
+    if (!partitions_make(sim)) {
         sim_free(sim);
         return NULL;
     }
     wire_host(sim);
-    sim_all_parts(sim, make_nodes);
+    sim_all_partitions(sim, make_nodes);
     sim->trace = options->traced ? trace_make(sim) : NULL;
     if (!host_init(sim) || (options->traced && !sim->trace)) {
         sim_free(sim);
@@ -108,8 +109,8 @@ struct sim *sim_make(const struct sim_options *options)
     }
     fault_phase(sim);
     sim_wake(sim, sim->count);
-    for (unsigned i = 0; i < sim->part_count; i++)
-        part_tell(&sim->parts[i]);
+    for (unsigned i = 0; i < sim->partition_count; i++)
+        partition_tell(&sim->partitions[i]);
     return sim;
 }
 
@@ -120,22 +121,22 @@ void sim_free(struct sim *sim)
     if (sim->trace)
         sim_trace_end(sim);
     host_free(sim);
-    crew_free(sim->crew);
-    parts_free(sim);
+    worker_pool_free(sim->workers);
+    partitions_free(sim);
     memory_unmap(sim);
     free(sim);
 }
 
-/* Adds up what the parts have counted. */
-static void add_part(struct sim_result *result, const struct part *part)
+/* Adds up what the partitions have counted. */
+static void add_partition(struct sim_result *result, const struct partition *partition)
 {
-    result->events += part->events;
-    result->link_events += part->link_events;
-    result->steps += part->steps;
-    result->requests += part->requests;
-    result->late += part->late;
-    result->digest[0] += part->digest[0];
-    result->digest[1] += part->digest[1];
+    result->events += partition->events;
+    result->link_events += partition->link_events;
+    result->steps += partition->steps;
+    result->requests += partition->requests;
+    result->late += partition->late;
+    result->digest[0] += partition->digest[0];
+    result->digest[1] += partition->digest[1];
 }
 
 void sim_result(const struct sim *sim, struct sim_result *result)
@@ -143,17 +144,17 @@ void sim_result(const struct sim *sim, struct sim_result *result)
     uint64_t bytes = sim->layout.total_bytes;
 
     *result = sim->result;
-    for (unsigned i = 0; i < sim->part_count; i++) {
-        const struct part *part = &sim->parts[i];
-        add_part(result, part);
-        bytes += part->pool.bytes +
-                 (uint64_t)(part->model.room + part->wall.room) * sizeof(struct event);
+    for (unsigned i = 0; i < sim->partition_count; i++) {
+        const struct partition *partition = &sim->partitions[i];
+        add_partition(result, partition);
+        bytes += partition->pool.bytes +
+                 (uint64_t)(partition->model.room + partition->wall.room) * sizeof(struct event);
     }
     result->verdict = (enum sim_verdict)sim->verdict;
     result->model_ns = sim->now_ns;
     result->wall_ns = sim->wall_ns - wall_start_ns;
     result->checked = sim->layout.checked;
-    result->threads = sim->crew ? sim->part_count : 1;
+    result->threads = sim->workers ? sim->partition_count : 1;
     result->node_bytes = bytes / sim->count;
 }
 
@@ -176,8 +177,8 @@ uint64_t sim_events(const struct sim *sim)
 {
     uint64_t events = 0;
 
-    for (unsigned i = 0; i < sim->part_count; i++)
-        events += sim->parts[i].events;
+    for (unsigned i = 0; i < sim->partition_count; i++)
+        events += sim->partitions[i].events;
     return events;
 }
 

@@ -1,11 +1,11 @@
 /*
- * outbox.h - what a part has sent in a round to the nodes of one part, or to the host.
+ * outbox.h - what a partition has sent in a round to the nodes of one partition, or to the host.
  *
  * It holds frames, not the ends that sent them: who empties it looks at no end of the sender's
- * part, so their lines of the cache stay where they are.
+ * partition, so their lines of the cache stay where they are.
  *
  * Errors   outbox_add returns false when there is no memory; what was sent is lost
- * Context  filled by its own part in one half of a round, emptied by the other in the next
+ * Context  filled by its own partition in one half of a round, emptied by the other in the next
  */
 #pragma once
 

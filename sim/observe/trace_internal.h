@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/trace.h"
-#include "sim/trace_file.h"
+#include "sim/observe/trace.h"
+#include "sim/observe/trace_file.h"
 
 enum {
     TRACE_PROCESS_MESH = 1, /* 0 is a special process for viewers */

@@ -1,4 +1,4 @@
-#include "sim/trace_file.h"
+#include "sim/observe/trace_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,12 +15,12 @@ static const char tail[] = "\n]}\n";
 static int write_all(int fd, const char *data, size_t bytes)
 {
     while (bytes) {
-        ssize_t part = write(fd, data, bytes);
-        if (part < 0 && errno != EINTR)
+        ssize_t partition = write(fd, data, bytes);
+        if (partition < 0 && errno != EINTR)
             return errno;
-        if (part > 0) {
-            data += part;
-            bytes -= (size_t)part;
+        if (partition > 0) {
+            data += partition;
+            bytes -= (size_t)partition;
         }
     }
     return 0;

@@ -1,4 +1,4 @@
-#include "sim/outbox.h"
+#include "sim/parallel/outbox.h"
 
 #include <stdlib.h>
 

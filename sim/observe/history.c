@@ -1,7 +1,7 @@
 /*
  * history.c - the last frames that were shown to a receiver, in words.
  */
-#include "sim/history.h"
+#include "sim/observe/history.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
  * per directed link says which circuit an ACCEPT belongs to. Frames that are sent once more, after
  * a loss, are known by their number.
  */
-#include "node/state.h"
 #include "network/network.h"
-#include "sim/trace.h"
+#include "node/state.h"
+#include "sim/observe/trace.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +17,8 @@
 
 #include "drivers/status.h"
 #include "router/port.h"
+#include "sim/observe/trace_internal.h"
 #include "sim/state.h"
-#include "sim/trace_internal.h"
 #include "wire/circuit.h"
 
 static struct trace_link *link_of(const struct sim *sim, const struct sim_end *end)
@@ -320,7 +320,7 @@ void trace_note_unanswered(const struct sim *sim)
 
 void trace_damage(const struct sim *sim, const char *what)
 {
-    const struct sim_end *end = sim->parts[0].filling.end;
+    const struct sim_end *end = sim->partitions[0].filling.end;
 
     if (!sim->trace)
         return;
@@ -329,5 +329,5 @@ void trace_damage(const struct sim *sim, const char *what)
                                              .name = what,
                                              .category = "fault",
                                              .start_ns = sim->now_ns},
-                       't', "\"frame\":%" PRIu64, sim->parts[0].link_events);
+                       't', "\"frame\":%" PRIu64, sim->partitions[0].link_events);
 }
