@@ -1,0 +1,209 @@
+/*
+ * controller.h - the host of a machine as a state machine: boot check, download, run, questions,
+ * failure, end.
+ *
+ * The tool feeds one from its event loop and the simulator from its own, as boot/ and the simulator
+ * feed nodes. It sits on the host's router, which is part of it. Nothing here waits, allocates,
+ * reads a clock or calls its owner.
+ *
+ *   BOOT -- all links right --> READY -- load --> DOWNLOAD -- all receipts --> LOADED
+ *                                 ^                                              |   | load
+ *                                 |  all exits, stop, time out, programs stand   |   v
+ *                                 +------------------- RUN <------- run ---------+ DOWNLOAD
+ *
+ * A dead node or link breaks the machine: FAILURE_COLLECT_MS later, when it is known what explains
+ * what, EVENT_BROKEN ends the present phase, and nothing can be loaded any more. Only when all nodes
+ * have been reset does it boot anew (EVENT_RESTART).
+ *
+ * After each controller_step, and after each request, the owner takes events until there are none.
+ * While it handles one it may make any request.
+ *
+ * Units    time in us since any start (wall) and in ns (model); bytes
+ * Errors   enum controller_refusal of a request that cannot be met now
+ * Context  never called from within itself; its work per event does not depend on the number of
+ *          nodes, but for the diagnoses of cables.h and waits.h
+ * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube
+ *          nodes, section III (order and model time of a download's messages)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "controller/download.h"
+#include "controller/state.h"
+#include "network/network.h"
+#include "router/clock.h"
+#include "wire/report.h"
+#include "wire/run.h"
+
+struct link;
+
+struct controller_config {
+    struct link **links; /* links[i] leads to network_host_node(network, i) */
+    const struct network *network;
+    struct profile profile;
+    bool payload_checked;
+    uint32_t dead_after_ms; /* of the links, as router.h says; 0: its default */
+    uint16_t incarnation;   /* of the host's end of them; 0: not told apart */
+    /* how long nothing new may show in a boot, and two thirds of how long a node may be silent in a
+     * download; time as controller_pass counts it */
+    uint64_t patience_us;
+    bool boot_held; /* the boot is not over before controller_release_boot */
+    void *memory;   /* controller_memory_bytes(network), 64-aligned */
+};
+
+size_t controller_memory_bytes(const struct network *network);
+
+/* Begins the boot. */
+void controller_init(struct controller *controller, const struct controller_config *config,
+                     uint64_t now_us);
+
+/* Takes what the links hold and does what can be done; true: it has more to do at once. */
+bool controller_step(struct controller *controller, uint64_t now_us);
+
+/* When controller_step wants to run though nothing arrives; UINT64_MAX: never. */
+uint64_t controller_deadline(const struct controller *controller);
+
+/* Time has passed in which nodes that live would have been heard: what silence and standing
+ * programs are measured by. The owner says so every 100 to 200 ms; less than the clock while the
+ * machine it runs on is busy, nothing while it was stopped itself or a debugger holds a node. */
+void controller_pass(struct controller *controller, uint64_t passed_us, uint64_t now_us);
+
+/* Programs are known to have moved: they do not stand. (The simulator sees them.) */
+void controller_active(struct controller *controller);
+
+enum event_kind {
+    EVENT_BOOT_PROGRESS, /* done nodes have all their links as they should be */
+    EVENT_BOOTED,
+    /* The boot has failed: reason says why, cables.h what is wrong. The machine is broken. */
+    EVENT_BOOT_FAILED,
+
+    EVENT_RECEIPT,     /* node `rank` holds what it was sent; done nodes do */
+    EVENT_LOADED,      /* all do: model_ns is when the last had it, since base_ns */
+    EVENT_LOAD_WAITS,  /* `rank` has not answered for long; told once in a download */
+    EVENT_LOAD_FAILED, /* at `rank`: reason, status. The machine is broken */
+
+    EVENT_TEXT,         /* `rank` has printed `bytes` of text at body to stream `status` */
+    EVENT_REPORT,       /* `rank` reports a measurement: report */
+    EVENT_EXIT,         /* the program of `rank` has exited with `status`; done have ended */
+    EVENT_FAULT,        /* it was ended for a fault: fault; done have ended */
+    EVENT_DISAGREE,     /* `rank` and `peer` have entered different collectives: disagree */
+    EVENT_KERNEL_FAULT, /* the kernel of `rank` has stopped: fault. The machine is broken */
+    EVENT_ENDED,        /* the run is over: reason; of ENDED_STANDS and ENDED_TIMEOUT waits.h */
+
+    EVENT_STATE,    /* `rank` has answered a question: state */
+    EVENT_ANSWERED, /* all have that live and are not halted, or the time for it is over */
+
+    EVENT_NODE_DIED, /* `rank`, in `phase` */
+    EVENT_LINK_DIED, /* of `rank` to `peer` (ID_HOST: a host link; ID_UNKNOWN), in `phase`: reason */
+    EVENT_RESET,     /* nodes were reset that break the machine by that, in `phase`: which, the
+                      * owner knows */
+    EVENT_BROKEN,    /* all that explains a failure has been told: `phase` is over */
+    EVENT_RESTART,   /* all nodes were reset, in `phase`, which is over: the owner makes its links
+                      * anew and calls controller_restart */
+    EVENT_KINDS
+};
+
+/* EVENT_BOOT_FAILED */
+enum boot_failure { BOOT_SILENT = 1, BOOT_CROSSED, BOOT_HELD };
+
+/* EVENT_LOAD_FAILED */
+enum load_failure {
+    LOAD_SILENT = 1, /* it does not answer */
+    LOAD_REFUSED,    /* it runs a program; or its circuit was refused: status */
+    LOAD_ERROR,      /* it could not take or pass on the program: status */
+    LOAD_WRONG       /* it holds other bytes than were sent */
+};
+
+/* EVENT_ENDED */
+enum end_reason {
+    ENDED_BY_ITSELF = 1, /* all programs have exited, or were ended for a fault */
+    ENDED_STOPPED,       /* by controller_stop */
+    ENDED_STANDS,        /* the programs that are left wait for ever */
+    ENDED_TIMEOUT,       /* by controller_time_out */
+    ENDED_TIMEOUT_STANDS /* ... and those that were left stood still */
+};
+
+struct controller_event {
+    enum event_kind kind;
+    enum controller_phase phase;
+    uint32_t rank, peer;
+    uint32_t done;
+    int32_t status;
+    uint8_t reason; /* of the kind's enum; of a link: enum dead_reason */
+    uint32_t bytes;
+    const uint8_t *body; /* valid until the next event is taken */
+    uint64_t base_ns, model_ns;
+    union {
+        struct report_body report;
+        struct fault_body fault;
+        struct state_body state;
+        struct disagree_body disagree;
+    };
+};
+
+/* The oldest event; NULL: there is none now. It stays until the next call. */
+const struct controller_event *controller_event(struct controller *controller);
+
+enum controller_refusal {
+    CONTROLLER_OK,
+    CONTROLLER_BOOTS,
+    CONTROLLER_BUSY,  /* another program is being downloaded, or runs */
+    CONTROLLER_BROKEN /* a node or link is dead, or nodes were reset */
+};
+
+/* A program for all nodes. The memory stays the owner's, unchanged until controller_quiet. */
+struct controller_program {
+    const uint8_t *blocks; /* one private block per node, in rank order (wire/run.h) */
+    const uint8_t *image;
+    uint32_t block_bytes, image_bytes;
+    uint32_t base, entry, bss_end;
+    const uint8_t (*digests)[DIGEST_BYTES]; /* what each node's receipt must say */
+    const struct download_message *messages; /* in the order in which they are sent */
+    unsigned message_count;
+};
+
+/* Downloads a program; then EVENT_LOADED, and controller_run starts it, controller_stop forgets it
+ * and another load replaces it. */
+enum controller_refusal controller_load(struct controller *controller,
+                                        const struct controller_program *program, uint64_t now_us);
+/* Only in LOADED. */
+void controller_run(struct controller *controller, uint64_t now_us);
+
+/* Ends a run: programs that run are told to stop. Forgets what is loaded. In a download nothing: it
+ * goes on, for its circuits read the program's memory; the owner does not run it then. */
+void controller_stop(struct controller *controller, uint64_t now_us);
+/* The same, when it has been found out whether programs stand still: EVENT_ENDED with one of the
+ * two reasons for a time out. */
+void controller_time_out(struct controller *controller, uint64_t now_us);
+
+/* Whether no circuit reads the memory of a program any more. */
+bool controller_quiet(const struct controller *controller);
+
+/* So many bytes of the text of node `rank`'s present program have been read, in all; more than the
+ * last time. The node may print that much more. */
+void controller_taken(struct controller *controller, uint32_t rank, uint32_t bytes);
+
+/* Asks every node for its STATE: EVENT_STATE for each answer, then EVENT_ANSWERED. While a question
+ * is open its answers serve whoever asks. Nobody answers in a boot. */
+void controller_ask(struct controller *controller, uint64_t now_us);
+
+/* What the owner knows of nodes from elsewhere. */
+void controller_node_died(struct controller *controller, uint32_t rank, uint64_t now_us);
+/* A debugger has halted a node, or lets it run: one that is halted is not asked. While any is,
+ * owners do not call controller_pass, but controller_forgive. */
+void controller_halted(struct controller *controller, uint32_t rank, bool halted);
+/* The silence of the host's links until now does not count. */
+void controller_forgive(struct controller *controller, uint64_t now_us);
+/* A node has started anew. That breaks the machine, unless it boots; when all have since the boot
+ * began, and no node is dead and no cable cut, EVENT_RESTART. */
+void controller_was_reset(struct controller *controller, uint32_t rank, uint64_t now_us);
+/* Boots anew over links that are so, too. */
+void controller_restart(struct controller *controller, uint16_t incarnation, uint64_t now_us);
+void controller_release_boot(struct controller *controller, uint64_t now_us);
+
+/* Whether a reset of all nodes would mend the machine: no node is dead and no cable cut. */
+bool controller_reset_mends(const struct controller *controller);
+bool controller_link_is_dead(const struct controller *controller, uint32_t a, uint32_t b);

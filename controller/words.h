@@ -1,0 +1,36 @@
+/*
+ * words.h - what the controller has found, in words: the tool and the simulator say the same.
+ *
+ * Context  any; pure, text goes where the caller says and is cut to its room
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cable_fault;
+struct controller;
+struct controller_event;
+struct state_body;
+
+enum { WORDS_MAX = 480 };
+
+/* "crossed: link 1-3 (dimension 1) leads from node 1 to node 7, port 1": a whole sentence. */
+void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX]);
+
+/* A whole sentence for EVENT_BOOT_FAILED (but BOOT_HELD, whose reason the owner knows),
+ * EVENT_LOAD_WAITS, EVENT_LOAD_FAILED, EVENT_DISAGREE, EVENT_LINK_DIED; false for others. */
+bool words_of_event(const struct controller *controller, const struct controller_event *event,
+                    char text[WORDS_MAX]);
+
+/* "waits to receive from rank 3, tag 5", "computes": what the program of a node does, without its
+ * place; and " (2 open requests)". */
+void words_of_state(const struct controller *controller, uint32_t rank, char text[WORDS_MAX]);
+
+/* "broadcast of 4 bytes with root 1" */
+void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text, size_t room);
+
+/* "boot", "idle", "download" or "run"; "carrier lost, cut or its device gone" */
+const char *words_of_phase(unsigned phase);
+const char *words_of_dead(unsigned reason);
