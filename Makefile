@@ -39,16 +39,17 @@ GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/sch
 PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
+CONTROLLER := controller/download.c
 SIM := sim/boot.c sim/ending.c sim/fault.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
 	sim/observe/trace.c sim/observe/trace_file.c sim/observe/trace_phases.c sim/parallel/outbox.c \
 	sim/parallel/partition.c sim/parallel/prefetch.c sim/parallel/worker_pool.c sim/pool.c sim/program.c sim/queue.c \
-	sim/scenarios.c sim/simulation.c sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT)
+	sim/scenarios.c sim/simulation.c sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT) $(CONTROLLER)
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/format.c lib/info.c lib/memalign.c \
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
-TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/down.c host/download.c host/duration.c \
+TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/down.c host/duration.c \
 	host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/launcher.c host/line.c host/list.c host/load.c host/main.c host/mesh.c \
 	host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_reset.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/ps.c host/report.c host/rsp_client.c host/run.c host/rundir.c \
@@ -102,7 +103,7 @@ FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols, available.
-FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK) $(NETWORK_TEXT) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c host/download.c host/fault.c host/host_link.c \
+FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK) $(NETWORK_TEXT) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c controller/download.c host/fault.c host/host_link.c \
 	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_reset.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/unwind.c
 FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \

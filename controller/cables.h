@@ -58,7 +58,8 @@ struct cable_fault {
     struct cable_end end[2]; /* as node and as peer find it */
 };
 
-/* Lists what is wrong, crossed cables first, the first `room` of them; returns how many there are. */
+/* Lists what is wrong, crossed cables first, the first `room` of them; returns how many there are.
+ */
 unsigned cables_find(const struct controller *controller, struct cable_fault *faults,
                      unsigned room);
 

@@ -12,8 +12,8 @@
  *                                 +------------------- RUN <------- run ---------+ DOWNLOAD
  *
  * A dead node or link breaks the machine: FAILURE_COLLECT_MS later, when it is known what explains
- * what, EVENT_BROKEN ends the present phase, and nothing can be loaded any more. Only when all nodes
- * have been reset does it boot anew (EVENT_RESTART).
+ * what, EVENT_BROKEN ends the present phase, and nothing can be loaded any more. Only when all
+ * nodes have been reset does it boot anew (EVENT_RESTART).
  *
  * After each controller_step, and after each request, the owner takes events until there are none.
  * While it handles one it may make any request.
@@ -38,6 +38,7 @@
 #include "wire/report.h"
 #include "wire/run.h"
 
+struct controller;
 struct link;
 
 struct controller_config {
@@ -97,7 +98,7 @@ enum event_kind {
     EVENT_ANSWERED, /* all have that live and are not halted, or the time for it is over */
 
     EVENT_NODE_DIED, /* `rank`, in `phase` */
-    EVENT_LINK_DIED, /* of `rank` to `peer` (ID_HOST: a host link; ID_UNKNOWN), in `phase`: reason */
+    EVENT_LINK_DIED, /* of `rank` to `peer` (ID_HOST: a host link; ID_UNKNOWN): reason, `phase` */
     EVENT_RESET,     /* nodes were reset that break the machine by that, in `phase`: which, the
                       * owner knows */
     EVENT_BROKEN,    /* all that explains a failure has been told: `phase` is over */
@@ -160,7 +161,7 @@ struct controller_program {
     const uint8_t *image;
     uint32_t block_bytes, image_bytes;
     uint32_t base, entry, bss_end;
-    const uint8_t (*digests)[DIGEST_BYTES]; /* what each node's receipt must say */
+    const uint8_t (*digests)[DIGEST_BYTES];  /* what each node's receipt must say */
     const struct download_message *messages; /* in the order in which they are sent */
     unsigned message_count;
 };

@@ -20,6 +20,6 @@ uint32_t waits_for(const struct controller *controller, uint32_t rank);
  * called it yet. The own rank when the node is not about to begin one. */
 uint32_t waits_missing(const struct controller *controller, uint32_t rank);
 
-/* A circle of programs that wait for each other: its length, and the first `room` of its ranks, each
- * of which waits for the next; 0: there is none. */
+/* A circle of programs that wait for each other: its length, and the first `room` of its ranks,
+ * each of which waits for the next; 0: there is none. */
 uint32_t waits_circle(const struct controller *controller, uint32_t *ranks, uint32_t room);

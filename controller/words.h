@@ -29,7 +29,8 @@ bool words_of_event(const struct controller *controller, const struct controller
 void words_of_state(const struct controller *controller, uint32_t rank, char text[WORDS_MAX]);
 
 /* "broadcast of 4 bytes with root 1" */
-void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text, size_t room);
+void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text,
+                         size_t room);
 
 /* "boot", "idle", "download" or "run"; "carrier lost, cut or its device gone" */
 const char *words_of_phase(unsigned phase);

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "host/download.h"
+#include "controller/download.h"
 #include "host/host_link.h"
 #include "host/image.h"
 #include "host/jtag.h"
@@ -32,6 +32,9 @@
 #include "wire/message.h"
 #include "wire/report.h"
 #include "wire/run.h"
+
+_Static_assert((int)MACHINE_NODES_MAX <= (int)DOWNLOAD_MESSAGES_MAX,
+               "every strategy is possible on QEMU");
 
 enum {
     /* A longer line is shown in pieces. */

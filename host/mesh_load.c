@@ -151,7 +151,9 @@ static int make_job(struct mesh *mesh, const struct mesh_job_request *request,
     costs.common_bytes = job->image.bytes;
     costs.block_bytes = job->block_bytes;
     return download_make_plan(&job->plan, request->strategy, request->x, &mesh->options.network,
-                              &costs, message);
+                              &costs, message->text)
+               ? 0
+               : -1;
 }
 
 /* Members of a trouble with one node, and with the error that it has told. */

@@ -306,7 +306,7 @@ int options_make_job(const struct load_arguments *arguments, struct mesh_job_req
                                          .argument_count = arguments->argument_count,
                                          .x = arguments->x,
                                          .timeout_ms = arguments->timeout_ms};
-    if (download_parse_strategy(arguments->strategy, &request->strategy, message) != 0 ||
+    if (!download_parse_strategy(arguments->strategy, &request->strategy, message->text) ||
         image_read(&image, arguments->program, message) != 0) {
         return -1;
     }

@@ -205,8 +205,8 @@ static int prepare(struct run *run, struct mesh_options *options, struct target 
     if (options_make_mesh(&run->mesh_arguments, options, target, message) != 0 ||
         options_make_job(&run->load_arguments, &run->request, message) != 0 ||
         mesh_check_arguments(&run->request, options->network.nodes, &block_bytes, message) != 0 ||
-        download_make_plan(&plan, run->request.strategy, run->request.x, &options->network, &costs,
-                           message) != 0) {
+        !download_make_plan(&plan, run->request.strategy, run->request.x, &options->network, &costs,
+                            message->text)) {
         return -1;
     }
     options->verbose = run->load_arguments.verbose;

@@ -219,7 +219,7 @@ static void serve_load(struct server *server, struct client *client, const json_
         client_refuse(client, "the mesh is busy: another program is running");
     } else if (booting(server) || mesh_frees(&server->mesh)) {
         wait_for_mesh(server, client, request, job.timeout_ms);
-    } else if (download_parse_strategy(strategy, &job.strategy, &message) != 0) {
+    } else if (!download_parse_strategy(strategy, &job.strategy, message.text)) {
         client_refuse(client, message.text);
     } else {
         client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",

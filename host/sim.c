@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "controller/download.h"
 #include "host/available.h"
-#include "host/download.h"
 #include "host/options.h"
 #include "host/output.h"
 #include "host/report.h"

@@ -6,7 +6,7 @@
 #include <argp.h>
 #include <jansson.h>
 
-#include "host/download.h"
+#include "controller/download.h"
 #include "host/options.h"
 #include "host/output.h"
 #include "host/machine.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/download.h"
+#include "controller/download.h"
 #include "host/report.h"
 #include "host/sim.h"
 #include "host/verbs.h"

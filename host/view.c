@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "controller/download.h"
 #include "drivers/check.h"
-#include "host/download.h"
 #include "host/report.h"
 #include "host/sink.h"
 #include "include/ecube/abi.h"

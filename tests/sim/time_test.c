@@ -3,7 +3,7 @@
  */
 #include "tests/unit/testing.h"
 
-#include "host/download.h"
+#include "controller/download.h"
 #include "network/network.h"
 #include "tests/sim/simulation.h"
 

@@ -4,7 +4,8 @@
  */
 #include "tests/unit/testing.h"
 
-#include "host/download.h"
+#include "controller/download.h"
+#include "host/machine.h"
 
 static const struct golden {
     unsigned dims;
@@ -180,7 +181,7 @@ static void draw_network(struct network *network, uint32_t *seed)
 static void every_plan_reaches_every_node_once_in_the_predicted_time(void **state)
 {
     uint32_t seed = 1;
-    struct message message;
+    char error[DOWNLOAD_ERROR_MAX];
 
     (void)state;
     for (unsigned trial = 0; trial < TRIALS; trial++) {
@@ -200,7 +201,7 @@ static void every_plan_reaches_every_node_once_in_the_predicted_time(void **stat
         }
 
         costs.beta_host_ns = costs.beta_ns + next_random(&seed) % 100000;
-        assert_int_equal(download_make_plan(&plan, strategy, x, &network, &costs, &message), 0);
+        assert_true(download_make_plan(&plan, strategy, x, &network, &costs, error));
         assert_int_equal(simulate(&plan, &costs, &network), plan.predicted_ns);
         check_cover(&plan, &network);
     }
@@ -211,27 +212,39 @@ static void an_x_beyond_the_halvings_is_refused(void **state)
     struct download_costs costs = {0};
     struct network network = cube(3);
     struct download_plan plan;
-    struct message message;
+    char error[DOWNLOAD_ERROR_MAX];
 
     (void)state;
-    assert_int_equal(download_make_plan(&plan, STRATEGY_DECREMENTAL, 4, &network, &costs, &message),
-                     -1);
-    assert_int_equal(download_make_plan(&plan, STRATEGY_DECREMENTAL, 3, &network, &costs, &message),
-                     0);
+    assert_false(download_make_plan(&plan, STRATEGY_DECREMENTAL, 4, &network, &costs, error));
+    assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 3, &network, &costs, error));
+}
+
+static void what_has_more_messages_than_a_plan_is_refused(void **state)
+{
+    struct download_costs costs = {0};
+    struct network network = cube(8);
+    struct download_plan plan;
+    char error[DOWNLOAD_ERROR_MAX];
+
+    (void)state;
+    assert_false(download_make_plan(&plan, STRATEGY_SEQUENTIAL, 0, &network, &costs, error));
+    assert_false(
+        download_make_plan(&plan, STRATEGY_SEQUENTIAL_SCATTER, 7, &network, &costs, error));
+    assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 0, &network, &costs, error));
 }
 
 static void strategies_are_read_by_the_names_they_print(void **state)
 {
     enum strategy read;
-    struct message message;
+    char error[DOWNLOAD_ERROR_MAX];
 
     (void)state;
     for (int s = STRATEGY_DECREMENTAL; s <= STRATEGY_SEQUENTIAL_SCATTER; s++) {
-        assert_int_equal(
-            download_parse_strategy(download_strategy_name((enum strategy)s), &read, &message), 0);
+        assert_true(
+            download_parse_strategy(download_strategy_name((enum strategy)s), &read, error));
         assert_int_equal(read, s);
     }
-    assert_int_equal(download_parse_strategy("broadcast", &read, &message), -1);
+    assert_false(download_parse_strategy("broadcast", &read, error));
 }
 
 TEST_MAIN(cmocka_unit_test(the_formulae_give_the_papers_figures),
@@ -239,4 +252,5 @@ TEST_MAIN(cmocka_unit_test(the_formulae_give_the_papers_figures),
           cmocka_unit_test(the_best_x_is_the_best_of_all),
           cmocka_unit_test(every_plan_reaches_every_node_once_in_the_predicted_time),
           cmocka_unit_test(an_x_beyond_the_halvings_is_refused),
+          cmocka_unit_test(what_has_more_messages_than_a_plan_is_refused),
           cmocka_unit_test(strategies_are_read_by_the_names_they_print))

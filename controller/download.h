@@ -11,6 +11,7 @@
  * Example  cube:3, x = 1: node 4 (nodes 4 to 7), node 2 (2 and 3), node 0 (0 and 1)
  *          ring:6, x = 0: node 3 (3 to 5), node 2, node 1, node 0
  * Units    bytes and ns of model time; an element is a byte
+ * Errors   false: `error` says in one line what is wrong
  * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *          nodes, section III; networks that are no cubes are ours
  * Names    beta, tau, sigma, M, Delta, x as in the paper; x = d, one root, is ours and is better
@@ -18,10 +19,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "host/message.h"
-#include "host/machine.h"
+#include "network/network.h"
 
 enum strategy {
     STRATEGY_DECREMENTAL,       /* formula (9) */
@@ -30,7 +31,11 @@ enum strategy {
     STRATEGY_SEQUENTIAL_SCATTER /* formula (8): a block by scatter, the other nodes one by one */
 };
 
-enum { DOWNLOAD_X_BEST = -1 };
+enum {
+    DOWNLOAD_X_BEST = -1,
+    DOWNLOAD_MESSAGES_MAX = 128, /* a message to each node is for machines of up to so many */
+    DOWNLOAD_ERROR_MAX = 160
+};
 
 struct download_costs {
     uint64_t beta_ns;      /* start-up between nodes, one hop */
@@ -50,13 +55,14 @@ struct download_plan {
     enum strategy strategy;
     unsigned x;
     unsigned count;
-    struct download_message messages[MACHINE_NODES_MAX];
+    struct download_message messages[DOWNLOAD_MESSAGES_MAX];
     uint64_t bytes;        /* that the host sends, in all messages */
     uint64_t predicted_ns; /* by the strategy's formula */
 };
 
 /* Reads the name of a strategy. */
-int download_parse_strategy(const char *text, enum strategy *strategy, struct message *message);
+bool download_parse_strategy(const char *text, enum strategy *strategy,
+                             char error[DOWNLOAD_ERROR_MAX]);
 const char *download_strategy_name(enum strategy strategy);
 
 /* The smallest x with the least time of decremental scattering. On a cube: the smallest with
@@ -91,6 +97,6 @@ const char *download_note(uint64_t model_ns, uint64_t predicted_ns);
 uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes);
 
 /* Lists the messages of a strategy; x may be DOWNLOAD_X_BEST. */
-int download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
-                       const struct network *network, const struct download_costs *costs,
-                       struct message *message);
+bool download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
+                        const struct network *network, const struct download_costs *costs,
+                        char error[DOWNLOAD_ERROR_MAX]);

@@ -1,5 +1,6 @@
-#include "host/download.h"
+#include "controller/download.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "drivers/check.h"
@@ -12,18 +13,19 @@ static const char *const names[] = {
     [STRATEGY_SEQUENTIAL_SCATTER] = "sequential-scatter",
 };
 
-int download_parse_strategy(const char *text, enum strategy *strategy, struct message *message)
+bool download_parse_strategy(const char *text, enum strategy *strategy,
+                             char error[DOWNLOAD_ERROR_MAX])
 {
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(text, names[i]) == 0) {
             *strategy = (enum strategy)i;
-            return 0;
+            return true;
         }
     }
-    return message_set(
-        message,
-        "unknown strategy '%.40s': use decremental, sequential, scatter or sequential-scatter",
-        text);
+    snprintf(error, DOWNLOAD_ERROR_MAX,
+             "unknown strategy '%.40s': use decremental, sequential, scatter or sequential-scatter",
+             text);
+    return false;
 }
 
 const char *download_strategy_name(enum strategy strategy)
@@ -144,7 +146,7 @@ unsigned download_best_x(const struct download_costs *costs, const struct networ
 static uint64_t add_message(struct download_plan *plan, const struct download_costs *costs,
                             const struct network *network, uint32_t root, uint32_t count)
 {
-    CHECK(plan->count < MACHINE_NODES_MAX);
+    CHECK(plan->count < DOWNLOAD_MESSAGES_MAX);
     plan->messages[plan->count++] = (struct download_message){.root = root, .count = count};
     plan->bytes += costs->block_bytes * count + costs->common_bytes;
     return host_message_ns(costs, network, root, count);
@@ -177,17 +179,30 @@ static void add_halves(struct download_plan *plan, const struct download_costs *
     plan->predicted_ns = download_decremental_ns(costs, network, plan->x);
 }
 
-int download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
-                       const struct network *network, const struct download_costs *costs,
-                       struct message *message)
+/* Whether so many messages have room. */
+static bool check_count(uint32_t count, char error[DOWNLOAD_ERROR_MAX])
+{
+    if (count > DOWNLOAD_MESSAGES_MAX) {
+        snprintf(error, DOWNLOAD_ERROR_MAX,
+                 "this strategy sends %u messages, more than %d: use decremental or scatter",
+                 (unsigned)count, DOWNLOAD_MESSAGES_MAX);
+    }
+    return count <= DOWNLOAD_MESSAGES_MAX;
+}
+
+bool download_make_plan(struct download_plan *plan, enum strategy strategy, int x,
+                        const struct network *network, const struct download_costs *costs,
+                        char error[DOWNLOAD_ERROR_MAX])
 {
     unsigned halvings = network_halvings(network);
     uint64_t host, scatter;
     uint32_t block;
 
     if (x != DOWNLOAD_X_BEST && (x < 0 || (unsigned)x > halvings)) {
-        return message_set(message, "--x %d: %u nodes are halved %u times: x is from 0 to %u", x,
-                           (unsigned)network->nodes, halvings, halvings);
+        snprintf(error, DOWNLOAD_ERROR_MAX,
+                 "--x %d: %u nodes are halved %u times: x is from 0 to %u", x,
+                 (unsigned)network->nodes, halvings, halvings);
+        return false;
     }
     *plan = (struct download_plan){.strategy = strategy};
     plan->x = x == DOWNLOAD_X_BEST ? download_best_x(costs, network) : (unsigned)x;
@@ -197,16 +212,22 @@ int download_make_plan(struct download_plan *plan, enum strategy strategy, int x
         __attribute__((fallthrough));
     case STRATEGY_DECREMENTAL: add_halves(plan, costs, network); break;
     case STRATEGY_SEQUENTIAL:
+        if (!check_count(network->nodes, error)) {
+            return false;
+        }
         plan->x = 0;
         plan->predicted_ns = add_single_nodes(plan, costs, network, 0);
         break;
     case STRATEGY_SEQUENTIAL_SCATTER:
         block = block_of(network, plan->x);
+        if (!check_count(1 + network->nodes - block, error)) {
+            return false;
+        }
         scatter = block_scatter_ns(costs, network, block);
         plan->predicted_ns = add_message(plan, costs, network, 0, block);
         host = add_single_nodes(plan, costs, network, block);
         plan->predicted_ns += host > scatter ? host : scatter;
         break;
     }
-    return 0;
+    return true;
 }
