@@ -79,6 +79,18 @@ crossed_cables_are_named() {
     words | grep -q 'crossed: link 0-1 (dimension 0)' || { cat err; fail "the crossed cable is not named"; }
 }
 
+# A cable that is cut as the boot begins is found dead, or never seen, whichever end looks first.
+missing_cables_are_named() {
+    for case in "mesh:3x4 1-2 2-1 0" "torus:3x4 0-8 8-0 1" "ring:6 0-5 5-0 0"; do
+        # shellcheck disable=SC2086
+        set -- $case # network, link, the same from its other end, dimension
+        tool run --network "$1" --cut "$2@boot" --patience 3s "$examples/hello.elf"
+        [ "$status" -eq 3 ] || fail "$1: status $status, not 3"
+        words | grep -Eq "(link $2 \(dimension $4\) died during boot|missing: link ($2|$3) \(dimension $4\))" ||
+            { cat err; fail "$1: the missing cable $2 is not named"; }
+    done
+}
+
 failures_are_named() {
     tool run --network ring:6 --cut 1-2@run "$programs/hops.elf" 60000
     [ "$status" -eq 3 ] || fail "status $status, not 3"
@@ -150,6 +162,7 @@ check "a ring of 128 nodes boots and loads" ring_of_128
 check "every strategy downloads in the predicted time" every_strategy
 check "collectives are refused on every node, in words" collectives_are_refused
 check "crossed cables are named by their ends" crossed_cables_are_named
+check "missing cables are named by their ends, on any network" missing_cables_are_named
 check "dead links and nodes are named" failures_are_named
 check "a machine that is up tells its network" machine_that_is_up
 check "programs that wait for each other are named" waiting_programs_are_named
