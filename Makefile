@@ -75,7 +75,7 @@ TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_te
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
 MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_test.c tests/mesh/circuit_test.c tests/mesh/console_test.c \
-	tests/mesh/contention_test.c tests/mesh/credit_test.c tests/mesh/ending_test.c tests/mesh/enter_test.c \
+	tests/mesh/contention_test.c tests/mesh/copy_test.c tests/mesh/credit_test.c tests/mesh/ending_test.c tests/mesh/enter_test.c \
 	tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/fault_test.c tests/mesh/incarnation_test.c tests/mesh/message_test.c tests/mesh/network_test.c \
 	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/owed_test.c tests/mesh/poll_test.c tests/mesh/route_test.c tests/mesh/silence_test.c \
 	tests/mesh/state_test.c tests/mesh/step_test.c tests/mesh/stream_test.c tests/mesh/turn_test.c tests/mesh/rendezvous_test.c \

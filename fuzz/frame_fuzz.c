@@ -49,11 +49,9 @@ struct state {
     struct reference reference;
     struct segment segments[RING_MAX];
     struct piece pieces[RING_MAX];
-    uint32_t due;
-    uint64_t due_us;
+    struct agenda agenda;
     bool lazy;
     bool diverged; /* a full window made the channel refuse what the reference takes */
-    uint64_t now_us;
     uint32_t packets_seen, data_seen; /* items of the reference */
     uint32_t data_offset;             /* bytes seen of the present data item */
     struct arrival held[HELD_MAX];
@@ -124,7 +122,7 @@ static void take_pieces(struct state *s)
         struct piece taken = *piece;
         see_data(s, &taken);
         channel_drop_piece(&s->channel);
-        channel_release(&s->channel, taken.buffer, CREDIT_DATA, taken.bytes);
+        channel_release(&s->channel, &s->agenda, taken.buffer, CREDIT_DATA, taken.bytes);
     }
 }
 
@@ -133,7 +131,8 @@ static void give_back_packets(struct state *s)
     for (unsigned i = 0; i < s->held_count; i++) {
         const struct arrival *arrival = &s->held[i];
         bool routed = packet_kind(arrival->packet) >= PACKET_ROUTED;
-        channel_release(&s->channel, arrival->buffer, routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
+        channel_release(&s->channel, &s->agenda, arrival->buffer,
+                        routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
     }
     s->held_count = 0;
 }
@@ -143,7 +142,7 @@ static bool receive(struct state *s, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         struct arrival arrival;
-        enum arrival_kind kind = channel_receive(&s->channel, s->now_us, &arrival);
+        enum arrival_kind kind = channel_receive(&s->channel, &s->agenda, &arrival);
         follow(s);
         if (kind == ARRIVAL_PACKET) {
             see_packet(s, &arrival);
@@ -163,7 +162,7 @@ static void flush(struct state *s)
 {
     struct segment segment;
 
-    channel_flush(&s->channel, s->now_us);
+    channel_flush(&s->channel, &s->agenda);
     while (channel_take_done(&s->channel, &segment)) {
         CHECK(segment.owner == OWNER_SLOT && segment.number == s->out_done);
         s->out_done++;
@@ -240,7 +239,7 @@ static void queue(struct state *s, struct input *input)
                                                       .bytes = FRAME_HEADER_BYTES + payload,
                                                       .owner = OWNER_SLOT,
                                                       .number = s->out_next};
-    channel_queue(&s->channel, s->now_us, data ? FRAME_DATA : FRAME_PACKET, 0, payload, 1);
+    channel_queue(&s->channel, &s->agenda, data ? FRAME_DATA : FRAME_PACKET, 0, payload, 1);
     s->channel.control_sent = (uint16_t)(s->channel.control_sent + !data);
     s->out_next++;
     s->reference.sent = true;
@@ -265,7 +264,7 @@ static void operate(struct state *s, struct input *input)
         break;
     case DO_RECEIVE: receive(s, input_u8(input) + 1u); break;
     case DO_TIME:
-        s->now_us += (uint64_t)input_u16(input) * 1000;
+        s->agenda.now_us += (uint64_t)input_u16(input) * 1000;
         flush(s);
         break;
     case DO_QUEUE: queue(s, input); break;
@@ -335,14 +334,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .incarnation = incarnation,
                                     .checked = checked,
                                     .dead_after_ms = DEAD_AFTER_MS,
-                                    .due = &s->due,
-                                    .due_bit = 1,
-                                    .due_us = &s->due_us};
-    channel_init(&s->channel, &config);
+                                    .due_bit = 1};
+    channel_init(&s->channel, &s->agenda, &config);
     s->neighbour = (struct neighbour){.pipe = &s->pipe, .channel = &s->channel, .incarnation = 1};
     s->lazy = setup & FLAG_LAZY;
     s->diverged = false;
-    s->now_us = 1000000;
+    s->agenda.now_us = 1000000;
     s->packets_seen = s->data_seen = s->data_offset = 0;
     s->held_count = 0;
     s->out_next = s->out_done = 0;

@@ -196,7 +196,7 @@ static void send_offer(struct node *node)
     uint8_t body[OFFER_BYTES];
 
     /* Offers that a mute link keeps must leave slots, or the host would not hear of its death. */
-    load->again_us = node->router.now_us + ASK_AGAIN_US;
+    load->again_us = node->router.agenda.now_us + ASK_AGAIN_US;
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
     offer_pack(body, &offer);
@@ -239,7 +239,7 @@ void load_answer(struct node *node, const struct answer *answer)
         load->child = CHILD_READY;
     } else if (answer->kind == PACKET_RETRY) {
         load->child = CHILD_ASK;
-        load->again_us = node->router.now_us + ANSWER_RETRY_US;
+        load->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
     } else if (answer->kind == PACKET_CANCEL) {
         load->left = kept(node); /* the host hears from the child itself why it took nothing */
         load->child = CHILD_ASK;
@@ -276,7 +276,7 @@ void load_notice(struct node *node, const struct notice *notice)
             break;
         }
         load->child = CHILD_ASK;
-        load->again_us = node->router.now_us + ANSWER_RETRY_US;
+        load->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
         break;
     default: load->sends_pending--; break;
     }
@@ -347,7 +347,7 @@ uint64_t load_deadline(const struct node *node)
 
     if (node->load_due && load->state == LOAD_SENDING && load->left > 1 &&
         (load->child == CHILD_ASK || load->child == CHILD_ASKED) &&
-        load->again_us > node->router.now_us)
+        load->again_us > node->router.agenda.now_us)
         return load->again_us;
     return UINT64_MAX;
 }

@@ -189,7 +189,7 @@ void match_self(struct node *node, struct request *request)
     }
     if (!store(node, &message, UNEXPECTED_MAX + 1)) {
         request->state = STATE_QUEUED;
-        request->again_us = node->router.now_us + ANSWER_RETRY_US;
+        request->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
     }
 }
 

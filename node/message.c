@@ -144,7 +144,7 @@ void message_answer(struct node *node, const struct answer *answer)
     case PACKET_QUEUED: request->state = STATE_STORED; break;
     case PACKET_RETRY:
         request->state = STATE_QUEUED;
-        request->again_us = node->router.now_us + ANSWER_RETRY_US;
+        request->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
         break;
     case PACKET_CTS:
         request->state = STATE_READY;
@@ -179,7 +179,7 @@ static void refused(struct node *node, struct request *request, int status)
         uint32_t wait_us =
             status == E_BUSY ? (uint32_t)SOON_US << request->early : spread_us(node, request);
         request->state = request->match ? STATE_READY : STATE_QUEUED;
-        request->again_us = node->router.now_us + wait_us;
+        request->again_us = node->router.agenda.now_us + wait_us;
         if (status == E_BUSY && request->early < SOON_DOUBLINGS)
             request->early++;
     } else {
@@ -231,7 +231,7 @@ static void announce(struct node *node, struct request *request, const struct re
     if (router_send(&node->router, PACKET_RTS, (uint32_t)request->peer, body, sizeof body) != E_OK)
         return;
     request->state = STATE_ASKED;
-    request->again_us = node->router.now_us + ASK_AGAIN_US;
+    request->again_us = node->router.agenda.now_us + ASK_AGAIN_US;
 }
 
 static void open_circuit(struct node *node, struct request *request, uint8_t flags)
@@ -318,7 +318,7 @@ uint64_t message_deadline(const struct node *node)
         return deadline;
     for (unsigned i = 0; i < node->request_count; i++) {
         const struct request *request = &node->requests[node->request_order[i]];
-        if (send_moves(request) && request->again_us > node->router.now_us &&
+        if (send_moves(request) && request->again_us > node->router.agenda.now_us &&
             request->again_us < deadline)
             deadline = request->again_us;
     }

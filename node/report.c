@@ -214,7 +214,8 @@ static int send_state(struct node *node)
         state.lr = node->program_lr;
     } else if (state.wait == WAIT_SLEEP) {
         uint64_t wake_us = node_wake_us(node);
-        state.left_us = wake_us > node->router.now_us ? wake_us - node->router.now_us : 0;
+        state.left_us =
+            wake_us > node->router.agenda.now_us ? wake_us - node->router.agenda.now_us : 0;
     }
     say_counters(node, state.counters);
     state_pack(body, &state);

@@ -14,7 +14,8 @@ static struct segment *segment_at(const struct channel *channel, uint16_t index)
     return &channel->segments[index & (channel->places - 1)];
 }
 
-void channel_init(struct channel *channel, const struct channel_config *config)
+void channel_init(struct channel *channel, struct agenda *agenda,
+                  const struct channel_config *config)
 {
     CHECK((config->ring & (config->ring - 1)) == 0 && config->ring > FRAME_SEGMENTS_MAX &&
           config->ring <= RING_MAX);
@@ -27,24 +28,22 @@ void channel_init(struct channel *channel, const struct channel_config *config)
                                 .data_window = DATA_WINDOW / RING_MAX * config->ring,
                                 .checked = config->checked,
                                 .dead_after_ms = config->dead_after_ms,
-                                .due = config->due,
                                 .due_bit = config->due_bit,
-                                .due_us = config->due_us,
                                 .short_us = UINT64_MAX,
                                 .ack_us = UINT64_MAX};
     channel->told_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
-    channel_wake(channel);
+    channel_wake(channel, agenda);
 }
 
-void channel_kill(struct channel *channel, uint8_t reason)
+void channel_kill(struct channel *channel, struct agenda *agenda, uint8_t reason)
 {
     if (channel->state == LINK_DEAD)
         return;
     channel->state = LINK_DEAD;
     channel->dead_reason = reason;
     channel->wake_us = UINT64_MAX;
-    channel_wake(channel);
+    channel_wake(channel, agenda);
 }
 
 bool channel_room(const struct channel *channel, unsigned segments)
@@ -67,15 +66,14 @@ uint32_t channel_control_credit(const struct channel *channel)
     return left > 0 ? (uint32_t)left : 0;
 }
 
-void channel_short(struct channel *channel, uint64_t now_us)
+void channel_short(struct channel *channel, struct agenda *agenda)
 {
     if (!channel->checked || channel->short_us != UINT64_MAX || channel->state != LINK_UP)
         return;
-    channel->short_us = now_us + RETRY_US;
+    channel->short_us = agenda->now_us + RETRY_US;
     if (channel->short_us < channel->wake_us)
         channel->wake_us = channel->short_us;
-    if (channel->short_us < *channel->due_us)
-        *channel->due_us = channel->short_us;
+    agenda_by(agenda, channel->short_us);
 }
 
 void channel_grow(struct channel *channel, unsigned placed)
@@ -114,19 +112,19 @@ static inline void write_header(struct channel *channel, uint8_t *bytes, struct 
     channel->owes &= (uint8_t)~OWES_ACK;
 }
 
-void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags,
+void channel_queue(struct channel *channel, struct agenda *agenda, uint8_t type, uint8_t flags,
                    uint32_t payload, unsigned count)
 {
     CHECK(count > 0 && channel_room(channel, count));
     if (channel->first == channel->end)
-        channel_progress(channel, now_us);
+        channel_progress(channel, agenda);
     struct frame frame = {
         .type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
     write_header(channel, (uint8_t *)(uintptr_t)segment_at(channel, channel->end)->data, &frame);
     segment_at(channel, (uint16_t)(channel->end + count - 1))->last = true;
     channel->end = (uint16_t)(channel->end + count);
     channel->seq_next++;
-    channel_wake(channel);
+    channel_wake(channel, agenda);
     channel->frames_sent++;
     if (type == FRAME_DATA)
         channel->data_sent += payload;
@@ -181,12 +179,12 @@ static bool send_raw(struct channel *channel, uint8_t type, uint8_t flags,
 }
 
 /* Begins to send everything not acknowledged again, when no frame is half handed. */
-static void resend(struct channel *channel, uint64_t now_us)
+static void resend(struct channel *channel, struct agenda *agenda)
 {
     if (!between_frames(channel))
         return;
     channel->owes &= (uint8_t)~OWES_AGAIN;
-    channel->retry_us = now_us + RETRY_US;
+    channel->retry_us = agenda->now_us + RETRY_US;
     if (channel->first == channel->next)
         return;
     channel->next = channel->first;
@@ -207,26 +205,26 @@ static bool may_expire(const struct channel *channel)
 }
 
 /* Watches the carrier and the acknowledgements; false when the link is dead. */
-static bool watch(struct channel *channel, uint64_t now_us)
+static bool watch(struct channel *channel, struct agenda *agenda)
 {
     if (channel->state == LINK_DEAD)
         return false;
     if (channel->link->carrier == CARRIER_LOST) {
-        channel_kill(channel, DEAD_CARRIER);
+        channel_kill(channel, agenda, DEAD_CARRIER);
         return false;
     }
     if (channel->checked && channel->asked_us &&
-        now_us - channel->asked_us >= dead_after_us(channel)) {
-        channel_kill(channel, DEAD_TIMEOUT);
+        agenda->now_us - channel->asked_us >= dead_after_us(channel)) {
+        channel_kill(channel, agenda, DEAD_TIMEOUT);
         return false;
     }
     if (channel->first == channel->end)
         return true;
-    if (may_expire(channel) && now_us - channel->progress_us >= dead_after_us(channel)) {
-        channel_kill(channel, DEAD_TIMEOUT);
+    if (may_expire(channel) && agenda->now_us - channel->progress_us >= dead_after_us(channel)) {
+        channel_kill(channel, agenda, DEAD_TIMEOUT);
         return false;
     }
-    if (channel->checked && now_us >= channel->retry_us)
+    if (channel->checked && agenda->now_us >= channel->retry_us)
         channel->owes |= OWES_AGAIN;
     return true;
 }
@@ -251,50 +249,50 @@ static bool wants_hello(const struct channel *channel)
     return !knows_all(channel) && (channel->told_id != ID_UNKNOWN || channel->state != LINK_SILENT);
 }
 
-bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id)
+bool channel_greets(const struct channel *channel, const struct agenda *agenda, uint32_t id)
 {
     uint8_t heard = channel_heard(channel);
     bool news = id != channel->told_id || heard != channel->told_heard;
-    bool wanting = wants_hello(channel) && now_us - channel->hello_us >= HELLO_RETRY_US;
+    bool wanting = wants_hello(channel) && agenda->now_us - channel->hello_us >= HELLO_RETRY_US;
 
     return channel->state != LINK_DEAD && (channel->owes & OWES_HELLO || news || wanting) &&
            channel->link->carrier == CARRIER_UP;
 }
 
-void channel_greet(struct channel *channel, uint64_t now_us, const struct hello *hello)
+void channel_greet(struct channel *channel, struct agenda *agenda, const struct hello *hello)
 {
     if (!send_raw(channel, FRAME_HELLO, FLAG_CHECKED, hello))
         return;
     channel->owes &= (uint8_t)~OWES_HELLO;
-    channel->hello_us = now_us;
+    channel->hello_us = agenda->now_us;
     channel->told_id = hello->id;
     channel->told_heard = hello->heard;
 }
 
-static void tell_sender(struct channel *channel, uint64_t now_us)
+static void tell_sender(struct channel *channel, struct agenda *agenda)
 {
     if (channel->owes & OWES_NAK) {
         if (send_raw(channel, FRAME_NAK, 0, NULL)) {
             channel->owes &= (uint8_t)~OWES_NAK;
             channel->counters.naks++;
         }
-    } else if (channel->owes & OWES_ACK || now_us >= channel->ack_us) {
+    } else if (channel->owes & OWES_ACK || agenda->now_us >= channel->ack_us) {
         channel->counters.acks += send_raw(channel, FRAME_ACK, 0, NULL);
     }
 }
 
 /* Asks for credit that is late: the acknowledgement that brought it may be lost. */
-static void ask_credit(struct channel *channel, uint64_t now_us)
+static void ask_credit(struct channel *channel, struct agenda *agenda)
 {
-    channel->short_us = now_us + RETRY_US;
+    channel->short_us = agenda->now_us + RETRY_US;
     if (channel->asked_us == 0)
-        channel->asked_us = now_us;
+        channel->asked_us = agenda->now_us;
     channel->counters.acks += send_raw(channel, FRAME_ACK, FLAG_ASK, NULL);
 }
 
 /* When something must be looked at though nothing arrives. What is due already has just been tried:
  * the link took nothing. */
-static uint64_t deadline(const struct channel *channel, uint64_t now_us)
+static uint64_t deadline(const struct channel *channel, const struct agenda *agenda)
 {
     uint64_t wake_us = UINT64_MAX;
 
@@ -312,15 +310,15 @@ static uint64_t deadline(const struct channel *channel, uint64_t now_us)
     }
     if (wants_hello(channel) && channel->hello_us + HELLO_RETRY_US < wake_us)
         wake_us = channel->hello_us + HELLO_RETRY_US;
-    return wake_us > now_us ? wake_us : now_us + ACK_DELAY_US;
+    return wake_us > agenda->now_us ? wake_us : agenda->now_us + ACK_DELAY_US;
 }
 
-void channel_flush(struct channel *channel, uint64_t now_us)
+void channel_flush(struct channel *channel, struct agenda *agenda)
 {
-    if (!watch(channel, now_us))
+    if (!watch(channel, agenda))
         return;
     if (channel->owes & OWES_AGAIN)
-        resend(channel, now_us);
+        resend(channel, agenda);
     while (channel->next != channel->end) {
         struct segment *segment = segment_at(channel, channel->next);
         if (hand_over(channel, segment->data, segment->bytes) != E_OK)
@@ -328,14 +326,15 @@ void channel_flush(struct channel *channel, uint64_t now_us)
         segment->handed = channel->handed;
         channel->next++;
     }
-    tell_sender(channel, now_us);
-    if (channel->checked && now_us >= channel->short_us)
-        ask_credit(channel, now_us);
+    tell_sender(channel, agenda);
+    if (channel->checked && agenda->now_us >= channel->short_us)
+        ask_credit(channel, agenda);
     if (channel->kick_due) {
         channel->kick_due = false;
         channel->link->ops->kick(channel->link);
     }
-    channel->wake_us = deadline(channel, now_us);
+    channel->wake_us = deadline(channel, agenda);
+    agenda_by(agenda, channel->wake_us);
 }
 
 bool channel_take_done(struct channel *channel, struct segment *segment)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "drivers/link.h"
+#include "router/agenda.h"
 #include "router/channel_state.h"
 #include "wire/frame.h"
 
@@ -39,25 +40,25 @@ struct channel_config {
     uint16_t incarnation; /* wire/frame.h: another one each time that this end starts; 0: none */
     bool checked;
     uint32_t dead_after_ms;
-    uint32_t *due, due_bit;
-    uint64_t *due_us;
+    uint32_t due_bit; /* in struct agenda */
 };
 
 /* A channel whose link has said nothing yet. */
-void channel_init(struct channel *channel, const struct channel_config *config);
+void channel_init(struct channel *channel, struct agenda *agenda,
+                  const struct channel_config *config);
 
 /* Asks the owner to call channel_flush. */
-static inline void channel_wake(struct channel *channel)
+static inline void channel_wake(struct channel *channel, struct agenda *agenda)
 {
-    *channel->due |= channel->due_bit;
+    agenda->flush_due |= channel->due_bit;
 }
 
 /* An acknowledgement has moved, or the first unacknowledged frame goes. */
-static inline void channel_progress(struct channel *channel, uint64_t now_us)
+static inline void channel_progress(struct channel *channel, const struct agenda *agenda)
 {
-    channel->progress_us = now_us;
+    channel->progress_us = agenda->now_us;
     if (channel->checked)
-        channel->retry_us = now_us + RETRY_US;
+        channel->retry_us = agenda->now_us + RETRY_US;
 }
 
 /* Silence begins anew. */
@@ -68,17 +69,17 @@ static inline void channel_forgive(struct channel *channel, uint64_t now_us)
 }
 
 /* Has an acknowledgement sent with the next channel_flush. */
-static inline void channel_acknowledge(struct channel *channel)
+static inline void channel_acknowledge(struct channel *channel, struct agenda *agenda)
 {
     channel->owes |= OWES_ACK;
-    channel_wake(channel);
+    channel_wake(channel, agenda);
 }
 
 /* Has channel_greets say yes, whatever the other end has been told. */
-static inline void channel_greet_soon(struct channel *channel)
+static inline void channel_greet_soon(struct channel *channel, struct agenda *agenda)
 {
     channel->owes |= OWES_HELLO;
-    channel_wake(channel);
+    channel_wake(channel, agenda);
 }
 
 /* How much of the other end is known: nothing, part, or all (it hears us and has a number). */
@@ -92,12 +93,12 @@ static inline bool channel_acquainted(const struct channel *channel, uint32_t id
 }
 
 /* Whether channel_greet has something to say for a node with this number. */
-bool channel_greets(const struct channel *channel, uint64_t now_us, uint32_t id);
+bool channel_greets(const struct channel *channel, const struct agenda *agenda, uint32_t id);
 /* Sends a HELLO; when no raw frame is free it stays due. */
-void channel_greet(struct channel *channel, uint64_t now_us, const struct hello *hello);
+void channel_greet(struct channel *channel, struct agenda *agenda, const struct hello *hello);
 
 /* Hands queued segments, and the acknowledgements that are due, to the link. */
-void channel_flush(struct channel *channel, uint64_t now_us);
+void channel_flush(struct channel *channel, struct agenda *agenda);
 
 /* Whether channel_flush has nothing to do until something happens. */
 static inline bool channel_settled(const struct channel *channel, uint32_t id)
@@ -120,4 +121,4 @@ static inline bool channel_delivered(const struct channel *channel)
 }
 
 /* Declares the link dead. */
-void channel_kill(struct channel *channel, uint8_t reason);
+void channel_kill(struct channel *channel, struct agenda *agenda, uint8_t reason);

@@ -41,19 +41,20 @@ static bool control_owed(const struct channel *channel)
            (channel->in_ring && known > CONTROL_WINDOW - 2);
 }
 
-void channel_release(struct channel *channel, uint16_t buffer, enum credit credit, uint32_t bytes)
+void channel_release(struct channel *channel, struct agenda *agenda, uint16_t buffer,
+                     enum credit credit, uint32_t bytes)
 {
     channel_drop(channel, buffer);
     if (credit == CREDIT_CONTROL) {
         channel->control_consumed++;
         if (control_owed(channel))
-            channel_acknowledge(channel);
+            channel_acknowledge(channel, agenda);
     } else if (credit == CREDIT_DATA) {
         channel->data_consumed += bytes;
         bool closed = channel->data_consumed == channel->data_received &&
                       channel->payload_left == 0 && channel->payload_flags & FLAG_LAST;
         if (channel->data_consumed - channel->data_told >= channel->data_window / 4 || closed)
-            channel_acknowledge(channel);
+            channel_acknowledge(channel, agenda);
     }
 }
 
@@ -206,29 +207,28 @@ static inline bool gather(struct channel *channel, uint32_t bytes)
     return channel->chunk.bytes >= bytes || gather_more(channel, bytes);
 }
 
-static void owe_nak(struct channel *channel)
+static void owe_nak(struct channel *channel, struct agenda *agenda)
 {
     if (!channel->nak_sent)
         channel->owes |= OWES_NAK;
     channel->nak_sent = true;
-    channel_wake(channel);
+    channel_wake(channel, agenda);
 }
 
-static void owe_ack(struct channel *channel, uint64_t now_us)
+static void owe_ack(struct channel *channel, struct agenda *agenda)
 {
     if (channel->ack_us == UINT64_MAX) {
-        channel->ack_us = now_us + ACK_DELAY_US;
+        channel->ack_us = agenda->now_us + ACK_DELAY_US;
         if (channel->ack_us < channel->wake_us)
             channel->wake_us = channel->ack_us;
-        if (channel->ack_us < *channel->due_us)
-            *channel->due_us = channel->ack_us;
+        agenda_by(agenda, channel->ack_us);
     }
     if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
         channel->data_received - channel->data_acknowledged >= channel->data_window / 4)
-        channel_acknowledge(channel);
+        channel_acknowledge(channel, agenda);
 }
 
-static void accept_frame(struct channel *channel, uint64_t now_us)
+static void accept_frame(struct channel *channel, struct agenda *agenda)
 {
     channel->seq_expected++;
     if (channel->nak_sent) {
@@ -236,18 +236,19 @@ static void accept_frame(struct channel *channel, uint64_t now_us)
         channel->owes &= (uint8_t)~OWES_NAK;
     }
     channel->frames_received++;
-    owe_ack(channel, now_us);
+    owe_ack(channel, agenda);
 }
 
 /* What every good header carries: acknowledgement and credits. Impossible ones are ignored and
  * counted. */
-static inline void take_credits(struct channel *channel, const struct frame *frame, uint64_t now_us)
+static inline void take_credits(struct channel *channel, const struct frame *frame,
+                                struct agenda *agenda)
 {
     uint16_t moved = (uint16_t)(frame->ack - channel->seq_acknowledged);
     uint16_t outstanding = (uint16_t)(channel->seq_next - channel->seq_acknowledged);
 
     if (moved > 0 && moved <= outstanding) {
-        channel_progress(channel, now_us);
+        channel_progress(channel, agenda);
         channel->seq_acknowledged = frame->ack;
     }
     uint32_t data_limit = frame->data_credit + channel->peer_data_window;
@@ -277,7 +278,7 @@ static inline bool is_for_us(const struct channel *channel, const struct frame *
            (frame->incarnation == 0 && frame->type == FRAME_HELLO);
 }
 
-static void take_hello(struct channel *channel, uint64_t now_us, const struct frame *frame,
+static void take_hello(struct channel *channel, struct agenda *agenda, const struct frame *frame,
                        const uint8_t *payload)
 {
     bool knows_us = channel->incarnation == 0 || frame->incarnation == channel->incarnation;
@@ -285,55 +286,55 @@ static void take_hello(struct channel *channel, uint64_t now_us, const struct fr
     struct hello hello;
 
     if (!hello_unpack(payload, frame->length, &hello) || hello.version != PROTOCOL_VERSION) {
-        channel_kill(channel, DEAD_VERSION);
+        channel_kill(channel, agenda, DEAD_VERSION);
         return;
     }
     if (hello.data_window > WINDOW_MAX || hello.control_window > CONTROL_WINDOW * 64) {
-        channel_kill(channel, DEAD_PROTOCOL);
+        channel_kill(channel, agenda, DEAD_PROTOCOL);
         return;
     }
     if (anew && channel->state == LINK_UP) {
         if (channel->frames_sent || channel->frames_received) {
-            channel_kill(channel, DEAD_RESTARTED);
+            channel_kill(channel, agenda, DEAD_RESTARTED);
             return;
         }
         channel->state = LINK_HEARD; /* they had only greeted each other */
     }
     channel->peer_incarnation = frame->seq;
     if (anew)
-        channel_greet_soon(channel);
+        channel_greet_soon(channel, agenda);
     if (channel->state == LINK_SILENT || (anew && channel->state == LINK_HEARD)) {
         channel->state = LINK_HEARD;
         /* The windows are settled by its first HELLO: credits count on them. */
         channel->data_limit = channel->peer_data_window = hello.data_window;
         channel->control_limit = channel->peer_control_window = hello.control_window;
     }
-    if (hello.heard != HEARD_ALL && now_us - channel->hello_us >= HELLO_RETRY_US / 2)
-        channel_greet_soon(channel); /* it asks again: what we said was lost */
+    if (hello.heard != HEARD_ALL && agenda->now_us - channel->hello_us >= HELLO_RETRY_US / 2)
+        channel_greet_soon(channel, agenda); /* it asks again: what we said was lost */
     channel->peer = hello;
     channel->peer_known = hello.id != ID_UNKNOWN;
     channel->hello_new = true;
     if (hello.heard != HEARD_NOTHING && knows_us && channel->state == LINK_HEARD)
         channel->state = LINK_UP;
     if (channel_heard(channel) != channel->told_heard)
-        channel_greet_soon(channel);
+        channel_greet_soon(channel, agenda);
 }
 
-static void take_unnumbered(struct channel *channel, uint64_t now_us, const struct frame *frame,
-                            const uint8_t *payload)
+static void take_unnumbered(struct channel *channel, struct agenda *agenda,
+                            const struct frame *frame, const uint8_t *payload)
 {
     if (frame->type == FRAME_HELLO) {
-        take_hello(channel, now_us, frame, payload);
+        take_hello(channel, agenda, frame, payload);
     } else if (frame->type == FRAME_NAK) {
         channel->owes |= OWES_AGAIN;
-        channel_wake(channel);
+        channel_wake(channel, agenda);
     } else if (frame->flags & FLAG_ASK) {
-        channel_acknowledge(channel);
+        channel_acknowledge(channel, agenda);
     }
 }
 
 /* Says whether a numbered frame is the next one; if not, what is owed to the sender. */
-static bool in_order(struct channel *channel, const struct frame *frame)
+static bool in_order(struct channel *channel, struct agenda *agenda, const struct frame *frame)
 {
     if (channel->state == LINK_SILENT)
         return false; /* its HELLO was lost; it sends this again */
@@ -342,10 +343,10 @@ static bool in_order(struct channel *channel, const struct frame *frame)
     if (frame->seq == channel->seq_expected)
         return true;
     if ((int16_t)(frame->seq - channel->seq_expected) < 0) {
-        channel_acknowledge(channel);
+        channel_acknowledge(channel, agenda);
     } else {
         channel->counters.gaps++;
-        owe_nak(channel);
+        owe_nak(channel, agenda);
     }
     return false;
 }
@@ -356,36 +357,36 @@ static bool payload_good(const struct frame *frame, const uint8_t *payload)
            frame_payload_check(payload + frame->length) == crc32_add(0, payload, frame->length);
 }
 
-static bool take_packet(struct channel *channel, const struct frame *frame, uint64_t now_us,
+static bool take_packet(struct channel *channel, const struct frame *frame, struct agenda *agenda,
                         struct arrival *arrival)
 {
     uint8_t *packet = channel->chunk.data + FRAME_HEADER_BYTES;
 
-    if (!in_order(channel, frame))
+    if (!in_order(channel, agenda, frame))
         return false;
     if (packet_kind(packet) >= PACKET_ROUTED) {
         if ((uint16_t)(channel->control_received - channel->control_consumed) >= CONTROL_WINDOW) {
-            channel_kill(channel, DEAD_PROTOCOL);
+            channel_kill(channel, agenda, DEAD_PROTOCOL);
             return false;
         }
         channel->control_received++;
     }
-    accept_frame(channel, now_us);
+    accept_frame(channel, agenda);
     *arrival = (struct arrival){packet, frame->length, channel->chunk.buffer};
     return true;
 }
 
-static void begin_data(struct channel *channel, const struct frame *frame)
+static void begin_data(struct channel *channel, struct agenda *agenda, const struct frame *frame)
 {
     channel->payload_flags = frame->flags;
     channel->payload_left = frame->length;
-    channel->payload_skip = !in_order(channel, frame);
+    channel->payload_skip = !in_order(channel, agenda, frame);
     channel->crc = 0;
     channel->crc_received = 0;
     channel->crc_left = frame->flags & FLAG_CHECKED ? FRAME_CHECK_BYTES : 0;
     if (!channel->payload_skip &&
         channel->data_received + frame->length - channel->data_consumed > channel->data_window)
-        channel_kill(channel, DEAD_PROTOCOL);
+        channel_kill(channel, agenda, DEAD_PROTOCOL);
 }
 
 /* The control frames' total length that must be contiguous; 0: the header is impossible. */
@@ -415,13 +416,13 @@ static bool data_possible(const struct channel *channel, const struct frame *fra
 
 /* Skips to the next place where a header may begin. What comes before the link is up may be left
  * from an earlier incarnation: it is no damage. */
-static void hunt(struct channel *channel)
+static void hunt(struct channel *channel, struct agenda *agenda)
 {
     uint32_t skip = 1;
 
     if (channel->incarnation == 0 || channel->state >= LINK_UP) {
         channel->counters.damaged += !channel->hunting;
-        owe_nak(channel);
+        owe_nak(channel, agenda);
     }
     channel->hunting = true;
     while (skip < channel->chunk.bytes && channel->chunk.data[skip] != (FRAME_SYNC & 0xff))
@@ -432,16 +433,16 @@ static void hunt(struct channel *channel)
 /* For an earlier incarnation: its payload may have been cut short when that ended, so what is
  * behind the header is hunted through. The sender may not know yet that this end has started anew.
  */
-static void pass_stray(struct channel *channel, uint64_t now_us)
+static void pass_stray(struct channel *channel, struct agenda *agenda)
 {
     channel->counters.strays++;
     channel->hunting = true;
-    if (now_us - channel->hello_us >= HELLO_RETRY_US / 2)
-        channel_greet_soon(channel);
+    if (agenda->now_us - channel->hello_us >= HELLO_RETRY_US / 2)
+        channel_greet_soon(channel, agenda);
     advance(channel, FRAME_HEADER_BYTES);
 }
 
-static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
+static enum arrival_kind take_frame(struct channel *channel, struct agenda *agenda,
                                     struct arrival *arrival)
 {
     struct frame frame;
@@ -449,35 +450,35 @@ static enum arrival_kind take_frame(struct channel *channel, uint64_t now_us,
     if (!gather(channel, FRAME_HEADER_BYTES))
         return ARRIVAL_NONE;
     if (!frame_unpack(channel->chunk.data, &frame)) {
-        hunt(channel);
+        hunt(channel, agenda);
         return ARRIVAL_PROGRESS;
     }
     if (!is_for_us(channel, &frame)) {
-        pass_stray(channel, now_us);
+        pass_stray(channel, agenda);
         return ARRIVAL_PROGRESS;
     }
     if (data_possible(channel, &frame)) {
         channel->hunting = false;
-        take_credits(channel, &frame, now_us);
-        begin_data(channel, &frame);
+        take_credits(channel, &frame, agenda);
+        begin_data(channel, agenda, &frame);
         advance(channel, FRAME_HEADER_BYTES);
         return ARRIVAL_PROGRESS;
     }
     uint32_t bytes = control_bytes(channel, &frame);
     if (bytes == 0) {
-        hunt(channel);
+        hunt(channel, agenda);
         return ARRIVAL_PROGRESS;
     }
     if (!gather(channel, bytes))
         return ARRIVAL_NONE;
     channel->hunting = false;
-    take_credits(channel, &frame, now_us);
+    take_credits(channel, &frame, agenda);
     if (!payload_good(&frame, channel->chunk.data + FRAME_HEADER_BYTES)) {
         channel->counters.damaged++;
-        owe_nak(channel);
+        owe_nak(channel, agenda);
     } else if (frame.type != FRAME_PACKET) {
-        take_unnumbered(channel, now_us, &frame, channel->chunk.data + FRAME_HEADER_BYTES);
-    } else if (take_packet(channel, &frame, now_us, arrival)) {
+        take_unnumbered(channel, agenda, &frame, channel->chunk.data + FRAME_HEADER_BYTES);
+    } else if (take_packet(channel, &frame, agenda, arrival)) {
         pass_hold(channel, bytes);
         return ARRIVAL_PACKET;
     }
@@ -536,35 +537,35 @@ static void roll_back(struct channel *channel)
 }
 
 /* No room for another piece: a checked frame is sent again later, any other cannot be. */
-static void lose_payload(struct channel *channel)
+static void lose_payload(struct channel *channel, struct agenda *agenda)
 {
     if (!(channel->payload_flags & FLAG_CHECKED))
-        channel_kill(channel, DEAD_PROTOCOL);
+        channel_kill(channel, agenda, DEAD_PROTOCOL);
     roll_back(channel);
     channel->payload_skip = true;
-    owe_nak(channel);
+    owe_nak(channel, agenda);
 }
 
-static void end_data(struct channel *channel, uint64_t now_us)
+static void end_data(struct channel *channel, struct agenda *agenda)
 {
     if (channel->payload_skip)
         return;
     if (channel->payload_flags & FLAG_CHECKED && channel->crc != channel->crc_received) {
         channel->counters.damaged++;
         roll_back(channel);
-        owe_nak(channel);
+        owe_nak(channel, agenda);
         return;
     }
     if (channel->payload_flags & FLAG_LAST) {
         struct piece *last = channel_piece_at(channel, (uint16_t)(channel->piece_end - 1));
         last->flags = channel->payload_flags & (FLAG_LAST | FLAG_ABORT);
-        channel_acknowledge(channel);
+        channel_acknowledge(channel, agenda);
     }
     channel->piece_commit = channel->piece_end;
-    accept_frame(channel, now_us);
+    accept_frame(channel, agenda);
 }
 
-static void take_payload(struct channel *channel, uint64_t now_us)
+static void take_payload(struct channel *channel, struct agenda *agenda)
 {
     if (channel->payload_left) {
         uint32_t bytes = channel->payload_left;
@@ -573,7 +574,7 @@ static void take_payload(struct channel *channel, uint64_t now_us)
         if (channel->payload_flags & FLAG_CHECKED && !channel->payload_skip)
             channel->crc = crc32_add(channel->crc, channel->chunk.data, bytes);
         if (!channel->payload_skip && !keep_piece(channel, bytes))
-            lose_payload(channel);
+            lose_payload(channel, agenda);
         if (!channel->payload_skip) {
             channel->data_received += bytes;
             if (!(channel->payload_flags & FLAG_CHECKED))
@@ -587,7 +588,7 @@ static void take_payload(struct channel *channel, uint64_t now_us)
         advance(channel, 1);
     }
     if (channel->payload_left == 0 && channel->crc_left == 0)
-        end_data(channel, now_us);
+        end_data(channel, agenda);
 }
 
 /* Chunks without which the frame under way cannot be complete bring nothing but its middle. Where
@@ -611,7 +612,8 @@ static void drain(struct channel *channel)
         channel_drop(channel, channel->chunk.buffer);
 }
 
-enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, struct arrival *arrival)
+enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda,
+                                  struct arrival *arrival)
 {
     if (channel->state == LINK_DEAD) {
         drain(channel);
@@ -623,8 +625,8 @@ enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us, stru
         channel->chunk_held = true;
     }
     if (channel->payload_left == 0 && channel->crc_left == 0)
-        return take_frame(channel, now_us, arrival);
-    take_payload(channel, now_us);
+        return take_frame(channel, agenda, arrival);
+    take_payload(channel, agenda);
     return ARRIVAL_PROGRESS;
 }
 

@@ -16,6 +16,7 @@
 
 #include "drivers/check.h"
 #include "drivers/link.h"
+#include "router/agenda.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
 
@@ -38,7 +39,7 @@ static inline void channel_be_patient(const struct channel *channel)
 
 /* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link
  * is empty. */
-enum arrival_kind channel_receive(struct channel *channel, uint64_t now_us,
+enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda,
                                   struct arrival *arrival);
 
 /* Adds a hold on a receive buffer. */
@@ -58,7 +59,8 @@ static inline void channel_drop(struct channel *channel, uint16_t buffer)
 }
 
 /* The same, and counts what it carried as consumed. */
-void channel_release(struct channel *channel, uint16_t buffer, enum credit credit, uint32_t bytes);
+void channel_release(struct channel *channel, struct agenda *agenda, uint16_t buffer,
+                     enum credit credit, uint32_t bytes);
 
 static inline struct piece *channel_piece_at(const struct channel *channel, uint16_t index)
 {

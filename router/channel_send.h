@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "router/agenda.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
 #include "wire/frame.h"
@@ -25,7 +26,7 @@ uint32_t channel_data_credit(const struct channel *channel);
 uint32_t channel_control_credit(const struct channel *channel);
 
 /* Something waits for credit: a lossy link asks for it when none comes. */
-void channel_short(struct channel *channel, uint64_t now_us);
+void channel_short(struct channel *channel, struct agenda *agenda);
 
 /* Doubles the places in use; so many segments of the next frame are in theirs. */
 void channel_grow(struct channel *channel, unsigned placed);
@@ -43,7 +44,7 @@ static inline struct segment *channel_place(struct channel *channel, unsigned in
  * Queues one frame, whose segments are in their places. The first begins with FRAME_HEADER_BYTES
  * that are written here; `payload` is the length of the rest.
  */
-void channel_queue(struct channel *channel, uint64_t now_us, uint8_t type, uint8_t flags,
+void channel_queue(struct channel *channel, struct agenda *agenda, uint8_t type, uint8_t flags,
                    uint32_t payload, unsigned count);
 
 /* Whether channel_take_done may have something. */

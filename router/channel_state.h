@@ -41,12 +41,8 @@ struct channel_counters {
  * port four lines of the cache, where pointers have 64 bits. */
 struct channel {
     struct link *link;
-    /* the owner's mask of channels whose channel_flush has something to do, and its earliest
-     * wake_us of all channels, or earlier */
-    uint32_t *due;
-    uint64_t *due_us;
     struct segment *segments;
-    uint32_t due_bit; /* of this channel */
+    uint32_t due_bit; /* of this channel, in struct agenda */
     uint32_t data_window;
     uint32_t told_id;
     uint16_t ring;                          /* places in each of the two rings, at most */

@@ -38,7 +38,7 @@ static void learn(struct router *router, const struct hello *hello, const struct
     for (unsigned p = 0; p < router->port_count; p++) {
         struct channel *channel = &router->ports[p].channel;
         channel->dead_after_ms = hello->dead_after_ms;
-        channel_greet_soon(channel);
+        channel_greet_soon(channel, &router->agenda);
     }
     *router_tell(router) = (struct notice){.kind = NOTICE_IDENTITY};
 }

@@ -91,7 +91,7 @@ struct segment *router_queue_packet(struct router *router, unsigned port, uint8_
         segment->bytes += FRAME_CHECK_BYTES;
         flags = FLAG_CHECKED;
     }
-    channel_queue(channel, router->now_us, FRAME_PACKET, flags, packet_bytes, 1);
+    channel_queue(channel, &router->agenda, FRAME_PACKET, flags, packet_bytes, 1);
     return segment;
 }
 
@@ -118,7 +118,7 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
     if (packet_body_bytes(packet) != arrival->bytes - PACKET_HEADER_BYTES || out == PORT_NONE ||
         out == port || packet_hops(packet) >= router->hops_max) {
         router->packets_dropped++;
-        channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
+        channel_release(&in->channel, &router->agenda, arrival->buffer, CREDIT_CONTROL, 0);
     } else if (out == PORT_LOCAL) {
         *router_tell(router) = (struct notice){.kind = NOTICE_PACKET,
                                                .port = port,
@@ -142,7 +142,7 @@ static bool can_send(struct router *router, unsigned in, unsigned port)
     bool enters = channel->in_ring && !network_stays_in_ring(&router->network, in, port);
 
     if (channel_control_credit(channel) < (enters ? 2u : 1u)) {
-        channel_short(channel, router->now_us);
+        channel_short(channel, &router->agenda);
         return false;
     }
     return channel_room(channel, 1);
@@ -158,7 +158,7 @@ static void pump_routed(struct router *router, unsigned port)
 
         if (!alive(router, out)) {
             router->packets_dropped++;
-            channel_release(&in->channel, arrival->buffer, CREDIT_CONTROL, 0);
+            channel_release(&in->channel, &router->agenda, arrival->buffer, CREDIT_CONTROL, 0);
         } else if (can_send(router, port, out)) {
             forward(router, port, out, arrival);
         } else {

@@ -44,7 +44,8 @@ uint32_t router_memory_bytes(unsigned link_count, unsigned ring)
            link_count *
                (align(places * sizeof(struct segment)) + align(places * sizeof(struct piece))) +
            SLOTS_MAX * align(packet + SLOT_BODY_MAX) +
-           LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX);
+           LARGE_SLOTS_MAX * align(packet + PACKET_BODY_MAX) +
+           SOURCES_MAX * align(SOURCE_OPEN_BYTES);
 }
 
 static void *take_memory(uint8_t **memory, uint32_t bytes)
@@ -82,7 +83,7 @@ void router_init(struct router *router, const struct router_config *config)
                               .ring = config->ring ? config->ring : RING_MAX,
                               .attention = config->attention,
                               .slots_free = (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1,
-                              .wake_us = UINT64_MAX};
+                              .agenda.wake_us = UINT64_MAX};
     router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));
     memset(router->ports, 0, config->link_count * sizeof(struct port));
     for (unsigned p = 0; p < config->link_count; p++) {
@@ -91,13 +92,11 @@ void router_init(struct router *router, const struct router_config *config)
                                          .incarnation = config->incarnation,
                                          .checked = config->payload_checked,
                                          .dead_after_ms = router->dead_after_ms,
-                                         .due = &router->flush_due,
-                                         .due_bit = 1u << p,
-                                         .due_us = &router->wake_us};
+                                         .due_bit = 1u << p};
         channel.segments = take_memory(&memory, router->ring * (uint32_t)sizeof(struct segment));
         channel.pieces = take_memory(&memory, router->ring * (uint32_t)sizeof(struct piece));
         CHECK(channel.segments == router_segments(router, p));
-        channel_init(&router->ports[p].channel, &channel);
+        channel_init(&router->ports[p].channel, &router->agenda, &channel);
         router->ports[p].setup_holder = PORT_NONE;
     }
     for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
@@ -105,6 +104,8 @@ void router_init(struct router *router, const struct router_config *config)
         slot->body_max = i < SLOTS_MAX ? SLOT_BODY_MAX : PACKET_BODY_MAX;
         slot->bytes = take_memory(&memory, packet + slot->body_max);
     }
+    for (unsigned i = 0; i < SOURCES_MAX; i++)
+        router->sources[i].open = take_memory(&memory, SOURCE_OPEN_BYTES);
     if (config->network)
         router_set_network(router, config->network);
 }
@@ -143,7 +144,8 @@ static void drop_notice(struct router *router)
     const struct notice *notice = &router->notices[router->notice_first];
 
     if (notice->kind == NOTICE_PACKET)
-        channel_release(&router->ports[notice->port].channel, notice->buffer, CREDIT_CONTROL, 0);
+        channel_release(&router->ports[notice->port].channel, &router->agenda, notice->buffer,
+                        CREDIT_CONTROL, 0);
     router->notice_first = (uint8_t)((router->notice_first + 1) % NOTICES_MAX);
     router->notice_count--;
     router->notice_taken = false;
@@ -165,13 +167,13 @@ static void take_arrival(struct router *router, unsigned port, const struct arri
 
     if (channel->state != LINK_UP)
         channel_release(
-            channel, arrival->buffer,
+            channel, &router->agenda, arrival->buffer,
             packet_kind(arrival->packet) >= PACKET_ROUTED ? CREDIT_CONTROL : CREDIT_NONE, 0);
     else if (packet_kind(arrival->packet) >= PACKET_ROUTED)
         packet_take(router, port, arrival);
     else if (!circuit_take(router, port, arrival)) {
         channel_drop(channel, arrival->buffer);
-        channel_kill(channel, DEAD_PROTOCOL);
+        channel_kill(channel, &router->agenda, DEAD_PROTOCOL);
     }
 }
 
@@ -185,7 +187,7 @@ static bool take_link(struct router *router, unsigned port)
     for (unsigned i = 0; i < ARRIVALS_PER_STEP && more; i++) {
         if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
             break;
-        enum arrival_kind kind = channel_receive(&in->channel, router->now_us, &arrival);
+        enum arrival_kind kind = channel_receive(&in->channel, &router->agenda, &arrival);
         if (kind == ARRIVAL_PACKET)
             take_arrival(router, port, &arrival);
         if (in->channel.hello_new)
@@ -206,7 +208,7 @@ static void tell_link(struct router *router, unsigned port)
     uint8_t state = p->channel.state;
 
     if (router->notice_count + NOTICES_SPARE > NOTICES_MAX) {
-        channel_wake(&p->channel);
+        channel_wake(&p->channel, &router->agenda);
         return;
     }
     if (state == LINK_UP && !(p->told & TOLD_UP)) {
@@ -253,8 +255,8 @@ static void release_done(struct router *router, struct port *port)
         stream_wake(router, port);
         switch (segment.owner) {
         case OWNER_BUFFER:
-            channel_release(&router->ports[segment.port].channel, segment.number, segment.credit,
-                            segment.credit_bytes);
+            channel_release(&router->ports[segment.port].channel, &router->agenda, segment.number,
+                            segment.credit, segment.credit_bytes);
             break;
         case OWNER_SLOT: router->slots_free |= 1u << segment.number; break;
         case OWNER_REPLY: release_reply(&router->ports[segment.port], segment.number); break;
@@ -273,7 +275,7 @@ static bool look(struct router *router, unsigned port)
 
     if (channel->link->carrier != p->carrier) {
         p->carrier = (uint8_t)channel->link->carrier;
-        channel_wake(channel);
+        channel_wake(channel, &router->agenda);
     }
     if (!channel_news(channel))
         return false;
@@ -288,7 +290,7 @@ bool router_take(struct router *router, uint64_t now_us)
 {
     bool more = false;
 
-    router->now_us = now_us;
+    router->agenda.now_us = now_us;
     uint32_t left = router->attention ? *router->attention : (1u << router->port_count) - 1;
     for (; left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
@@ -307,12 +309,12 @@ static void wake_channels(struct router *router)
 
     for (unsigned p = 0; p < router->port_count; p++) {
         struct channel *channel = &router->ports[p].channel;
-        if (channel->wake_us <= router->now_us)
-            channel_wake(channel);
+        if (channel->wake_us <= router->agenda.now_us)
+            channel_wake(channel, &router->agenda);
         else if (channel->wake_us < wake_us)
             wake_us = channel->wake_us;
     }
-    router->wake_us = wake_us;
+    router->agenda.wake_us = wake_us;
 }
 
 static void flush(struct router *router, unsigned port)
@@ -321,16 +323,14 @@ static void flush(struct router *router, unsigned port)
     struct channel *channel = &p->channel;
 
     if (!channel_acquainted(channel, router->id) &&
-        channel_greets(channel, router->now_us, router->id)) {
+        channel_greets(channel, &router->agenda, router->id)) {
         struct hello hello;
         identity_hello(router, port, &hello);
-        channel_greet(channel, router->now_us, &hello);
+        channel_greet(channel, &router->agenda, &hello);
     }
-    channel_flush(channel, router->now_us);
+    channel_flush(channel, &router->agenda);
     if (!channel_settled(channel, router->id))
-        channel_wake(channel);
-    if (channel->wake_us < router->wake_us)
-        router->wake_us = channel->wake_us;
+        channel_wake(channel, &router->agenda);
     watch_link(router, port, p);
     if (channel->state == LINK_DEAD)
         release_done(router, p);
@@ -338,7 +338,7 @@ static void flush(struct router *router, unsigned port)
 
 void router_move(struct router *router, uint64_t now_us)
 {
-    router->now_us = now_us;
+    router->agenda.now_us = now_us;
     packet_pump(router);
     do {
         router->links_freed = false;
@@ -349,10 +349,10 @@ void router_move(struct router *router, uint64_t now_us)
 
 void router_flush(struct router *router)
 {
-    if (router->now_us >= router->wake_us)
+    if (router->agenda.now_us >= router->agenda.wake_us)
         wake_channels(router);
-    uint32_t due = router->flush_due;
-    router->flush_due = 0;
+    uint32_t due = router->agenda.flush_due;
+    router->agenda.flush_due = 0;
     for (; due; due &= due - 1)
         flush(router, (unsigned)__builtin_ctz(due));
 }
@@ -388,7 +388,7 @@ void router_mark(struct router *router)
 
 uint64_t router_deadline(const struct router *router)
 {
-    return router->wake_us;
+    return router->agenda.wake_us;
 }
 
 /* Whether a circuit may be started before those ahead of it are answered. When this node has
@@ -517,7 +517,7 @@ void router_reset_clocks(struct router *router)
 
 void router_kill_port(struct router *router, unsigned port, int reason)
 {
-    channel_kill(&router->ports[port].channel, (uint8_t)reason);
+    channel_kill(&router->ports[port].channel, &router->agenda, (uint8_t)reason);
 }
 
 void router_forgive(struct router *router, uint64_t now_us)

@@ -108,7 +108,7 @@ static int may_pass(struct router *router, unsigned in, const struct waiting *wa
     if (out->setup_count && out->setup_holder != in)
         return when_busy(router, in, waiting);
     if (out->order_count + out->draining_count == CIRCUITS_MAX) {
-        channel_short(&out->channel, router->now_us); /* that they have drained may be lost word */
+        channel_short(&out->channel, &router->agenda); /* that they have drained may be lost word */
         return when_full(packet);
     }
     bool room = channel_room(&out->channel, OPEN_SEGMENTS_MAX);

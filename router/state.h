@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "network/network.h"
+#include "router/agenda.h"
 #include "router/circuit.h"
 #include "router/clock.h"
 #include "router/notice.h"
@@ -29,6 +30,7 @@ enum {
     /* hop list and inline message are copied behind their OPEN as far as they fit here: one segment
      * costs less than two */
     OPEN_COPY_MAX = 180,
+    SOURCE_OPEN_BYTES = FRAME_HEADER_BYTES + OPEN_BYTES + OPEN_COPY_MAX + FRAME_CHECK_BYTES,
     NOTICES_MAX = 32
 };
 
@@ -49,8 +51,9 @@ struct source {
     uint16_t list_bytes;     /* of its hop list, which is copied if it fits */
     uint32_t stamp;
     struct circuit_source circuit;
-    /* a list that is not copied leaves an empty one in its place, which is not sent */
-    uint8_t open[FRAME_HEADER_BYTES + OPEN_BYTES + OPEN_COPY_MAX + FRAME_CHECK_BYTES];
+    /* SOURCE_OPEN_BYTES of working memory: links read it, so it stays where it is. A list that is
+     * not copied leaves an empty one in its place, which is not sent. */
+    uint8_t *open;
 };
 
 /* The hop list of a source that has one. */
@@ -63,21 +66,19 @@ static inline const uint8_t *source_hops(const struct source *source)
 /* What every step looks at comes first. */
 struct router {
     struct port *ports;
-    uint64_t now_us;
-    uint64_t wake_us; /* no channel's wake_us is earlier */
+    struct agenda agenda; /* of the channels */
     /* What there is to look at, so that a step looks at nothing else: masks of ports, sources,
      * slots */
     uint32_t *attention;
-    uint32_t flush_due;  /* channel_flush has something to do */
     uint32_t routed_due; /* packets for other nodes lie there */
     uint32_t held_ports; /* OPENs are held there */
     /* the oldest OPEN held there is to go on, or is for this node, which has not been told */
     uint32_t passing_ports, untold_ports;
-    uint32_t owed_ports; /* answers are owed there */
-    uint32_t in_due;     /* bytes of circuits have come in there, or may be taken now */
-    uint32_t out_due;    /* bytes of circuits may go out there */
+    uint32_t in_due;  /* bytes of circuits have come in there, or may be taken now */
+    uint32_t out_due; /* bytes of circuits may go out there */
 
     uint32_t sources_due;
+    uint32_t owed_ports; /* answers are owed there */
     uint32_t sources_used;
     uint32_t id;
     uint8_t role;

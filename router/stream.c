@@ -93,12 +93,13 @@ static void collect(struct port *in, unsigned in_port, struct circuit *circuit,
 
 /* Whether what a circuit has moved is what its OPEN announced; a peer that breaks this is not to be
  * trusted. */
-static bool keeps_word(struct port *in, const struct circuit *circuit, uint8_t flags)
+static bool keeps_word(struct router *router, struct port *in, const struct circuit *circuit,
+                       uint8_t flags)
 {
     if (circuit->moved <= circuit->length &&
         (!(flags & FLAG_LAST) || flags & FLAG_ABORT || circuit->moved == circuit->length))
         return true;
-    channel_kill(&in->channel, DEAD_PROTOCOL);
+    channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
     return false;
 }
 
@@ -110,7 +111,7 @@ static bool enough_credit(struct router *router, struct port *out, uint32_t byte
         credit > 0 && (credit >= bytes || credit >= out->channel.peer_data_window / USEFUL_PART);
 
     if (!enough)
-        channel_short(&out->channel, router->now_us);
+        channel_short(&out->channel, &router->agenda);
     return enough;
 }
 
@@ -169,7 +170,7 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     }
     parcel_begin(&parcel, &out->channel, header);
     collect(in, in_port, circuit, &parcel, FRAME_SEGMENTS_MAX - 1, checked);
-    if (!keeps_word(in, circuit, parcel.flags))
+    if (!keeps_word(router, in, circuit, parcel.flags))
         parcel.flags = FLAG_LAST | FLAG_ABORT;
     parcel_send(router, out_port, &parcel, header);
     if (parcel.flags & FLAG_LAST) {
@@ -308,7 +309,7 @@ static void pump_local(struct router *router, unsigned port)
             continue;
         }
         if (circuit->moved + piece->bytes > circuit->length && !(piece->flags & FLAG_ABORT)) {
-            channel_kill(&in->channel, DEAD_PROTOCOL);
+            channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
         } else if (local) {
             sink_piece(circuit, piece);
         } else {
@@ -318,9 +319,9 @@ static void pump_local(struct router *router, unsigned port)
         struct piece done = *piece;
         router->progress++;
         channel_drop_piece(&in->channel);
-        channel_release(&in->channel, done.buffer, CREDIT_DATA, done.bytes);
+        channel_release(&in->channel, &router->agenda, done.buffer, CREDIT_DATA, done.bytes);
         if (flags & FLAG_LAST) {
-            if (!keeps_word(in, circuit, flags))
+            if (!keeps_word(router, in, circuit, flags))
                 flags |= FLAG_ABORT;
             if (local)
                 tell_received(router, port, circuit, flags);
@@ -330,17 +331,17 @@ static void pump_local(struct router *router, unsigned port)
 }
 
 /* Data for which no circuit stands breaks the protocol. */
-static void check_stray(struct port *in)
+static void check_stray(struct router *router, struct port *in)
 {
     const struct circuit *circuit = oldest(in);
 
     if (in->channel.state != LINK_DEAD && channel_piece(&in->channel) &&
         (!circuit || (circuit->state != CIRCUIT_FLOWING && !stream_early(circuit->flags))))
-        channel_kill(&in->channel, DEAD_PROTOCOL);
+        channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
     while (in->channel.state == LINK_DEAD && !circuit && channel_piece(&in->channel)) {
         struct piece stray = *channel_piece(&in->channel);
         channel_drop_piece(&in->channel);
-        channel_release(&in->channel, stray.buffer, CREDIT_DATA, stray.bytes);
+        channel_release(&in->channel, &router->agenda, stray.buffer, CREDIT_DATA, stray.bytes);
     }
 }
 
@@ -350,7 +351,7 @@ static bool pump_in(struct router *router, unsigned port)
 {
     struct port *in = &router->ports[port];
 
-    check_stray(in);
+    check_stray(router, in);
     pump_local(router, port);
     const struct circuit *circuit = oldest(in);
     if (circuit && circuit->out < router->port_count)
@@ -418,8 +419,8 @@ void stream_source_open(struct router *router, unsigned number)
         add_piece(channel, &count, segment, check, FRAME_CHECK_BYTES);
     }
     source->unacknowledged += count;
-    channel_queue(channel, router->now_us, FRAME_PACKET, router->payload_checked ? FLAG_CHECKED : 0,
-                  OPEN_BYTES + listed + inlined, count);
+    channel_queue(channel, &router->agenda, FRAME_PACKET,
+                  router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + listed + inlined, count);
 }
 
 void stream_source_done(struct router *router, unsigned number)

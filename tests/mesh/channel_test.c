@@ -25,7 +25,7 @@ static void heard_packets(unsigned count)
 static void release_all(struct pair_side *side)
 {
     for (unsigned i = 0; i < side->held_count; i++)
-        channel_release(&side->channel, side->held[i].buffer, CREDIT_CONTROL, 0);
+        channel_release(&side->channel, &side->agenda, side->held[i].buffer, CREDIT_CONTROL, 0);
     side->held_count = 0;
 }
 
@@ -33,7 +33,7 @@ static void release_all(struct pair_side *side)
 static void leave_gap(unsigned number)
 {
     pair_packet(&pair, &pair.a, number);
-    channel_flush(&pair.a.channel, pair.now_us);
+    channel_flush(&pair.a.channel, pair_agenda(&pair, &pair.a));
     pair_lose(&pair.a);
     pair_packet(&pair, &pair.a, number + 1);
 }
@@ -83,7 +83,7 @@ static void a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due(v
         pair_look(&pair, &pair.b);
         heard_packets(1);
         pair.now_us += ACK_DELAY_US / 2;
-        channel_flush(&pair.b.channel, pair.now_us);
+        channel_flush(&pair.b.channel, pair_agenda(&pair, &pair.b));
         assert_true(pair.b.channel.wake_us == due_us);
         release_all(&pair.b);
         pair_end(&pair);
@@ -97,7 +97,7 @@ static void damage_is_told_at_once(void **state)
         pair_begin(&pair, true);
         pair_packet(&pair, &pair.a, 0);
         pair.a.frames[0][at] ^= 0x10;
-        channel_flush(&pair.a.channel, pair.now_us);
+        channel_flush(&pair.a.channel, pair_agenda(&pair, &pair.a));
         pair_look(&pair, &pair.b);
         pair.a.frames[0][at] ^= 0x10;
         assert_int_equal(pair.b.held_count, 0);
@@ -114,7 +114,7 @@ static void data_that_is_damaged_comes_again_once(void **state)
     pair_begin(&pair, true);
     pair_data(&pair, &pair.a, 1, 1000, FLAG_LAST);
     pair.a.frames[1][FRAME_HEADER_BYTES + 500] ^= 1;
-    channel_flush(&pair.a.channel, pair.now_us);
+    channel_flush(&pair.a.channel, pair_agenda(&pair, &pair.a));
     pair_look(&pair, &pair.b);
     assert_null(channel_piece(&pair.b.channel));
     pair.a.frames[1][FRAME_HEADER_BYTES + 500] ^= 1;
@@ -124,7 +124,7 @@ static void data_that_is_damaged_comes_again_once(void **state)
         struct piece whole = *piece;
         bytes += whole.bytes;
         channel_drop_piece(&pair.b.channel);
-        channel_release(&pair.b.channel, whole.buffer, CREDIT_DATA, whole.bytes);
+        channel_release(&pair.b.channel, &pair.b.agenda, whole.buffer, CREDIT_DATA, whole.bytes);
     }
     assert_int_equal(bytes, 1000);
     assert_int_equal(pair.b.channel.data_received, 1000);
@@ -151,7 +151,7 @@ static void an_acknowledgement_without_room_goes_later(void **state)
     struct link_ops full = *ops;
     full.send = no_room;
     pair_packet(&pair, &pair.a, 0);
-    channel_flush(&pair.a.channel, pair.now_us);
+    channel_flush(&pair.a.channel, pair_agenda(&pair, &pair.a));
     pair_look(&pair, &pair.b);
     pair.b.end.link.ops = &full;
     pair.now_us += 2 * ACK_DELAY_US;
@@ -220,7 +220,7 @@ static void memory_is_given_back_when_the_device_has_read_all_copies(void **stat
     pair.now_us += RETRY_US;
     pair_look(&pair, &pair.a);
     assert_int_equal(pair.a.channel.counters.retransmissions, 1);
-    channel_flush(&pair.b.channel, pair.now_us);
+    channel_flush(&pair.b.channel, pair_agenda(&pair, &pair.b));
     pair_look(&pair, &pair.a);
     assert_int_equal(pair.a.channel.seq_acknowledged, 1);
     assert_int_equal(pair.a.done_count, 0);
@@ -242,7 +242,7 @@ static void data_is_not_joined_over_a_packet_that_is_in_use(void **state)
         pair_data(&pair, &pair.a, 1, 50, 0);
         pair_packet(&pair, &pair.a, 0);
         pair_data(&pair, &pair.a, 2, 50, FLAG_LAST);
-        channel_flush(&pair.a.channel, pair.now_us);
+        channel_flush(&pair.a.channel, pair_agenda(&pair, &pair.a));
         pair_look(&pair, &pair.b);
         assert_int_equal(pair.b.held_count, 1);
         for (unsigned i = 1; i < PAIR_PACKET_BYTES - PACKET_HEADER_BYTES; i++)
@@ -254,7 +254,8 @@ static void data_is_not_joined_over_a_packet_that_is_in_use(void **state)
                 assert_int_equal(whole.data[i], at < 50 ? 1 : 2);
             assert_int_equal((whole.flags & FLAG_LAST) != 0, at == 100);
             channel_drop_piece(&pair.b.channel);
-            channel_release(&pair.b.channel, whole.buffer, CREDIT_DATA, whole.bytes);
+            channel_release(&pair.b.channel, &pair.b.agenda, whole.buffer, CREDIT_DATA,
+                            whole.bytes);
         }
         assert_int_equal(at, 100);
         release_all(&pair.b);
@@ -275,7 +276,7 @@ static void a_later_hello_changes_no_window(void **state)
     (void)state;
     pair_begin(&pair, true);
     uint32_t window = pair.a.channel.peer_data_window;
-    channel_greet(&pair.b.channel, pair.now_us, &hello);
+    channel_greet(&pair.b.channel, pair_agenda(&pair, &pair.b), &hello);
     pair_pass_us(&pair, RETRY_US);
     pair_packet(&pair, &pair.b, 0); /* its header carries credit */
     pair_pass_us(&pair, RETRY_US);

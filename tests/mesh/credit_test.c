@@ -27,9 +27,9 @@ static void lose_credit(void)
     assert_int_equal(pair.a.channel.first, pair.a.channel.end);
     assert_false(channel_control_credit(&pair.a.channel));
     for (unsigned i = 0; i < pair.b.held_count; i++)
-        channel_release(&pair.b.channel, pair.b.held[i].buffer, CREDIT_CONTROL, 0);
+        channel_release(&pair.b.channel, &pair.b.agenda, pair.b.held[i].buffer, CREDIT_CONTROL, 0);
     pair.b.held_count = 0;
-    channel_flush(&pair.b.channel, pair.now_us);
+    channel_flush(&pair.b.channel, pair_agenda(&pair, &pair.b));
     assert_true(pair.b.end.end != pair.b.end.first);
     pair_lose(&pair.b);
 }
@@ -40,7 +40,7 @@ static void credit_that_is_lost_is_asked_for(void **state)
     lose_credit();
     pair_pass_us(&pair, 2 * DEAD_AFTER_MS * 1000);
     assert_false(channel_control_credit(&pair.a.channel)); /* nobody says it again by himself */
-    channel_short(&pair.a.channel, pair.now_us);
+    channel_short(&pair.a.channel, pair_agenda(&pair, &pair.a));
     pair_pass_us(&pair, 2 * RETRY_US);
     assert_true(channel_control_credit(&pair.a.channel));
     uint32_t asked = pair.a.channel.counters.acks;
@@ -58,7 +58,7 @@ static void a_neighbour_that_does_not_answer_is_dead_in_time(void **state)
     for (unsigned hours = 0; hours < 2; hours++) {
         pair.dead_after_ms = hours ? 3600 * 1000 : DEAD_AFTER_MS;
         lose_credit();
-        channel_short(&pair.a.channel, pair.now_us);
+        channel_short(&pair.a.channel, pair_agenda(&pair, &pair.a));
         uint64_t alone_us = pair.now_us + RETRY_US;
         uint64_t silence_us = (uint64_t)pair.dead_after_ms * 1000;
         for (; pair.now_us < alone_us + silence_us - RETRY_US; pair.now_us += RETRY_US)

@@ -32,7 +32,7 @@ static void greet(void)
 static void release_all(struct pair_side *side)
 {
     for (unsigned i = 0; i < side->held_count; i++)
-        channel_release(&side->channel, side->held[i].buffer, CREDIT_CONTROL, 0);
+        channel_release(&side->channel, &side->agenda, side->held[i].buffer, CREDIT_CONTROL, 0);
     side->held_count = 0;
 }
 
@@ -53,7 +53,7 @@ static void what_an_earlier_incarnation_has_begun_to_say_is_nobodys(void **state
         pair_look(&pair, &pair.a);
     }
     assert_int_equal(pair.a.channel.state, LINK_UP);
-    channel_greet_soon(&pair.a.channel);
+    channel_greet_soon(&pair.a.channel, &pair.a.agenda);
     pair_look(&pair, &pair.a);
     for (unsigned i = 0; i < 3; i++)
         say(&pair.a, i);
@@ -81,7 +81,7 @@ static void a_frame_that_was_cut_short_swallows_no_greeting(void **state)
         greet();
         pair_data(&pair, &pair.a, 1, PAIR_ROOM, FLAG_LAST);
         memset(pair.a.frames[1] + FRAME_HEADER_BYTES, FRAME_SYNC & 0xff, PAIR_ROOM);
-        channel_flush(&pair.a.channel, pair.now_us);
+        channel_flush(&pair.a.channel, pair_agenda(&pair, &pair.a));
         pair_restart(&pair, &pair.a, left);
         pair_restart(&pair, &pair.b, ALL);
         greet();
@@ -178,7 +178,7 @@ static void look(unsigned i)
     while ((piece = channel_piece(&side->channel)) != NULL) {
         struct piece whole = *piece;
         channel_drop_piece(&side->channel);
-        channel_release(&side->channel, whole.buffer, CREDIT_DATA, whole.bytes);
+        channel_release(&side->channel, &side->agenda, whole.buffer, CREDIT_DATA, whole.bytes);
     }
 }
 

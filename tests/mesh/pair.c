@@ -21,17 +21,22 @@ static void begin_side(struct pair *pair, struct pair_side *side, bool checked)
                                     .incarnation = side->incarnation,
                                     .checked = checked,
                                     .dead_after_ms = pair->dead_after_ms,
-                                    .due = &side->due,
-                                    .due_bit = 1,
-                                    .due_us = &side->due_us};
+                                    .due_bit = 1};
 
-    channel_init(&side->channel, &config);
+    channel_init(&side->channel, &side->agenda, &config);
+}
+
+struct agenda *pair_agenda(const struct pair *pair, struct pair_side *side)
+{
+    side->agenda.now_us = pair->now_us;
+    return &side->agenda;
 }
 
 /* As the router does: a channel is flushed when it has asked for it, or its time has come. */
 static void flush(struct pair *pair, struct pair_side *side)
 {
     struct channel *channel = &side->channel;
+    struct agenda *agenda = pair_agenda(pair, side);
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .id = side->nameless ? (uint32_t)ID_UNKNOWN : side == &pair->b,
                           .heard = channel_heard(channel),
@@ -39,23 +44,21 @@ static void flush(struct pair *pair, struct pair_side *side)
                           .control_window = CONTROL_WINDOW,
                           .peer_id = ID_UNKNOWN};
 
-    if (pair->now_us >= side->due_us) {
-        side->due_us = UINT64_MAX;
-        if (channel->wake_us <= pair->now_us)
-            channel_wake(channel);
+    if (agenda->now_us >= agenda->wake_us) {
+        agenda->wake_us = UINT64_MAX;
+        if (channel->wake_us <= agenda->now_us)
+            channel_wake(channel, agenda);
         else
-            side->due_us = channel->wake_us;
+            agenda_by(agenda, channel->wake_us);
     }
-    if (!side->due)
+    if (!agenda->flush_due)
         return;
-    side->due = 0;
-    if (channel_greets(channel, pair->now_us, hello.id))
-        channel_greet(channel, pair->now_us, &hello);
-    channel_flush(channel, pair->now_us);
+    agenda->flush_due = 0;
+    if (channel_greets(channel, agenda, hello.id))
+        channel_greet(channel, agenda, &hello);
+    channel_flush(channel, agenda);
     if (!channel_settled(channel, hello.id))
-        channel_wake(channel);
-    if (channel->wake_us < side->due_us)
-        side->due_us = channel->wake_us;
+        channel_wake(channel, agenda);
 }
 
 void pair_look(struct pair *pair, struct pair_side *side)
@@ -63,8 +66,9 @@ void pair_look(struct pair *pair, struct pair_side *side)
     struct segment done;
     struct arrival arrival;
     enum arrival_kind kind;
+    struct agenda *agenda = pair_agenda(pair, side);
 
-    while ((kind = channel_receive(&side->channel, pair->now_us, &arrival)) != ARRIVAL_NONE)
+    while ((kind = channel_receive(&side->channel, agenda, &arrival)) != ARRIVAL_NONE)
         if (kind == ARRIVAL_PACKET) {
             assert_true(side->held_count < PAIR_HELD_MAX);
             side->held[side->held_count++] = arrival;
@@ -131,7 +135,7 @@ void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes
     end->offset = 0;
     memset(end->taken, 0, sizeof end->taken);
     side->held_count = side->done_count = 0;
-    side->due_us = 0;
+    side->agenda.wake_us = 0;
     side->incarnation = (uint16_t)(side->incarnation + 1);
     begin_side(pair, side, side->channel.checked);
 }
@@ -150,8 +154,8 @@ static void queue(struct pair *pair, struct pair_side *side, unsigned number, ui
     frame_put_check(payload + bytes, crc32_add(0, payload, bytes));
     *channel_place(&side->channel, 0) =
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
-    channel_queue(&side->channel, pair->now_us, type, (uint8_t)(flags | (check ? FLAG_CHECKED : 0)),
-                  bytes, 1);
+    channel_queue(&side->channel, pair_agenda(pair, side), type,
+                  (uint8_t)(flags | (check ? FLAG_CHECKED : 0)), bytes, 1);
 }
 
 void pair_packet(struct pair *pair, struct pair_side *side, unsigned number)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "router/agenda.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
 #include "tests/mesh/memory_link.h"
@@ -25,8 +26,7 @@ struct pair_side {
     bool nameless;               /* does not know its number: speaks only when it is spoken to */
     uint16_t incarnation;        /* 0: they are not told apart */
     uint8_t left[PAIR_LEFT_MAX]; /* what an earlier one has said and nobody has heard */
-    uint32_t due;
-    uint64_t due_us;
+    struct agenda agenda;
     /* packets that have arrived and are not released; how many segments have been given back */
     struct arrival held[PAIR_HELD_MAX];
     unsigned held_count, done_count;
@@ -50,6 +50,9 @@ void pair_end(struct pair *pair);
 /* A side begins its next incarnation. Of what it had said and the other has not heard, no more than
  * so many bytes are still heard. */
 void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes);
+
+/* A side's agenda, at the present time. */
+struct agenda *pair_agenda(const struct pair *pair, struct pair_side *side);
 
 /* One side takes what has arrived and flushes; both do, until a time has passed. */
 void pair_look(struct pair *pair, struct pair_side *side);

@@ -54,12 +54,13 @@ static void get_open(struct neighbours *all, uint32_t dst, uint32_t match, uint8
 
 static void get_data(struct neighbours *all, unsigned number, uint32_t bytes, uint8_t flags)
 {
-    struct channel *channel = &all->mesh->nodes[1].node->router.ports[TO_1].channel;
+    struct router *router = &all->mesh->nodes[1].node->router;
+    struct channel *channel = &router->ports[TO_1].channel;
 
     memset(frames[number] + FRAME_HEADER_BYTES, 0x77, bytes);
     *channel_place(channel, 0) = (struct segment){
         .data = frames[number], .bytes = FRAME_HEADER_BYTES + bytes, .owner = OWNER_NONE};
-    channel_queue(channel, all->mesh->now_us, FRAME_DATA, flags, bytes, 1);
+    channel_queue(channel, &router->agenda, FRAME_DATA, flags, bytes, 1);
     go_on(all);
 }
 

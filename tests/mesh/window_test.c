@@ -70,7 +70,7 @@ static void send_data(const struct flow *flow, const uint8_t *data, uint32_t byt
             (struct segment){.data = check, .bytes = FRAME_CHECK_BYTES};
     }
     uint8_t flags = (uint8_t)((last ? FLAG_LAST : 0) | (flow->checked ? FLAG_CHECKED : 0));
-    channel_queue(channel, pair.now_us, FRAME_DATA, flags, bytes, count);
+    channel_queue(channel, pair_agenda(&pair, &pair.a), FRAME_DATA, flags, bytes, count);
 }
 
 /* A packet of nothing but its kind and its number. */
@@ -85,7 +85,8 @@ static void send_packet(const struct flow *flow, uint8_t type, uint8_t number)
     uint32_t check = flow->checked ? FRAME_CHECK_BYTES : 0;
     *channel_place(&pair.a.channel, 0) =
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
-    channel_queue(&pair.a.channel, pair.now_us, FRAME_PACKET, check ? FLAG_CHECKED : 0, bytes, 1);
+    channel_queue(&pair.a.channel, pair_agenda(&pair, &pair.a), FRAME_PACKET,
+                  check ? FLAG_CHECKED : 0, bytes, 1);
     pair.a.channel.control_sent = (uint16_t)(pair.a.channel.control_sent + (type >= PACKET_ROUTED));
 }
 
@@ -102,7 +103,8 @@ static void release(unsigned index)
     assert_int_equal(packet_body_bytes(held->packet), bytes);
     for (uint32_t i = 0; i < bytes; i++)
         assert_int_equal(body[i], number);
-    channel_release(&pair.b.channel, held->buffer, routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
+    channel_release(&pair.b.channel, &pair.b.agenda, held->buffer,
+                    routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
     *held = pair.b.held[--pair.b.held_count];
 }
 
@@ -197,7 +199,7 @@ static void take_data(void)
         assert_memory_equal(whole.data, source + at, whole.bytes);
         at += whole.bytes;
         channel_drop_piece(&pair.b.channel);
-        channel_release(&pair.b.channel, whole.buffer, CREDIT_DATA, whole.bytes);
+        channel_release(&pair.b.channel, &pair.b.agenda, whole.buffer, CREDIT_DATA, whole.bytes);
     }
     assert_int_equal(at, DATA_WINDOW);
 }
