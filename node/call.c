@@ -271,6 +271,18 @@ static int serve(struct node *node, uint64_t now_us, bool *blocked)
     }
 }
 
+/* Whether a call gives the node something to do for others, which then is done at once. */
+static bool gives_work(uint32_t number)
+{
+    switch (number) {
+    case ECUBE_CALL_WRITE:
+    case ECUBE_CALL_SEND:
+    case ECUBE_CALL_RECEIVE:
+    case ECUBE_CALL_COLLECTIVE: return true;
+    default: return false;
+    }
+}
+
 bool node_call_needs_time(uint32_t number)
 {
     return number == ECUBE_CALL_CLOCK || number == ECUBE_CALL_TEST;
@@ -289,7 +301,7 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     node->rest_us = 0;
     node->progress += number != ECUBE_CALL_TEST; /* one that finds something counts it */
     enum node_verdict verdict = node_resume(node, now_us, result);
-    if (verdict == NODE_BLOCK || number <= ECUBE_CALL_COLLECTIVE) {
+    if (verdict == NODE_BLOCK || gives_work(number)) {
         node_work(node, now_us);
         if (verdict == NODE_BLOCK)
             verdict = node_resume(node, now_us, result);
