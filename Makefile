@@ -11,7 +11,8 @@ B := build
 Q := $(if $(V),,@)
 , := ,
 PREFIX ?= /usr/local
-MESH ?= cube:4
+# MESH is another name of it.
+NETWORK ?= $(or $(MESH),cube:4)
 SIZES ?= 16 100 1000 10000 65536
 TESTS ?= .
 BENCHES ?=
@@ -30,7 +31,7 @@ DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_
 WIRE := wire/crc.c
 ROUTER := router/channel.c router/channel_receive.c router/circuit.c \
 	router/identity.c router/packet.c router/parcel.c router/router.c router/setup.c router/stream.c
-NETWORK := network/network.c
+NETWORK_ROOM := network/network.c
 NETWORK_TEXT := network/text.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c
 MODELS := models/schedule_pml.c
@@ -61,7 +62,7 @@ TOOL_JTAG := jtag/notice.c jtag/rsp.c
 JTAG := jtag/chain.c jtag/dap.c jtag/debug_unit.c jtag/description.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/mem_ap.c jtag/notice.c jtag/points.c jtag/qtest.c jtag/registers.c jtag/relay.c \
 	jtag/rom_table.c jtag/rsp.c jtag/run.c jtag/stub.c \
-	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/herald.c jtag/main.c jtag/peer.c \
+	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/notifier.c jtag/main.c jtag/peer.c \
 	jtag/station.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
@@ -93,7 +94,7 @@ SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/argume
 	tests/system/programs/waiter.c tests/system/programs/window.c
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
-BENCH := bench/bench.c bench/debugger.c bench/figure.c bench/mesh_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
+BENCH := bench/bench.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
 	bench/timed_run.c bench/waiting.c bench/queue_rate.c jtag/rsp.c sim/queue.c host/check.c
 BENCH_SIMGRID := bench/simgrid/alltoall.c
 BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
@@ -103,7 +104,7 @@ FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols, available.
-FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK) $(NETWORK_TEXT) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c controller/download.c host/fault.c host/host_link.c \
+FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c controller/download.c host/fault.c host/host_link.c \
 	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_reset.c host/mesh_run.c host/mesh_state.c \
 	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/unwind.c
 FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
@@ -145,7 +146,7 @@ TARGET_OPTIONS := $(B)/gen/target_options.c
 # Two sets of schedules: the firmware's stay small, the tool's reach the cubes that only the simulator has.
 TABLES := $(B)/gen/schedule_tables.c $(CRC_TABLES)
 TABLES_LARGE := $(B)/gen/schedule_tables_large.c $(CRC_TABLES)
-ROOMS := $(DRIVERS) $(WIRE) $(NETWORK) $(ROUTER) $(COLLECTIVES) $(NODE)
+ROOMS := $(DRIVERS) $(WIRE) $(NETWORK_ROOM) $(ROUTER) $(COLLECTIVES) $(NODE)
 kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
 native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
@@ -181,17 +182,17 @@ TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/
 ## everything a user needs: firmware, tool, compiler wrapper, examples (the default)
 all: $(KERNEL) $(B)/ecube $(B)/ecube-jtag $(SDK) $(EXAMPLE_ELFS) $(OPENOCD_BOARD)
 
-## boot a 16-node hypercube and run the complete exchange on it (MESH=cube:D, SIZES="bytes ...")
+## boot a 16-node hypercube and run the complete exchange on it (NETWORK=cube:D, SIZES="bytes ...")
 run: all
-	$(B)/ecube run --mesh $(MESH) $(B)/examples/complete_exchange.elf $(SIZES)
+	$(B)/ecube run --network $(NETWORK) $(B)/examples/complete_exchange.elf $(SIZES)
 
 ## every test: modules, nodes in one process, the model, a little fuzzing, on the target, the tool as a user drives it
 test: $(TEST_NEEDS)
 	@QEMU_TEST="$(QEMU) $(QEMU_OPTIONS) $(QEMU_SEMIHOSTING)" tests/run $(B) "$(TESTS)"
 
-## GDB at every node of a mesh that has loaded the complete exchange (MESH=NETWORK, GDB_ARGS="GDB's own arguments")
+## GDB at every node of a machine that has loaded the complete exchange (NETWORK=..., GDB_ARGS="GDB's own arguments")
 debug: all
-	@scripts/debug.sh $(B) $(MESH) $(GDB_ARGS)
+	@scripts/debug.sh $(B) $(NETWORK) $(GDB_ARGS)
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
 bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_ELFS)

@@ -1,5 +1,5 @@
 /*
- * bench.c - bench BUILD "QEMU COMMAND" [PART [RUNS]]: the ratios between the mesh and the raw
+ * bench.c - bench BUILD "QEMU COMMAND" [PART [RUNS]]: the ratios between the machine and the raw
  * device, as a table and as JSON.
  *
  * Raw and real runs alternate, ROUNDS times, so that both see the same machine; a figure is the
@@ -15,7 +15,7 @@
 
 #include "bench/debugger.h"
 #include "bench/figure.h"
-#include "bench/mesh_run.h"
+#include "bench/machine_run.h"
 #include "bench/raw_run.h"
 #include "bench/simulation.h"
 #include "bench/stalls.h"
@@ -135,14 +135,14 @@ static double raw_stream_work(unsigned relays, double *bytes_per_us)
     return per_unit(all.processor_us, some.processor_us, STREAM_COUNT - STREAM_COUNT_SHORT);
 }
 
-/* The same from node 0 of a mesh to its last. */
-static double stream_work(const char *mesh, double *bytes_per_us)
+/* The same from node 0 of a machine to its last. */
+static double stream_work(const char *network, double *bytes_per_us)
 {
     struct mesh_result all, some;
-    mesh_run(build, &all, "--mesh %s %s/bench/stream.elf %d %d", mesh, build, STREAM_BYTES,
-             STREAM_COUNT);
-    mesh_run(build, &some, "--mesh %s %s/bench/stream.elf %d %d", mesh, build, STREAM_BYTES,
-             STREAM_COUNT_SHORT);
+    machine_run(build, &all, "--network %s %s/bench/stream.elf %d %d", network, build, STREAM_BYTES,
+                STREAM_COUNT);
+    machine_run(build, &some, "--network %s %s/bench/stream.elf %d %d", network, build,
+                STREAM_BYTES, STREAM_COUNT_SHORT);
     *bytes_per_us = all.wall_us > 0 ? all.bytes / all.wall_us : -1;
     return per_unit(all.processor_us, some.processor_us, STREAM_COUNT - STREAM_COUNT_SHORT);
 }
@@ -168,15 +168,15 @@ static void bench_links(void)
         work = stream_work("cube:2", &rate);
         add_stream(RELAY, RELAY_WORK, 2, rate, work);
         add(RAW_PING, raw_run_ping(&raw, PINGS) / 1e3);
-        mesh_run(build, &trips, "--mesh cube:1 %s/bench/ping.elf %d", build, PINGS);
+        machine_run(build, &trips, "--network cube:1 %s/bench/ping.elf %d", build, PINGS);
         add(PING, trips.wall_us);
     }
 }
 
-static double boot_ms(const char *mesh)
+static double boot_ms(const char *network)
 {
     struct mesh_result result;
-    mesh_run(build, &result, "--mesh %s %s/bench/nothing.elf", mesh, build);
+    machine_run(build, &result, "--network %s %s/bench/nothing.elf", network, build);
     return result.boot_ms;
 }
 
@@ -193,8 +193,8 @@ static void bench_boot(void)
 static void run_exchange(struct mesh_result *result, unsigned dims, unsigned bytes, unsigned count,
                          const char *how)
 {
-    mesh_run(build, result, "--mesh cube:%u --timeout %ds %s/bench/exchange.elf %u %u %s", dims,
-             POLLING_SECONDS, build, bytes, count, how);
+    machine_run(build, result, "--network cube:%u --timeout %ds %s/bench/exchange.elf %u %u %s",
+                dims, POLLING_SECONDS, build, bytes, count, how);
 }
 
 /* N nodes send 64 KiB over N N d / 2 hops in sum. What a raw link's processor time for as many is,
@@ -256,11 +256,11 @@ static double quotient(enum figure_index a, enum figure_index b)
     return figure_quotient(&figures[a], &figures[b]);
 }
 
-/* What a second link costs the mesh, over what it costs the raw device. */
+/* What a second link costs the machine, over what it costs the raw device. */
 static double relay_ratio(void)
 {
-    double mesh = quotient(RELAY, STREAM), device = quotient(RAW_RELAY, RAW_STREAM);
-    return mesh < 0 || device < 0 ? -1 : mesh / device;
+    double machine = quotient(RELAY, STREAM), device = quotient(RAW_RELAY, RAW_STREAM);
+    return machine < 0 || device < 0 ? -1 : machine / device;
 }
 
 static struct ratio polling_ratio(unsigned dims)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/mesh_run.h"
+#include "bench/machine_run.h"
 #include "bench/stub_run.h"
 #include "bench/timed_run.h"
 
@@ -171,7 +171,7 @@ static void measure_machine(unsigned dims, struct table *table, unsigned column)
     snprintf(image, sizeof image, "%s/bench/image.bin", build);
     snprintf(output, sizeof output, "%s/bench/openocd.out", build);
     make_image(image);
-    if (!mesh_run_tool(build, NULL, "up --jtag --mesh cube:%u --name %s", dims, name)) {
+    if (!machine_run_tool(build, NULL, "up --jtag --network cube:%u --name %s", dims, name)) {
         return;
     }
     fprintf(stderr, "OpenOCD at %u nodes\n", 1u << dims);
@@ -182,7 +182,7 @@ static void measure_machine(unsigned dims, struct table *table, unsigned column)
              image, IMAGE_BYTES, IMAGE_ADDRESS);
     run_openocd(name, commands, output);
     take_measured(output, table, column);
-    mesh_run_tool(build, NULL, "down --name %s", name);
+    machine_run_tool(build, NULL, "down --name %s", name);
 }
 
 static void measure_stub(const char *qemu, struct table *table)

@@ -185,15 +185,16 @@ static void take_failure(const char *output, int status, unsigned limit_s, struc
 /* Runs the row; the simulator gets no more memory than the report allows itself. */
 static void run_row(const struct scale *scale, struct scale_row *row)
 {
-    char tool[PATH_BYTES], mesh[16], amount[16], memory[48], result[PATH_BYTES], output[PATH_BYTES];
-    const char *words[] = {"prlimit",   memory,    tool,           "sim",    "--mesh", mesh,
-                           "--profile", "ipsc860", "--contents",   "shared", "--json", result,
+    char tool[PATH_BYTES], network[16], amount[16], memory[48], result[PATH_BYTES],
+        output[PATH_BYTES];
+    const char *words[] = {"prlimit",   memory,    tool,           "sim",    "--network", network,
+                           "--profile", "ipsc860", "--contents",   "shared", "--json",    result,
                            "--bytes",   amount,    row->operation, NULL};
     unsigned limit_s = (unsigned)ceil(scale->end_s - now_s());
     struct timed_run run;
 
     snprintf(tool, sizeof tool, "%s/ecube", scale->build);
-    snprintf(mesh, sizeof mesh, "cube:%u", row->dims);
+    snprintf(network, sizeof network, "cube:%u", row->dims);
     snprintf(amount, sizeof amount, "%d", (int)SCALE_BYTES);
     snprintf(memory, sizeof memory, "--as=%.0f", available_mib() * 0.75 * 1048576);
     snprintf(result, sizeof result, "%s/bench/scale.row.json", scale->build);

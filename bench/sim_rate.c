@@ -1,8 +1,8 @@
 /*
  * sim_rate.c - how many events a second the simulator handles: its queue alone, and all of it.
  *
- * The whole is an exchange of 64 and one of 1,024 nodes, from making the mesh to its end. Times are
- * of the processor, so that other work does not count.
+ * The whole is an exchange of 64 and one of 1,024 nodes, from start to end. Times are of the
+ * processor, so that other work does not count.
  */
 #include <inttypes.h>
 #include <stdio.h>

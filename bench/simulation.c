@@ -91,14 +91,14 @@ static double read_ecube(const json_t *object, struct row *row)
 
 static void run_ecube(const char *build, struct row *row)
 {
-    char tool[PATH_BYTES], mesh[16], amount[16], result[PATH_BYTES], output[PATH_BYTES];
-    const char *words[] = {tool,       "sim",     "--mesh", mesh,         "--profile",
-                           "ipsc860",  "--json",  result,   "--contents", "shared",
-                           "exchange", "--bytes", amount,   NULL};
+    char tool[PATH_BYTES], network[16], amount[16], result[PATH_BYTES], output[PATH_BYTES];
+    const char *words[] = {tool,       "sim",     "--network", network,      "--profile",
+                           "ipsc860",  "--json",  result,      "--contents", "shared",
+                           "exchange", "--bytes", amount,      NULL};
     struct timed_run run;
 
     snprintf(tool, sizeof tool, "%s/ecube", build);
-    snprintf(mesh, sizeof mesh, "cube:%u", row->dims);
+    snprintf(network, sizeof network, "cube:%u", row->dims);
     snprintf(amount, sizeof amount, "%d", BYTES);
     snprintf(result, sizeof result, "%s/bench/sim.json", build);
     snprintf(output, sizeof output, "%s/bench/sim.out", build);

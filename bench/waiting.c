@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/mesh_run.h"
+#include "bench/machine_run.h"
 
 enum { IDLE_SECONDS = 3 };
 
@@ -118,7 +118,7 @@ void waiting_run(const char *build, struct figure *memory, struct figure *idle)
     putenv(mark);
     signal(SIGINT, note_interrupt);
     signal(SIGTERM, note_interrupt);
-    if (!mesh_run_tool(build, NULL, "up --name bench-%d --mesh cube:6", (int)getpid())) {
+    if (!machine_run_tool(build, NULL, "up --name bench-%d --network cube:6", (int)getpid())) {
         figure_add(memory, -1);
         figure_add(idle, -1);
         return;
@@ -131,7 +131,7 @@ void waiting_run(const char *build, struct figure *memory, struct figure *idle)
     double seconds = (now_us() - start_us) / 1e6;
     idle->tried = true; /* no tick at all is a result */
     idle->values[idle->count++] = 100 * ticks / (double)sysconf(_SC_CLK_TCK) / seconds;
-    mesh_run_tool(build, NULL, "down --name bench-%d", (int)getpid());
+    machine_run_tool(build, NULL, "down --name bench-%d", (int)getpid());
     if (interrupted) {
         exit(128 + interrupted);
     }

@@ -1,7 +1,7 @@
 /*
- * waiting.h - what a mesh of 64 nodes costs that has booted and waits: memory and processor time.
+ * waiting.h - memory and processor time of a machine of 64 nodes that has booted and waits.
  *
- * The mesh is ended even when the bench is interrupted.
+ * The machine is ended even when the bench is interrupted.
  *
  * Units    MB of a node; % of a core for all nodes
  */
@@ -9,5 +9,5 @@
 
 #include "bench/figure.h"
 
-/* Adds a round to both figures; one that fails when the mesh does not come up. */
+/* Adds a round to both figures; one that fails when the machine does not come up. */
 void waiting_run(const char *build, struct figure *memory, struct figure *idle);

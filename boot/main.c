@@ -19,11 +19,11 @@
 enum {
     NODE_BYTES_MAX = 32 * 1024,
     MEMORY_BYTES_MAX = 192 * 1024,
-    SERVE_US = 2000,       /* how long links may keep a program that could go on */
-    TURN_US = 2000,        /* how long it then goes on before they are looked at again */
-    FAREWELL_US = 1000000, /* how long a kernel that has failed may still try to say so */
-    DIVIDE_TRAP = 0xdeec,  /* udf #0xec in Thumb */
-    SIGNAL_TRAP = 0xdeed   /* udf #0xed */
+    SERVE_US = 2000,           /* how long links may keep a program that could go on */
+    TURN_US = 2000,            /* how long it then goes on before they are looked at again */
+    PANIC_REPORT_US = 1000000, /* how long a kernel that has failed may still try to say so */
+    DIVIDE_TRAP = 0xdeec,      /* udf #0xec in Thumb */
+    SIGNAL_TRAP = 0xdeed       /* udf #0xed */
 };
 
 static _Alignas(16) uint8_t node_storage[NODE_BYTES_MAX];
@@ -135,7 +135,7 @@ void trap_interrupt(struct trap_frame *frame)
 
 /* The kernel has failed: the links go on for a moment, so that the report gets out, then everything
  * stops. */
-static _Noreturn void farewell(const struct fault *fault)
+static _Noreturn void panic_report(const struct fault *fault)
 {
     if (failed) {
         trap_halt();
@@ -143,9 +143,9 @@ static _Noreturn void farewell(const struct fault *fault)
     failed = true;
     uint64_t start_us = platform_now_us();
     node_fault(node(), start_us, fault);
-    while (platform_now_us() - start_us < FAREWELL_US) {
+    while (platform_now_us() - start_us < PANIC_REPORT_US) {
         step_until_quiet();
-        if (!platform_listen(start_us + FAREWELL_US)) {
+        if (!platform_listen(start_us + PANIC_REPORT_US)) {
             platform_sleep();
         }
     }
@@ -204,7 +204,7 @@ void trap_fault(const struct trap_frame *frame, uint32_t kind)
     }
     if ((frame->cpsr & CPSR_MODE) != CPSR_MODE_USER) {
         fault.kind |= FAULT_KERNEL;
-        farewell(&fault);
+        panic_report(&fault);
     }
     if (kind == FAULT_DATA &&
         inside(fault.address, platform_program.guard_start, platform_program.guard_end)) {
@@ -219,7 +219,7 @@ _Noreturn void check_failed(const char *file, int line, const char *what)
     struct fault fault = {.kind = FAULT_CHECK, .line = (uint32_t)line, .text = file};
     (void)what;
     fault.registers[15] = (uint32_t)(uintptr_t)__builtin_return_address(0);
-    farewell(&fault);
+    panic_report(&fault);
 }
 
 int main(void)

@@ -3,9 +3,9 @@
  *
  * A node reads a row with its relative rank, rank XOR root, in place of its rank; XOR is the group
  * operation of the hypercube, so one table serves every node and every root. Rows are ordered in
- * steps, one row a step. A row whose mask needs a dimension that the mesh does not have is skipped,
- * and those behind it that need it as well, so one table serves every cube up to the dimensions
- * that it holds.
+ * steps, one row a step. A row whose mask needs a dimension that the network does not have is
+ * skipped, and those behind it that need it as well, so one table serves every cube up to the
+ * dimensions that it holds.
  *
  *   a node sends    when (relative & care) == send_value
  *   a node receives when (relative & care) == receive_value

@@ -40,7 +40,7 @@ struct walk {
     uint32_t root;
     uint32_t block_bytes;
     uint16_t row;  /* next row to look at */
-    uint16_t step; /* its step number in this mesh */
+    uint16_t step; /* its step number in this network */
     uint8_t operation;
     uint8_t dims;
     uint16_t carried[CUBE_DIMS_MAX]; /* circuits on each link of a dimension in the rows passed */

@@ -65,7 +65,7 @@ struct link {
     uint16_t taken; /* chunks that receive() has given out or passed over */
     /* Chunks that must lie here before the user wants to be woken, when more than one: set by the
      * user, who knows that what it waits for fills them. A maker may wake it earlier. */
-    uint16_t patience;
+    uint16_t coalesce;
 };
 
 /* Whether receive() may have something. */

@@ -217,7 +217,7 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
     port->link.ops = &serial_ops;
     port->link.arrived = &port->receive.ring.used_index;
     port->link.taken = 0;
-    port->link.patience = 0;
+    port->link.coalesce = 0;
     port->device = serial;
     port->buffers =
         serial->config.buffers + (size_t)(number - 1) * serial->config.buffer_count * BUFFER_BYTES;
@@ -454,10 +454,10 @@ void virtio_serial_flush(struct virtio_serial *serial)
 
 /* How many chunks must lie at a port before its user is woken. A device that is about to run out of
  * buffers is not kept waiting for more. */
-static uint16_t patience(const struct virtio_serial_port *port)
+static uint16_t coalesced(const struct virtio_serial_port *port)
 {
     uint32_t given = (uint16_t)(port->receive.queued - port->receive.taken);
-    uint32_t wanted = port->link.patience;
+    uint32_t wanted = port->link.coalesce;
     return (uint16_t)(wanted <= 1 || wanted > given / 2 ? 1 : wanted);
 }
 
@@ -470,7 +470,7 @@ bool virtio_serial_listen(struct virtio_serial *serial)
     virtio_serial_flush(serial);
     for (uint32_t i = 0; i < serial->link_count; i++) {
         struct virtio_serial_port *port = &serial->config.ports[i];
-        virtio_queue_listen(&port->receive, patience(port));
+        virtio_queue_listen(&port->receive, coalesced(port));
         if (port->watched) {
             virtio_queue_listen(&port->transmit, 1);
         } else {
@@ -481,7 +481,7 @@ bool virtio_serial_listen(struct virtio_serial *serial)
     bool news = false;
     for (uint32_t i = 0; i < serial->link_count; i++) {
         struct virtio_serial_port *port = &serial->config.ports[i];
-        news |= virtio_queue_news(&port->receive, patience(port));
+        news |= virtio_queue_news(&port->receive, coalesced(port));
         if (port->watched && virtio_queue_news(&port->transmit, 1)) {
             port->watched = false;
             news = true;

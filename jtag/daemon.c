@@ -8,7 +8,7 @@
 
 #include "drivers/check.h"
 #include "jtag/chain_port.h"
-#include "jtag/herald.h"
+#include "jtag/notifier.h"
 #include "jtag/station.h"
 
 _Static_assert((int)HERALD_NODES_MAX == (int)DAEMON_NODES_MAX, "one notice for each node");
@@ -19,7 +19,7 @@ struct daemon {
     const struct daemon_options *options;
     uv_loop_t loop;
     uv_signal_t signals[SIGNALS];
-    struct herald herald;
+    struct notifier notifier;
     uv_timer_t look; /* for the emulators' sockets */
     unsigned looks, found;
     struct station *stations;
@@ -51,7 +51,7 @@ static int watch_ends(struct daemon *daemon)
         uv_signal_start(&daemon->signals[i], on_signal, numbers[i]);
     }
     int status =
-        herald_start(&daemon->herald, &daemon->loop, options->notices_fd, options->nodes,
+        notifier_start(&daemon->notifier, &daemon->loop, options->notices_fd, options->nodes,
                      options->machine.blank ? NOTICE_HALTED : NOTICE_RUNNING, daemon, on_gone);
     if (status != 0) {
         fprintf(stderr, "ecube-jtag: --notices %d: %s\n", options->notices_fd, uv_strerror(status));
@@ -76,7 +76,7 @@ static int open_all(struct daemon *daemon)
         unsigned number = daemon->station_count++;
 
         status = station_open(&daemon->stations[number], &daemon->loop, &options->machine, number,
-                              &daemon->herald);
+                              &daemon->notifier);
         if (status != 0) {
             snprintf(name, sizeof name, "n%u.gdb", number);
             return cannot_serve(daemon, name, status);
@@ -110,7 +110,7 @@ static void on_look(uv_timer_t *timer)
     }
     if (daemon->found == nodes || ++daemon->looks == LOOKS_MAX) {
         uv_timer_stop(timer);
-        herald_tell_ready(&daemon->herald);
+        notifier_tell_ready(&daemon->notifier);
     }
 }
 

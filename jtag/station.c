@@ -29,7 +29,7 @@ static const char *holder_of(const struct station *station)
 static void tell(struct station *station)
 {
     if (!station->busy) {
-        herald_tell_node(station->herald, station->emulator.number, state_of(station),
+        notifier_tell_node(station->notifier, station->emulator.number, state_of(station),
                          holder_of(station));
     }
 }
@@ -46,7 +46,7 @@ static void note_op(struct station *station, const struct core_op *op)
         station->gdb.lost = false;
     }
     if (op->kind == CORE_RESET && !op->failed) {
-        herald_tell_reset(station->herald, station->emulator.number);
+        notifier_tell_reset(station->notifier, station->emulator.number);
     }
 }
 
@@ -171,7 +171,7 @@ static void on_reset(void *context)
     struct station *station = context;
 
     debug_unit_was_reset(&station->unit);
-    herald_tell_reset(station->herald, station->emulator.number);
+    notifier_tell_reset(station->notifier, station->emulator.number);
 }
 
 static void on_free_node(void *context, char words[PEER_WORDS_MAX])
@@ -190,7 +190,7 @@ static void on_free_node(void *context, char words[PEER_WORDS_MAX])
 }
 
 int station_open(struct station *station, uv_loop_t *loop, const struct emulator_machine *machine,
-                 unsigned number, struct herald *herald)
+                 unsigned number, struct notifier *notifier)
 {
     struct debug_board board = {.ram_base = machine->ram.base, .ram_bytes = machine->ram.bytes};
     struct emulator_owner emulator_owner = {
@@ -201,7 +201,7 @@ int station_open(struct station *station, uv_loop_t *loop, const struct emulator
                                        .free_node = on_free_node};
 
     memset(station, 0, sizeof *station);
-    station->herald = herald;
+    station->notifier = notifier;
     debug_unit_init(&station->unit, &board);
     emulator_init(&station->emulator, loop, machine, number, &emulator_owner);
     return gdb_port_listen(&station->gdb, &station->emulator, &gdb_owner);

@@ -21,7 +21,7 @@
 #include "jtag/debug_unit.h"
 #include "jtag/emulator.h"
 #include "jtag/gdb_port.h"
-#include "jtag/herald.h"
+#include "jtag/notifier.h"
 #include "jtag/peer.h"
 
 enum { STATION_HOLDER = 0xe80, STATION_HOLDER_BYTES = PEER_WORDS_MAX };
@@ -39,14 +39,14 @@ struct station {
     struct emulator emulator;
     struct debug_unit unit;
     struct gdb_port gdb;
-    struct herald *herald;
+    struct notifier *notifier;
     struct station_job *first, *last; /* the first is being done when `busy` */
     bool busy;
     const char *owner_words; /* for the client whose the debug unit is */
 };
 
 int station_open(struct station *station, uv_loop_t *loop, const struct emulator_machine *machine,
-                 unsigned number, struct herald *herald);
+                 unsigned number, struct notifier *notifier);
 
 /* done follows, perhaps from within. */
 void station_submit(struct station *station, struct station_job *job);

@@ -1,5 +1,5 @@
 /*
- * node.h - one node of the mesh: links, router, messages, collectives, download and the program's
+ * node.h - one node of a machine: links, router, messages, collectives, download and the program's
  * state.
  *
  * An event-driven state machine. Every entry is a bounded step that takes the present time; none

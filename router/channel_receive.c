@@ -593,7 +593,7 @@ static void take_payload(struct channel *channel, struct agenda *agenda)
 
 /* Chunks without which the frame under way cannot be complete bring nothing but its middle. Where
  * bytes may be lost, they are not counted on. */
-uint16_t channel_patience(const struct channel *channel)
+uint16_t channel_coalesce(const struct channel *channel)
 {
     uint32_t chunks = (channel->payload_left + LINK_CHUNK_MAX - 1) / LINK_CHUNK_MAX;
 

@@ -29,12 +29,12 @@ static inline bool channel_news(const struct channel *channel)
 }
 
 /* For how many chunks it is worth to be woken, while a payload is under way. */
-uint16_t channel_patience(const struct channel *channel);
+uint16_t channel_coalesce(const struct channel *channel);
 
 /* Tells the link what it need not wake its user for. */
 static inline void channel_be_patient(const struct channel *channel)
 {
-    channel->link->patience = channel->payload_left ? channel_patience(channel) : 1;
+    channel->link->coalesce = channel->payload_left ? channel_coalesce(channel) : 1;
 }
 
 /* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link

@@ -1,7 +1,7 @@
 #!/bin/sh
-# debug.sh BUILD NETWORK [GDB'S OWN ARGUMENTS] - GDB at every node of a mesh, on which the complete exchange stops at main.
+# debug.sh BUILD NETWORK [GDB'S OWN ARGUMENTS] - GDB at every node of a machine, on which the complete exchange stops at main.
 #
-# GDB is at the nodes before the program comes, and lets them go on. The mesh ends with GDB.
+# GDB is at the nodes before the program comes, and lets them go on. The machine ends with GDB.
 set -eu
 build=$1 mesh=$2
 shift 2

@@ -162,7 +162,7 @@ int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
  */
 uint64_t ecube_model_ns(void);
 /*
- * Time since some moment before the program's start, on the machine that emulates the mesh. time(),
+ * Time since some moment before the program's start, on the emulating computer. time(),
  * clock() and clock_gettime() show the same; sleep(), usleep() and nanosleep() wait for it, while
  * the node goes on carrying the messages of others. It is much alike on all nodes and in all runs,
  * so ecube_rank() is the better seed for random numbers.

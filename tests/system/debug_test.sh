@@ -267,7 +267,7 @@ through_openocd() {
 }
 
 make_debug() {
-    timeout -k 5 "$limit_seconds" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$source_tree" B="${build#"$source_tree"/}" MESH=cube:1 debug "$@"
+    timeout -k 5 "$limit_seconds" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$source_tree" B="${build#"$source_tree"/}" NETWORK=cube:1 debug "$@"
 }
 
 # At its end GDB leaves, and the mesh ends; what runs is told so.

@@ -17,7 +17,7 @@ enum { NODES = 2, TURNS_MAX = 20000, GARBAGE_BYTES = 20000, LEAVING_TURNS_MAX = 
 
 struct fixture {
     uv_loop_t loop;
-    struct herald herald;
+    struct notifier notifier;
     struct emulator_machine machine;
     struct station stations[NODES];
     struct chain_port port;
@@ -41,9 +41,9 @@ static struct fixture *make_fixture(void)
                                            .ram = {0x40000000, 0x1000},
                                            .bus_count = 1,
                                            .buses = {{0x40000000, 0x1000}}};
-    herald_start(&f->herald, &f->loop, -1, NODES, NOTICE_RUNNING, f, on_gone);
+    notifier_start(&f->notifier, &f->loop, -1, NODES, NOTICE_RUNNING, f, on_gone);
     for (unsigned i = 0; i < NODES; i++) {
-        assert_int_equal(station_open(&f->stations[i], &f->loop, &f->machine, i, &f->herald), 0);
+        assert_int_equal(station_open(&f->stations[i], &f->loop, &f->machine, i, &f->notifier), 0);
     }
     assert_int_equal(chain_port_listen(&f->port, &f->loop, f->directory, f->stations, NODES), 0);
     return f;

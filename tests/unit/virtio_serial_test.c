@@ -284,7 +284,7 @@ static void a_patient_link_is_woken_when_enough_chunks_lie_there(void **state)
     struct virtio_ring *ring = &bench->ports[0].receive.ring;
     assert_false(virtio_serial_listen(&bench->serial));
     assert_int_equal(ring->used_event, ring->used_index); /* the next chunk */
-    link->patience = 2;
+    link->coalesce = 2;
     assert_false(virtio_serial_listen(&bench->serial));
     assert_int_equal((uint16_t)(ring->used_event - ring->used_index), 1); /* the second */
     device_sends(bench, 0, "a");
@@ -292,7 +292,7 @@ static void a_patient_link_is_woken_when_enough_chunks_lie_there(void **state)
     assert_true(link_news(link)); /* for one who is awake */
     device_sends(bench, 0, "b");
     assert_true(virtio_serial_listen(&bench->serial));
-    link->patience = BUFFERS; /* more than half of what the device has: it would run dry */
+    link->coalesce = BUFFERS; /* more than half of what the device has: it would run dry */
     device_sends(bench, 0, "c");
     assert_true(virtio_serial_listen(&bench->serial));
     virtio_serial_quiet(&bench->serial);

@@ -1,5 +1,5 @@
 /*
- * mesh_run.h - runs the tool, which runs a program on a mesh of its own, and reads what it
+ * machine_run.h - runs the tool, which runs a program on a machine of its own, and reads what it
  * measured.
  *
  * The words "ecube ..." are given as a format; spaces separate them. A run ends after its limit at
@@ -21,9 +21,10 @@ struct mesh_result {
 };
 
 /* Runs "BUILD/ecube WORDS"; processor_us, which may be NULL, becomes that of all its processes. */
-__attribute__((format(printf, 3, 4))) bool mesh_run_tool(const char *build, double *processor_us,
-                                                         const char *words, ...);
+__attribute__((format(printf, 3, 4))) bool machine_run_tool(const char *build, double *processor_us,
+                                                            const char *words, ...);
 
 /* Runs "BUILD/ecube run WORDS". When it fails, or reports nothing, what is missing is -1. */
-__attribute__((format(printf, 3, 4))) bool mesh_run(const char *build, struct mesh_result *result,
-                                                    const char *words, ...);
+__attribute__((format(printf, 3, 4))) bool machine_run(const char *build,
+                                                       struct mesh_result *result,
+                                                       const char *words, ...);

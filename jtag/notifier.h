@@ -1,5 +1,5 @@
 /*
- * herald.h - tells whoever has started the program what happens (notice.h), on a descriptor.
+ * notifier.h - tells whoever has started the program what happens (notice.h), on a descriptor.
  *
  * Only the latest state of a node counts: whoever does not read gets that, and holds nobody up.
  *
@@ -14,7 +14,7 @@
 
 enum { HERALD_NODES_MAX = 128 };
 
-struct herald {
+struct notifier {
     int fd; /* -1: nobody is told */
     uv_poll_t poll;
     void *context;
@@ -29,12 +29,12 @@ struct herald {
 
 /* `fd` -1: none. All nodes begin in `state`, held by nobody, which is not told. A negative libuv
  * status when the descriptor is none that can be waited for. */
-int herald_start(struct herald *herald, uv_loop_t *loop, int fd, unsigned nodes,
-                 enum notice_state state, void *context, void (*gone)(void *context));
+int notifier_start(struct notifier *notifier, uv_loop_t *loop, int fd, unsigned nodes,
+                   enum notice_state state, void *context, void (*gone)(void *context));
 
-void herald_tell_ready(struct herald *herald);
+void notifier_tell_ready(struct notifier *notifier);
 
-void herald_tell_node(struct herald *herald, unsigned node, enum notice_state state,
-                      const char *holder);
+void notifier_tell_node(struct notifier *notifier, unsigned node, enum notice_state state,
+                        const char *holder);
 
-void herald_tell_reset(struct herald *herald, unsigned node);
+void notifier_tell_reset(struct notifier *notifier, unsigned node);

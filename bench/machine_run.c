@@ -1,4 +1,4 @@
-#include "bench/mesh_run.h"
+#include "bench/machine_run.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -53,7 +53,7 @@ static bool run_words(const char *build, double *processor_us, const char *argum
     return status == 0;
 }
 
-bool mesh_run_tool(const char *build, double *processor_us, const char *words, ...)
+bool machine_run_tool(const char *build, double *processor_us, const char *words, ...)
 {
     char text[TEXT_BYTES];
     va_list list;
@@ -71,7 +71,7 @@ static double number_of(const json_t *object, const char *key)
     return json_is_number(number) ? json_number_value(number) : -1;
 }
 
-bool mesh_run(const char *build, struct mesh_result *result, const char *words, ...)
+bool machine_run(const char *build, struct mesh_result *result, const char *words, ...)
 {
     char text[TEXT_BYTES], path[PATH_BYTES];
     va_list list;
