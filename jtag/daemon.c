@@ -52,7 +52,7 @@ static int watch_ends(struct daemon *daemon)
     }
     int status =
         notifier_start(&daemon->notifier, &daemon->loop, options->notices_fd, options->nodes,
-                     options->machine.blank ? NOTICE_HALTED : NOTICE_RUNNING, daemon, on_gone);
+                       options->machine.blank ? NOTICE_HALTED : NOTICE_RUNNING, daemon, on_gone);
     if (status != 0) {
         fprintf(stderr, "ecube-jtag: --notices %d: %s\n", options->notices_fd, uv_strerror(status));
     }

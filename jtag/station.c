@@ -30,7 +30,7 @@ static void tell(struct station *station)
 {
     if (!station->busy) {
         notifier_tell_node(station->notifier, station->emulator.number, state_of(station),
-                         holder_of(station));
+                           holder_of(station));
     }
 }
 
