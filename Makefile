@@ -40,7 +40,8 @@ GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/sch
 PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
-CONTROLLER := controller/download.c
+CONTROLLER := controller/boot.c controller/cables.c controller/controller.c controller/download.c controller/failure.c controller/loader.c \
+	controller/query.c controller/run.c controller/waits.c controller/words.c
 SIM := sim/boot.c sim/ending.c sim/fault.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
 	sim/observe/trace.c sim/observe/trace_file.c sim/observe/trace_phases.c sim/parallel/outbox.c \
 	sim/parallel/partition.c sim/parallel/prefetch.c sim/parallel/worker_pool.c sim/pool.c sim/program.c sim/queue.c \

@@ -32,18 +32,19 @@
 #include <stdint.h>
 
 #include "controller/download.h"
-#include "controller/state.h"
 #include "network/network.h"
 #include "router/clock.h"
 #include "wire/report.h"
 #include "wire/run.h"
 
-struct controller;
+struct controller; /* state.h */
 struct link;
 
+enum controller_phase { PHASE_BOOT, PHASE_READY, PHASE_DOWNLOAD, PHASE_LOADED, PHASE_RUN };
+
 struct controller_config {
-    struct link **links; /* links[i] leads to network_host_node(network, i) */
-    const struct network *network;
+    struct link **links;           /* links[i] leads to network_host_node(network, i) */
+    const struct network *network; /* lives as long as the controller */
     struct profile profile;
     bool payload_checked;
     uint32_t dead_after_ms; /* of the links, as router.h says; 0: its default */
@@ -78,13 +79,14 @@ void controller_active(struct controller *controller);
 enum event_kind {
     EVENT_BOOT_PROGRESS, /* done nodes have all their links as they should be */
     EVENT_BOOTED,
-    /* The boot has failed: reason says why, cables.h what is wrong. The machine is broken. */
+    /* The boot has failed: reason says why, cables.h what is wrong. done nodes had all their links,
+     * `peer` nodes have answered, status links are crossed. The machine is broken. */
     EVENT_BOOT_FAILED,
 
     EVENT_RECEIPT,     /* node `rank` holds what it was sent; done nodes do */
-    EVENT_LOADED,      /* all do: model_ns is when the last had it, since base_ns */
+    EVENT_LOADED,      /* all do: from base_ns to model_ns */
     EVENT_LOAD_WAITS,  /* `rank` has not answered for long; told once in a download */
-    EVENT_LOAD_FAILED, /* at `rank`: reason, status. The machine is broken */
+    EVENT_LOAD_FAILED, /* at `rank`: reason, status; done have receipts. The machine is broken */
 
     EVENT_TEXT,         /* `rank` has printed `bytes` of text at body to stream `status` */
     EVENT_REPORT,       /* `rank` reports a measurement: report */
@@ -95,13 +97,15 @@ enum event_kind {
     EVENT_ENDED,        /* the run is over: reason; of ENDED_STANDS and ENDED_TIMEOUT waits.h */
 
     EVENT_STATE,    /* `rank` has answered a question: state */
-    EVENT_ANSWERED, /* all have that live and are not halted, or the time for it is over */
+    EVENT_ANSWERED, /* all have that live and are not halted, or the time for it is over; whoever
+                     * asked, the controller itself included */
 
     EVENT_NODE_DIED, /* `rank`, in `phase` */
     EVENT_LINK_DIED, /* of `rank` to `peer` (ID_HOST: a host link; ID_UNKNOWN): reason, `phase` */
     EVENT_RESET,     /* nodes were reset that break the machine by that, in `phase`: which, the
                       * owner knows */
-    EVENT_BROKEN,    /* all that explains a failure has been told: `phase` is over */
+    EVENT_BROKEN,    /* all that explains a failure has been told: `phase` is over, without another
+                      * word of its end */
     EVENT_RESTART,   /* all nodes were reset, in `phase`, which is over: the owner makes its links
                       * anew and calls controller_restart */
     EVENT_KINDS
@@ -173,11 +177,13 @@ enum controller_refusal controller_load(struct controller *controller,
 /* Only in LOADED. */
 void controller_run(struct controller *controller, uint64_t now_us);
 
-/* Ends a run: programs that run are told to stop. Forgets what is loaded. In a download nothing: it
- * goes on, for its circuits read the program's memory; the owner does not run it then. */
+/* Ends a run: programs that run are told to stop, in a broken machine as far as that reaches.
+ * Forgets what is loaded. In a download nothing: it goes on, for its circuits read the program's
+ * memory; the owner does not run it then. */
 void controller_stop(struct controller *controller, uint64_t now_us);
 /* The same, when it has been found out whether programs stand still: EVENT_ENDED with one of the
- * two reasons for a time out. */
+ * two reasons for a time out. A boot is given up at once, without an event: the machine is broken.
+ */
 void controller_time_out(struct controller *controller, uint64_t now_us);
 
 /* Whether no circuit reads the memory of a program any more. */
@@ -190,6 +196,8 @@ void controller_taken(struct controller *controller, uint32_t rank, uint32_t byt
 /* Asks every node for its STATE: EVENT_STATE for each answer, then EVENT_ANSWERED. While a question
  * is open its answers serve whoever asks. Nobody answers in a boot. */
 void controller_ask(struct controller *controller, uint64_t now_us);
+/* Whether `rank` has answered the question that is open, else the last one. */
+bool controller_answered(const struct controller *controller, uint32_t rank);
 
 /* What the owner knows of nodes from elsewhere. */
 void controller_node_died(struct controller *controller, uint32_t rank, uint64_t now_us);

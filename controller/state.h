@@ -1,14 +1,183 @@
 /*
  * state.h - everything a controller knows; for those who give it a place, and for those who look.
  *
- * A node takes at most CONTROLLER_NODE_BYTES, whatever the machine's size.
+ * A node takes at most CONTROLLER_NODE_BYTES, whatever the machine's size. What is counted here is
+ * counted when it changes, so that no event asks all nodes.
+ *
+ * Units    wall time in us; `passed` time is what controller_pass has said, in us; model time in ns
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "controller/controller.h"
 #include "router/state.h"
 
-enum controller_phase { PHASE_BOOT, PHASE_READY, PHASE_DOWNLOAD, PHASE_LOADED, PHASE_RUN };
-enum { CONTROLLER_NODE_BYTES = 128, FAILURE_COLLECT_MS = 300 };
+enum {
+    CONTROLLER_NODE_BYTES = 128,
+    FAILURE_COLLECT_MS = 300,
+    CONTROLLER_HOST_LINKS_MAX = NETWORK_PORTS_MAX + 1,
+    CONTROLLER_DEAD_LINKS_MAX = 64,
+    /* Ports that are not as they should be, of all nodes. More are not told: nobody reads so many
+     * lines. */
+    CONTROLLER_FINDINGS_MAX = 1024,
+    /* Events that one notice or request leaves, at most four, and what owners may do without taking
+     * any. */
+    CONTROLLER_EVENTS_MAX = 16
+};
+
+static const uint32_t CONTROLLER_NO_NODE = UINT32_MAX;
+
+enum controller_node_flag {
+    NODE_DEAD = 1,
+    NODE_HALTED = 2,     /* by a debugger; it does not answer */
+    NODE_RESET = 4,      /* it has started anew since the boot began, and was known before */
+    NODE_TOLD = 8,       /* it has told of its links */
+    NODE_RIGHT = 16,     /* and they are as they should be */
+    NODE_RECEIPTED = 32, /* it holds what it was sent */
+    NODE_RUNNING = 64,   /* its program was told to start and has not ended */
+    NODE_ASKED = 128,    /* QUERY has been sent, or is owed, and STATE has not come */
+    NODE_SILENT = 256    /* it is in the list of those that are to answer in a download */
+};
+
+/* What the root of a message of a download has said. */
+enum offer_state {
+    OFFER_NONE,
+    OFFER_SENT, /* sent at least once, no answer but RETRY */
+    OFFER_READY,
+    OFFER_OPENED,
+    OFFER_DONE
+};
+
+/* What a node is to be sent as soon as the router has room. */
+enum owed_packet { OWED_QUERY = 1, OWED_TAKEN = 2 };
+
+/* What a node has last said of its program; as struct state_body. */
+struct node_answer {
+    uint8_t program, wait, transfer, requests;
+    uint8_t stage, operation, flags;
+    int32_t peer, tag, status;
+    uint32_t bytes, collective_bytes, root, partner;
+    uint16_t step, steps;
+    uint32_t left_ms; /* of one that sleeps */
+};
+
+struct controller_node {
+    uint16_t flags;   /* enum controller_node_flag */
+    uint8_t owed;     /* enum owed_packet; if any, the node is in the queue of those */
+    uint8_t offer;    /* enum offer_state */
+    uint16_t signs;   /* what it has shown of its links in the boot */
+    uint16_t finding; /* 1 + the first of its ports that are not right; 0: there is none */
+    uint32_t owed_next;
+    uint32_t older, newer; /* in the list of the silent; `newer` also among deaths to be told */
+    uint64_t heard_us;     /* passed time */
+    uint64_t offer_us;     /* when the offer is to be repeated */
+    uint32_t match;        /* the root's name for the receive */
+    uint32_t received, told, taken; /* console text, in bytes modulo 2^32; told: as taken */
+    uint32_t answered;              /* number of the last question that it has answered */
+    uint32_t mark, mark_entry;      /* for who looks at all nodes: scratch */
+    struct node_answer answer;
+};
+
+_Static_assert(sizeof(struct controller_node) <= CONTROLLER_NODE_BYTES, "65,536 nodes have room");
+
+/* A port that is not as it should be. */
+struct controller_finding {
+    uint32_t node; /* CONTROLLER_NO_NODE: this place is free */
+    uint32_t peer;
+    uint16_t next; /* 1 + the next one of the node, or of those that are free; 0: there is none */
+    uint8_t port, peer_port;
+    uint8_t state; /* enum link_state */
+};
+
+struct controller_dead_link {
+    uint32_t node, peer; /* peer ID_HOST: a host link; ID_UNKNOWN: its other end was not known */
+    uint8_t reason;
+};
+
+/* What the answers to a question say together. */
+struct controller_look {
+    uint64_t digest; /* of states and progress: when it is the same twice, nothing has moved */
+    bool waits;      /* every program that runs waits for another */
+    bool delivered;  /* and nothing from before the last answers is on a link */
+    bool polls;      /* some programs wait by testing */
+};
+
+/* The present question to all nodes. */
+struct controller_question {
+    bool open;
+    bool over;         /* whoever has not answered is not waited for any more */
+    uint8_t purposes;  /* enum question_purpose, internal.h */
+    uint32_t number;   /* of this one, or the last */
+    uint32_t next;     /* it has gone to the nodes before this one */
+    uint32_t waiting;  /* for so many answers */
+    uint32_t activity; /* when it began */
+    uint64_t until_us;
+    struct controller_look look;
+};
+
+struct controller {
+    struct router router;
+    struct controller_config config;
+    struct controller_node *nodes;
+    void *router_memory;
+    uint32_t peers[CONTROLLER_HOST_LINKS_MAX];
+    uint64_t now_us;    /* as last told */
+    uint64_t passed_us; /* passed time */
+    enum controller_phase phase;
+    bool broken;      /* a node or link is gone, nodes were reset, or the boot has failed */
+    bool restarts;    /* all nodes were reset: nothing goes on before controller_restart */
+    uint64_t told_ns; /* the latest model time that any node has told */
+
+    struct controller_event events[CONTROLLER_EVENTS_MAX];
+    unsigned event_first, event_count;
+    uint32_t owed_first, owed_last; /* nodes that are owed packets, in order */
+
+    /* boot */
+    uint32_t told_count, right_count;
+    uint32_t signs, signs_seen; /* of all nodes; with the host's links, at most so far */
+    uint64_t quiet_us;          /* passed time without a new sign; of a run, without a word */
+    uint64_t crossed_us;        /* when a boot with crossed cables is over; UINT64_MAX */
+    bool crossed;
+    struct controller_finding findings[CONTROLLER_FINDINGS_MAX];
+    uint16_t finding_free; /* 1 + the first that is free */
+    uint16_t finding_end;  /* those from here on have never been used */
+
+    /* download */
+    struct controller_program program;
+    uint8_t generation;    /* of the program */
+    uint32_t name;         /* of the offer of message 0; those behind it follow */
+    unsigned message_next; /* the one to open, or whose answer is awaited */
+    unsigned offered;      /* the messages before this one have been offered */
+    uint64_t offers_us;    /* when one of them is to be repeated; UINT64_MAX */
+    uint64_t clock_base_ns, clock_ns, clock_end_ns;
+    uint32_t receipts;
+    uint32_t oldest, newest; /* of the silent: the first has been silent for longest */
+    uint32_t unasked;        /* from here on they have not been asked since they were heard */
+    bool silence_told;
+
+    /* run */
+    uint32_t start_next; /* START has gone to the nodes before this one */
+    uint32_t stop_next;  /* so has STOP, to those that run; >= nodes: nobody is stopped */
+    uint32_t running, ended;
+    bool failed;       /* a program has ended with an error, or collectives disagree */
+    uint32_t activity; /* words of programs */
+    uint32_t activity_seen;
+    uint64_t watch_us; /* passed time of the next look, while programs move */
+    unsigned stall_count;
+    uint64_t stall_digest;
+    bool stall_polls;
+    bool timing_out;
+
+    struct controller_question question;
+
+    /* failure */
+    uint32_t deaths, halted, resets, cuts; /* nodes; links without a carrier */
+    uint32_t death_first, death_last;      /* nodes whose death is to be told */
+    bool resets_untold;
+    uint64_t failure_us; /* when it is told; UINT64_MAX: there is none */
+    bool failing;        /* it is being told */
+    struct controller_dead_link dead_links[CONTROLLER_DEAD_LINKS_MAX];
+    unsigned dead_link_count, dead_links_told;
+};

@@ -24,9 +24,18 @@ void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX]);
 bool words_of_event(const struct controller *controller, const struct controller_event *event,
                     char text[WORDS_MAX]);
 
-/* "waits to receive from rank 3, tag 5", "computes": what the program of a node does, without its
- * place; and " (2 open requests)". */
+/* The same for EVENT_LINK_DIED, with another reason than the event's. */
+void words_of_dead_link(const struct controller *controller, const struct controller_event *event,
+                        const char *why, char text[WORDS_MAX]);
+
+/* "waits to receive from rank 3, tag 5, by testing", "computes": what the program of a node does;
+ * its place would follow. */
 void words_of_state(const struct controller *controller, uint32_t rank, char text[WORDS_MAX]);
+/* The same of an answer that has come another way. */
+void words_of_doing(const struct controller *controller, uint32_t rank,
+                    const struct state_body *state, char text[WORDS_MAX]);
+/* What it has asked for besides, behind that: " (2 open requests)", or nothing. */
+void words_of_requests(const struct controller *controller, uint32_t rank, char text[WORDS_MAX]);
 
 /* "broadcast of 4 bytes with root 1" */
 void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text,

@@ -1,0 +1,235 @@
+/*
+ * boot.c - the boot: it is over when all nodes have told of their links and all are as they should
+ * be.
+ *
+ * It fails when nothing new has shown for as long as the owner's patience lasts. New is: a link
+ * that has come up, at the host or as a node tells, and a node that tells its links for the first
+ * time. There is only so much to show, so this ends. A crossed cable is not mended by waiting: it
+ * ends the boot when all nodes have told, or soon.
+ */
+#include <string.h>
+
+#include "controller/cables.h"
+#include "controller/internal.h"
+#include "router/router.h"
+
+enum { CROSSED_GRACE_US = 1000 * 1000 /* only more words are waited for */ };
+
+bool boot_has_link(const struct network *network, uint32_t rank, unsigned port)
+{
+    return port == network->ports ? network_host_link_of(network, rank) >= 0
+                                  : network_neighbour(network, rank, port) != NETWORK_NO_NODE;
+}
+
+unsigned boot_ports(const struct network *network, uint32_t rank)
+{
+    unsigned ports = network->ports + 1u;
+
+    while (ports > 0 && !boot_has_link(network, rank, ports - 1)) {
+        ports--;
+    }
+    return ports;
+}
+
+void boot_begin(struct controller *controller)
+{
+    controller->phase = PHASE_BOOT;
+    controller->signs_seen = 0;
+    controller->quiet_us = 0;
+    controller->crossed = false;
+    controller->crossed_us = UINT64_MAX;
+}
+
+/* The boot has failed, for good. */
+static void fail(struct controller *controller, enum boot_failure reason, uint32_t crossed)
+{
+    struct controller_event *event = controller_tell(controller, EVENT_BOOT_FAILED);
+
+    event->reason = (uint8_t)reason;
+    event->done = controller->right_count;
+    event->peer = controller->told_count;
+    event->status = (int32_t)crossed;
+    failure_break(controller);
+}
+
+void boot_give_up(struct controller *controller)
+{
+    controller->crossed_us = UINT64_MAX;
+    if (controller->phase != PHASE_BOOT || controller->broken) {
+        return;
+    }
+    if (controller->right_count == controller->config.network->nodes) {
+        fail(controller, BOOT_HELD, 0);
+    } else {
+        uint32_t crossed = cables_crossed(controller);
+        fail(controller, crossed ? BOOT_CROSSED : BOOT_SILENT, crossed);
+    }
+}
+
+void boot_check(struct controller *controller)
+{
+    if (controller->phase == PHASE_BOOT && !controller->broken && !controller->config.boot_held &&
+        controller->right_count == controller->config.network->nodes) {
+        controller->crossed_us = UINT64_MAX;
+        controller_tell(controller, EVENT_BOOTED)->done = controller->right_count;
+        controller->phase = PHASE_READY;
+    }
+}
+
+void controller_release_boot(struct controller *controller, uint64_t now_us)
+{
+    controller->now_us = now_us;
+    controller->config.boot_held = false;
+    boot_check(controller);
+}
+
+static unsigned sign(uint8_t state)
+{
+    return state == LINK_SILENT ? 0 : state == LINK_UP ? 2 : 1;
+}
+
+/* What the ends of the host's own links show. */
+static uint32_t host_signs(const struct controller *controller)
+{
+    uint32_t signs = 0, peer;
+    uint8_t peer_port;
+
+    for (unsigned i = 0; i < controller->router.port_count; i++) {
+        signs += sign(router_port_state(&controller->router, i, &peer, &peer_port));
+    }
+    return signs;
+}
+
+void boot_pass(struct controller *controller, uint64_t passed_us)
+{
+    uint32_t signs = controller->signs + host_signs(controller);
+
+    if (signs > controller->signs_seen) {
+        controller->signs_seen = signs;
+        controller->quiet_us = 0;
+    } else {
+        controller->quiet_us += passed_us;
+    }
+    if (controller->quiet_us >= controller->config.patience_us) {
+        boot_give_up(controller);
+    }
+}
+
+static void forget_findings(struct controller *controller, struct controller_node *node)
+{
+    while (node->finding) {
+        struct controller_finding *finding = &controller->findings[node->finding - 1];
+        uint16_t next = finding->next;
+
+        finding->node = CONTROLLER_NO_NODE;
+        finding->next = controller->finding_free;
+        controller->finding_free = node->finding;
+        node->finding = next;
+    }
+}
+
+void boot_forget(struct controller *controller, uint32_t rank)
+{
+    struct controller_node *node = &controller->nodes[rank];
+
+    controller->told_count -= controller_has(controller, rank, NODE_TOLD);
+    controller->right_count -= controller_has(controller, rank, NODE_RIGHT);
+    controller->signs -= node->signs;
+    node->signs = 0;
+    node->flags &= (uint16_t) ~(NODE_TOLD | NODE_RIGHT);
+    forget_findings(controller, node);
+}
+
+static bool port_is_right(const struct network *network, uint32_t rank, unsigned port,
+                          const struct links_port *found)
+{
+    if (port == network->ports) {
+        return found->state == LINK_UP && found->peer == ID_HOST;
+    }
+    return found->state == LINK_UP && found->peer == network_neighbour(network, rank, port) &&
+           found->peer_port == network_far_port(network, port);
+}
+
+static void add_finding(struct controller *controller, uint32_t rank, unsigned port,
+                        const struct links_port *found)
+{
+    struct controller_node *node = &controller->nodes[rank];
+    uint16_t number = controller->finding_free;
+    struct controller_finding *finding = &controller->findings[number - 1];
+
+    if (number == 0) {
+        return;
+    }
+    controller->finding_free = finding->next;
+    controller->finding_end = number > controller->finding_end ? number : controller->finding_end;
+    *finding = (struct controller_finding){.node = rank,
+                                           .peer = found->peer,
+                                           .next = node->finding,
+                                           .port = (uint8_t)port,
+                                           .peer_port = found->peer_port,
+                                           .state = found->state};
+    node->finding = number;
+}
+
+/* Notes what is not as it should be; true: nothing is. A port without a link may be led to by a
+ * cable that belongs elsewhere. */
+static bool take_ports(struct controller *controller, uint32_t rank, const struct links_body *links)
+{
+    const struct network *network = controller->config.network;
+    struct controller_node *node = &controller->nodes[rank];
+    unsigned signs = 1;
+    bool right = true;
+
+    for (unsigned p = 0; p < boot_ports(network, rank); p++) {
+        const struct links_port *found = &links->ports[p];
+        bool has_link = boot_has_link(network, rank, p);
+
+        signs += sign(found->state);
+        if (has_link ? !port_is_right(network, rank, p, found) : found->state != LINK_SILENT) {
+            add_finding(controller, rank, p, found);
+            right &= !has_link;
+        }
+    }
+    node->signs = (uint16_t)signs;
+    return right;
+}
+
+static bool finds_crossed(const struct controller *controller, uint32_t rank)
+{
+    uint16_t number = controller->nodes[rank].finding;
+
+    while (number && controller->findings[number - 1].state != LINK_CROSSED) {
+        number = controller->findings[number - 1].next;
+    }
+    return number != 0;
+}
+
+/* A node tells again when a link has come up late, and in the boot when it was reset: then nobody
+ * speaks to who it was. */
+void boot_links(struct controller *controller, uint32_t rank, const struct links_body *links)
+{
+    struct controller_node *node = &controller->nodes[rank];
+    uint32_t nodes = controller->config.network->nodes;
+
+    if (links->port_count < boot_ports(controller->config.network, rank)) {
+        return;
+    }
+    boot_forget(controller, rank);
+    bool right = take_ports(controller, rank, links);
+    node->flags |= (uint16_t)(NODE_TOLD | (right ? NODE_RIGHT : 0));
+    controller->told_count++;
+    controller->right_count += right;
+    controller->signs += node->signs;
+    if (controller->phase != PHASE_BOOT || controller->broken) {
+        return;
+    }
+    controller->resets -= controller_has(controller, rank, NODE_RESET);
+    node->flags &= (uint16_t)~NODE_RESET;
+    controller_tell(controller, EVENT_BOOT_PROGRESS)->done = controller->right_count;
+    boot_check(controller);
+    controller->crossed |= finds_crossed(controller, rank);
+    if (controller->phase == PHASE_BOOT && controller->crossed && controller->right_count < nodes) {
+        controller->crossed_us =
+            controller->now_us + (controller->told_count < nodes ? CROSSED_GRACE_US : 0);
+    }
+}

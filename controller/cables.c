@@ -1,0 +1,369 @@
+#include "controller/cables.h"
+
+#include <stddef.h>
+
+#include "controller/internal.h"
+
+/* Where the cable of a port leads, and whether anybody knows. */
+struct cable_lead {
+    bool known;
+    uint8_t port;
+    uint32_t node;
+};
+
+/* A link of the network, by its two ends. */
+struct wanted_link {
+    uint32_t node, peer;
+    unsigned port, far; /* of node, of peer */
+};
+
+/* The faults that have been found: how many, and the first of them. */
+struct fault_list {
+    struct cable_fault *faults;
+    unsigned room, count;
+    bool crossed; /* a cable leads elsewhere: that may explain others */
+};
+
+static bool has_told(const struct controller *controller, uint32_t node)
+{
+    return controller_has(controller, node, NODE_TOLD);
+}
+
+/* What is not right at a port; NULL: nothing, as far as the node has told. */
+static const struct controller_finding *finding_at(const struct controller *controller,
+                                                   uint32_t node, unsigned port)
+{
+    for (uint16_t i = controller->nodes[node].finding; i; i = controller->findings[i - 1].next) {
+        if (controller->findings[i - 1].port == port) {
+            return &controller->findings[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static struct cable_lead claim_of(const struct network *network,
+                                  const struct controller_finding *finding)
+{
+    return (struct cable_lead){
+        .known = (finding->state == LINK_UP || finding->state == LINK_CROSSED) &&
+                 finding->peer < network->nodes && finding->peer_port < network->ports,
+        .port = finding->peer_port,
+        .node = finding->peer};
+}
+
+/* What the node says of a port between nodes. */
+static struct cable_lead claim(const struct controller *controller, uint32_t node, unsigned port)
+{
+    const struct network *network = controller->config.network;
+    const struct controller_finding *finding = finding_at(controller, node, port);
+    uint32_t peer;
+
+    if (finding) {
+        return claim_of(network, finding);
+    }
+    peer = network_neighbour(network, node, port);
+    return (struct cable_lead){.known = has_told(controller, node) && peer != NETWORK_NO_NODE,
+                               .port = (uint8_t)network_far_port(network, port),
+                               .node = peer};
+}
+
+static bool leads_to(const struct cable_lead *lead, uint32_t node, unsigned port)
+{
+    return lead->known && lead->node == node && lead->port == port;
+}
+
+/* Whether what a port is said to lead to tells something else of itself. */
+static bool is_denied(const struct controller *controller, const struct cable_lead *lead,
+                      uint32_t node, unsigned port)
+{
+    struct cable_lead back = claim(controller, lead->node, lead->port);
+
+    return leads_to(lead, node, port) || (back.known && !leads_to(&back, node, port));
+}
+
+/* The number that a silent node has been given: that which its neighbours find in its place. */
+static uint32_t other_name(const struct controller *controller, uint32_t silent)
+{
+    const struct network *network = controller->config.network;
+
+    for (unsigned p = 0; p < network->ports; p++) {
+        uint32_t neighbour = network_neighbour(network, silent, p);
+        unsigned far = network_far_port(network, p);
+
+        if (neighbour == NETWORK_NO_NODE) {
+            continue;
+        }
+        struct cable_lead lead = claim(controller, neighbour, far);
+        if (lead.known && lead.node != silent && lead.port == p &&
+            is_denied(controller, &lead, neighbour, far)) {
+            return lead.node;
+        }
+    }
+    return CONTROLLER_NO_NODE;
+}
+
+/* Notes, at each number, the silent node that uses it too. */
+static void find_names(const struct controller *controller)
+{
+    uint32_t nodes = controller->config.network->nodes;
+
+    for (uint32_t node = 0; node < nodes; node++) {
+        controller->nodes[node].mark = CONTROLLER_NO_NODE;
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        uint32_t name =
+            has_told(controller, node) ? CONTROLLER_NO_NODE : other_name(controller, node);
+
+        if (name != CONTROLLER_NO_NODE) {
+            controller->nodes[name].mark = node;
+        }
+    }
+}
+
+/* What a node says of a port, when names that two nodes use are told apart. */
+static struct cable_lead resolved(const struct controller *controller, uint32_t node, unsigned port)
+{
+    struct cable_lead lead = claim(controller, node, port);
+
+    if (lead.known && controller->nodes[lead.node].mark != CONTROLLER_NO_NODE &&
+        is_denied(controller, &lead, node, port)) {
+        lead.node = controller->nodes[lead.node].mark;
+    }
+    return lead;
+}
+
+/* A node whose cable is not where it belongs, and leads to a port of a silent node. */
+static struct cable_lead found_elsewhere(const struct controller *controller, uint32_t silent,
+                                         unsigned port)
+{
+    for (unsigned i = 0; i < controller->finding_end; i++) {
+        const struct controller_finding *finding = &controller->findings[i];
+
+        if (finding->node == CONTROLLER_NO_NODE || finding->peer_port != port ||
+            finding->port >= controller->config.network->ports) {
+            continue;
+        }
+        struct cable_lead lead = resolved(controller, finding->node, finding->port);
+        if (leads_to(&lead, silent, port)) {
+            return (struct cable_lead){.known = true, .port = finding->port, .node = finding->node};
+        }
+    }
+    return (struct cable_lead){0};
+}
+
+/* Where the cable of a port leads. Of a silent node its neighbours know. */
+static struct cable_lead lead_of(const struct controller *controller, uint32_t node, unsigned port)
+{
+    const struct network *network = controller->config.network;
+    uint32_t peer = network_neighbour(network, node, port);
+    unsigned far = network_far_port(network, port);
+
+    if (has_told(controller, node)) {
+        return resolved(controller, node, port);
+    }
+    if (peer != NETWORK_NO_NODE) {
+        struct cable_lead back = resolved(controller, peer, far);
+
+        if (leads_to(&back, node, port)) {
+            return (struct cable_lead){.known = true, .port = (uint8_t)far, .node = peer};
+        }
+    }
+    return found_elsewhere(controller, node, port);
+}
+
+static struct wanted_link wanted_link(const struct controller *controller, uint32_t node,
+                                      unsigned port)
+{
+    const struct network *network = controller->config.network;
+
+    return (struct wanted_link){.node = node,
+                                .peer = network_neighbour(network, node, port),
+                                .port = port,
+                                .far = network_far_port(network, port)};
+}
+
+/* What a node finds at a port, host link included. */
+static struct cable_end end_of(const struct controller *controller, uint32_t node, unsigned port)
+{
+    const struct controller_finding *finding = finding_at(controller, node, port);
+    struct cable_end end = {.finding = FINDS_RIGHT};
+
+    if (!has_told(controller, node)) {
+        end.finding = FINDS_UNTOLD;
+    } else if (finding) {
+        bool known = finding->state == LINK_UP || finding->state == LINK_CROSSED;
+
+        end.peer = finding->peer;
+        end.port = finding->peer_port;
+        end.finding = finding->state == LINK_HEARD  ? FINDS_ONE_WAY
+                      : finding->state == LINK_DEAD ? FINDS_LOST
+                      : !known                      ? FINDS_NOTHING
+                      : finding->peer == ID_HOST    ? FINDS_HOST
+                      : finding->peer == ID_UNKNOWN ? FINDS_NAMELESS
+                                                    : FINDS_OTHER;
+    }
+    return end;
+}
+
+/* The state of a port as told; a node that has told nothing hears nothing. */
+static uint8_t state_of(const struct controller *controller, uint32_t node, unsigned port)
+{
+    const struct controller_finding *finding = finding_at(controller, node, port);
+
+    return finding ? finding->state : has_told(controller, node) ? LINK_UP : LINK_SILENT;
+}
+
+static void add_fault(struct fault_list *list, const struct cable_fault *fault)
+{
+    if (list->count < list->room) {
+        list->faults[list->count] = *fault;
+    }
+    list->count++;
+}
+
+static struct cable_fault link_fault(const struct controller *controller,
+                                     const struct wanted_link *link)
+{
+    return (struct cable_fault){.node = link->node,
+                                .peer = link->peer,
+                                .dimension =
+                                    network_port_dimension(controller->config.network, link->port),
+                                .end = {end_of(controller, link->node, link->port),
+                                        end_of(controller, link->peer, link->far)}};
+}
+
+static void set_lead(struct cable_end *end, const struct cable_lead *lead)
+{
+    end->known = lead->known;
+    end->really = lead->known ? lead->node : CONTROLLER_NO_NODE;
+    end->really_port = lead->port;
+}
+
+/* Whether nothing is known of a link but that it is right. */
+static bool is_right(const struct controller *controller, const struct wanted_link *link)
+{
+    return has_told(controller, link->node) && has_told(controller, link->peer) &&
+           controller->nodes[link->node].finding == 0 && controller->nodes[link->peer].finding == 0;
+}
+
+/* Whether a link is known to lead elsewhere; adds it then. */
+static bool add_crossed(const struct controller *controller, struct fault_list *list,
+                        const struct wanted_link *link)
+{
+    if (is_right(controller, link)) {
+        return false;
+    }
+    struct cable_lead here = lead_of(controller, link->node, link->port);
+    struct cable_lead there = lead_of(controller, link->peer, link->far);
+
+    if (!(here.known && !leads_to(&here, link->peer, link->far)) &&
+        !(there.known && !leads_to(&there, link->node, link->port))) {
+        return false;
+    }
+    struct cable_fault fault = link_fault(controller, link);
+    fault.kind = CABLE_CROSSED;
+    set_lead(&fault.end[0], &here);
+    set_lead(&fault.end[1], &there);
+    add_fault(list, &fault);
+    return true;
+}
+
+static enum cable_fault_kind kind_of(uint8_t a, uint8_t b)
+{
+    if (a == LINK_CROSSED || b == LINK_CROSSED) {
+        return CABLE_CROSSED;
+    }
+    return a == LINK_HEARD || b == LINK_HEARD || a == LINK_UP || b == LINK_UP ? CABLE_ONE_WAY
+                                                                              : CABLE_MISSING;
+}
+
+/* A cable that is not as it should be, and is not known to lead elsewhere. Of a node that tells
+ * nothing only the other ends are heard. */
+static void add_cable(const struct controller *controller, struct fault_list *list,
+                      const struct wanted_link *link)
+{
+    struct fault_list none = {0};
+
+    if (is_right(controller, link)) {
+        return;
+    }
+    struct cable_fault fault = link_fault(controller, link);
+    bool here = fault.end[0].finding != FINDS_RIGHT && fault.end[0].finding != FINDS_UNTOLD;
+    bool there = fault.end[1].finding != FINDS_RIGHT && fault.end[1].finding != FINDS_UNTOLD;
+
+    if ((!here && !there) || add_crossed(controller, &none, link)) {
+        return;
+    }
+    if (list->crossed && (lead_of(controller, link->node, link->port).known ||
+                          lead_of(controller, link->peer, link->far).known)) {
+        return; /* one of the two has, or had, another's number */
+    }
+    fault.kind = kind_of(state_of(controller, link->node, link->port),
+                         state_of(controller, link->peer, link->far));
+    add_fault(list, &fault);
+}
+
+/* A node is silent when it does not run, or when its way to the host is not there. Crossed cables
+ * explain it too, or it was not waited for. */
+static void add_node(const struct controller *controller, struct fault_list *list, uint32_t node)
+{
+    const struct network *network = controller->config.network;
+    struct cable_fault fault = {.node = node, .peer = node};
+
+    fault.end[0] = end_of(controller, node, network->ports);
+    if (!has_told(controller, node) && !list->crossed) {
+        fault.kind = CABLE_NODE_SILENT;
+        add_fault(list, &fault);
+    } else if (has_told(controller, node) && fault.end[0].finding != FINDS_RIGHT &&
+               network_host_link_of(network, node) >= 0) {
+        fault.kind = CABLE_HOST_MISSING;
+        add_fault(list, &fault);
+    }
+}
+
+static void find_crossed(const struct controller *controller, struct fault_list *list)
+{
+    const struct network *network = controller->config.network;
+
+    find_names(controller);
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            if (network_owns_link(network, node, p)) {
+                struct wanted_link link = wanted_link(controller, node, p);
+                add_crossed(controller, list, &link);
+            }
+        }
+    }
+    list->crossed = list->count > 0;
+}
+
+uint32_t cables_crossed(const struct controller *controller)
+{
+    struct fault_list list = {0};
+
+    find_crossed(controller, &list);
+    return list.count;
+}
+
+unsigned cables_find(const struct controller *controller, struct cable_fault *faults, unsigned room)
+{
+    const struct network *network = controller->config.network;
+    struct fault_list list = {.faults = faults, .room = room};
+
+    find_crossed(controller, &list);
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            if (network_owns_link(network, node, p)) {
+                struct wanted_link link = wanted_link(controller, node, p);
+                add_cable(controller, &list, &link);
+            }
+        }
+        add_node(controller, &list, node);
+    }
+    return list.count;
+}
+
+uint32_t cables_told(const struct controller *controller)
+{
+    return controller->told_count;
+}

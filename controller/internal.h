@@ -1,0 +1,100 @@
+/*
+ * internal.h - what the files of the controller share; not for its users.
+ *
+ * controller.c takes what arrives and hands out events; the other files each know one part of a
+ * machine's life. They send nothing at once: they note what is to be sent, and controller.c has
+ * them try (..._pump) whenever the router may have room.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "controller/controller.h"
+#include "controller/state.h"
+#include "network/network.h"
+#include "router/notice.h"
+#include "wire/message.h"
+
+/* controller.c */
+/* A new event of this kind in the present phase, which the caller fills. */
+struct controller_event *controller_tell(struct controller *controller, enum event_kind kind);
+/* Notes that a node is to be sent a packet (enum owed_packet). */
+void controller_owe(struct controller *controller, uint32_t rank, uint8_t owed);
+
+static inline bool controller_has(const struct controller *controller, uint32_t rank,
+                                  unsigned flags)
+{
+    return (controller->nodes[rank].flags & flags) != 0;
+}
+
+/* boot.c */
+/* One more than the highest port of a node that has a link, the host link's included: what the node
+ * itself counts. Below it a path's end node has ports without a link. */
+unsigned boot_ports(const struct network *network, uint32_t rank);
+bool boot_has_link(const struct network *network, uint32_t rank, unsigned port);
+void boot_begin(struct controller *controller);
+/* What a node has told of its links is so no more. */
+void boot_forget(struct controller *controller, uint32_t rank);
+void boot_links(struct controller *controller, uint32_t rank, const struct links_body *links);
+void boot_pass(struct controller *controller, uint64_t passed_us);
+void boot_check(struct controller *controller);
+/* It fails, for the reason that there is. */
+void boot_give_up(struct controller *controller);
+
+/* cables.c */
+/* How many links are known to lead elsewhere. */
+uint32_t cables_crossed(const struct controller *controller);
+
+/* loader.c */
+void loader_cts(struct controller *controller, uint32_t rank, const struct cts_body *cts);
+/* RETRY or CANCEL, which answer an offer too. */
+void loader_reply(struct controller *controller, uint32_t rank, uint8_t kind,
+                  const struct rts_reply_body *reply);
+void loader_receipt(struct controller *controller, uint32_t rank,
+                    const struct receipt_body *receipt);
+/* One of the host's circuits has been accepted or refused. */
+void loader_notice(struct controller *controller, const struct notice *notice);
+/* A node has been heard, or is not to be waited for. */
+void loader_heard(struct controller *controller, uint32_t rank);
+void loader_forget(struct controller *controller, uint32_t rank);
+void loader_pass(struct controller *controller);
+void loader_pump(struct controller *controller);
+
+/* run.c */
+/* What nodes tell of their programs. */
+void run_packet(struct controller *controller, const struct notice *notice);
+void run_end(struct controller *controller, enum end_reason reason);
+/* Sends START and STOP; false: there is no room for all of them. */
+bool run_pump(struct controller *controller);
+
+/* query.c */
+enum question_purpose {
+    QUESTION_WATCH = 1,   /* do the programs stand? */
+    QUESTION_TIMEOUT = 2, /* so they do when their time is over */
+    QUESTION_SECOND = 4   /* and the time is over after this */
+};
+void query_ask(struct controller *controller, uint8_t purpose);
+struct node_answer query_answer_of(const struct state_body *state);
+void query_state(struct controller *controller, uint32_t rank, const struct state_body *state);
+/* Whether the question is over, which has not been told. */
+static inline bool query_is_over(const struct controller *controller)
+{
+    return controller->question.open &&
+           (controller->question.over || controller->question.waiting == 0);
+}
+/* Tells it, and draws the conclusions. */
+void query_finish(struct controller *controller);
+/* A node is not waited for any more, or again. */
+void query_leave(struct controller *controller, uint32_t rank);
+void query_join(struct controller *controller, uint32_t rank);
+void query_pass(struct controller *controller, uint64_t passed_us);
+void query_pump(struct controller *controller);
+
+/* failure.c */
+/* The machine is broken; FAILURE_COLLECT_MS later it is told why. */
+void failure_break(struct controller *controller);
+void failure_link(struct controller *controller, uint32_t node, uint32_t peer, uint8_t reason);
+/* Tells the next death, or the next thing of a failure; false: there is none. */
+bool failure_tell_death(struct controller *controller);
+void failure_tell(struct controller *controller);

@@ -1,0 +1,398 @@
+/*
+ * loader.c - the download: offers, circuits, receipts.
+ *
+ * The root of each message gets an OFFER, a window of them ahead of the one whose circuit is next.
+ * Circuits are opened one after another, each issued at the model time at which the one before is
+ * complete: the host of the paper sends one message at a time. A node without a free slot forgets
+ * an offer, so what has no answer is offered again.
+ *
+ * The nodes without a receipt stand in a list, in the order in which they were last heard. The
+ * first of them is asked what it does, so that one which only waits for others answers; the link to
+ * one that stands still dies first, where it is owed something.
+ *
+ * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
+ *         nodes, section III
+ */
+#include <string.h>
+
+#include "controller/internal.h"
+#include "drivers/status.h"
+#include "router/router.h"
+#include "wire/message.h"
+#include "wire/run.h"
+
+enum {
+    OFFERS_MAX = 32,           /* messages ahead of the next that are offered */
+    REPEAT_US = 300 * 1000,    /* an offer without an answer */
+    RETRY_US = 20 * 1000,      /* one that a node had no room for, or the router */
+    ASK_US = 2 * 1000 * 1000,  /* of silence, or a quarter of the patience if that is less */
+    TOLD_US = 10 * 1000 * 1000 /* somebody may have a node in a debugger, and wonder */
+};
+
+static struct controller_node *root_of(struct controller *controller, unsigned index)
+{
+    return &controller->nodes[controller->program.messages[index].root];
+}
+
+/* The list of those that are to answer. */
+
+static void leave(struct controller *controller, uint32_t rank)
+{
+    struct controller_node *node = &controller->nodes[rank];
+
+    if (controller->unasked == rank) {
+        controller->unasked = node->newer;
+    }
+    if (node->older == CONTROLLER_NO_NODE) {
+        controller->oldest = node->newer;
+    } else {
+        controller->nodes[node->older].newer = node->newer;
+    }
+    if (node->newer == CONTROLLER_NO_NODE) {
+        controller->newest = node->older;
+    } else {
+        controller->nodes[node->newer].older = node->older;
+    }
+    node->flags &= (uint16_t)~NODE_SILENT;
+}
+
+static void join(struct controller *controller, uint32_t rank)
+{
+    struct controller_node *node = &controller->nodes[rank];
+
+    node->flags |= NODE_SILENT;
+    node->heard_us = controller->passed_us;
+    node->older = controller->newest;
+    node->newer = CONTROLLER_NO_NODE;
+    if (controller->newest == CONTROLLER_NO_NODE) {
+        controller->oldest = rank;
+    } else {
+        controller->nodes[controller->newest].newer = rank;
+    }
+    controller->newest = rank;
+    if (controller->unasked == CONTROLLER_NO_NODE) {
+        controller->unasked = rank;
+    }
+}
+
+void loader_forget(struct controller *controller, uint32_t rank)
+{
+    if (controller_has(controller, rank, NODE_SILENT)) {
+        leave(controller, rank);
+    }
+}
+
+void loader_heard(struct controller *controller, uint32_t rank)
+{
+    if (controller_has(controller, rank, NODE_SILENT)) {
+        leave(controller, rank);
+        join(controller, rank);
+    }
+}
+
+/* What the program before has left. */
+static void begin_nodes(struct controller *controller)
+{
+    const uint16_t old = NODE_RECEIPTED | NODE_SILENT;
+
+    controller->oldest = controller->newest = controller->unasked = CONTROLLER_NO_NODE;
+    for (uint32_t rank = 0; rank < controller->config.network->nodes; rank++) {
+        struct controller_node *node = &controller->nodes[rank];
+
+        node->flags &= (uint16_t)~old;
+        node->offer = OFFER_NONE;
+        join(controller, rank);
+    }
+}
+
+static enum controller_refusal refusal(const struct controller *controller)
+{
+    if (controller->broken) {
+        return CONTROLLER_BROKEN;
+    }
+    switch (controller->phase) {
+    case PHASE_BOOT: return CONTROLLER_BOOTS;
+    case PHASE_DOWNLOAD:
+    case PHASE_RUN: return CONTROLLER_BUSY;
+    default: return CONTROLLER_OK;
+    }
+}
+
+enum controller_refusal controller_load(struct controller *controller,
+                                        const struct controller_program *program, uint64_t now_us)
+{
+    enum controller_refusal refused = refusal(controller);
+
+    if (refused != CONTROLLER_OK) {
+        return refused;
+    }
+    controller->now_us = now_us;
+    controller->name += controller->program.message_count;
+    controller->program = *program;
+    controller->generation++;
+    controller->message_next = controller->offered = 0;
+    controller->offers_us = UINT64_MAX;
+    controller->clock_base_ns = controller->clock_ns = controller->told_ns;
+    controller->clock_end_ns = controller->told_ns;
+    controller->receipts = 0;
+    controller->silence_told = false;
+    controller->phase = PHASE_DOWNLOAD;
+    begin_nodes(controller);
+    return CONTROLLER_OK;
+}
+
+static void fail(struct controller *controller, enum load_failure reason, uint32_t rank, int status)
+{
+    struct controller_event *event = controller_tell(controller, EVENT_LOAD_FAILED);
+
+    event->rank = rank;
+    event->reason = (uint8_t)reason;
+    event->status = status;
+    event->done = controller->receipts;
+    failure_break(controller);
+}
+
+static bool loads(const struct controller *controller)
+{
+    return controller->phase == PHASE_DOWNLOAD && !controller->broken;
+}
+
+/* Offers a message to its root; false: the router has no room. */
+static bool send_offer(struct controller *controller, unsigned index)
+{
+    const struct controller_program *program = &controller->program;
+    struct controller_node *node = root_of(controller, index);
+    struct offer_body offer = {.name = controller->name + index,
+                               .entry = program->entry,
+                               .base = program->base,
+                               .common_bytes = program->image_bytes,
+                               .block_bytes = program->block_bytes,
+                               .count = program->messages[index].count,
+                               .bss_end = program->bss_end,
+                               .generation = controller->generation};
+    uint8_t body[OFFER_BYTES];
+
+    offer_pack(body, &offer);
+    bool sent = router_send(&controller->router, PACKET_OFFER, program->messages[index].root, body,
+                            sizeof body) == E_OK;
+    node->offer_us = controller->now_us + (sent ? REPEAT_US : RETRY_US);
+    if (controller->offers_us > node->offer_us) {
+        controller->offers_us = node->offer_us;
+    }
+    return sent;
+}
+
+/* Offers again what has had no answer for its time. */
+static void repeat_offers(struct controller *controller)
+{
+    if (controller->now_us < controller->offers_us) {
+        return;
+    }
+    controller->offers_us = UINT64_MAX;
+    for (unsigned i = controller->message_next; i < controller->offered; i++) {
+        const struct controller_node *node = root_of(controller, i);
+
+        if (node->offer != OFFER_SENT) {
+            continue;
+        }
+        if (controller->now_us >= node->offer_us) {
+            send_offer(controller, i);
+        } else if (node->offer_us < controller->offers_us) {
+            controller->offers_us = node->offer_us;
+        }
+    }
+}
+
+static void offer_more(struct controller *controller)
+{
+    while (controller->offered < controller->program.message_count &&
+           controller->offered < controller->message_next + OFFERS_MAX &&
+           send_offer(controller, controller->offered)) {
+        root_of(controller, controller->offered)->offer = OFFER_SENT;
+        controller->offered++;
+    }
+}
+
+/* Opens the circuit to the next root, when it is ready and the one before has been accepted. */
+static void open_next(struct controller *controller)
+{
+    const struct controller_program *program = &controller->program;
+    unsigned index = controller->message_next;
+
+    if (index >= program->message_count || root_of(controller, index)->offer != OFFER_READY) {
+        return;
+    }
+    const struct download_message *next = &program->messages[index];
+    struct controller_node *node = &controller->nodes[next->root];
+    struct circuit_source source = {
+        .dst = next->root,
+        .match = node->match,
+        .flags = OPEN_IMAGE,
+        .issue_ns = controller->clock_ns,
+        .data = {program->blocks + (size_t)next->root * program->block_bytes, program->image},
+        .bytes = {program->block_bytes * next->count, program->image_bytes},
+        .token = controller->name + index,
+    };
+    int status = router_open(&controller->router, &source);
+    if (status == E_OK) {
+        node->offer = OFFER_OPENED;
+    } else if (status != E_FULL && status != E_BUSY) {
+        fail(controller, LOAD_ERROR, next->root, status);
+    }
+}
+
+void loader_pump(struct controller *controller)
+{
+    if (loads(controller)) {
+        repeat_offers(controller);
+        offer_more(controller);
+        open_next(controller);
+    }
+}
+
+/* The root that answers for a message that it has been offered; NULL: nobody was offered that. */
+static struct controller_node *offered(struct controller *controller, uint32_t rank, uint32_t name)
+{
+    uint32_t index = name - controller->name;
+
+    if (!loads(controller) || index >= controller->offered ||
+        controller->program.messages[index].root != rank ||
+        controller->nodes[rank].offer != OFFER_SENT) {
+        return NULL;
+    }
+    return &controller->nodes[rank];
+}
+
+void loader_cts(struct controller *controller, uint32_t rank, const struct cts_body *cts)
+{
+    struct controller_node *node = offered(controller, rank, cts->name);
+
+    if (node) {
+        node->match = cts->match;
+        node->offer = OFFER_READY;
+    }
+}
+
+void loader_reply(struct controller *controller, uint32_t rank, uint8_t kind,
+                  const struct rts_reply_body *reply)
+{
+    struct controller_node *node = offered(controller, rank, reply->name);
+
+    if (node && kind == PACKET_RETRY) {
+        node->offer_us = controller->now_us + RETRY_US;
+        if (controller->offers_us > node->offer_us) {
+            controller->offers_us = node->offer_us;
+        }
+    } else if (node && kind == PACKET_CANCEL) {
+        fail(controller, LOAD_REFUSED, rank, E_OK);
+    }
+}
+
+void loader_notice(struct controller *controller, const struct notice *notice)
+{
+    unsigned index = notice->token - controller->name;
+
+    if (controller->phase != PHASE_DOWNLOAD || index != controller->message_next ||
+        index >= controller->program.message_count) {
+        return;
+    }
+    if (notice->kind == NOTICE_ACCEPTED) {
+        root_of(controller, index)->offer = OFFER_DONE;
+        controller->clock_ns = notice->done_ns;
+        controller->message_next++;
+    } else if (notice->kind == NOTICE_REFUSED && !controller->broken) {
+        fail(controller, LOAD_REFUSED, controller->program.messages[index].root, notice->status);
+    }
+}
+
+static bool holds_right_bytes(const struct controller *controller, uint32_t rank,
+                              const struct receipt_body *receipt)
+{
+    const struct controller_program *program = &controller->program;
+
+    return receipt->held_bytes == program->block_bytes + program->image_bytes &&
+           memcmp(program->digests[rank], receipt->digest, DIGEST_BYTES) == 0;
+}
+
+/* The last receipt: what is loaded waits for controller_run. */
+static void end_load(struct controller *controller)
+{
+    struct controller_event *event = controller_tell(controller, EVENT_LOADED);
+
+    event->done = controller->receipts;
+    event->base_ns = controller->clock_base_ns;
+    event->model_ns = controller->clock_end_ns;
+    controller->offers_us = UINT64_MAX;
+    controller->phase = PHASE_LOADED;
+}
+
+void loader_receipt(struct controller *controller, uint32_t rank,
+                    const struct receipt_body *receipt)
+{
+    struct controller_node *node = &controller->nodes[rank];
+    struct controller_event *event;
+
+    if (!loads(controller) || controller_has(controller, rank, NODE_RECEIPTED)) {
+        return;
+    }
+    if (receipt->status != E_OK) {
+        fail(controller, LOAD_ERROR, rank, receipt->status);
+        return;
+    }
+    if (!holds_right_bytes(controller, rank, receipt)) {
+        fail(controller, LOAD_WRONG, rank, E_OK);
+        return;
+    }
+    node->flags |= NODE_RECEIPTED;
+    loader_forget(controller, rank);
+    controller->receipts++;
+    controller->clock_end_ns = clock_max(controller->clock_end_ns, receipt->model_ns);
+    controller->told_ns = clock_max(controller->told_ns, receipt->model_ns);
+    event = controller_tell(controller, EVENT_RECEIPT);
+    event->rank = rank;
+    event->done = controller->receipts;
+    if (controller->receipts == controller->config.network->nodes) {
+        end_load(controller);
+    }
+}
+
+static uint64_t silent_us(const struct controller *controller, uint32_t rank)
+{
+    return controller->passed_us - controller->nodes[rank].heard_us;
+}
+
+/* Asks those that have been silent for long, each once until it is heard. */
+static void ask_silent(struct controller *controller)
+{
+    uint64_t quarter_us = controller->config.patience_us / 4;
+    uint64_t limit_us = quarter_us < ASK_US ? quarter_us : ASK_US;
+
+    while (controller->unasked != CONTROLLER_NO_NODE &&
+           silent_us(controller, controller->unasked) >= limit_us) {
+        uint32_t rank = controller->unasked;
+
+        controller->unasked = controller->nodes[rank].newer;
+        if (!controller_has(controller, rank, NODE_ASKED | NODE_HALTED)) {
+            controller->nodes[rank].flags |= NODE_ASKED;
+            controller_owe(controller, rank, OWED_QUERY);
+        }
+    }
+}
+
+void loader_pass(struct controller *controller)
+{
+    uint64_t patience_us = controller->config.patience_us;
+    uint32_t rank = controller->oldest;
+
+    ask_silent(controller);
+    if (rank == CONTROLLER_NO_NODE) {
+        return;
+    }
+    if (silent_us(controller, rank) >= TOLD_US && !controller->silence_told) {
+        controller->silence_told = true;
+        controller_tell(controller, EVENT_LOAD_WAITS)->rank = rank;
+    }
+    if (silent_us(controller, rank) >= patience_us + patience_us / 2) {
+        fail(controller, LOAD_SILENT, rank, E_TIMEOUT);
+    }
+}

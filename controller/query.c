@@ -1,0 +1,277 @@
+/*
+ * query.c - questions to all nodes, and what their answers say together: do the programs stand?
+ *
+ * When no program has said a word for QUIET_US the nodes are asked again and again. When all
+ * programs wait for each other, all nodes say the same often enough, and whatever was on a link
+ * between two answers has come to the next node, then nothing will move any more: what is still on
+ * its way, in both directions between any two nodes, has come to its end and would show as
+ * progress. The owner's patience for this is counted in passed time.
+ *
+ * Answers are added up as they come, in any order: the digest is a sum over nodes.
+ */
+#include <string.h>
+
+#include "controller/internal.h"
+#include "drivers/status.h"
+#include "router/router.h"
+
+enum {
+    ANSWER_US = 1500 * 1000,     /* without an answer, after which a question is over */
+    QUIET_US = 5 * 1000 * 1000,  /* without a word from any program */
+    POLLS_US = 60 * 1000 * 1000, /* programs that only test may give up */
+    AGAIN_US = 1000 * 1000,      /* between questions while programs move */
+    STALL_LOOKS_MIN = 3
+};
+
+static const uint64_t FNV_BASIS = UINT64_C(14695981039346656037);
+static const uint64_t FNV_PRIME = UINT64_C(1099511628211);
+
+static uint64_t fnv_1a(uint64_t hash, const uint8_t *bytes, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        hash = (hash ^ bytes[i]) * FNV_PRIME;
+    }
+    return hash;
+}
+
+/* How many nodes can answer. */
+static uint32_t answerers(const struct controller *controller)
+{
+    return controller->config.network->nodes - controller->deaths - controller->halted;
+}
+
+static void begin(struct controller *controller)
+{
+    struct controller_question *question = &controller->question;
+
+    *question = (struct controller_question){.open = true,
+                                             .number = question->number + 1,
+                                             .waiting = answerers(controller),
+                                             .activity = controller->activity,
+                                             .until_us = controller->now_us + ANSWER_US,
+                                             .look = {.waits = true, .delivered = true}};
+    if (controller->phase == PHASE_BOOT || controller->restarts) {
+        question->over = true; /* nobody is there to answer */
+    }
+}
+
+void query_ask(struct controller *controller, uint8_t purpose)
+{
+    if (!controller->question.open) {
+        begin(controller);
+    }
+    controller->question.purposes |= purpose;
+}
+
+void controller_ask(struct controller *controller, uint64_t now_us)
+{
+    controller->now_us = now_us;
+    query_ask(controller, 0);
+}
+
+bool controller_answered(const struct controller *controller, uint32_t rank)
+{
+    return controller->question.number > 0 &&
+           controller->nodes[rank].answered == controller->question.number;
+}
+
+/* One that stands still is not asked over and over. */
+void query_pump(struct controller *controller)
+{
+    struct controller_question *question = &controller->question;
+
+    if (!question->open || query_is_over(controller)) {
+        return;
+    }
+    for (; question->next < controller->config.network->nodes; question->next++) {
+        struct controller_node *node = &controller->nodes[question->next];
+
+        if (node->flags & (NODE_DEAD | NODE_HALTED | NODE_ASKED)) {
+            continue;
+        }
+        if (router_send(&controller->router, PACKET_QUERY, question->next, NULL, 0) != E_OK) {
+            return;
+        }
+        node->flags |= NODE_ASKED;
+        question->until_us = controller->now_us + ANSWER_US;
+    }
+}
+
+static bool is_waited_for(const struct controller *controller, uint32_t rank)
+{
+    return controller->question.open && !query_is_over(controller) &&
+           !controller_has(controller, rank, NODE_DEAD | NODE_HALTED) &&
+           !controller_answered(controller, rank);
+}
+
+void query_leave(struct controller *controller, uint32_t rank)
+{
+    controller->question.waiting -= is_waited_for(controller, rank);
+}
+
+void query_join(struct controller *controller, uint32_t rank)
+{
+    if (!is_waited_for(controller, rank)) {
+        return;
+    }
+    controller->question.waiting++;
+    if (rank < controller->question.next && !controller_has(controller, rank, NODE_ASKED)) {
+        controller->nodes[rank].flags |= NODE_ASKED;
+        controller_owe(controller, rank, OWED_QUERY);
+    }
+}
+
+/* What shows whether a node moves: its progress, and of one whose program runs all that it has said
+ * but flags and the other counters. Also one whose program has ended passes on. */
+static uint64_t digest_of(const struct controller *controller, uint32_t rank,
+                          const struct state_body *state)
+{
+    struct state_body shown = {0};
+    uint8_t bytes[STATE_BYTES];
+
+    if (controller_has(controller, rank, NODE_RUNNING)) {
+        shown = *state;
+        shown.flags = 0;
+        memset(shown.counters, 0, sizeof shown.counters);
+    }
+    shown.counters[COUNTER_PROGRESS] = state->counters[COUNTER_PROGRESS];
+    state_pack(bytes, &shown);
+    return fnv_1a(FNV_BASIS + rank, bytes, sizeof bytes);
+}
+
+static bool waits_for_others(const struct state_body *state)
+{
+    return state->program == PROGRAM_RUNNING &&
+           (state->wait == WAIT_SEND || state->wait == WAIT_RECEIVE ||
+            state->wait == WAIT_COLLECTIVE);
+}
+
+static void add_answer(struct controller *controller, uint32_t rank, const struct state_body *state)
+{
+    struct controller_look *look = &controller->question.look;
+
+    look->digest += digest_of(controller, rank, state);
+    look->delivered &= (state->flags & STATE_DELIVERED) != 0;
+    if (controller_has(controller, rank, NODE_RUNNING)) {
+        look->waits &= waits_for_others(state);
+        look->polls |= (state->flags & STATE_POLLS) != 0;
+    }
+}
+
+struct node_answer query_answer_of(const struct state_body *state)
+{
+    uint64_t left_ms = state->left_us / 1000;
+
+    return (struct node_answer){.program = state->program,
+                                .wait = state->wait,
+                                .transfer = state->transfer,
+                                .requests = state->requests,
+                                .stage = state->stage,
+                                .operation = state->operation,
+                                .flags = state->flags,
+                                .peer = state->peer,
+                                .tag = state->tag,
+                                .status = state->status,
+                                .bytes = state->bytes,
+                                .collective_bytes = state->collective_bytes,
+                                .root = state->root,
+                                .partner = state->partner,
+                                .step = state->step,
+                                .steps = state->steps,
+                                .left_ms = left_ms < UINT32_MAX ? (uint32_t)left_ms : UINT32_MAX};
+}
+
+void query_state(struct controller *controller, uint32_t rank, const struct state_body *state)
+{
+    struct controller_node *node = &controller->nodes[rank];
+    struct controller_event *event = controller_tell(controller, EVENT_STATE);
+    bool is_new = is_waited_for(controller, rank);
+
+    event->rank = rank;
+    event->state = *state;
+    node->answer = query_answer_of(state);
+    node->flags &= (uint16_t)~NODE_ASKED;
+    node->answered = controller->question.number;
+    controller->told_ns = clock_max(controller->told_ns, state->model_ns);
+    if (is_new) {
+        add_answer(controller, rank, state);
+        controller->question.until_us = controller->now_us + ANSWER_US;
+        controller->question.waiting--;
+    }
+}
+
+/* Takes note of what all have answered. False when one of them does not wait, has not answered, or
+ * has moved since; else true, and stall_count is how often the same has been seen again. Messages
+ * may be on their way through a node that stands still, so all must have answered. */
+static bool take_look(struct controller *controller, bool complete)
+{
+    const struct controller_question *question = &controller->question;
+    const struct controller_look *look = &question->look;
+
+    if (!complete || !look->waits || controller->halted > 0 ||
+        question->activity != controller->activity) {
+        controller->stall_count = 0;
+        return false;
+    }
+    bool same = look->digest == controller->stall_digest && look->delivered;
+    controller->stall_count = same ? controller->stall_count + 1 : 0;
+    controller->stall_digest = look->digest;
+    controller->stall_polls = look->polls;
+    return true;
+}
+
+static unsigned stall_looks(const struct controller *controller)
+{
+    return STALL_LOOKS_MIN + 2 * network_diameter(controller->config.network);
+}
+
+/* Programs between which messages are under way may all wait at one moment: they are looked at
+ * twice before they are said to wait for each other. */
+static void end_for_timeout(struct controller *controller, bool waits, bool second)
+{
+    if (waits && !second) {
+        query_ask(controller, QUESTION_TIMEOUT | QUESTION_SECOND);
+    } else {
+        run_end(controller,
+                waits && controller->stall_count > 0 ? ENDED_TIMEOUT_STANDS : ENDED_TIMEOUT);
+    }
+}
+
+void query_finish(struct controller *controller)
+{
+    struct controller_question *question = &controller->question;
+    uint8_t purposes = question->purposes;
+    bool waits;
+
+    question->open = false;
+    controller_tell(controller, EVENT_ANSWERED);
+    if (purposes == 0 || controller->phase != PHASE_RUN || controller->broken) {
+        return;
+    }
+    waits = take_look(controller, question->waiting == 0);
+    if (purposes & QUESTION_TIMEOUT) {
+        end_for_timeout(controller, waits, purposes & QUESTION_SECOND);
+    } else if (waits && controller->stall_count >= stall_looks(controller) &&
+               (!controller->stall_polls || controller->quiet_us >= POLLS_US)) {
+        run_end(controller, ENDED_STANDS);
+    }
+}
+
+void query_pass(struct controller *controller, uint64_t passed_us)
+{
+    if (controller->activity != controller->activity_seen) {
+        controller->activity_seen = controller->activity;
+        controller->quiet_us = 0;
+        controller->stall_count = 0;
+        return;
+    }
+    controller->quiet_us += passed_us;
+    if ((controller->stall_count == 0 && controller->passed_us < controller->watch_us) ||
+        (controller->quiet_us < QUIET_US && !controller->failed)) {
+        return;
+    }
+    if (!controller->question.open && !controller->timing_out) {
+        controller->watch_us = controller->passed_us + AGAIN_US;
+        query_ask(controller, QUESTION_WATCH);
+    }
+}

@@ -1,0 +1,266 @@
+/*
+ * run.c - programs at work: start, what they say, their ends, stop.
+ *
+ * START and STOP go to one node after another as the router has room, so a machine of any size
+ * needs no room here. A program that has not been told to start needs no STOP.
+ */
+#include "controller/internal.h"
+#include "drivers/status.h"
+#include "router/router.h"
+#include "wire/run.h"
+
+enum { EXIT_STATUS_MASK = 0xff, WATCH_US = 1000 * 1000 };
+
+void controller_run(struct controller *controller, uint64_t now_us)
+{
+    controller->now_us = now_us;
+    if (controller->phase != PHASE_LOADED || controller->broken) {
+        return;
+    }
+    controller->phase = PHASE_RUN;
+    controller->start_next = 0;
+    controller->ended = 0;
+    controller->failed = controller->timing_out = false;
+    controller->activity_seen = controller->activity;
+    controller->quiet_us = 0;
+    controller->watch_us = controller->passed_us + WATCH_US;
+    controller->stall_count = 0;
+}
+
+static void count_end(struct controller *controller, uint32_t rank)
+{
+    controller->nodes[rank].flags &= (uint16_t)~NODE_RUNNING;
+    controller->running--;
+}
+
+/* All programs start at the model time when the last node had its data; no clock is ahead of it. */
+static bool send_starts(struct controller *controller)
+{
+    uint8_t body[START_BYTES];
+
+    start_pack(body, &(struct start_body){controller->told_ns});
+    while (controller->start_next < controller->config.network->nodes) {
+        struct controller_node *node = &controller->nodes[controller->start_next];
+
+        if (router_send(&controller->router, PACKET_START, controller->start_next, body,
+                        sizeof body) != E_OK) {
+            return false;
+        }
+        node->flags |= NODE_RUNNING;
+        node->received = node->told = node->taken = 0;
+        controller->running++;
+        controller->start_next++;
+    }
+    return true;
+}
+
+static bool send_stops(struct controller *controller)
+{
+    uint32_t nodes = controller->config.network->nodes;
+
+    for (; controller->stop_next < nodes && controller->running > 0; controller->stop_next++) {
+        uint32_t rank = controller->stop_next;
+
+        if (!controller_has(controller, rank, NODE_RUNNING)) {
+            continue;
+        }
+        if (router_send(&controller->router, PACKET_STOP, rank, NULL, 0) != E_OK) {
+            return false;
+        }
+        count_end(controller, rank);
+    }
+    controller->stop_next = nodes;
+    return true;
+}
+
+bool run_pump(struct controller *controller)
+{
+    return send_stops(controller) && send_starts(controller);
+}
+
+/* Whoever runs is told to stop, whoever has not begun does not. */
+static void stop_all(struct controller *controller)
+{
+    controller->start_next = controller->config.network->nodes;
+    controller->stop_next = 0;
+}
+
+void run_end(struct controller *controller, enum end_reason reason)
+{
+    struct controller_event *event = controller_tell(controller, EVENT_ENDED);
+
+    event->reason = (uint8_t)reason;
+    event->done = controller->ended;
+    controller->phase = PHASE_READY;
+    controller->timing_out = false;
+    stop_all(controller);
+}
+
+void controller_stop(struct controller *controller, uint64_t now_us)
+{
+    controller->now_us = now_us;
+    switch (controller->phase) {
+    case PHASE_LOADED: controller->phase = PHASE_READY; break;
+    case PHASE_RUN: run_end(controller, ENDED_STOPPED); break;
+    case PHASE_READY: stop_all(controller); break;
+    default: break;
+    }
+}
+
+void controller_time_out(struct controller *controller, uint64_t now_us)
+{
+    controller->now_us = now_us;
+    switch (controller->phase) {
+    case PHASE_BOOT:
+        controller->broken = true;
+        controller->crossed_us = UINT64_MAX;
+        controller->phase = PHASE_READY;
+        break;
+    case PHASE_RUN:
+        if (!controller->broken && !controller->timing_out) {
+            controller->timing_out = true;
+            query_ask(controller, QUESTION_TIMEOUT);
+        }
+        break;
+    default: controller_stop(controller, now_us); break;
+    }
+}
+
+void controller_active(struct controller *controller)
+{
+    controller->activity++;
+}
+
+/* A program has ended; its event has been told. */
+static void program_ended(struct controller *controller, uint32_t rank,
+                          struct controller_event *event)
+{
+    count_end(controller, rank);
+    controller->ended++;
+    event->done = controller->ended;
+    if (controller->ended == controller->config.network->nodes && !controller->broken) {
+        run_end(controller, ENDED_BY_ITSELF);
+    }
+}
+
+static void take_exit(struct controller *controller, const struct notice *notice)
+{
+    struct exit_body told;
+    struct controller_event *event;
+
+    if (!exit_unpack(notice->body, notice->bytes, &told)) {
+        return;
+    }
+    event = controller_tell(controller, EVENT_EXIT);
+    event->rank = notice->src;
+    event->status = told.status & EXIT_STATUS_MASK;
+    controller->failed |= event->status != 0;
+    program_ended(controller, notice->src, event);
+}
+
+/* Text beyond the window is that of a node that does not keep to the rules: nobody has room. */
+static void take_console(struct controller *controller, const struct notice *notice)
+{
+    struct controller_node *node = &controller->nodes[notice->src];
+    struct console_body told;
+    struct controller_event *event;
+
+    if (!console_unpack(notice->body, notice->bytes, &told) ||
+        node->received - node->told + told.text_bytes > CONSOLE_WINDOW) {
+        return;
+    }
+    node->received += told.text_bytes;
+    event = controller_tell(controller, EVENT_TEXT);
+    event->rank = notice->src;
+    event->status = told.stream;
+    event->bytes = told.text_bytes;
+    event->body = told.text;
+}
+
+void controller_taken(struct controller *controller, uint32_t rank, uint32_t bytes)
+{
+    struct controller_node *node = &controller->nodes[rank];
+
+    if (controller->phase != PHASE_RUN || !controller_has(controller, rank, NODE_RUNNING) ||
+        node->received - bytes > node->received - node->told) {
+        return; /* of a program that is over, or less than was told */
+    }
+    node->taken = bytes;
+    controller_owe(controller, rank, OWED_TAKEN);
+}
+
+static void take_report(struct controller *controller, const struct notice *notice)
+{
+    struct report_body told;
+
+    if (report_unpack(notice->body, notice->bytes, &told)) {
+        struct controller_event *event = controller_tell(controller, EVENT_REPORT);
+
+        event->rank = notice->src;
+        event->report = told;
+    }
+}
+
+/* What a program had begun when it ended its node goes on with, and may hear of late. */
+static void take_disagreement(struct controller *controller, const struct notice *notice)
+{
+    struct disagree_body told;
+
+    if (controller->phase == PHASE_RUN && disagree_unpack(notice->body, notice->bytes, &told) &&
+        told.neighbour < controller->config.network->nodes) {
+        struct controller_event *event = controller_tell(controller, EVENT_DISAGREE);
+
+        event->rank = notice->src;
+        event->peer = told.neighbour;
+        event->disagree = told;
+        controller->failed = true;
+    }
+}
+
+static bool is_running(const struct controller *controller, uint32_t rank)
+{
+    return controller->phase == PHASE_RUN && controller_has(controller, rank, NODE_RUNNING);
+}
+
+static void take_fault(struct controller *controller, const struct notice *notice)
+{
+    struct fault_body told;
+    struct controller_event *event;
+
+    if (!fault_unpack(notice->body, notice->bytes, &told)) {
+        return;
+    }
+    bool is_kernel = told.kind >= FAULT_KERNEL;
+    if (!is_kernel && !is_running(controller, notice->src)) {
+        return;
+    }
+    event = controller_tell(controller, is_kernel ? EVENT_KERNEL_FAULT : EVENT_FAULT);
+    event->rank = notice->src;
+    event->fault = told;
+    if (is_kernel) {
+        failure_break(controller);
+        return;
+    }
+    controller->activity++;
+    controller->failed = true;
+    program_ended(controller, notice->src, event);
+}
+
+void run_packet(struct controller *controller, const struct notice *notice)
+{
+    switch (notice->packet_kind) {
+    case PACKET_FAULT: take_fault(controller, notice); return;
+    case PACKET_DISAGREE: take_disagreement(controller, notice); return;
+    default: break;
+    }
+    if (!is_running(controller, notice->src)) {
+        return;
+    }
+    controller->activity++;
+    switch (notice->packet_kind) {
+    case PACKET_CONSOLE: take_console(controller, notice); break;
+    case PACKET_REPORT: take_report(controller, notice); break;
+    case PACKET_EXIT: take_exit(controller, notice); break;
+    default: break;
+    }
+}

@@ -1,0 +1,355 @@
+#include "controller/words.h"
+
+#include <stdio.h>
+
+#include "controller/cables.h"
+#include "controller/internal.h"
+#include "controller/waits.h"
+#include "drivers/status.h"
+#include "include/ecube/abi.h"
+#include "wire/frame.h"
+
+enum { PART_MAX = 160 };
+
+const char *words_of_phase(unsigned phase)
+{
+    switch (phase) {
+    case PHASE_BOOT: return "boot";
+    case PHASE_DOWNLOAD: return "download";
+    case PHASE_RUN: return "run";
+    default: return "idle";
+    }
+}
+
+const char *words_of_dead(unsigned reason)
+{
+    switch (reason) {
+    case DEAD_CARRIER: return "carrier lost, cut or its device gone";
+    case DEAD_TIMEOUT: return "no acknowledgement through all retries";
+    case DEAD_PROTOCOL: return "too many damaged or impossible frames";
+    case DEAD_VERSION: return "the two ends speak different protocol versions";
+    case DEAD_RESTARTED: return "its other end has started anew";
+    default: return "unknown reason";
+    }
+}
+
+/* What a node finds at a port. */
+static const char *end_text(const struct cable_end *end, char text[PART_MAX])
+{
+    switch (end->finding) {
+    case FINDS_NOTHING: return "hears nothing";
+    case FINDS_RIGHT: return "sees it up";
+    case FINDS_HOST: return "finds the host there";
+    case FINDS_NAMELESS: return "finds a node that does not know its number";
+    case FINDS_ONE_WAY: return "hears the other end but is not heard";
+    case FINDS_LOST: return "had it and lost it";
+    case FINDS_UNTOLD: return "tells nothing";
+    case FINDS_OTHER: break;
+    }
+    snprintf(text, PART_MAX, "finds node %u, port %u", (unsigned)end->peer, end->port);
+    return text;
+}
+
+/* " from node 1 to node 7, port 1" */
+static void lead_text(uint32_t node, const struct cable_end *end, char text[PART_MAX])
+{
+    text[0] = '\0';
+    if (end->known) {
+        snprintf(text, PART_MAX, " from node %u to node %u, port %u", (unsigned)node,
+                 (unsigned)end->really, end->really_port);
+    }
+}
+
+static void lead_words(const struct cable_fault *fault, char text[WORDS_MAX])
+{
+    char here[PART_MAX], there[PART_MAX];
+
+    lead_text(fault->node, &fault->end[0], here);
+    lead_text(fault->peer, &fault->end[1], there);
+    snprintf(text, WORDS_MAX, "crossed: link %u-%u (dimension %u) leads%s%s%s",
+             (unsigned)fault->node, (unsigned)fault->peer, fault->dimension, here,
+             here[0] && there[0] ? ", and" : "", there);
+}
+
+static void link_words(const struct cable_fault *fault, const char *what, char text[WORDS_MAX])
+{
+    char here[PART_MAX], there[PART_MAX];
+
+    snprintf(text, WORDS_MAX, "%s: link %u-%u (dimension %u): node %u %s, node %u %s", what,
+             (unsigned)fault->node, (unsigned)fault->peer, fault->dimension, (unsigned)fault->node,
+             end_text(&fault->end[0], here), (unsigned)fault->peer,
+             end_text(&fault->end[1], there));
+}
+
+void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX])
+{
+    unsigned node = fault->node;
+    char part[PART_MAX];
+
+    switch (fault->kind) {
+    case CABLE_CROSSED:
+        if (fault->end[0].known || fault->end[1].known) {
+            lead_words(fault, text);
+        } else {
+            link_words(fault, "crossed", text);
+        }
+        break;
+    case CABLE_MISSING: link_words(fault, "missing", text); break;
+    case CABLE_ONE_WAY: link_words(fault, "one-way", text); break;
+    case CABLE_NODE_SILENT:
+        snprintf(text, WORDS_MAX,
+                 "missing: node %u (rank %u) tells nothing: it does not run, or has no way to the "
+                 "host",
+                 node, node);
+        break;
+    default:
+        snprintf(text, WORDS_MAX, "missing: host link of node %u: the node %s", node,
+                 end_text(&fault->end[0], part));
+        break;
+    }
+}
+
+static double patience_s(const struct controller *controller)
+{
+    return (double)controller->config.patience_us / 1e6;
+}
+
+static void boot_words(const struct controller *controller, const struct controller_event *event,
+                       char text[WORDS_MAX])
+{
+    unsigned nodes = controller->config.network->nodes;
+
+    if (event->reason == BOOT_CROSSED) {
+        snprintf(text, WORDS_MAX, "boot failed: %d links are crossed, %u of %u nodes answered",
+                 (int)event->status, (unsigned)event->peer, nodes);
+    } else {
+        snprintf(text, WORDS_MAX,
+                 "boot failed: %u of %u nodes answered, %u have all their links, nothing new for "
+                 "%.10g s (--patience)",
+                 (unsigned)event->peer, nodes, (unsigned)event->done, patience_s(controller));
+    }
+}
+
+static void load_words(const struct controller *controller, const struct controller_event *event,
+                       char text[WORDS_MAX])
+{
+    unsigned rank = event->rank;
+
+    switch (event->reason) {
+    case LOAD_SILENT:
+        snprintf(text, WORDS_MAX,
+                 "download failed: node %u (rank %u) has not answered for %.10g s (--patience), "
+                 "%u of %u receipts",
+                 rank, rank, patience_s(controller), (unsigned)event->done,
+                 (unsigned)controller->config.network->nodes);
+        break;
+    case LOAD_REFUSED:
+        snprintf(text, WORDS_MAX, "node %u (rank %u) refused the download: %s", rank, rank,
+                 event->status == E_OK ? "it runs a program" : status_text(event->status));
+        break;
+    case LOAD_WRONG:
+        snprintf(text, WORDS_MAX,
+                 "download to node %u (rank %u) failed: the node holds other bytes than were sent",
+                 rank, rank);
+        break;
+    default:
+        snprintf(text, WORDS_MAX, "download to node %u (rank %u) failed: %s", rank, rank,
+                 status_text(event->status));
+        break;
+    }
+}
+
+static void disagree_words(const struct controller_event *event, char text[WORDS_MAX])
+{
+    const struct disagree_side *own = &event->disagree.own, *other = &event->disagree.other;
+    unsigned rank = event->rank, peer = event->peer;
+    char here[PART_MAX], there[PART_MAX];
+
+    words_of_collective(own->operation, own->bytes, own->root, here, sizeof here);
+    words_of_collective(other->operation, other->bytes, other->root, there, sizeof there);
+    snprintf(text, WORDS_MAX,
+             "node %u (rank %u) and node %u (rank %u) disagree on a collective: %s, and %s", rank,
+             rank, peer, peer, here, there);
+}
+
+void words_of_dead_link(const struct controller *controller, const struct controller_event *event,
+                        const char *why, char text[WORDS_MAX])
+{
+    const struct network *network = controller->config.network;
+    const char *phase = words_of_phase(event->phase);
+    unsigned rank = event->rank, peer = event->peer;
+
+    if (event->peer == ID_HOST) {
+        snprintf(text, WORDS_MAX, "the host link of node %u (rank %u) died during %s: %s", rank,
+                 rank, phase, why);
+    } else if (event->peer >= network->nodes) {
+        snprintf(text, WORDS_MAX,
+                 "a link of node %u (rank %u) died during %s before its other end was known: %s",
+                 rank, rank, phase, why);
+    } else {
+        unsigned port = network_port_to(network, event->rank, event->peer);
+
+        snprintf(text, WORDS_MAX,
+                 "link %u-%u (dimension %u) died during %s: %s, told by node %u (rank %u)",
+                 rank < peer ? rank : peer, rank < peer ? peer : rank,
+                 network_port_dimension(network, port), phase, why, rank, rank);
+    }
+}
+
+bool words_of_event(const struct controller *controller, const struct controller_event *event,
+                    char text[WORDS_MAX])
+{
+    unsigned rank = event->rank;
+
+    switch (event->kind) {
+    case EVENT_BOOT_FAILED: boot_words(controller, event, text); return event->reason != BOOT_HELD;
+    case EVENT_LOAD_WAITS:
+        snprintf(text, WORDS_MAX, "the download waits: node %u (rank %u) does not answer", rank,
+                 rank);
+        return true;
+    case EVENT_LOAD_FAILED: load_words(controller, event, text); return true;
+    case EVENT_DISAGREE: disagree_words(event, text); return true;
+    case EVENT_LINK_DIED:
+        words_of_dead_link(controller, event, words_of_dead(event->reason), text);
+        return true;
+    default: return false;
+    }
+}
+
+static const char *operation_text(uint32_t operation)
+{
+    switch (operation) {
+    case ECUBE_BARRIER: return "barrier";
+    case ECUBE_BROADCAST: return "broadcast";
+    case ECUBE_SCATTER: return "scatter";
+    case ECUBE_GATHER: return "gather";
+    case ECUBE_EXCHANGE: return "complete exchange";
+    default: return "collective";
+    }
+}
+
+void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text, size_t room)
+{
+    bool rooted =
+        operation == ECUBE_BROADCAST || operation == ECUBE_SCATTER || operation == ECUBE_GATHER;
+    char size[40] = "", from[40] = "";
+
+    if (operation != ECUBE_BARRIER) {
+        snprintf(size, sizeof size, " of %u bytes", (unsigned)bytes);
+    }
+    if (rooted) {
+        snprintf(from, sizeof from, " with root %u", (unsigned)root);
+    }
+    snprintf(text, room, "%s%s%s", operation_text(operation), size, from);
+}
+
+/* "rank 3, tag 5" */
+static void peer_text(const struct node_answer *answer, char text[PART_MAX])
+{
+    char tag[24] = "";
+
+    if (answer->tag != ECUBE_ANY) {
+        snprintf(tag, sizeof tag, ", tag %d", (int)answer->tag);
+    }
+    if (answer->peer == ECUBE_ANY) {
+        snprintf(text, PART_MAX, "any rank%s", tag);
+    } else {
+        snprintf(text, PART_MAX, "rank %d%s", (int)answer->peer, tag);
+    }
+}
+
+static void message_words(const struct node_answer *answer, char text[WORDS_MAX])
+{
+    bool moves = answer->transfer == TRANSFER_MOVES;
+    char peer[PART_MAX];
+
+    peer_text(answer, peer);
+    if (answer->wait == WAIT_SEND) {
+        snprintf(text, WORDS_MAX, "%s %u bytes to %s%s", moves ? "sends" : "waits to send",
+                 (unsigned)answer->bytes, peer,
+                 answer->transfer == TRANSFER_KNOWN ? ", which has not asked for it" : "");
+    } else if (moves) {
+        snprintf(text, WORDS_MAX, "receives %u bytes from %s", (unsigned)answer->bytes, peer);
+    } else {
+        snprintf(text, WORDS_MAX, "waits to receive from %s", peer);
+    }
+}
+
+static void collective_words(const struct controller *controller, uint32_t rank,
+                             const struct node_answer *answer, char text[WORDS_MAX])
+{
+    uint32_t missing = waits_missing(controller, rank);
+    char what[PART_MAX];
+
+    words_of_collective(answer->operation, answer->collective_bytes, answer->root, what,
+                        sizeof what);
+    if (answer->stage == COLLECTIVE_STEPS) {
+        snprintf(text, WORDS_MAX, "waits in %s, step %u of %u, with rank %u", what, answer->step,
+                 answer->steps, (unsigned)answer->partner);
+    } else if (answer->stage == COLLECTIVE_ENTRY && missing != rank) {
+        snprintf(text, WORDS_MAX, "waits in %s for rank %u to enter", what, (unsigned)missing);
+    } else {
+        snprintf(text, WORDS_MAX, "waits in a collective");
+    }
+}
+
+static void wait_words(const struct controller *controller, uint32_t rank,
+                       const struct node_answer *answer, char text[WORDS_MAX])
+{
+    switch (answer->wait) {
+    case WAIT_SEND:
+    case WAIT_RECEIVE: message_words(answer, text); break;
+    case WAIT_COLLECTIVE: collective_words(controller, rank, answer, text); break;
+    case WAIT_CONSOLE: snprintf(text, WORDS_MAX, "waits for its console text to leave"); break;
+    case WAIT_READER: snprintf(text, WORDS_MAX, "waits for the reader of its output"); break;
+    case WAIT_SLEEP:
+        snprintf(text, WORDS_MAX, "sleeps for %.1f s more", (double)answer->left_ms / 1e3);
+        break;
+    default: snprintf(text, WORDS_MAX, "computes"); break;
+    }
+}
+
+static void doing_words(const struct controller *controller, uint32_t rank,
+                        const struct node_answer *answer, char text[WORDS_MAX])
+{
+    char wait[WORDS_MAX];
+
+    wait_words(controller, rank, answer, wait);
+    snprintf(text, WORDS_MAX, "%.*s%s", PART_MAX, wait,
+             answer->flags & STATE_POLLS ? ", by testing" : "");
+}
+
+void words_of_doing(const struct controller *controller, uint32_t rank,
+                    const struct state_body *state, char text[WORDS_MAX])
+{
+    struct node_answer answer = query_answer_of(state);
+
+    doing_words(controller, rank, &answer, text);
+}
+
+void words_of_state(const struct controller *controller, uint32_t rank, char text[WORDS_MAX])
+{
+    if (controller_has(controller, rank, NODE_DEAD)) {
+        snprintf(text, WORDS_MAX, "is dead");
+    } else if (controller_has(controller, rank, NODE_HALTED)) {
+        snprintf(text, WORDS_MAX, "is halted");
+    } else if (!controller_answered(controller, rank)) {
+        snprintf(text, WORDS_MAX, "does not answer");
+    } else {
+        doing_words(controller, rank, &controller->nodes[rank].answer, text);
+    }
+}
+
+/* What it waits for may be one of them. */
+void words_of_requests(const struct controller *controller, uint32_t rank, char text[WORDS_MAX])
+{
+    const struct node_answer *answer = &controller->nodes[rank].answer;
+    bool one = answer->wait == WAIT_SEND || answer->wait == WAIT_RECEIVE ||
+               answer->wait == WAIT_COLLECTIVE;
+
+    text[0] = '\0';
+    if (controller_answered(controller, rank) && answer->requests > (one ? 1 : 0)) {
+        snprintf(text, WORDS_MAX, " (%s%u open request%s)", one ? "one of " : "",
+                 (unsigned)answer->requests, answer->requests > 1 ? "s" : "");
+    }
+}
