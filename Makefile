@@ -29,8 +29,8 @@ DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c dr
 	drivers/virtio_serial.c drivers/virtio_stage.c
 DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
 WIRE := wire/crc.c
-ROUTER := router/channel.c router/channel_receive.c router/circuit.c \
-	router/identity.c router/packet.c router/parcel.c router/router.c router/setup.c router/stream.c
+ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/identity.c router/notice.c \
+	router/packet.c router/parcel.c router/router.c router/setup.c router/source.c router/stream.c
 NETWORK_ROOM := network/network.c
 NETWORK_TEXT := network/text.c
 COLLECTIVES := collectives/schedule.c collectives/walker.c

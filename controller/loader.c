@@ -236,7 +236,7 @@ static void open_next(struct controller *controller)
     int status = router_open(&controller->router, &source);
     if (status == E_OK) {
         node->offer = OFFER_OPENED;
-    } else if (status != E_FULL && status != E_BUSY) {
+    } else if (status != E_FULL) {
         fail(controller, LOAD_ERROR, next->root, status);
     }
 }

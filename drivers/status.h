@@ -16,10 +16,8 @@ enum status {
     E_TRUNCATED = -4,
     E_MISMATCH = -5,  /* nodes disagree on the collective they are in (operation, size or root) */
     E_PEER_GONE = -6, /* the program at the other end has exited or crashed */
-    /* the node already runs a program, the circuit source is still setting up another, or a hop is
-     * still in a collective that the message comes behind */
-    E_BUSY = -7,
-    /* a try-and-release circuit met a busy hop, or the receiver has no pooled buffer */
+    E_BUSY = -7, /* a hop is still in a collective that the message comes behind: again, soon */
+    /* a circuit met a busy hop where it may not wait, or a node that does not expect it now */
     E_REFUSED = -8,
     E_FORMAT = -9,     /* bytes from outside break the format: image, packet, frame */
     E_NO_ROOM = -10,   /* an image or block does not fit the program region */

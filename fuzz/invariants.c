@@ -48,10 +48,10 @@ static void check_counts(const struct router *router)
     unsigned passed = 0;
 
     for (unsigned i = 0; i < SOURCES_MAX; i++) {
-        used |= (uint32_t)(router->sources[i].state != CIRCUIT_FREE) << i;
+        used |= (uint32_t)(router->sources[i].state != SOURCE_FREE) << i;
     }
     for (unsigned i = 0; i < router->opening_count; i++) {
-        bool waits = router->sources[router->opening[i]].state == CIRCUIT_WAITING;
+        bool waits = router->sources[router->opening[i]].state == SOURCE_WAITING;
         CHECK(waits == (i >= router->opening_passed));
         passed += !waits;
     }

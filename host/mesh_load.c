@@ -338,7 +338,7 @@ void mesh_load_advance(struct mesh *mesh)
     status = router_open(&mesh->host.router, &source);
     if (status == E_OK) {
         job->message_state[index] = MESSAGE_OPENED;
-    } else if (status != E_FULL && status != E_BUSY) {
+    } else if (status != E_FULL) {
         mesh_fail(mesh, error_members("download-failed", next->root, status),
                   "download to node %u (rank %u) failed: %s", (unsigned)next->root,
                   (unsigned)next->root, status_text(status));

@@ -303,7 +303,7 @@ static void open_send(struct node *node)
         (step->send_bytes ? c->arguments.send + step->send_offset - node->config.program_address
                           : 0);
     int status = router_open(&node->router, &source);
-    if (status == E_BUSY)
+    if (status == E_FULL)
         return;
     c->step_waits &= (uint8_t)~STEP_SEND;
     if (status == E_OK)

@@ -161,7 +161,7 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
 
     if (!receiving || open_match(packet) != load->name || packet_src(packet) != load->from ||
         open_flags(packet) & OPEN_INLINE || open_length(packet) != blocks + load->common_bytes) {
-        router_refuse(&node->router, port, E_BUSY);
+        router_refuse(&node->router, port, E_REFUSED);
         return;
     }
     struct circuit_sink sink = {.data = image(node) - blocks,
@@ -222,7 +222,7 @@ static void open_child(struct node *node)
     if (status == E_OK) {
         load->child = CHILD_OPENING;
         load->sends_pending++;
-    } else if (status != E_BUSY) {
+    } else if (status != E_FULL) {
         receipt_due(node, status);
     }
 }
@@ -271,7 +271,7 @@ void load_notice(struct node *node, const struct notice *notice)
         break;
     case NOTICE_REFUSED:
         load->sends_pending--;
-        if (notice->status != E_REFUSED && notice->status != E_BUSY) {
+        if (notice->status != E_REFUSED) {
             receipt_due(node, notice->status);
             break;
         }

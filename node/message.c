@@ -251,7 +251,7 @@ static void open_circuit(struct node *node, struct request *request, uint8_t fla
 
     if (status == E_OK)
         request->state = STATE_OPENING;
-    else if (status != E_BUSY)
+    else if (status != E_FULL)
         request_finish(node, request, status, request->issue_ns);
 }
 

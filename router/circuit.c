@@ -22,26 +22,64 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
-#include "router/internal.h"
+#include "router/circuit_state.h"
+#include "router/lane.h"
 #include "router/notice.h"
+#include "router/packet.h"
 #include "router/port.h"
-#include "router/router.h"
 #include "router/segment.h"
+#include "router/setup.h"
+#include "router/source.h"
 #include "router/state.h"
+#include "router/stream.h"
+#include "router/work.h"
 #include "wire/circuit.h"
 #include "wire/packet.h"
 
+/* The only place where a circuit's state changes. */
+static void enter(struct circuit *circuit, enum circuit_state next)
+{
+    CHECK(circuit_follows(circuit->state, next));
+    circuit->state = (uint8_t)next;
+}
+
 /* Takes a circuit out of the ring; the later ones move up. */
-static void remove_circuit(struct port *port, const struct circuit *circuit)
+static void leave_ring(struct port *in, struct circuit *circuit)
 {
     unsigned index = 0;
 
-    while (circuit_at(port, index) != circuit)
+    if (circuit == &in->circuits[in->circuit_first]) {
+        in->circuit_first = (uint8_t)((in->circuit_first + 1) % CIRCUITS_MAX);
+        in->circuit_count--;
+        return;
+    }
+    while (circuit_at(in, index) != circuit)
         index++;
-    CHECK(index < port->circuit_count);
-    for (; index + 1 < port->circuit_count; index++)
-        *circuit_at(port, index) = *circuit_at(port, index + 1);
-    port->circuit_count--;
+    CHECK(index < in->circuit_count);
+    for (; index + 1 < in->circuit_count; index++)
+        *circuit_at(in, index) = *circuit_at(in, index + 1);
+    in->circuit_count--;
+    circuit_at(in, in->circuit_count)->state = CIRCUIT_FREE;
+}
+
+/* One that has no answer yet is a schedule's whose bytes have all gone on: the answer is still to
+ * be passed back. */
+void circuit_close(struct router *router, unsigned port, struct circuit *circuit)
+{
+    struct port *in = &router->ports[port];
+
+    if (circuit->state == CIRCUIT_OPENED)
+        in->newest_passed = true;
+    enter(circuit, CIRCUIT_FREE);
+    leave_ring(in, circuit);
+}
+
+void circuit_discard(struct router *router, unsigned port, struct circuit *circuit)
+{
+    circuit->out = PORT_NONE;
+    if (circuit->state != CIRCUIT_FLOWING)
+        enter(circuit, CIRCUIT_FLOWING);
+    work_bytes(router, port);
 }
 
 /* Circuits from a neighbour for which it has not been sent an answer. */
@@ -94,18 +132,6 @@ static bool take_answer(struct router *router, unsigned port, const struct arriv
     return true;
 }
 
-/* The oldest OPEN held at a port is another one now. */
-static void note_held(struct router *router, unsigned port, const struct circuit *circuit)
-{
-    uint32_t bit = 1u << port;
-
-    router->held_ports |= bit;
-    if (circuit->out == PORT_LOCAL)
-        router->untold_ports |= bit;
-    else
-        router->passing_ports |= bit;
-}
-
 /* Where an OPEN that has arrived goes: what its list says of a hop comes before the network. */
 static unsigned circuit_next_hop(const struct router *router, const uint8_t *packet)
 {
@@ -121,58 +147,72 @@ static unsigned circuit_next_hop(const struct router *router, const uint8_t *pac
     return hop.port < router->port_count ? hop.port : PORT_NONE;
 }
 
-bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival)
+/* An OPEN has arrived for which there is a place. */
+static void hold(struct router *router, unsigned port, const struct arrival *arrival)
 {
     struct port *in = &router->ports[port];
-    const uint8_t *packet = arrival->packet;
+    unsigned out = circuit_next_hop(router, arrival->packet);
 
-    if (packet_kind(packet) != PACKET_OPEN)
-        return take_answer(router, port, arrival);
-    if (!may_come(router, in, arrival))
-        return false;
-    unsigned out = circuit_next_hop(router, packet);
-    in->open_flags = open_flags(packet);
-    in->open_dst = packet_dst(packet);
+    in->open_flags = open_flags(arrival->packet);
+    in->open_dst = packet_dst(arrival->packet);
     if (in->circuit_count == 0)
         in->circuit_first = 0;
-    router->setup_due = true;
     struct circuit *circuit = circuit_at(in, in->circuit_count++);
+    enter(circuit, CIRCUIT_HELD);
     *circuit = (struct circuit){.out = (uint8_t)(out == port ? PORT_NONE : out),
-                                .state = CIRCUIT_WAITING,
-                                .flags = open_flags(packet),
-                                .length = open_length(packet),
+                                .state = circuit->state,
+                                .flags = in->open_flags,
+                                .length = open_length(arrival->packet),
                                 .open = *arrival,
                                 .stamp = router->stamp++};
     if (in->opens_held++ == 0)
-        note_held(router, port, circuit);
+        work_held(router, port, circuit->out == PORT_LOCAL);
+}
+
+bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival)
+{
+    if (packet_kind(arrival->packet) != PACKET_OPEN)
+        return take_answer(router, port, arrival);
+    if (!may_come(router, &router->ports[port], arrival))
+        return false;
+    hold(router, port, arrival);
     return true;
 }
 
-void circuit_unhold(struct router *router, unsigned port, struct circuit *circuit)
+/* The oldest OPEN of an in-port is held no longer; its circuit stays. */
+static void unhold(struct router *router, unsigned port, struct circuit *circuit)
 {
     struct port *in = &router->ports[port];
-    uint32_t others = ~(1u << port);
 
     circuit->open.packet = NULL;
-    router->setup_due = true;
-    router->held_ports &= others;
-    router->passing_ports &= others;
-    router->untold_ports &= others;
+    work_unheld(router, port);
     if (--in->opens_held > 0)
-        note_held(router, port, circuit_held(in));
+        work_held(router, port, circuit_held(in)->out == PORT_LOCAL);
 }
 
-/* Takes the oldest held OPEN of an in-port off; its circuit stays. */
+struct arrival circuit_pass(struct router *router, unsigned port)
+{
+    struct circuit *circuit = circuit_held(&router->ports[port]);
+    struct arrival open = circuit->open;
+
+    enter(circuit, CIRCUIT_OPENED);
+    unhold(router, port, circuit);
+    return open;
+}
+
+/* The same, and its packet is not needed any more. */
 static void drop_open(struct router *router, unsigned port, struct circuit *circuit)
 {
     channel_drop(&router->ports[port].channel, circuit->open.buffer);
-    circuit_unhold(router, port, circuit);
+    unhold(router, port, circuit);
 }
 
 /* An answer to the neighbour that a circuit came from: ACCEPT with its model time of completion, or
  * REFUSE with the reason. */
-static void owe_reply(struct router *router, struct port *in, int status, uint64_t done_ns)
+static void owe_reply(struct router *router, unsigned port, int status, uint64_t done_ns)
 {
+    struct port *in = &router->ports[port];
+
     if (in->channel.state == LINK_DEAD)
         return; /* there is nobody to be told */
     CHECK(in->owed_count < CIRCUITS_MAX && in->replies_busy != UINT8_MAX);
@@ -186,119 +226,79 @@ static void owe_reply(struct router *router, struct port *in, int status, uint64
         refuse_pack(packet + PACKET_HEADER_BYTES, &(struct refuse_body){status});
     in->replies_busy |= (uint8_t)(1u << number);
     in->owed |= (uint16_t)(number << OWED_BITS * in->owed_count++);
-    router->owed_ports |= in->channel.due_bit;
+    work_reply_owed(router, port);
 }
 
-/* Refuses the oldest circuit that in-port `port` holds; bytes that follow it already are thrown
- * away. */
 void circuit_refuse(struct router *router, unsigned port, int status)
 {
-    struct port *in = &router->ports[port];
-    struct circuit *circuit = circuit_held(in);
+    struct circuit *circuit = circuit_held(&router->ports[port]);
 
     drop_open(router, port, circuit);
-    if (stream_early(circuit->flags)) {
-        circuit->out = PORT_NONE;
-        circuit->state = CIRCUIT_FLOWING;
-        router->in_due |= 1u << port;
-    } else {
-        remove_circuit(in, circuit);
-    }
-    owe_reply(router, in, status, 0);
+    if (stream_early(circuit->flags))
+        circuit_discard(router, port, circuit);
+    else
+        circuit_close(router, port, circuit);
+    owe_reply(router, port, status, 0);
     router->circuits_refused++;
 }
 
-/* The answer to one of this node's own circuits, opening[index]; true when no bytes of it follow.
- */
-bool circuit_answer_source(struct router *router, unsigned index, int status, uint64_t done_ns)
-{
-    unsigned number = router->opening[index];
-    struct source *source = &router->sources[number];
-    uint8_t flags = source->circuit.flags;
-    bool bytes_follow = status == E_OK ? !(flags & OPEN_INLINE)
-                                       : stream_early(flags) && source->state != CIRCUIT_WAITING;
-
-    router->opening_count--;
-    if (index < router->opening_passed)
-        router->opening_passed--;
-    for (unsigned i = index; i < router->opening_count; i++)
-        router->opening[i] = router->opening[i + 1];
-    if (status == E_OK)
-        router->send_free_ns = done_ns;
-    *router_tell(router) =
-        (struct notice){.kind = status == E_OK ? NOTICE_ACCEPTED : NOTICE_REFUSED,
-                        .token = source->circuit.token,
-                        .status = status,
-                        .done_ns = done_ns};
-    source->refused = status != E_OK;
-    if (source->state != CIRCUIT_CLOSED)
-        source->state = bytes_follow ? CIRCUIT_FLOWING : CIRCUIT_CLOSED;
-    stream_source_check(router, number);
-    return !bytes_follow;
-}
-
-/* The answer to the oldest circuit of in-port `in` that went over `port`; true when no bytes of it
- * follow. */
-static bool answer_passing(struct router *router, struct port *in, unsigned port, int status,
-                           uint64_t done_ns)
+/* The oldest circuit of an in-port that has been set up over `out` and has no answer. */
+static struct circuit *oldest_opened(struct port *in, unsigned out)
 {
     unsigned index = 0;
 
-    owe_reply(router, in, status, done_ns);
+    while (circuit_at(in, index)->state != CIRCUIT_OPENED || circuit_at(in, index)->out != out)
+        CHECK(++index < in->circuit_count);
+    return circuit_at(in, index);
+}
+
+/* The answer to the oldest circuit of in-port `port` that went over `out`; true when no bytes of it
+ * follow. */
+static bool answer_passing(struct router *router, unsigned port, unsigned out, int status,
+                           uint64_t done_ns)
+{
+    struct port *in = &router->ports[port];
+
+    owe_reply(router, port, status, done_ns);
     if (in->newest_passed) {
         in->newest_passed = false;
         return false;
     }
-    struct circuit *circuit = circuit_at(in, index);
-    while (circuit->state != CIRCUIT_OPENED || circuit->out != port) {
-        index++;
-        CHECK(index < in->circuit_count);
-        circuit = circuit_at(in, index);
-    }
+    struct circuit *circuit = oldest_opened(in, out);
     bool over = circuit->flags & OPEN_INLINE || (status != E_OK && !stream_early(circuit->flags));
+    enter(circuit, CIRCUIT_FLOWING);
     if (over)
-        remove_circuit(in, circuit);
-    else
-        circuit->state = CIRCUIT_FLOWING;
+        circuit_close(router, port, circuit);
     return over;
 }
 
 void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns)
 {
-    struct port *out = &router->ports[port];
-    unsigned holder = out->setup_holder;
+    unsigned holder = setup_end(router, port, status, done_ns);
+    bool over = holder == PORT_LOCAL ? source_answer(router, 0, status, done_ns)
+                                     : answer_passing(router, holder, port, status, done_ns);
 
-    if (--out->setup_count == 0)
-        out->setup_holder = PORT_NONE;
-    router->setup_due = true;
-    if (status == E_OK) {
-        router->progress++;
-        out->free_ns = done_ns;
-        if (out->setup_flags & OPEN_SCHEDULE)
-            out->turn_count++;
-    }
-    bool over = holder == PORT_LOCAL
-                    ? circuit_answer_source(router, 0, status, done_ns)
-                    : answer_passing(router, &router->ports[holder], port, status, done_ns);
-    if (over && out->order_count)
-        out->order_count--;
+    if (over)
+        lane_leave(&router->ports[port]);
 }
 
-static void tell_opens(struct router *router)
+/* Tells the owner of the OPENs that are for it, but of those that come too early. */
+static void offer_opens(struct router *router)
 {
-    for (uint32_t left = router->untold_ports; left; left &= left - 1) {
-        unsigned port = (unsigned)__builtin_ctz(left);
+    for (uint32_t left = router->untold_ports; left;) {
+        unsigned port = work_next(&left);
         struct circuit *circuit = circuit_held(&router->ports[port]);
         if (setup_early(router, circuit->open.packet)) {
             circuit_refuse(router, port, E_BUSY);
             continue;
         }
-        if (!router_notice_room(router)) {
-            router->setup_due = true;
+        if (!notice_room(router)) {
+            work_unsaid(router);
             return;
         }
-        router->untold_ports &= ~(1u << port);
-        *router_tell(router) = (struct notice){.kind = NOTICE_OPEN, .port = port};
+        enter(circuit, CIRCUIT_OFFERED);
+        work_told(router, port);
+        *notice_add(router) = (struct notice){.kind = NOTICE_OPEN, .port = port};
     }
 }
 
@@ -311,7 +311,7 @@ static void send_reply(struct router *router, unsigned port)
     in->owed = (uint16_t)(in->owed >> OWED_BITS);
     in->replies_sent++;
     struct segment *segment =
-        router_queue_packet(router, port, in->replies[number], PACKET_HEADER_BYTES + ANSWER_BYTES);
+        packet_queue(router, port, in->replies[number], PACKET_HEADER_BYTES + ANSWER_BYTES);
     segment->owner = OWNER_REPLY;
     segment->port = (uint8_t)port;
     segment->number = (uint16_t)number;
@@ -319,34 +319,32 @@ static void send_reply(struct router *router, unsigned port)
 
 static void send_replies(struct router *router)
 {
-    for (uint32_t left = router->owed_ports; left; left &= left - 1) {
-        unsigned port = (unsigned)__builtin_ctz(left);
+    for (uint32_t left = router->owed_ports; left;) {
+        unsigned port = work_next(&left);
         struct port *in = &router->ports[port];
         while (in->owed_count && in->replies_sent < CIRCUITS_MAX && channel_room(&in->channel, 1))
             send_reply(router, port);
         if (in->owed_count == 0)
-            router->owed_ports &= ~(1u << port);
+            work_replies_sent(router, port);
     }
 }
 
 void circuit_pump(struct router *router)
 {
     if (router->setup_due) {
-        router->setup_due = false;
-        router->setup_short = false;
+        work_setup_taken(router);
         while (setup_waits(router) && setup_pass_oldest(router))
             ;
         if (router->untold_ports)
-            tell_opens(router);
+            offer_opens(router);
     }
     if (router->owed_ports)
         send_replies(router);
 }
 
-const uint8_t *router_open_at(const struct router *router, unsigned port)
+const uint8_t *circuit_open_at(const struct router *router, unsigned port)
 {
-    struct port *in = &router->ports[port];
-    const struct circuit *circuit = circuit_held(in);
+    const struct circuit *circuit = circuit_held(&router->ports[port]);
 
     return circuit && circuit->out == PORT_LOCAL ? circuit->open.packet : NULL;
 }
@@ -367,10 +365,10 @@ static uint64_t start_of(const struct router *router, const struct port *in, con
     return clock_max(start_ns, ready_ns);
 }
 
-uint64_t router_accept(struct router *router, unsigned port, const struct circuit_sink *sink)
+uint64_t circuit_accept(struct router *router, unsigned port, const struct circuit_sink *sink)
 {
     struct port *in = &router->ports[port];
-    const uint8_t *packet = router_open_at(router, port);
+    const uint8_t *packet = circuit_open_at(router, port);
 
     CHECK(packet);
     struct circuit *circuit = circuit_held(in);
@@ -381,23 +379,17 @@ uint64_t router_accept(struct router *router, unsigned port, const struct circui
     in->chain_src = packet_src(packet);
     in->chain_ns = done_ns;
     circuit->sink = *sink;
-    circuit->state = CIRCUIT_FLOWING;
-    router->in_due |= 1u << port;
+    enter(circuit, CIRCUIT_FLOWING);
+    work_bytes(router, port);
     if (circuit->flags & OPEN_INLINE) {
         uint32_t bytes = circuit->length < sink->room ? circuit->length : sink->room;
         memcpy(sink->data, open_inlined(packet), bytes);
     }
     drop_open(router, port, circuit);
     if (circuit->flags & OPEN_INLINE)
-        remove_circuit(in, circuit);
-    owe_reply(router, in, E_OK, done_ns);
+        circuit_close(router, port, circuit);
+    owe_reply(router, port, E_OK, done_ns);
     return done_ns;
-}
-
-void router_refuse(struct router *router, unsigned port, int reason)
-{
-    CHECK(router_open_at(router, port));
-    circuit_refuse(router, port, reason);
 }
 
 void circuit_port_dead(struct router *router, unsigned port)
@@ -409,9 +401,9 @@ void circuit_port_dead(struct router *router, unsigned port)
     while (dead->opens_held) {
         struct circuit *circuit = circuit_held(dead);
         drop_open(router, port, circuit);
-        remove_circuit(dead, circuit);
+        circuit_close(router, port, circuit);
     }
-    router->owed_ports &= ~(1u << port);
+    work_replies_sent(router, port);
     dead->owed_count = 0;
     dead->owed = 0;
     dead->replies_sent = dead->replies_busy = 0;

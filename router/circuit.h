@@ -1,15 +1,24 @@
 /*
- * circuit.h - a circuit at its two ends: what its source sends, and where its bytes go.
+ * circuit.h - a circuit: what its source sends, where its bytes go, and what happens to it at the
+ * in-ports on its way.
  *
- * The owner names each end by a token of its own, which the notices of the circuit carry.
+ * The owner names each end by a token of its own, which the notices of the circuit carry. The
+ * functions are the router's own: an owner calls those of router.h.
  *
  * Units    bytes; model time in ns
+ * Context  the router's step
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/circuit.h"
+
+struct arrival;
+struct circuit;
+struct port;
+struct router;
 
 /* A circuit to be sent: the message is data[0] then data[1]. */
 struct circuit_source {
@@ -36,3 +45,40 @@ struct circuit_sink {
     uint32_t token;
     uint64_t ready_ns; /* model time at which the receiver was ready */
 };
+
+/* Takes a packet of circuits that has come in at a port; false when it breaks the protocol. */
+bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival);
+
+/* Sets up what can be, tells of circuits that are for this node, sends answers. */
+void circuit_pump(struct router *router);
+
+/* The oldest OPEN held at an in-port goes on: its packet. */
+struct arrival circuit_pass(struct router *router, unsigned port);
+
+/* Refuses the oldest circuit that an in-port holds; bytes that follow it already are thrown away.
+ */
+void circuit_refuse(struct router *router, unsigned port, int status);
+
+/* The circuit being set up over a port is answered: E_OK with its model time of completion, or why
+ * not. */
+void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns);
+
+/* The bytes of a circuit go nowhere from now on. */
+void circuit_discard(struct router *router, unsigned port, struct circuit *circuit);
+
+/* Where a circuit ends at an in-port: all its bytes have gone on or been taken, or none follow. */
+void circuit_close(struct router *router, unsigned port, struct circuit *circuit);
+
+/* The link at a port is dead: who waits for an answer over it gets one, what it held is dropped. */
+void circuit_port_dead(struct router *router, unsigned port);
+
+/* What router_open_at and router_accept do. */
+const uint8_t *circuit_open_at(const struct router *router, unsigned port);
+uint64_t circuit_accept(struct router *router, unsigned port, const struct circuit_sink *sink);
+
+/* Whether circuits of this kind may be set up right behind each other, when they go from one node
+ * to one other: the bytes of each are announced, all take one path, and none waits for its turn. */
+static inline bool circuit_chains(uint8_t flags)
+{
+    return !(flags & (OPEN_INLINE | OPEN_SCHEDULE | OPEN_IMAGE | OPEN_ROUTE));
+}

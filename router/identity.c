@@ -5,12 +5,44 @@
  * after which silence a link is dead. A node that knows its number says all that in its HELLOs, and
  * the network says who its neighbour is at each port, and at which port the cable must end there.
  */
+#include "router/identity.h"
+
 #include "network/network.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
-#include "router/internal.h"
 #include "router/notice.h"
 #include "router/state.h"
+#include "wire/circuit.h"
+
+enum {
+    /* of hops_max: a circuit may be given a way of so many hops in a small network too */
+    HOPS_LEAST = OPEN_HOPS_MAX + 1
+};
+
+void identity_set_network(struct router *router, const struct network *network)
+{
+    uint32_t hops = 2 * network_diameter(network);
+
+    router->network = *network;
+    router->hops_max = hops < HOPS_LEAST ? HOPS_LEAST : hops < UINT16_MAX ? hops : UINT16_MAX;
+    for (unsigned p = 0; p < router->port_count; p++)
+        router->ports[p].channel.in_ring = network_stays_in_ring(network, p, p);
+}
+
+uint64_t identity_xi(const struct router *router)
+{
+    uint64_t xi = router->profile.xi_ns;
+
+    return router->role == ROLE_HOST ? xi * router->profile.sigma_permille / 1000 : xi;
+}
+
+uint32_t identity_tau(const struct router *router)
+{
+    uint64_t tau = router->profile.tau_ns;
+
+    return (uint32_t)(router->role == ROLE_HOST ? tau * router->profile.sigma_permille / 1000
+                                                : tau);
+}
 
 /* The network that a HELLO names; false: there is no such network. */
 static bool network_of(const struct hello *hello, struct network *network)
@@ -28,7 +60,7 @@ static void learn(struct router *router, const struct hello *hello, const struct
     if (id >= network->nodes || hello->dead_after_ms < DEAD_AFTER_MS_MIN)
         return;
     router->id = id;
-    router_set_network(router, network);
+    identity_set_network(router, network);
     router->profile = (struct profile){.xi_ns = hello->xi_ns,
                                        .tau_ns = hello->tau_ns,
                                        .element_ns = hello->element_ns,
@@ -40,7 +72,7 @@ static void learn(struct router *router, const struct hello *hello, const struct
         channel->dead_after_ms = hello->dead_after_ms;
         channel_greet_soon(channel, &router->agenda);
     }
-    *router_tell(router) = (struct notice){.kind = NOTICE_IDENTITY};
+    *notice_add(router) = (struct notice){.kind = NOTICE_IDENTITY};
 }
 
 /* What the other end's number makes of ours; ID_UNKNOWN when the cable is not where it belongs. */

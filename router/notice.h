@@ -6,7 +6,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct router;
 
 enum notice_kind {
     /* a packet for this node: packet_kind, src, body, bytes of the body, port; valid until the next
@@ -40,3 +43,15 @@ struct notice {
     uint16_t buffer;
     uint8_t packet_kind;
 };
+
+enum { NOTICES_SPARE = 8 }; /* notices that one arrival and the pumps after it may need */
+
+/* Whether there is a place for a notice; for all that one arrival may bring. */
+bool notice_room(const struct router *router);
+bool notice_room_for_step(const struct router *router);
+
+/* The place of a new notice, which the caller fills. */
+struct notice *notice_add(struct router *router);
+
+/* What router_notice does. */
+const struct notice *notice_take(struct router *router);

@@ -1,3 +1,9 @@
+/*
+ * packet.c - packets, store and forward: those of others wait at their in-port, this node's own in
+ * slots, until their link has credit.
+ */
+#include "router/packet.h"
+
 #include <string.h>
 
 #include "drivers/check.h"
@@ -6,12 +12,12 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
-#include "router/internal.h"
 #include "router/notice.h"
 #include "router/port.h"
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
+#include "router/work.h"
 #include "wire/crc.h"
 #include "wire/packet.h"
 
@@ -78,8 +84,8 @@ unsigned router_next_hop(const struct router *router, uint32_t dst)
     return network_next_hop(&router->network, router->id, dst);
 }
 
-struct segment *router_queue_packet(struct router *router, unsigned port, uint8_t *frame,
-                                    uint32_t packet_bytes)
+struct segment *packet_queue(struct router *router, unsigned port, uint8_t *frame,
+                             uint32_t packet_bytes)
 {
     struct channel *channel = &router->ports[port].channel;
     struct segment *segment = channel_place(channel, 0);
@@ -100,7 +106,7 @@ static void forward(struct router *router, unsigned in, unsigned out, const stru
 {
     packet_set_hops(arrival->packet, packet_hops(arrival->packet) + 1);
     struct segment *segment =
-        router_queue_packet(router, out, arrival->packet - FRAME_HEADER_BYTES, arrival->bytes);
+        packet_queue(router, out, arrival->packet - FRAME_HEADER_BYTES, arrival->bytes);
     segment->owner = OWNER_BUFFER;
     segment->port = (uint8_t)in;
     segment->number = arrival->buffer;
@@ -120,17 +126,17 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
         router->packets_dropped++;
         channel_release(&in->channel, &router->agenda, arrival->buffer, CREDIT_CONTROL, 0);
     } else if (out == PORT_LOCAL) {
-        *router_tell(router) = (struct notice){.kind = NOTICE_PACKET,
-                                               .port = port,
-                                               .bytes = arrival->bytes - PACKET_HEADER_BYTES,
-                                               .packet_kind = packet_kind(packet),
-                                               .src = packet_src(packet),
-                                               .body = packet_body(packet),
-                                               .buffer = arrival->buffer};
+        *notice_add(router) = (struct notice){.kind = NOTICE_PACKET,
+                                              .port = port,
+                                              .bytes = arrival->bytes - PACKET_HEADER_BYTES,
+                                              .packet_kind = packet_kind(packet),
+                                              .src = packet_src(packet),
+                                              .body = packet_body(packet),
+                                              .buffer = arrival->buffer};
     } else {
         CHECK(in->routed_count < CONTROL_WINDOW);
         in->routed[(in->routed_first + in->routed_count++) % CONTROL_WINDOW] = *arrival;
-        router->routed_due |= 1u << port;
+        work_routed(router, port);
     }
 }
 
@@ -167,7 +173,7 @@ static void pump_routed(struct router *router, unsigned port)
         in->routed_first = (uint8_t)((in->routed_first + 1) % CONTROL_WINDOW);
         in->routed_count--;
     }
-    router->routed_due &= ~(1u << port);
+    work_routed_gone(router, port);
 }
 
 /* Puts a packet of this node's own on its channel, or throws it away when the way is dead; false:
@@ -183,7 +189,7 @@ static bool send_slot(struct router *router, unsigned number, unsigned out)
     }
     if (!can_send(router, PORT_LOCAL, out))
         return false;
-    struct segment *segment = router_queue_packet(router, out, slot->bytes, slot->packet_bytes);
+    struct segment *segment = packet_queue(router, out, slot->bytes, slot->packet_bytes);
     segment->owner = OWNER_SLOT;
     segment->number = (uint16_t)number;
     router->ports[out].channel.control_sent++;
@@ -211,13 +217,13 @@ static void pump_slots(struct router *router)
 
 void packet_pump(struct router *router)
 {
-    for (uint32_t left = router->routed_due; left; left &= left - 1)
-        pump_routed(router, (unsigned)__builtin_ctz(left));
+    for (uint32_t left = router->routed_due; left;)
+        pump_routed(router, work_next(&left));
     if (router->slots_queued)
         pump_slots(router);
 }
 
-int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes)
+int packet_send(struct router *router, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes)
 {
     const uint32_t small = (1u << SLOTS_MAX) - 1;
     uint32_t fitting = router->slots_free & (bytes <= SLOT_BODY_MAX ? UINT32_MAX : ~small);
@@ -237,7 +243,7 @@ int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *b
     return E_OK;
 }
 
-unsigned router_slots_free(const struct router *router)
+unsigned packet_slots_free(const struct router *router)
 {
     return (unsigned)__builtin_popcount(router->slots_free & ((1u << SLOTS_MAX) - 1));
 }

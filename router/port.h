@@ -11,10 +11,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "router/channel_state.h"
 #include "router/circuit.h"
+#include "router/circuit_state.h"
 #include "router/segment.h"
 #include "wire/circuit.h"
 #include "wire/frame.h"
@@ -36,21 +38,13 @@ enum {
 /* One circuit as its in-port sees it. */
 struct circuit {
     uint8_t out;   /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
-    uint8_t state; /* enum circuit_state */
+    uint8_t state; /* enum circuit_state, changed by circuit.c only */
     uint8_t flags; /* enum open_flag */
     uint32_t length;
     uint32_t moved;      /* bytes passed on so far */
     struct arrival open; /* its OPEN, while it is held here; packet NULL: it is not */
     uint32_t stamp;      /* order of the OPENs' arrival */
     struct circuit_sink sink;
-};
-
-enum circuit_state {
-    CIRCUIT_FREE,
-    CIRCUIT_WAITING, /* its OPEN is held here: busy link, turn, or the receiver is not ready */
-    CIRCUIT_OPENED,  /* its OPEN went on; no answer yet */
-    CIRCUIT_FLOWING, /* accepted: its bytes flow */
-    CIRCUIT_CLOSED   /* a source: all handed over, not all acknowledged */
 };
 
 /* What the owner has been told of a link. */
@@ -99,3 +93,17 @@ struct port {
     uint8_t replies[REPLIES_MAX][LINE_BYTES];
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */
 };
+
+/* The circuit at a place of an in-port's order. */
+static inline struct circuit *circuit_at(const struct port *port, unsigned index)
+{
+    /* as strchr: who may change the port may change the circuit */
+    return (struct circuit *)&port->circuits[(port->circuit_first + index) % CIRCUITS_MAX];
+}
+
+/* The oldest circuit whose OPEN is held at a port; NULL when there is none. */
+static inline struct circuit *circuit_held(const struct port *port)
+{
+    return port->opens_held ? circuit_at(port, (unsigned)(port->circuit_count - port->opens_held))
+                            : NULL;
+}

@@ -9,16 +9,17 @@
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
-#include "router/internal.h"
+#include "router/identity.h"
+#include "router/packet.h"
 #include "router/port.h"
+#include "router/source.h"
+#include "router/stream.h"
+#include "router/work.h"
 #include "wire/circuit.h"
 #include "wire/packet.h"
 
 enum {
-    /* of hops_max: a circuit may be given a way of so many hops in a small network too */
-    HOPS_LEAST = OPEN_HOPS_MAX + 1,
-    ARRIVALS_PER_STEP = 64, /* taken from one link in one step */
-    NOTICES_SPARE = 8       /* notices that one arrival and the pumps after it may need */
+    ARRIVALS_PER_STEP = 64 /* taken from one link in one step */
 };
 
 _Static_assert((int)REPLY_BYTES <= (int)LINE_BYTES, "a reply has room");
@@ -54,16 +55,6 @@ static void *take_memory(uint8_t **memory, uint32_t bytes)
 
     *memory += align(bytes);
     return taken;
-}
-
-void router_set_network(struct router *router, const struct network *network)
-{
-    uint32_t hops = 2 * network_diameter(network);
-
-    router->network = *network;
-    router->hops_max = hops < HOPS_LEAST ? HOPS_LEAST : hops < UINT16_MAX ? hops : UINT16_MAX;
-    for (unsigned p = 0; p < router->port_count; p++)
-        router->ports[p].channel.in_ring = network_stays_in_ring(network, p, p);
 }
 
 void router_init(struct router *router, const struct router_config *config)
@@ -107,58 +98,7 @@ void router_init(struct router *router, const struct router_config *config)
     for (unsigned i = 0; i < SOURCES_MAX; i++)
         router->sources[i].open = take_memory(&memory, SOURCE_OPEN_BYTES);
     if (config->network)
-        router_set_network(router, config->network);
-}
-
-uint64_t router_xi(const struct router *router)
-{
-    uint64_t xi = router->profile.xi_ns;
-
-    return router->role == ROLE_HOST ? xi * router->profile.sigma_permille / 1000 : xi;
-}
-
-uint32_t router_tau(const struct router *router)
-{
-    uint64_t tau = router->profile.tau_ns;
-
-    return (uint32_t)(router->role == ROLE_HOST ? tau * router->profile.sigma_permille / 1000
-                                                : tau);
-}
-
-bool router_notice_room(const struct router *router)
-{
-    return router->notice_count < NOTICES_MAX;
-}
-
-struct notice *router_tell(struct router *router)
-{
-    CHECK(router_notice_room(router));
-    if (router->notice_count == 0)
-        router->notice_first = 0;
-    return &router->notices[(router->notice_first + router->notice_count++) % NOTICES_MAX];
-}
-
-/* Takes the first notice off, and gives back where its packet lies. */
-static void drop_notice(struct router *router)
-{
-    const struct notice *notice = &router->notices[router->notice_first];
-
-    if (notice->kind == NOTICE_PACKET)
-        channel_release(&router->ports[notice->port].channel, &router->agenda, notice->buffer,
-                        CREDIT_CONTROL, 0);
-    router->notice_first = (uint8_t)((router->notice_first + 1) % NOTICES_MAX);
-    router->notice_count--;
-    router->notice_taken = false;
-}
-
-const struct notice *router_notice(struct router *router)
-{
-    if (router->notice_taken)
-        drop_notice(router);
-    if (router->notice_count == 0)
-        return NULL;
-    router->notice_taken = true;
-    return &router->notices[router->notice_first];
+        identity_set_network(router, config->network);
 }
 
 static void take_arrival(struct router *router, unsigned port, const struct arrival *arrival)
@@ -185,7 +125,7 @@ static bool take_link(struct router *router, unsigned port)
 
     bool more = true;
     for (unsigned i = 0; i < ARRIVALS_PER_STEP && more; i++) {
-        if (router->notice_count + NOTICES_SPARE > NOTICES_MAX)
+        if (!notice_room_for_step(router))
             break;
         enum arrival_kind kind = channel_receive(&in->channel, &router->agenda, &arrival);
         if (kind == ARRIVAL_PACKET)
@@ -194,10 +134,10 @@ static bool take_link(struct router *router, unsigned port)
             identity_take(router, port);
         more = kind != ARRIVAL_NONE && channel_news(&in->channel);
     }
-    stream_wake(router, in); /* there may be credit */
+    work_link_moves(router, in); /* there may be credit */
     channel_be_patient(&in->channel);
     if (channel_piece(&in->channel))
-        router->in_due |= 1u << port;
+        work_bytes(router, port);
     return more;
 }
 
@@ -207,26 +147,25 @@ static void tell_link(struct router *router, unsigned port)
     struct port *p = &router->ports[port];
     uint8_t state = p->channel.state;
 
-    if (router->notice_count + NOTICES_SPARE > NOTICES_MAX) {
+    if (!notice_room_for_step(router)) {
         channel_wake(&p->channel, &router->agenda);
         return;
     }
     if (state == LINK_UP && !(p->told & TOLD_UP)) {
         p->told |= TOLD_UP;
-        router->setup_due = true;
-        *router_tell(router) = (struct notice){.kind = NOTICE_UP, .port = port};
+        work_link_up(router);
+        *notice_add(router) = (struct notice){.kind = NOTICE_UP, .port = port};
     }
     if (state == LINK_CROSSED && p->told & TOLD_UP && !(p->told & TOLD_CROSSED)) {
         p->told |= TOLD_CROSSED;
-        *router_tell(router) = (struct notice){.kind = NOTICE_CROSSED, .port = port};
+        *notice_add(router) = (struct notice){.kind = NOTICE_CROSSED, .port = port};
     }
     if (state == LINK_DEAD && !(p->told & TOLD_DEAD)) {
         p->told |= TOLD_DEAD;
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
-        router->setup_due = true;
-        router->in_due |= 1u << port;
-        *router_tell(router) =
+        work_link_dead(router, port);
+        *notice_add(router) =
             (struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason};
     }
 }
@@ -251,8 +190,7 @@ static void release_done(struct router *router, struct port *port)
     struct segment segment;
 
     while (channel_has_done(channel) && channel_take_done(channel, &segment)) {
-        router->setup_due |= router->setup_short; /* there is more room */
-        stream_wake(router, port);
+        work_room(router, port);
         switch (segment.owner) {
         case OWNER_BUFFER:
             channel_release(&router->ports[segment.port].channel, &router->agenda, segment.number,
@@ -261,7 +199,7 @@ static void release_done(struct router *router, struct port *port)
         case OWNER_SLOT: router->slots_free |= 1u << segment.number; break;
         case OWNER_REPLY: release_reply(&router->ports[segment.port], segment.number); break;
         case OWNER_HEADER: channel->headers_used--; break;
-        case OWNER_SOURCE: stream_source_done(router, segment.number); break;
+        case OWNER_SOURCE: source_acknowledged(router, segment.number); break;
         default: break;
         }
     }
@@ -292,12 +230,12 @@ bool router_take(struct router *router, uint64_t now_us)
 
     router->agenda.now_us = now_us;
     uint32_t left = router->attention ? *router->attention : (1u << router->port_count) - 1;
-    for (; left; left &= left - 1) {
-        unsigned port = (unsigned)__builtin_ctz(left);
+    while (left) {
+        unsigned port = work_next(&left);
         bool waits = port < router->port_count && look(router, port);
         more |= waits;
         if (router->attention && !waits)
-            *router->attention &= ~(left & -left);
+            *router->attention &= ~(UINT32_C(1) << port);
     }
     return more;
 }
@@ -341,10 +279,9 @@ void router_move(struct router *router, uint64_t now_us)
     router->agenda.now_us = now_us;
     packet_pump(router);
     do {
-        router->links_freed = false;
         circuit_pump(router);
         stream_pump(router);
-    } while (router->links_freed);
+    } while (work_links_freed(router));
 }
 
 void router_flush(struct router *router)
@@ -353,8 +290,8 @@ void router_flush(struct router *router)
         wake_channels(router);
     uint32_t due = router->agenda.flush_due;
     router->agenda.flush_due = 0;
-    for (; due; due &= due - 1)
-        flush(router, (unsigned)__builtin_ctz(due));
+    while (due)
+        flush(router, work_next(&due));
 }
 
 bool router_step(struct router *router, uint64_t now_us)
@@ -391,83 +328,45 @@ uint64_t router_deadline(const struct router *router)
     return router->agenda.wake_us;
 }
 
-/* Whether a circuit may be started before those ahead of it are answered. When this node has
- * completed a schedule since, a hop could refuse the later one for it (rule 5) and let the earlier
- * one pass: that answer would be taken for the earlier one's. */
-static bool may_open(const struct router *router, const struct circuit_source *circuit)
+const struct notice *router_notice(struct router *router)
 {
-    if (router->opening_count == 0)
-        return true;
-    const struct source *first = &router->sources[router->opening[0]];
-    return router->opening_count < CIRCUITS_MAX && first->circuit.dst == circuit->dst &&
-           circuit_chains(first->circuit.flags) && circuit_chains(circuit->flags) &&
-           open_epoch(first->open + FRAME_HEADER_BYTES) == router->schedules_done;
+    return notice_take(router);
 }
 
-static unsigned first_hop(const struct router *router, const struct circuit_source *circuit)
+int router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes)
 {
-    if (open_has_hops(circuit->flags)) {
-        CHECK(circuit->hops && hop_list_count(circuit->hops) > 0);
-        unsigned port = hop_list_at(circuit->hops, 0).port;
-        if (port != HOP_DIMENSION_ORDER)
-            return port;
-    }
-    return router_next_hop(router, circuit->dst);
+    return packet_send(router, kind, dst, body, bytes);
 }
 
-/* Writes a source's OPEN, but for what is sent from where it lies. */
-static void write_open(const struct router *router, struct source *source)
+unsigned router_slots_free(const struct router *router)
 {
-    const struct circuit_source *circuit = &source->circuit;
-    uint8_t *packet = source->open + FRAME_HEADER_BYTES;
-    uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
-    struct open_body open = {.length = source->length,
-                             .match = circuit->match,
-                             .tag = circuit->tag,
-                             .epoch = circuit->flags & OPEN_SCHEDULE ? circuit->epoch
-                                                                     : router->schedules_done,
-                             .flags = circuit->flags,
-                             .generation = circuit->generation,
-                             .clock_ns = circuit->issue_ns + router_xi(router),
-                             .free_ns = router->send_free_ns};
-    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + source->list_bytes + inlined, router->id,
-                circuit->dst);
-    open_pack(packet, &open);
-    if (source->list_bytes > OPEN_COPY_MAX)
-        hop_list_pack(packet + OPEN_BYTES, NULL, 0);
-    else if (source->list_bytes > 0)
-        memcpy(packet + OPEN_BYTES, circuit->hops, source->list_bytes);
+    return packet_slots_free(router);
 }
 
 int router_open(struct router *router, const struct circuit_source *circuit)
 {
-    unsigned out = first_hop(router, circuit);
+    return source_open(router, circuit);
+}
 
-    if (!may_open(router, circuit))
-        return E_BUSY;
-    if (out >= router->port_count)
-        return E_LINK_DEAD;
-    unsigned number = (unsigned)__builtin_ctz(~router->sources_used);
-    if (number >= SOURCES_MAX)
-        return E_BUSY;
-    struct source *source = &router->sources[number];
-    router->sources_used |= 1u << number;
-    source->circuit = *circuit;
-    source->state = CIRCUIT_WAITING;
-    source->out = (uint8_t)out;
-    source->refused = false;
-    source->length = circuit->bytes[0] + circuit->bytes[1];
-    source->list_bytes =
-        (uint16_t)(open_has_hops(circuit->flags) ? hop_list_bytes(circuit->hops) : 0);
-    source->moved = 0;
-    source->unacknowledged = 0;
-    source->stamp = router->stamp++;
-    CHECK(source->list_bytes <= HOP_LIST_BYTES_MAX);
-    CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= open_inline_max(source->list_bytes));
-    router->setup_due = true;
-    router->opening[router->opening_count++] = (uint8_t)(source - router->sources);
-    write_open(router, source);
-    return E_OK;
+const uint8_t *router_open_at(const struct router *router, unsigned port)
+{
+    return circuit_open_at(router, port);
+}
+
+uint64_t router_accept(struct router *router, unsigned port, const struct circuit_sink *sink)
+{
+    return circuit_accept(router, port, sink);
+}
+
+void router_refuse(struct router *router, unsigned port, int reason)
+{
+    CHECK(circuit_open_at(router, port));
+    circuit_refuse(router, port, reason);
+}
+
+void router_schedule_done(struct router *router, uint16_t epoch)
+{
+    router->schedules_done = epoch;
 }
 
 bool router_has_link(const struct router *router, unsigned port)
@@ -494,7 +393,7 @@ bool router_quiet(const struct router *router)
     for (unsigned p = 0; p < router->port_count; p++) {
         const struct port *in = &router->ports[p];
         for (unsigned i = 0; i < in->circuit_count; i++) {
-            const struct circuit *circuit = &in->circuits[(in->circuit_first + i) % CIRCUITS_MAX];
+            const struct circuit *circuit = circuit_at(in, i);
             if (circuit->out == PORT_LOCAL && circuit->state == CIRCUIT_FLOWING)
                 return false;
         }

@@ -7,8 +7,8 @@
  * knows is in state.h and port.h: only for those who give it a place, and for those who look.
  *
  * Units    bytes; wall time in us, model time in ns
- * Errors   E_FULL no slot for a packet, which is owed until there is one; E_BUSY another circuit of
- *          this source is being set up; E_LINK_DEAD no way
+ * Errors   E_FULL no slot for a packet, which is owed until there is one; or for a circuit, while
+ *          another one is being set up; E_LINK_DEAD no way
  * Source   circuits and their time: Boppana & Raghavendra, CENG 90-20 (1990), section 2
  *          e-cube routes: Dally & Seitz 1987, IEEE Trans. Computers C-36(5):547-553
  */
@@ -79,7 +79,7 @@ __attribute__((warn_unused_result)) int router_send(struct router *router, uint8
 unsigned router_slots_free(const struct router *router);
 
 /*
- * Starts a circuit from this node. E_BUSY: one to another node, or of another kind, has no answer
+ * Starts a circuit from this node. E_FULL: one to another node, or of another kind, has no answer
  * yet; messages to one node follow each other without waiting for answers, up to CIRCUITS_MAX.
  */
 __attribute__((warn_unused_result)) int router_open(struct router *router,

@@ -5,6 +5,8 @@
  * pass goes first. One that follows others on their very path passes without waiting for their
  * answers, but not ahead of an older one from elsewhere that waits for the same link.
  */
+#include "router/setup.h"
+
 #include <stddef.h>
 
 #include "drivers/check.h"
@@ -12,52 +14,38 @@
 #include "network/network.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
-#include "router/internal.h"
+#include "router/circuit.h"
+#include "router/identity.h"
+#include "router/lane.h"
+#include "router/notice.h"
+#include "router/packet.h"
 #include "router/port.h"
-#include "router/router.h"
 #include "router/segment.h"
+#include "router/source.h"
 #include "router/state.h"
+#include "router/work.h"
 
 enum {
     OPEN_SEGMENTS_MAX = 4 /* OPEN, hop list, inline data, its check */
 };
 
-/* An OPEN that waits for a port to be set up over: the oldest of an in-port, or this node's own. */
-struct waiting {
-    unsigned out;
-    uint32_t stamp;
-    const uint8_t *packet;
-    const uint8_t *hops; /* its list, if it has one */
-};
-
-/* Whether a schedule's circuit has its turn on a link: 1 yes, 0 not yet, negative: never. */
-static int turn(struct port *out, const uint8_t *packet, const uint8_t *hops)
+/* Whether a schedule's circuit has its turn on a link: 1 yes, 0 not yet, negative: never. The turns
+ * of a later epoch begin at 0. */
+static int turn(const struct port *out, const uint8_t *packet, const uint8_t *hops)
 {
     uint16_t epoch = open_epoch(packet);
+    uint16_t passed = epoch == out->turn_epoch ? out->turn_count : 0;
 
-    if (packet_hops(packet) >= hop_list_count(hops))
+    if (packet_hops(packet) >= hop_list_count(hops) || (int16_t)(epoch - out->turn_epoch) < 0)
         return E_FORMAT;
     struct open_hop hop = hop_list_at(hops, packet_hops(packet));
-    if (epoch != out->turn_epoch) {
-        if ((int16_t)(epoch - out->turn_epoch) < 0)
-            return E_FORMAT;
-        out->turn_epoch = epoch;
-        out->turn_count = 0;
-    }
-    if (hop.turn < out->turn_count)
-        return E_FORMAT;
-    return hop.turn == out->turn_count;
+    return hop.turn < passed ? E_FORMAT : hop.turn == passed;
 }
 
 bool setup_early(const struct router *router, const uint8_t *packet)
 {
     return !(open_flags(packet) & (OPEN_SCHEDULE | OPEN_IMAGE)) &&
            (int16_t)(router->schedules_done - open_epoch(packet)) < 0;
-}
-
-void router_schedule_done(struct router *router, uint16_t epoch)
-{
-    router->schedules_done = epoch;
 }
 
 /* Whether a message may go over a link, as far as schedules are concerned: 1, negative to refuse.
@@ -90,12 +78,11 @@ static int when_busy(const struct router *router, unsigned in, const struct wait
     return when_full(waiting->packet);
 }
 
-/* Whether an OPEN from in-port `in` may go on now: 1, 0 to wait, negative to refuse. */
-static int may_pass(struct router *router, unsigned in, const struct waiting *waiting)
+int setup_verdict(const struct router *router, unsigned in, const struct waiting *waiting)
 {
     unsigned port = waiting->out;
     const uint8_t *packet = waiting->packet;
-    struct port *out = port < router->port_count ? &router->ports[port] : NULL;
+    const struct port *out = port < router->port_count ? &router->ports[port] : NULL;
 
     if (!out || out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED)
         return E_LINK_DEAD;
@@ -107,13 +94,23 @@ static int may_pass(struct router *router, unsigned in, const struct waiting *wa
      * may_open of this node's own. */
     if (out->setup_count && out->setup_holder != in)
         return when_busy(router, in, waiting);
-    if (out->order_count + out->draining_count == CIRCUITS_MAX) {
-        channel_short(&out->channel, &router->agenda); /* that they have drained may be lost word */
-        return when_full(packet);
-    }
-    bool room = channel_room(&out->channel, OPEN_SEGMENTS_MAX);
-    router->setup_short |= !room;
-    return room;
+    if (lane_full(out))
+        return SETUP_NO_PLACE;
+    return channel_room(&out->channel, OPEN_SEGMENTS_MAX) ? SETUP_PASSES : SETUP_NO_ROOM;
+}
+
+/* The same; sees to it that what it waits for is noticed. */
+static int verdict_on(struct router *router, unsigned in, const struct waiting *waiting)
+{
+    int verdict = setup_verdict(router, in, waiting);
+
+    if (verdict == SETUP_NO_ROOM)
+        work_short(router);
+    if (verdict != SETUP_NO_PLACE)
+        return verdict;
+    /* that they have drained may be lost word */
+    channel_short(&router->ports[waiting->out].channel, &router->agenda);
+    return when_full(waiting->packet);
 }
 
 /* The OPEN's fields that change at each hop. */
@@ -121,26 +118,44 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
 {
     struct port *out = &router->ports[port];
 
-    open_set_clock(packet, clock_hop(open_clock(packet), out->free_ns, router_tau(router)));
+    open_set_clock(packet, clock_hop(open_clock(packet), out->free_ns, identity_tau(router)));
     packet_set_hops(packet, packet_hops(packet) + 1);
+    if (open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) != out->turn_epoch) {
+        out->turn_epoch = open_epoch(packet);
+        out->turn_count = 0;
+    }
     out->setup_holder = (uint8_t)in;
     out->setup_count++;
     out->setup_flags = open_flags(packet);
-    bool is_inline = open_flags(packet) & OPEN_INLINE;
-    out->order[out->order_count++] = (uint8_t)(in | (is_inline ? ORDER_INLINE : 0));
-    stream_wake(router, out); /* bytes may be here already */
+    lane_enter(out, in, open_flags(packet) & OPEN_INLINE);
+    work_link_moves(router, out); /* bytes may be here already */
+}
+
+unsigned setup_end(struct router *router, unsigned port, int status, uint64_t done_ns)
+{
+    struct port *out = &router->ports[port];
+    unsigned holder = out->setup_holder;
+
+    if (--out->setup_count == 0)
+        out->setup_holder = PORT_NONE;
+    work_answered(router);
+    if (status == E_OK) {
+        router->progress++;
+        out->free_ns = done_ns;
+        if (out->setup_flags & OPEN_SCHEDULE)
+            out->turn_count++;
+    }
+    return holder;
 }
 
 static void pass_held(struct router *router, unsigned port)
 {
-    struct circuit *circuit = circuit_held(&router->ports[port]);
-    struct arrival open = circuit->open;
+    unsigned out = circuit_held(&router->ports[port])->out;
+    struct arrival open = circuit_pass(router, port);
 
-    pass(router, port, circuit->out, open.packet);
-    circuit->state = CIRCUIT_OPENED;
-    circuit_unhold(router, port, circuit);
+    pass(router, port, out, open.packet);
     struct segment *segment =
-        router_queue_packet(router, circuit->out, open.packet - FRAME_HEADER_BYTES, open.bytes);
+        packet_queue(router, out, open.packet - FRAME_HEADER_BYTES, open.bytes);
     segment->owner = OWNER_BUFFER;
     segment->port = (uint8_t)port;
     segment->number = open.buffer;
@@ -149,78 +164,77 @@ static void pass_held(struct router *router, unsigned port)
 
 static void pass_own(struct router *router)
 {
-    unsigned number = router->opening[router->opening_passed++];
-    struct source *source = &router->sources[number];
+    struct source *source = &router->sources[router->opening[router->opening_passed]];
 
     pass(router, PORT_LOCAL, source->out, source->open + FRAME_HEADER_BYTES);
-    source->state = CIRCUIT_OPENED;
-    stream_source_open(router, number);
+    source_pass(router);
 }
 
-static inline bool waiting_at(struct router *router, unsigned in, struct waiting *waiting)
+bool setup_waiting_at(const struct router *router, unsigned in, struct waiting *waiting)
 {
     if (in == PORT_LOCAL) {
         const struct source *source = &router->sources[router->opening[router->opening_passed]];
-        waiting->out = source->out;
-        waiting->stamp = source->stamp;
-        waiting->packet = source->open + FRAME_HEADER_BYTES;
-        waiting->hops = source_hops(source);
+        *waiting = (struct waiting){.out = source->out,
+                                    .stamp = source->stamp,
+                                    .packet = source->open + FRAME_HEADER_BYTES,
+                                    .hops = source_hops(source)};
         return true;
     }
-    struct port *port = &router->ports[in];
+    const struct port *port = &router->ports[in];
     const struct circuit *circuit = circuit_held(port);
     if (port->channel.state == LINK_DEAD)
         return false;
-    waiting->out = circuit->out;
-    waiting->stamp = circuit->stamp;
-    waiting->packet = circuit->open.packet;
-    waiting->hops = open_hops(circuit->open.packet);
+    *waiting = (struct waiting){.out = circuit->out,
+                                .stamp = circuit->stamp,
+                                .packet = circuit->open.packet,
+                                .hops = open_hops(circuit->open.packet)};
     return true;
 }
 
-/* The in-ports whose OPENs wait, this node itself being the last. */
-static uint32_t holders(const struct router *router)
+uint32_t setup_holders(const struct router *router)
 {
     bool own = router->opening_passed < router->opening_count;
 
-    return router->passing_ports | (own ? 1u << PORT_LOCAL : 0);
+    return router->passing_ports | (own ? UINT32_C(1) << PORT_LOCAL : 0);
 }
 
-/* Whether an older OPEN from elsewhere waits for the same port: beads must not keep it out. */
-static bool overtakes(struct router *router, const struct waiting *waiting)
+bool setup_overtakes(const struct router *router, const struct waiting *waiting)
 {
     struct waiting other;
 
-    for (uint32_t left = holders(router); left; left &= left - 1)
-        if (waiting_at(router, (unsigned)__builtin_ctz(left), &other) &&
-            other.out == waiting->out && (int32_t)(other.stamp - waiting->stamp) < 0)
+    if (router->ports[waiting->out].setup_count == 0)
+        return false;
+    for (uint32_t left = setup_holders(router); left;)
+        if (setup_waiting_at(router, work_next(&left), &other) && other.out == waiting->out &&
+            (int32_t)(other.stamp - waiting->stamp) < 0)
             return true;
     return false;
 }
 
-/* Lets the oldest circuit that may pass go on; false when none may. */
 bool setup_pass_oldest(struct router *router)
 {
     struct waiting waiting;
     unsigned best = PORT_NONE;
     uint32_t best_stamp = 0;
 
-    for (uint32_t left = holders(router); left; left &= left - 1) {
-        unsigned in = (unsigned)__builtin_ctz(left);
-        if (!waiting_at(router, in, &waiting))
+    for (uint32_t left = setup_holders(router); left;) {
+        unsigned in = work_next(&left);
+        if (!setup_waiting_at(router, in, &waiting))
             continue;
-        int verdict = may_pass(router, in, &waiting);
+        int verdict = verdict_on(router, in, &waiting);
         if (verdict < 0 && in != PORT_LOCAL) {
             circuit_refuse(router, in, verdict);
             return true;
         }
-        if (verdict < 0 && router_notice_room(router)) {
-            circuit_answer_source(router, router->opening_passed, verdict, 0);
+        if (verdict < 0 && notice_room(router)) {
+            source_answer(router, router->opening_passed, verdict, 0);
             return true;
         }
-        router->setup_due |= verdict < 0;
-        if (verdict > 0 && (best == PORT_NONE || (int32_t)(waiting.stamp - best_stamp) < 0) &&
-            (router->ports[waiting.out].setup_count == 0 || !overtakes(router, &waiting))) {
+        if (verdict < 0)
+            work_unsaid(router);
+        if (verdict == SETUP_PASSES &&
+            (best == PORT_NONE || (int32_t)(waiting.stamp - best_stamp) < 0) &&
+            !setup_overtakes(router, &waiting)) {
             best = in;
             best_stamp = waiting.stamp;
         }

@@ -43,7 +43,7 @@ struct slot {
 };
 
 struct source {
-    uint8_t state; /* enum circuit_state */
+    uint8_t state; /* enum source_state, changed by source.c only */
     uint8_t out;
     bool refused;
     uint32_t length, moved;

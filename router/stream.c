@@ -6,6 +6,8 @@
  * of one hop. The new header is written into the memory in front of the first piece, where a
  * consumed header or the link's headroom is.
  */
+#include "router/stream.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -16,12 +18,14 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/circuit.h"
-#include "router/internal.h"
+#include "router/lane.h"
 #include "router/notice.h"
 #include "router/parcel.h"
 #include "router/port.h"
 #include "router/segment.h"
+#include "router/source.h"
 #include "router/state.h"
+#include "router/work.h"
 #include "wire/crc.h"
 
 enum {
@@ -31,33 +35,6 @@ enum {
 static struct circuit *oldest(struct port *port)
 {
     return port->circuit_count ? &port->circuits[port->circuit_first] : NULL;
-}
-
-static void pop_circuit(struct port *port)
-{
-    if (oldest(port)->state == CIRCUIT_OPENED)
-        port->newest_passed = true;
-    port->circuit_first = (uint8_t)((port->circuit_first + 1) % CIRCUITS_MAX);
-    port->circuit_count--;
-}
-
-static void pop_order(struct port *out)
-{
-    out->order_count--;
-    memmove(out->order, out->order + 1, out->order_count);
-}
-
-/* Whether bytes of a circuit may go on now. */
-static bool may_flow(uint8_t state, uint8_t flags)
-{
-    return state == CIRCUIT_FLOWING || (state == CIRCUIT_OPENED && stream_early(flags));
-}
-
-/* The circuit at the head of a link's order has had its last byte sent. */
-static void close_order(struct port *out)
-{
-    pop_order(out);
-    out->draining[out->draining_count++] = out->channel.data_sent;
 }
 
 /* Adds pieces of the oldest circuit of `in` to a parcel, as far as they are there and fit. */
@@ -103,12 +80,17 @@ static bool keeps_word(struct router *router, struct port *in, const struct circ
     return false;
 }
 
-/* Whether a frame may go that ends here or is long enough. */
-static bool enough_credit(struct router *router, struct port *out, uint32_t bytes)
+bool stream_has_credit(const struct port *out, uint32_t bytes)
 {
     uint32_t credit = channel_data_credit(&out->channel);
-    bool enough =
-        credit > 0 && (credit >= bytes || credit >= out->channel.peer_data_window / USEFUL_PART);
+
+    return credit > 0 && (credit >= bytes || credit >= out->channel.peer_data_window / USEFUL_PART);
+}
+
+/* The same; if not, the neighbour may have to be asked for it. */
+static bool enough_credit(struct router *router, struct port *out, uint32_t bytes)
+{
+    bool enough = stream_has_credit(out, bytes);
 
     if (!enough)
         channel_short(&out->channel, &router->agenda);
@@ -116,9 +98,9 @@ static bool enough_credit(struct router *router, struct port *out, uint32_t byte
 }
 
 /* Tells the next hop that the rest of a circuit will not come. */
-static bool send_abort(struct router *router, unsigned out_port, struct port *in)
+static bool send_abort(struct router *router, unsigned out_port, unsigned in_port)
 {
-    struct port *out = &router->ports[out_port];
+    struct port *out = &router->ports[out_port], *in = &router->ports[in_port];
     struct parcel parcel;
 
     if (!channel_room(&out->channel, 3) || !enough_credit(router, out, FILLER_BYTES))
@@ -132,19 +114,18 @@ static bool send_abort(struct router *router, unsigned out_port, struct port *in
     parcel_add(&parcel, filler, router->payload_checked);
     parcel.flags = FLAG_LAST | FLAG_ABORT;
     parcel_send(router, out_port, &parcel, header);
-    pop_circuit(in);
-    router->in_due |= in->channel.due_bit;
-    close_order(out);
+    circuit_close(router, in_port, oldest(in));
+    work_bytes(router, in_port);
+    lane_close(out);
     return true;
 }
 
-/* Whether in-port `in_port` may have something for out-port `out_port`. */
-static bool has_bytes(struct router *router, unsigned out_port, unsigned in_port)
+bool stream_has_bytes(const struct router *router, unsigned out, unsigned in_port)
 {
-    struct port *in = &router->ports[in_port];
-    const struct circuit *circuit = oldest(in);
+    const struct port *in = &router->ports[in_port];
+    const struct circuit *circuit = &in->circuits[in->circuit_first];
 
-    return circuit && circuit->out == out_port && may_flow(circuit->state, circuit->flags) &&
+    return in->circuit_count && circuit->out == out && circuit_flows(circuit) &&
            (channel_piece(&in->channel) || in->channel.state == LINK_DEAD);
 }
 
@@ -158,7 +139,7 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
 
     const struct piece *piece = channel_piece(&in->channel);
     if (!piece)
-        return send_abort(router, out_port, in);
+        return send_abort(router, out_port, in_port);
     if (!channel_room(&out->channel, FRAME_SEGMENTS_MAX) ||
         !enough_credit(router, out, piece->bytes))
         return false;
@@ -174,24 +155,11 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
         parcel.flags = FLAG_LAST | FLAG_ABORT;
     parcel_send(router, out_port, &parcel, header);
     if (parcel.flags & FLAG_LAST) {
-        pop_circuit(in);
-        router->in_due |= 1u << in_port;
-        close_order(out);
+        circuit_close(router, in_port, circuit);
+        work_bytes(router, in_port);
+        lane_close(out);
     }
     return true;
-}
-
-static struct source *flowing_source(struct router *router, unsigned out_port)
-{
-    struct source *best = NULL;
-
-    for (uint32_t left = router->sources_used; left; left &= left - 1) {
-        struct source *source = &router->sources[__builtin_ctz(left)];
-        if (may_flow(source->state, source->circuit.flags) && source->out == out_port &&
-            (!best || (int32_t)(source->stamp - best->stamp) < 0))
-            best = source;
-    }
-    return best;
 }
 
 static bool send_from_source(struct router *router, unsigned out_port, struct source *source)
@@ -225,8 +193,8 @@ static bool send_from_source(struct router *router, unsigned out_port, struct so
         parcel.flags = FLAG_LAST;
     parcel_send(router, out_port, &parcel, header);
     if (parcel.flags & FLAG_LAST) {
-        source->state = CIRCUIT_CLOSED;
-        close_order(out);
+        source_drain(router, source);
+        lane_close(out);
     }
     return true;
 }
@@ -237,29 +205,18 @@ static bool send_bytes(struct router *router, unsigned port)
     unsigned in = router->ports[port].order[0];
 
     if (in != PORT_LOCAL)
-        return has_bytes(router, port, in) && send_from_port(router, port, in);
-    struct source *source = flowing_source(router, port);
-    return source && send_from_source(router, port, source);
-}
-
-static void drain(struct router *router, struct port *out)
-{
-    uint32_t consumed = out->channel.data_limit - out->channel.peer_data_window;
-
-    while (out->draining_count && (int32_t)(consumed - out->draining[0]) >= 0) {
-        out->draining_count--;
-        memmove(out->draining, out->draining + 1, out->draining_count * sizeof out->draining[0]);
-        router->setup_due = router->links_freed = true;
-    }
+        return stream_has_bytes(router, port, in) && send_from_port(router, port, in);
+    unsigned source = source_flowing(router, port);
+    return source != SOURCES_MAX && send_from_source(router, port, &router->sources[source]);
 }
 
 static void pump_out(struct router *router, unsigned port)
 {
     struct port *out = &router->ports[port];
 
-    if (out->draining_count)
-        drain(router, out);
-    while (stream_turn(out) && send_bytes(router, port))
+    for (; lane_drains(out); work_drained(router))
+        lane_drained(out);
+    while (lane_turn(out) && send_bytes(router, port))
         ;
 }
 
@@ -268,13 +225,13 @@ static void tell_received(struct router *router, unsigned port, const struct cir
 {
     bool truncated = circuit->length > circuit->sink.room;
 
-    *router_tell(router) = (struct notice){.kind = NOTICE_RECEIVED,
-                                           .port = port,
-                                           .token = circuit->sink.token,
-                                           .bytes = circuit->length,
-                                           .status = flags & FLAG_ABORT ? E_LINK_DEAD
-                                                     : truncated        ? E_TRUNCATED
-                                                                        : E_OK};
+    *notice_add(router) = (struct notice){.kind = NOTICE_RECEIVED,
+                                          .port = port,
+                                          .token = circuit->sink.token,
+                                          .bytes = circuit->length,
+                                          .status = flags & FLAG_ABORT ? E_LINK_DEAD
+                                                    : truncated        ? E_TRUNCATED
+                                                                       : E_OK};
 }
 
 /* Copies a piece into the sink of a circuit that ends here, as far as there is room. */
@@ -296,8 +253,7 @@ static void pump_local(struct router *router, unsigned port)
     struct circuit *circuit;
 
     while ((circuit = oldest(in)) != NULL && circuit->state == CIRCUIT_FLOWING &&
-           (circuit->out == PORT_LOCAL || circuit->out == PORT_NONE) &&
-           router_notice_room(router)) {
+           (circuit->out == PORT_LOCAL || circuit->out == PORT_NONE) && notice_room(router)) {
         const struct piece *piece = channel_piece(&in->channel);
         bool local = circuit->out == PORT_LOCAL;
         if (!piece) {
@@ -305,7 +261,7 @@ static void pump_local(struct router *router, unsigned port)
                 return;
             if (local)
                 tell_received(router, port, circuit, FLAG_ABORT);
-            pop_circuit(in);
+            circuit_close(router, port, circuit);
             continue;
         }
         if (circuit->moved + piece->bytes > circuit->length && !(piece->flags & FLAG_ABORT)) {
@@ -325,7 +281,7 @@ static void pump_local(struct router *router, unsigned port)
                 flags |= FLAG_ABORT;
             if (local)
                 tell_received(router, port, circuit, flags);
-            pop_circuit(in);
+            circuit_close(router, port, circuit);
         }
     }
 }
@@ -355,8 +311,8 @@ static bool pump_in(struct router *router, unsigned port)
     pump_local(router, port);
     const struct circuit *circuit = oldest(in);
     if (circuit && circuit->out < router->port_count)
-        router->out_due |= 1u << circuit->out;
-    return router_notice_room(router);
+        work_bytes_for(router, circuit->out);
+    return notice_room(router);
 }
 
 void stream_pump(struct router *router)
@@ -364,95 +320,16 @@ void stream_pump(struct router *router)
     uint32_t again = 0;
 
     while (router->in_due || router->out_due) {
-        uint32_t due = router->in_due ? router->in_due : router->out_due;
-        unsigned port = (unsigned)__builtin_ctz(due);
-        if (router->in_due) {
-            router->in_due = due & (due - 1);
-            if (!pump_in(router, port))
-                again |= 1u << port;
-        } else {
-            router->out_due = due & (due - 1);
+        unsigned port;
+        if (!work_take_bytes(router, &port))
             pump_out(router, port);
-        }
+        else if (!pump_in(router, port))
+            again |= UINT32_C(1) << port;
     }
-    router->in_due = again;
-    for (uint32_t left = router->sources_due; left; left &= left - 1)
-        stream_source_check(router, (unsigned)__builtin_ctz(left));
-}
-
-/* A piece of an OPEN that lies elsewhere. */
-static void add_piece(struct channel *channel, unsigned *count, struct segment segment,
-                      const uint8_t *data, uint32_t bytes)
-{
-    segment.data = data;
-    segment.bytes = bytes;
-    *channel_place(channel, (*count)++) = segment;
-}
-
-void stream_source_open(struct router *router, unsigned number)
-{
-    struct source *source = &router->sources[number];
-    const struct circuit_source *circuit = &source->circuit;
-    uint8_t *packet = source->open + FRAME_HEADER_BYTES;
-    struct channel *channel = &router->ports[source->out].channel;
-    struct segment segment = {.owner = OWNER_SOURCE, .number = (uint16_t)number};
-    uint32_t listed = source->list_bytes;
-    uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
-    bool list_copied = listed <= OPEN_COPY_MAX, inline_copied = listed + inlined <= OPEN_COPY_MAX;
-    uint32_t own = OPEN_BYTES + (list_copied ? listed : 0);
-    unsigned count = 0;
-
-    if (inlined && inline_copied)
-        memcpy(packet + own, circuit->data[0], inlined);
-    own += inline_copied ? inlined : 0;
-    add_piece(channel, &count, segment, source->open, FRAME_HEADER_BYTES + own);
-    if (!list_copied)
-        add_piece(channel, &count, segment, circuit->hops, listed);
-    if (inlined && !inline_copied)
-        add_piece(channel, &count, segment, circuit->data[0], inlined);
-    if (router->payload_checked) {
-        uint8_t *check = packet + own + (list_copied ? 0 : HOP_LIST_BYTES);
-        uint32_t crc = crc32_add(0, packet, own);
-        crc = list_copied ? crc : crc32_add(crc, circuit->hops, listed);
-        crc = inline_copied ? crc : crc32_add(crc, circuit->data[0], inlined);
-        frame_put_check(check, crc);
-        add_piece(channel, &count, segment, check, FRAME_CHECK_BYTES);
-    }
-    source->unacknowledged += count;
-    channel_queue(channel, &router->agenda, FRAME_PACKET,
-                  router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + listed + inlined, count);
-}
-
-void stream_source_done(struct router *router, unsigned number)
-{
-    CHECK(router->sources[number].unacknowledged > 0);
-    if (--router->sources[number].unacknowledged == 0)
-        router->sources_due |= 1u << number;
-}
-
-void stream_source_check(struct router *router, unsigned number)
-{
-    struct source *source = &router->sources[number];
-    uint32_t bit = 1u << number;
-
-    router->sources_due &= ~bit;
-    if (source->state != CIRCUIT_CLOSED || source->unacknowledged)
-        return;
-    for (unsigned i = 0; i < router->opening_count; i++)
-        if (router->opening[i] == number)
-            return;
-    if (!source->refused) {
-        if (!router_notice_room(router)) {
-            router->sources_due |= bit;
-            return;
-        }
-        bool whole = source->moved == source->length || source->circuit.flags & OPEN_INLINE;
-        *router_tell(router) = (struct notice){.kind = NOTICE_SENT,
-                                               .token = source->circuit.token,
-                                               .status = whole ? E_OK : E_LINK_DEAD};
-    }
-    source->state = CIRCUIT_FREE;
-    router->sources_used &= ~bit;
+    while (again)
+        work_bytes(router, work_next(&again));
+    if (router->sources_due)
+        source_close_done(router);
 }
 
 void stream_port_dead(struct router *router, unsigned port)
@@ -460,20 +337,11 @@ void stream_port_dead(struct router *router, unsigned port)
     for (unsigned p = 0; p < router->port_count; p++) {
         struct port *in = &router->ports[p];
         for (unsigned i = 0; i < in->circuit_count; i++) {
-            struct circuit *circuit = &in->circuits[(in->circuit_first + i) % CIRCUITS_MAX];
-            if (circuit->out == port && may_flow(circuit->state, circuit->flags)) {
-                circuit->out = PORT_NONE;
-                circuit->state = CIRCUIT_FLOWING;
-                router->in_due |= 1u << p;
-            }
+            struct circuit *circuit = circuit_at(in, i);
+            if (circuit->out == port && circuit_flows(circuit))
+                circuit_discard(router, p, circuit);
         }
     }
-    for (unsigned i = 0; i < SOURCES_MAX; i++)
-        if (may_flow(router->sources[i].state, router->sources[i].circuit.flags) &&
-            router->sources[i].out == port) {
-            router->sources[i].state = CIRCUIT_CLOSED;
-            router->sources_due |= 1u << i;
-        }
-    router->ports[port].order_count = 0;
-    router->ports[port].draining_count = 0;
+    source_port_dead(router, port);
+    lane_clear(&router->ports[port]);
 }

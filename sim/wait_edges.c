@@ -100,7 +100,7 @@ static const struct circuit *held_at(const struct port *port)
 }
 
 /* This node's oldest own circuit without an answer that is in `state`. */
-static const struct source *own_in(const struct router *router, enum circuit_state state)
+static const struct source *own_in(const struct router *router, enum source_state state)
 {
     for (unsigned i = 0; i < router->opening_count; i++)
         if (router->sources[router->opening[i]].state == state)
@@ -123,7 +123,7 @@ static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigne
         if (out->setup_count == 0)
             return NULL;
         if (out->setup_holder == PORT_LOCAL)
-            return own_open(own_in(router, CIRCUIT_OPENED));
+            return own_open(own_in(router, SOURCE_OPENED));
         if (out->setup_holder >= router->port_count)
             return NULL;
         const struct sim_end *before = peer_of(sim, actor, out->setup_holder);
@@ -227,8 +227,8 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
     uint32_t sources = UINT32_C(1) << port, first = actor & ~(sources - 1);
     for (uint32_t src = first; src < first + sources && actor < sim->count; src++) {
         const struct node *node = sim_node(sim, src);
-        const struct source *waiting = own_in(&node->router, CIRCUIT_WAITING);
-        const struct source *opened = own_in(&node->router, CIRCUIT_OPENED);
+        const struct source *waiting = own_in(&node->router, SOURCE_WAITING);
+        const struct source *opened = own_in(&node->router, SOURCE_OPENED);
         const uint8_t *open = own_open(waiting ? waiting : opened);
         uint32_t step;
         if (open && passes(src, packet_dst(open), actor, port) &&
@@ -307,8 +307,8 @@ static void add_held(struct collecting *c, uint32_t actor, unsigned port)
 static void add_own(struct collecting *c, uint32_t actor)
 {
     const struct router *router = router_of(c->sim, actor);
-    const struct source *opened = own_in(router, CIRCUIT_OPENED);
-    const struct source *waiting = own_in(router, CIRCUIT_WAITING);
+    const struct source *opened = own_in(router, SOURCE_OPENED);
+    const struct source *waiting = own_in(router, SOURCE_WAITING);
     char node[24], text[80];
 
     node_text(c->sim, actor, node);
@@ -358,8 +358,8 @@ static void add_collective(struct collecting *c, uint32_t rank)
         add(c, own, "waits in step %u of %s for the answer to its circuit to node %u",
             (unsigned)number, name, (unsigned)peer);
     if (walker->step_waits & STEP_RECEIVE) {
-        const struct source *opened = own_in(&sim_node(c->sim, peer)->router, CIRCUIT_OPENED);
-        const struct source *waiting = own_in(&sim_node(c->sim, peer)->router, CIRCUIT_WAITING);
+        const struct source *opened = own_in(&sim_node(c->sim, peer)->router, SOURCE_OPENED);
+        const struct source *waiting = own_in(&sim_node(c->sim, peer)->router, SOURCE_WAITING);
         const uint8_t *open = own_open(opened ? opened : waiting);
         bool is_open = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == rank &&
                        open_match(open) == number;

@@ -15,7 +15,7 @@ enum ecube_error {
         -4, /* the message is longer than the buffer; nothing was written past its end */
     ECUBE_E_MISMATCH = -5,   /* the nodes disagree on the collective, its size or its root */
     ECUBE_E_PEER_GONE = -6,  /* the program at the other end has ended */
-    ECUBE_E_BUSY = -7,       /* the node has no room to set up another transfer */
+    ECUBE_E_BUSY = -7,       /* not seen by programs: a node is still in a collective */
     ECUBE_E_REFUSED = -8,    /* a circuit was refused */
     ECUBE_E_FORMAT = -9,     /* bytes from another node made no sense */
     ECUBE_E_NO_ROOM = -10,   /* not seen by programs: an image does not fit */

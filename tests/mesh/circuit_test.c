@@ -10,7 +10,8 @@
 #include "router/channel_receive.h"
 #include "router/channel_state.h"
 #include "router/circuit.h"
-#include "router/internal.h"
+#include "router/packet.h"
+#include "router/work.h"
 #include "router/port.h"
 #include "router/router.h"
 #include "router/segment.h"
@@ -48,7 +49,7 @@ static void get_packet(struct neighbours *all, unsigned number, uint32_t bytes)
 {
     struct router *router = &all->mesh->nodes[1].node->router;
 
-    router_queue_packet(router, TO_1, frames[number], bytes)->owner = OWNER_NONE;
+    packet_queue(router, TO_1, frames[number], bytes)->owner = OWNER_NONE;
     router_flush(router);
     for (unsigned round = 0; round < 8; round++)
         neighbours_step(all, 0);
@@ -363,7 +364,7 @@ static void take_places(struct router *router, unsigned port, uint8_t count)
     for (unsigned i = 0; i < count; i++)
         out->draining[i] = INT32_MAX;
     out->draining_count = count;
-    router->setup_due = true;
+    work_drained(router);
 }
 
 /* Messages to one node follow each other, but not ahead of an older one that waits for the same
@@ -422,7 +423,7 @@ static void a_fifth_circuit_waits_until_one_of_four_has_drained(void **state)
     neighbours_expect_no_more(all);
     assert_int_equal(port->draining_count, CIRCUITS_MAX);
     port->channel.data_limit++; /* as a header would say */
-    stream_wake(router, port);
+    work_link_moves(router, port);
     neighbours_step(all, 0);
     assert_int_equal(port->draining_count, CIRCUITS_MAX - 1);
     assert_int_equal(port->setup_count, 1);
@@ -447,7 +448,7 @@ static void circuits_of_this_node_all_end_with_their_link(void **state)
     assert_int_equal(router->opening_count, 2);
     assert_int_equal(router->opening_passed, 1);
     router_kill_port(router, TO_2, DEAD_CARRIER);
-    router->setup_due = true;
+    work_drained(router);
     router_move(router, all->mesh->now_us); /* the second is refused first */
     assert_int_equal(router->opening_count, 1);
     neighbours_turn_without_2(all);
@@ -478,7 +479,7 @@ static void bytes_of_a_circuit_that_is_refused_are_thrown_away(void **state)
     const struct port *in = &all->node->router.ports[TO_1];
 
     open_to_2(all, 1, OPEN_SCHEDULE, 4, 1);
-    assert_int_equal(in->circuits[in->circuit_first].state, CIRCUIT_WAITING);
+    assert_int_equal(in->circuits[in->circuit_first].state, CIRCUIT_HELD);
     assert_non_null(channel_piece(&in->channel));
     memory_link_cut(&all->mesh->nodes[0].ends[TO_2]);
     neighbours_step(all, 0);
@@ -506,7 +507,7 @@ static void bytes_may_come_after_their_circuit_has_been_refused_farther_on(void 
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_PEER_GONE);
     assert_int_equal(in->circuit_count, 1);
     channel->data_sent -= window;
-    sender->out_due |= channel->due_bit;
+    work_bytes_for(sender, TO_1);
     neighbours_turn(all);
     assert_int_equal(in->circuit_count, 0);
     assert_int_equal(in->channel.state, LINK_UP);

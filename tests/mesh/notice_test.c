@@ -4,7 +4,7 @@
  */
 #include "drivers/status.h"
 #include "router/channel.h"
-#include "router/internal.h"
+#include "router/notice.h"
 #include "router/router.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
@@ -13,8 +13,8 @@ enum { TO_1 = 0, TO_2 = 1, LENGTH = 8, OWN = 1 };
 
 static void fill_notices(struct router *router)
 {
-    while (router_notice_room(router))
-        *router_tell(router) = (struct notice){.kind = NOTICE_IDENTITY};
+    while (notice_room(router))
+        *notice_add(router) = (struct notice){.kind = NOTICE_IDENTITY};
 }
 
 static void take_notices(struct router *router)

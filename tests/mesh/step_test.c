@@ -6,6 +6,7 @@
  */
 #include "drivers/status.h"
 #include "router/router.h"
+#include "router/work.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 
@@ -35,7 +36,7 @@ static void hold_bytes(struct neighbours *all, unsigned port, bool hold)
     uint32_t window = channel->peer.data_window;
 
     channel->data_sent += hold ? window : 0 - window;
-    all->node->router.out_due |= channel->due_bit;
+    work_bytes_for(&all->node->router, port);
 }
 
 static void a_broadcast_whose_bytes_did_not_all_go_has_failed(void **state)

@@ -10,7 +10,7 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
-#include "router/internal.h"
+#include "router/packet.h"
 #include "router/port.h"
 #include "router/router.h"
 #include "router/segment.h"
@@ -47,8 +47,7 @@ static void get_open(struct neighbours *all, uint32_t dst, uint32_t match, uint8
                                           .flags = flags});
     if (flags & OPEN_SCHEDULE)
         bytes += hop_list_pack(packet + OPEN_BYTES, hops, 2);
-    router_queue_packet(&all->mesh->nodes[1].node->router, TO_1, frames[0], bytes)->owner =
-        OWNER_NONE;
+    packet_queue(&all->mesh->nodes[1].node->router, TO_1, frames[0], bytes)->owner = OWNER_NONE;
     go_on(all);
 }
 
@@ -147,7 +146,7 @@ static void bytes_before_the_answer_end_the_link(void **state)
     for (unsigned i = 0; i < CIRCUITS_MAX; i++)
         all->mesh->nodes[0].node->router.ports[1].draining[i] = INT32_MAX;
     get_open(all, ON, 0, 0);
-    assert_int_equal(all->node->router.ports[TO_1].circuits[0].state, CIRCUIT_WAITING);
+    assert_int_equal(all->node->router.ports[TO_1].circuits[0].state, CIRCUIT_HELD);
     get_data(all, 1, LENGTH, FLAG_LAST);
     assert_int_equal(all->node->router.ports[TO_1].channel.state, LINK_DEAD);
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/internal.h"
+#include "router/packet.h"
 #include "sim/loop.h"
 #include "sim/program.h"
 #include "sim/state.h"

@@ -93,14 +93,14 @@ static void make_open(uint8_t *packet, uint32_t src, uint32_t step, uint16_t tur
     open_pack(packet, &(struct open_body){.match = step, .flags = OPEN_SCHEDULE});
 }
 
-static void make_own(struct router *router, unsigned out, enum circuit_state circuit_state,
+static void make_own(struct router *router, unsigned out, enum source_state source_state,
                      const uint8_t *packet)
 {
     struct source *source = &router->sources[0];
 
     router->opening[0] = 0;
     router->opening_count = 1;
-    source->state = (uint8_t)circuit_state;
+    source->state = (uint8_t)source_state;
     source->out = (uint8_t)out;
     memcpy(source->open + FRAME_HEADER_BYTES, packet, MADE_BYTES);
 }
@@ -111,7 +111,7 @@ static void make_held(struct router *router, unsigned in, unsigned out, uint8_t 
 
     port->circuit_count = port->opens_held = 1;
     port->circuits[0] =
-        (struct circuit){.out = (uint8_t)out, .state = CIRCUIT_WAITING, .open = {.packet = packet}};
+        (struct circuit){.out = (uint8_t)out, .state = CIRCUIT_HELD, .open = {.packet = packet}};
     router->held_ports |= 1u << in;
 }
 
@@ -152,7 +152,7 @@ static struct made made_by_hand(void)
     assert_non_null(made.sim);
     make_open(made.packets[0], 1, STEP_OF_1, 0);
     make_open(made.packets[1], 3, 0, 0);
-    make_own(router_at(&made, 1), 0, CIRCUIT_OPENED, made.packets[0]);
+    make_own(router_at(&made, 1), 0, SOURCE_OPENED, made.packets[0]);
     make_set_up(router_at(&made, 1), 0, PORT_LOCAL);
     return made;
 }
@@ -171,7 +171,7 @@ static void expect_lines(const struct sim *sim, const char *const *lines, unsign
 
 static void make_holder(struct made *made)
 {
-    make_own(router_at(made, 3), 0, CIRCUIT_OPENED, made->packets[1]);
+    make_own(router_at(made, 3), 0, SOURCE_OPENED, made->packets[1]);
     make_set_up(router_at(made, 3), 0, PORT_LOCAL);
     make_set_up(router_at(made, 2), 1, 0);
     make_set_up(router_at(made, 0), 2, 1);
@@ -221,9 +221,9 @@ static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
 
     (void)state;
     make_open(made.packets[0], 1, STEP_OF_1, 1);
-    make_own(router_at(&made, 1), 0, CIRCUIT_OPENED, made.packets[0]);
+    make_own(router_at(&made, 1), 0, SOURCE_OPENED, made.packets[0]);
     make_held(router_at(&made, 0), 0, 2, made.packets[0]);
-    make_own(router_at(&made, 3), 0, CIRCUIT_WAITING, made.packets[1]);
+    make_own(router_at(&made, 3), 0, SOURCE_WAITING, made.packets[1]);
     router_at(&made, 3)->ports[0].channel.state = LINK_DEAD;
     assert_int_equal(wait_edges(made.sim, (struct wait_place){0, 0}, edges), 1);
     assert_string_equal(edges[0].text,

@@ -1,0 +1,287 @@
+/*
+ * source.c - the circuits that begin at this node.
+ *
+ * A source's OPEN is written when it is asked for, and changes only where it passes the first link.
+ * Hop list and short message are copied behind it as far as they fit: one segment costs less than
+ * two. What does not fit is sent from where its owner keeps it.
+ */
+#include "router/source.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "router/channel.h"
+#include "router/channel_send.h"
+#include "router/circuit_state.h"
+#include "router/circuit.h"
+#include "router/identity.h"
+#include "router/notice.h"
+#include "router/packet.h"
+#include "router/port.h"
+#include "router/segment.h"
+#include "router/stream.h"
+#include "router/work.h"
+#include "wire/circuit.h"
+#include "wire/crc.h"
+#include "wire/packet.h"
+
+/* The only place where a source's state changes. */
+static void enter(struct source *source, enum source_state next)
+{
+    CHECK(source_follows(source->state, next));
+    source->state = (uint8_t)next;
+}
+
+/* Whether a circuit may be started before those ahead of it are answered. When this node has
+ * completed a schedule since, a hop could refuse the later one for it (rule 5) and let the earlier
+ * one pass: that answer would be taken for the earlier one's. */
+static bool may_open(const struct router *router, const struct circuit_source *circuit)
+{
+    if (router->opening_count == 0)
+        return true;
+    const struct source *first = &router->sources[router->opening[0]];
+    return router->opening_count < CIRCUITS_MAX && first->circuit.dst == circuit->dst &&
+           circuit_chains(first->circuit.flags) && circuit_chains(circuit->flags) &&
+           open_epoch(first->open + FRAME_HEADER_BYTES) == router->schedules_done;
+}
+
+static unsigned first_hop(const struct router *router, const struct circuit_source *circuit)
+{
+    if (open_has_hops(circuit->flags)) {
+        CHECK(circuit->hops && hop_list_count(circuit->hops) > 0);
+        unsigned port = hop_list_at(circuit->hops, 0).port;
+        if (port != HOP_DIMENSION_ORDER)
+            return port;
+    }
+    return router_next_hop(router, circuit->dst);
+}
+
+/* Writes a source's OPEN, but for what is sent from where it lies. */
+static void write_open(const struct router *router, struct source *source)
+{
+    const struct circuit_source *circuit = &source->circuit;
+    uint8_t *packet = source->open + FRAME_HEADER_BYTES;
+    uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
+    struct open_body open = {.length = source->length,
+                             .match = circuit->match,
+                             .tag = circuit->tag,
+                             .epoch = circuit->flags & OPEN_SCHEDULE ? circuit->epoch
+                                                                     : router->schedules_done,
+                             .flags = circuit->flags,
+                             .generation = circuit->generation,
+                             .clock_ns = circuit->issue_ns + identity_xi(router),
+                             .free_ns = router->send_free_ns};
+    packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + source->list_bytes + inlined, router->id,
+                circuit->dst);
+    open_pack(packet, &open);
+    if (source->list_bytes > OPEN_COPY_MAX)
+        hop_list_pack(packet + OPEN_BYTES, NULL, 0);
+    else if (source->list_bytes > 0)
+        memcpy(packet + OPEN_BYTES, circuit->hops, source->list_bytes);
+}
+
+int source_open(struct router *router, const struct circuit_source *circuit)
+{
+    unsigned out = first_hop(router, circuit);
+
+    if (!may_open(router, circuit))
+        return E_FULL;
+    if (out >= router->port_count)
+        return E_LINK_DEAD;
+    unsigned number = (unsigned)__builtin_ctz(~router->sources_used);
+    if (number >= SOURCES_MAX)
+        return E_FULL;
+    struct source *source = &router->sources[number];
+    enter(source, SOURCE_WAITING);
+    source->circuit = *circuit;
+    source->out = (uint8_t)out;
+    source->refused = false;
+    source->length = circuit->bytes[0] + circuit->bytes[1];
+    source->list_bytes =
+        (uint16_t)(open_has_hops(circuit->flags) ? hop_list_bytes(circuit->hops) : 0);
+    source->moved = 0;
+    source->unacknowledged = 0;
+    source->stamp = router->stamp++;
+    CHECK(source->list_bytes <= HOP_LIST_BYTES_MAX);
+    CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= open_inline_max(source->list_bytes));
+    router->opening[router->opening_count++] = (uint8_t)number;
+    work_source_taken(router, number);
+    work_own_waits(router);
+    write_open(router, source);
+    return E_OK;
+}
+
+/* A piece of an OPEN that lies elsewhere. */
+static void add_piece(struct channel *channel, unsigned *count, struct segment segment,
+                      const uint8_t *data, uint32_t bytes)
+{
+    segment.data = data;
+    segment.bytes = bytes;
+    *channel_place(channel, (*count)++) = segment;
+}
+
+/* Queues the OPEN of a source on its link, in as many pieces as it lies in. */
+static void queue_open(struct router *router, unsigned number)
+{
+    struct source *source = &router->sources[number];
+    const struct circuit_source *circuit = &source->circuit;
+    uint8_t *packet = source->open + FRAME_HEADER_BYTES;
+    struct channel *channel = &router->ports[source->out].channel;
+    struct segment segment = {.owner = OWNER_SOURCE, .number = (uint16_t)number};
+    uint32_t listed = source->list_bytes;
+    uint32_t inlined = circuit->flags & OPEN_INLINE ? source->length : 0;
+    bool list_copied = listed <= OPEN_COPY_MAX, inline_copied = listed + inlined <= OPEN_COPY_MAX;
+    uint32_t own = OPEN_BYTES + (list_copied ? listed : 0);
+    unsigned count = 0;
+
+    if (inlined && inline_copied)
+        memcpy(packet + own, circuit->data[0], inlined);
+    own += inline_copied ? inlined : 0;
+    add_piece(channel, &count, segment, source->open, FRAME_HEADER_BYTES + own);
+    if (!list_copied)
+        add_piece(channel, &count, segment, circuit->hops, listed);
+    if (inlined && !inline_copied)
+        add_piece(channel, &count, segment, circuit->data[0], inlined);
+    if (router->payload_checked) {
+        uint8_t *check = packet + own + (list_copied ? 0 : HOP_LIST_BYTES);
+        uint32_t crc = crc32_add(0, packet, own);
+        crc = list_copied ? crc : crc32_add(crc, circuit->hops, listed);
+        crc = inline_copied ? crc : crc32_add(crc, circuit->data[0], inlined);
+        frame_put_check(check, crc);
+        add_piece(channel, &count, segment, check, FRAME_CHECK_BYTES);
+    }
+    source->unacknowledged += count;
+    channel_queue(channel, &router->agenda, FRAME_PACKET,
+                  router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + listed + inlined, count);
+}
+
+void source_pass(struct router *router)
+{
+    unsigned number = router->opening[router->opening_passed++];
+
+    enter(&router->sources[number], SOURCE_OPENED);
+    queue_open(router, number);
+}
+
+bool source_is_done(const struct router *router, unsigned number)
+{
+    const struct source *source = &router->sources[number];
+
+    if (source->state != SOURCE_DRAINING || source->unacknowledged)
+        return false;
+    for (unsigned i = 0; i < router->opening_count; i++)
+        if (router->opening[i] == number)
+            return false;
+    return true;
+}
+
+/* Where a source ends: its memory is its owner's again. Of one that was refused nothing remained,
+ * which has been told. */
+static void source_close(struct router *router, unsigned number)
+{
+    struct source *source = &router->sources[number];
+    bool whole = source->moved == source->length || source->circuit.flags & OPEN_INLINE;
+
+    if (!source->refused)
+        *notice_add(router) = (struct notice){.kind = NOTICE_SENT,
+                                              .token = source->circuit.token,
+                                              .status = whole ? E_OK : E_LINK_DEAD};
+    enter(source, SOURCE_FREE);
+    work_source_free(router, number);
+}
+
+/* Closes a source if it has nothing more under way; without room for the notice it stays due. */
+static void close_if_done(struct router *router, unsigned number)
+{
+    work_source_seen(router, number);
+    if (!source_is_done(router, number))
+        return;
+    if (router->sources[number].refused || notice_room(router))
+        source_close(router, number);
+    else
+        work_source_done(router, number);
+}
+
+/* It has an answer: those behind it move up. */
+static void leave_opening(struct router *router, unsigned index)
+{
+    router->opening_count--;
+    if (index < router->opening_passed)
+        router->opening_passed--;
+    for (unsigned i = index; i < router->opening_count; i++)
+        router->opening[i] = router->opening[i + 1];
+}
+
+/* Whether bytes follow an answer: a schedule's that has been refused on its way has sent some. */
+static bool bytes_follow(const struct source *source, int status)
+{
+    uint8_t flags = source->circuit.flags;
+
+    return status == E_OK ? !(flags & OPEN_INLINE)
+                          : stream_early(flags) && source->state != SOURCE_WAITING;
+}
+
+bool source_answer(struct router *router, unsigned index, int status, uint64_t done_ns)
+{
+    unsigned number = router->opening[index];
+    struct source *source = &router->sources[number];
+    bool follow = bytes_follow(source, status);
+
+    leave_opening(router, index);
+    if (status == E_OK)
+        router->send_free_ns = done_ns;
+    *notice_add(router) = (struct notice){.kind = status == E_OK ? NOTICE_ACCEPTED : NOTICE_REFUSED,
+                                          .token = source->circuit.token,
+                                          .status = status,
+                                          .done_ns = done_ns};
+    source->refused = status != E_OK;
+    if (source->state != SOURCE_DRAINING) /* a schedule's may have sent all before its answer */
+        enter(source, follow ? SOURCE_FLOWING : SOURCE_DRAINING);
+    close_if_done(router, number);
+    return !follow;
+}
+
+unsigned source_flowing(const struct router *router, unsigned out)
+{
+    unsigned best = SOURCES_MAX;
+
+    for (uint32_t left = router->sources_used; left;) {
+        unsigned number = work_next(&left);
+        const struct source *source = &router->sources[number];
+        bool flows = source->state == SOURCE_FLOWING ||
+                     (source->state == SOURCE_OPENED && stream_early(source->circuit.flags));
+        if (flows && source->out == out &&
+            (best == SOURCES_MAX || (int32_t)(source->stamp - router->sources[best].stamp) < 0))
+            best = number;
+    }
+    return best;
+}
+
+void source_drain(struct router *router, struct source *source)
+{
+    enter(source, SOURCE_DRAINING);
+    work_source_done(router, (unsigned)(source - router->sources));
+}
+
+void source_acknowledged(struct router *router, unsigned number)
+{
+    CHECK(router->sources[number].unacknowledged > 0);
+    if (--router->sources[number].unacknowledged == 0)
+        work_source_done(router, number);
+}
+
+void source_close_done(struct router *router)
+{
+    for (uint32_t left = router->sources_due; left;)
+        close_if_done(router, work_next(&left));
+}
+
+void source_port_dead(struct router *router, unsigned port)
+{
+    unsigned number;
+
+    while ((number = source_flowing(router, port)) != SOURCES_MAX)
+        source_drain(router, &router->sources[number]);
+}
