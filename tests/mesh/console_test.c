@@ -66,7 +66,8 @@ static void take(struct mesh *mesh, uint32_t bytes, unsigned run)
     uint8_t body[TAKEN_BYTES];
 
     taken_pack(body, &(struct taken_body){bytes, (uint8_t)run});
-    assert_int_equal(router_send(&mesh->host, PACKET_TAKEN, 1, body, sizeof body), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_TAKEN, 1, body, sizeof body),
+                     E_OK);
     mesh_settle(mesh);
 }
 
@@ -92,7 +93,7 @@ static bool write_all(struct mesh *mesh, struct heard *heard, uint32_t *done, ui
 
 static uint8_t wait_of(struct mesh *mesh)
 {
-    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 1, NULL, 0), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_QUERY, 1, NULL, 0), E_OK);
     mesh_settle(mesh);
     uint8_t wait = mesh_heard_state(mesh).wait;
     mesh->event_count = 0;

@@ -56,7 +56,7 @@ static void end_program(struct trial *trial, unsigned rank)
     case BY_EXIT: node_call(node, mesh->now_us, ECUBE_CALL_EXIT, arguments, &result); break;
     case BY_FAULT: node_fault(node, mesh->now_us, &fault); break;
     default:
-        while (router_send(&mesh->host, PACKET_STOP, rank, NULL, 0) != E_OK)
+        while (router_send(&mesh->controller.router, PACKET_STOP, rank, NULL, 0) != E_OK)
             mesh_round(mesh);
         break;
     }
@@ -383,14 +383,14 @@ static void a_circuit_for_a_collective_that_is_over_is_refused(void **state)
     (void)state;
     ask(&trial, 0);
     exit_now(&trial, 0);
-    assert_int_equal(router_open(&mesh->host, &step), E_OK);
+    assert_int_equal(router_open(&mesh->controller.router, &step), E_OK);
     mesh_settle(mesh);
     assert_int_equal(mesh->refused, 0); /* the collective may still begin */
     exit_now(&trial, 1);
     assert_true(mesh_load(mesh));
     assert_int_equal(mesh->refused, 1);
     mesh->nodes[0].node->program = PROGRAM_LOADED; /* its START has not come */
-    assert_int_equal(router_open(&mesh->host, &step), E_OK);
+    assert_int_equal(router_open(&mesh->controller.router, &step), E_OK);
     mesh_settle(mesh);
     assert_int_equal(mesh->refused, 2);
     mesh_free(mesh);

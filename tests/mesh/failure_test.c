@@ -286,7 +286,8 @@ static void offer_image(struct mesh *mesh, uint32_t image_bytes)
     uint8_t offer[OFFER_BYTES];
 
     offer_pack(offer, &offered);
-    assert_int_equal(router_send(&mesh->host, PACKET_OFFER, 0, offer, sizeof offer), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_OFFER, 0, offer, sizeof offer),
+                     E_OK);
 }
 
 /* The second of two circuits for one offer comes while the bytes of the first do. */
@@ -306,10 +307,10 @@ static void a_download_takes_one_circuit(void **state)
                                     .flags = OPEN_IMAGE,
                                     .data = {blocks, image},
                                     .bytes = {sizeof blocks, IMAGE_BYTES}};
-    assert_int_equal(router_open(&mesh->host, &source), E_OK);
+    assert_int_equal(router_open(&mesh->controller.router, &source), E_OK);
     while (mesh->accepted == 0)
         mesh_round(mesh);
-    assert_int_equal(router_open(&mesh->host, &source), E_OK);
+    assert_int_equal(router_open(&mesh->controller.router, &source), E_OK);
     assert_true(mesh_run(mesh, two_answers));
     assert_int_equal(mesh->refused, 1);
     mesh_settle(mesh);
@@ -399,10 +400,10 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
     mesh->event_count = 0;
     offer_image(mesh, MESH_IMAGE_BYTES);
     mesh_settle(mesh);
-    assert_int_equal(router_open(&mesh->host, &source), E_OK);
+    assert_int_equal(router_open(&mesh->controller.router, &source), E_OK);
     mesh_settle(mesh);
     assert_int_equal(mesh_count_events(mesh, PACKET_RECEIPT), 0);
-    assert_int_equal(router_send(&mesh->host, PACKET_STOP, 1, NULL, 0), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_STOP, 1, NULL, 0), E_OK);
     assert_true(mesh_run(mesh, two_receipts));
     mesh_free(mesh);
 }

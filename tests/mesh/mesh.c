@@ -8,6 +8,7 @@
 #include "drivers/status.h"
 #include "network/network.h"
 #include "network/text.h"
+#include "node/sha256.h"
 #include "router/circuit.h"
 #include "router/notice.h"
 #include "router/router.h"
@@ -73,7 +74,6 @@ static void wire(struct mesh *mesh)
         memory_link_init(&mesh->nodes[rank].ends[network->ports], &mesh->host_ends[i], &mesh->seed,
                          &mesh->fault);
         mesh->host_links[i] = &mesh->host_ends[i].link;
-        mesh->host_peers[i] = rank;
     }
 }
 
@@ -96,23 +96,21 @@ struct mesh *mesh_make_named(const char *network, uint32_t data_bytes, uint64_t 
     *mesh = (struct mesh){.data_bytes = data_bytes, .seed = seed, .fault = fault};
     CHECK(network_parse(&mesh->network, network, &limits, error));
     mesh->count = mesh->network.nodes;
-    unsigned host_links = network_host_links(&mesh->network);
     mesh->nodes = must(calloc(mesh->count, sizeof *mesh->nodes));
     mesh->blocks = must(calloc(mesh->count, MESH_BLOCK_BYTES));
+    mesh->digests = must(calloc(mesh->count, DIGEST_BYTES));
     wire(mesh);
     for (unsigned rank = 0; rank < mesh->count; rank++)
         make_node(mesh, rank);
-    mesh->host_memory = must(malloc(router_memory_bytes(host_links, 0)));
-    struct router_config config = {.id = ID_HOST,
-                                   .links = mesh->host_links,
-                                   .link_count = host_links,
-                                   .payload_checked =
-                                       fault.flip_per_million || fault.drop_per_million,
-                                   .memory = mesh->host_memory,
-                                   .network = &mesh->network,
-                                   .profile = profile,
-                                   .peers = mesh->host_peers};
-    router_init(&mesh->host, &config);
+    mesh->host_memory = must(aligned_alloc(LINE_BYTES, controller_memory_bytes(&mesh->network)));
+    struct controller_config config = {.links = mesh->host_links,
+                                       .network = &mesh->network,
+                                       .profile = profile,
+                                       .payload_checked =
+                                           fault.flip_per_million || fault.drop_per_million,
+                                       .patience_us = PATIENCE_US,
+                                       .memory = mesh->host_memory};
+    controller_init(&mesh->controller, &config, mesh->now_us);
     for (unsigned i = 0; i < MESH_IMAGE_BYTES; i++)
         mesh->image[i] = (uint8_t)memory_random(&mesh->seed);
     return mesh;
@@ -133,19 +131,14 @@ void mesh_free(struct mesh *mesh)
     }
     free(mesh->nodes);
     free(mesh->blocks);
+    free(mesh->digests);
     free(mesh->host_memory);
     free(mesh);
 }
 
-static void host_notice(struct mesh *mesh, const struct notice *notice)
+static void note_packet(struct mesh *mesh, const struct notice *notice)
 {
-    if (notice->kind == NOTICE_ACCEPTED) {
-        mesh->accepted++;
-        mesh->host_clock_ns = notice->done_ns;
-    }
-    mesh->refused += notice->kind == NOTICE_REFUSED;
-    mesh->sent += notice->kind == NOTICE_SENT;
-    if (notice->kind != NOTICE_PACKET || mesh->event_count == MESH_EVENTS)
+    if (mesh->event_count == MESH_EVENTS)
         return;
     struct mesh_event *event = &mesh->events[mesh->event_count++];
     event->kind = notice->packet_kind;
@@ -156,13 +149,36 @@ static void host_notice(struct mesh *mesh, const struct notice *notice)
         memcpy(event->body, notice->body, event->bytes);
 }
 
+/* What the host's router has to tell, before the controller takes it. */
+static void note_notices(struct mesh *mesh)
+{
+    const struct router *router = &mesh->controller.router;
+
+    for (unsigned i = 0; i < router->notice_count; i++) {
+        const struct notice *notice = &router->notices[(router->notice_first + i) % NOTICES_MAX];
+        mesh->accepted += notice->kind == NOTICE_ACCEPTED;
+        mesh->refused += notice->kind == NOTICE_REFUSED;
+        if (notice->kind == NOTICE_PACKET)
+            note_packet(mesh, notice);
+    }
+}
+
+static void take_events(struct mesh *mesh)
+{
+    const struct controller_event *event;
+
+    while ((event = controller_event(&mesh->controller))) {
+        mesh->told[event->kind]++;
+        mesh->last_event = *event;
+    }
+}
+
 static bool step_host(struct mesh *mesh)
 {
-    const struct notice *notice;
-    bool more = router_step(&mesh->host, mesh->now_us);
+    bool more = controller_step(&mesh->controller, mesh->now_us);
 
-    while ((notice = router_notice(&mesh->host)))
-        host_notice(mesh, notice);
+    note_notices(mesh);
+    take_events(mesh);
     return more;
 }
 
@@ -197,7 +213,7 @@ bool mesh_round(struct mesh *mesh)
 
 static uint64_t next_deadline(const struct mesh *mesh)
 {
-    uint64_t deadline = router_deadline(&mesh->host);
+    uint64_t deadline = controller_deadline(&mesh->controller);
 
     for (unsigned rank = 0; rank < mesh->count; rank++) {
         uint64_t wake = node_deadline(mesh->nodes[rank].node);
@@ -245,21 +261,6 @@ unsigned mesh_count_events(const struct mesh *mesh, uint8_t kind)
     return count;
 }
 
-static bool all_links(struct mesh *mesh)
-{
-    return mesh_count_events(mesh, PACKET_LINKS) == mesh->count;
-}
-
-static bool root_answered(struct mesh *mesh)
-{
-    return mesh_count_events(mesh, PACKET_CTS) + mesh_count_events(mesh, PACKET_RETRY) > 0;
-}
-
-static bool all_receipts(struct mesh *mesh)
-{
-    return mesh_count_events(mesh, PACKET_RECEIPT) == mesh->count && mesh->sent > 0;
-}
-
 static bool all_started(struct mesh *mesh)
 {
     for (unsigned rank = 0; rank < mesh->count; rank++) {
@@ -270,16 +271,6 @@ static bool all_started(struct mesh *mesh)
             return false;
     }
     return true;
-}
-
-static void forget_events(struct mesh *mesh, uint8_t kind)
-{
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < mesh->event_count; i++)
-        if (mesh->events[i].kind != kind)
-            mesh->events[count++] = mesh->events[i];
-    mesh->event_count = count;
 }
 
 struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint8_t generation)
@@ -305,54 +296,73 @@ struct state_body mesh_heard_state(const struct mesh *mesh)
     return state;
 }
 
-/* Asks the root again as long as it says RETRY. */
-static bool offer(struct mesh *mesh)
+static void make_blocks(struct mesh *mesh)
 {
-    uint64_t limit = mesh->now_us + PATIENCE_US;
-    struct offer_body offered = mesh_offer(mesh, MESH_IMAGE_BYTES, ++mesh->runs);
-    uint8_t body[OFFER_BYTES];
-
-    offer_pack(body, &offered);
-    forget_events(mesh, PACKET_CTS);
-    while (mesh_count_events(mesh, PACKET_CTS) == 0 && mesh->now_us < limit) {
-        forget_events(mesh, PACKET_RETRY);
-        if (router_send(&mesh->host, PACKET_OFFER, 0, body, sizeof body) == E_OK &&
-            !mesh_run(mesh, root_answered))
-            return false;
-        for (unsigned i = 0; i < 20; i++)
-            mesh_round(mesh);
-        mesh->now_us += 100;
+    for (unsigned rank = 0; rank < mesh->count; rank++) {
+        uint8_t *block = mesh->blocks + rank * MESH_BLOCK_BYTES;
+        struct sha256 sha;
+        block_pack(block, &(struct block_header){.rank = rank});
+        sha256_begin(&sha);
+        sha256_add(&sha, block, MESH_BLOCK_BYTES);
+        sha256_add(&sha, mesh->image, MESH_IMAGE_BYTES);
+        sha256_end(&sha, mesh->digests[rank]);
+        mesh->nodes[rank].started = false;
     }
-    return mesh_count_events(mesh, PACKET_CTS) > 0;
+}
+
+/* Tests end programs in ways that the host does not hear of. */
+static void forget_programs(struct mesh *mesh)
+{
+    struct controller *controller = &mesh->controller;
+
+    if (controller->phase == PHASE_RUN)
+        mesh_settle(mesh);
+    for (unsigned rank = 0; rank < mesh->count; rank++)
+        controller->nodes[rank].flags &= (uint16_t)~NODE_RUNNING;
+    controller->running = 0;
+    controller_stop(controller, mesh->now_us);
+    take_events(mesh);
+}
+
+static bool root_takes(struct mesh *mesh)
+{
+    return mesh->controller.nodes[0].offer >= OFFER_OPENED;
 }
 
 bool mesh_download(struct mesh *mesh)
 {
-    uint32_t bytes = mesh->count * MESH_BLOCK_BYTES;
+    struct controller_program program = {.blocks = mesh->blocks,
+                                         .image = mesh->image,
+                                         .block_bytes = MESH_BLOCK_BYTES,
+                                         .image_bytes = MESH_IMAGE_BYTES,
+                                         .base = MESH_IMAGE,
+                                         .entry = MESH_IMAGE,
+                                         .bss_end = MESH_IMAGE + MESH_IMAGE_BYTES,
+                                         .digests = (const uint8_t(*)[DIGEST_BYTES])mesh->digests,
+                                         .messages = &mesh->message,
+                                         .message_count = 1};
 
-    mesh->sent = 0;
-    forget_events(mesh, PACKET_RECEIPT);
-    for (unsigned rank = 0; rank < mesh->count; rank++) {
-        block_pack(mesh->blocks + rank * MESH_BLOCK_BYTES, &(struct block_header){.rank = rank});
-        mesh->nodes[rank].started = false;
-    }
-    struct circuit_source source = {.match = MESH_DOWNLOAD,
-                                    .flags = OPEN_IMAGE,
-                                    .data = {mesh->blocks, mesh->image},
-                                    .bytes = {bytes, MESH_IMAGE_BYTES}};
-    return offer(mesh) && router_open(&mesh->host, &source) == E_OK;
+    forget_programs(mesh);
+    make_blocks(mesh);
+    mesh->message = (struct download_message){.root = 0, .count = mesh->count};
+    if (controller_load(&mesh->controller, &program, mesh->now_us) != CONTROLLER_OK)
+        return false;
+    mesh->runs = mesh->controller.generation;
+    take_events(mesh);
+    return mesh_run(mesh, root_takes);
+}
+
+static bool is_loaded(struct mesh *mesh)
+{
+    return mesh->controller.phase == PHASE_LOADED && controller_quiet(&mesh->controller);
 }
 
 bool mesh_begin(struct mesh *mesh)
 {
-    if (!mesh_run(mesh, all_receipts))
+    if (!mesh_run(mesh, is_loaded))
         return false;
-    for (unsigned rank = 0; rank < mesh->count; rank++) {
-        uint8_t body[START_BYTES];
-        start_pack(body, &(struct start_body){1000000000});
-        while (router_send(&mesh->host, PACKET_START, rank, body, sizeof body) != E_OK)
-            mesh_round(mesh);
-    }
+    controller_run(&mesh->controller, mesh->now_us);
+    take_events(mesh);
     return mesh_run(mesh, all_started);
 }
 
@@ -361,9 +371,14 @@ bool mesh_load(struct mesh *mesh)
     return mesh_download(mesh) && mesh_begin(mesh);
 }
 
+static bool has_booted(struct mesh *mesh)
+{
+    return mesh->controller.phase == PHASE_READY;
+}
+
 bool mesh_start(struct mesh *mesh)
 {
-    return mesh_run(mesh, all_links) && mesh_load(mesh);
+    return mesh_run(mesh, has_booted) && mesh_load(mesh);
 }
 
 void *mesh_at(struct mesh *mesh, unsigned rank, uint32_t address)

@@ -1,15 +1,16 @@
 /*
- * mesh.h - a network of real nodes and a host router in one process, stepped in random order.
+ * mesh.h - a network of real nodes and the controller in one process, stepped in random order.
  *
  * Programs are played by the tests: a test makes system calls for each node, as boot/ does on the
- * target.
+ * target. A test may also send packets of its own through the controller's router.
  */
 #pragma once
 
+#include "controller/controller.h"
+#include "controller/state.h"
 #include "network/network.h"
 #include "node/state.h"
 #include "router/port.h"
-#include "router/state.h"
 #include "tests/mesh/memory_link.h"
 
 enum {
@@ -19,7 +20,7 @@ enum {
     MESH_DATA = MESH_IMAGE + 0x10000, /* where tests put their data */
     MESH_IMAGE_BYTES = 9000,
     MESH_BLOCK_BYTES = 64,
-    MESH_DOWNLOAD = 7, /* the host's name for it */
+    MESH_DOWNLOAD = 7, /* the name of a test's own */
     MESH_EVENTS = 4096
 };
 
@@ -45,20 +46,22 @@ struct mesh {
     unsigned count;
     uint32_t data_bytes; /* program memory behind MESH_DATA */
     struct mesh_node *nodes;
-    struct router host;
+    struct controller controller;
     struct memory_end host_ends[PORTS_MAX];
     struct link *host_links[PORTS_MAX];
-    uint32_t host_peers[PORTS_MAX];
     void *host_memory;
+    unsigned told[EVENT_KINDS];         /* how many events of each kind the controller has told */
+    struct controller_event last_event; /* of all; what its body points at is gone */
     uint64_t seed, now_us;
     struct memory_fault fault;
     struct mesh_event events[MESH_EVENTS];
     unsigned event_count;
     uint8_t image[MESH_IMAGE_BYTES];
     uint8_t *blocks;
-    uint64_t host_clock_ns;
-    uint8_t runs;                     /* downloads so far */
-    uint32_t accepted, refused, sent; /* circuits of the host */
+    uint8_t (*digests)[DIGEST_BYTES];
+    struct download_message message;
+    uint8_t runs;               /* downloads so far */
+    uint32_t accepted, refused; /* circuits of the host */
 };
 
 struct mesh *mesh_make_named(const char *network, uint32_t data_bytes, uint64_t seed,
@@ -82,7 +85,7 @@ void mesh_settle(struct mesh *mesh);
 bool mesh_start(struct mesh *mesh);
 
 /* Downloads an image by one root, starts the programs; false on failure. The first half ends when
- * the root takes the image. */
+ * the root takes the image. Programs that still run the host takes for ended. */
 bool mesh_load(struct mesh *mesh);
 bool mesh_download(struct mesh *mesh);
 bool mesh_begin(struct mesh *mesh);

@@ -305,7 +305,7 @@ static void a_message_of_the_program_before_is_not_for_the_next(void **state)
 static uint8_t doing(struct mesh *mesh, unsigned rank)
 {
     mesh->event_count = 0;
-    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, rank, NULL, 0), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_QUERY, rank, NULL, 0), E_OK);
     mesh_settle(mesh);
     return mesh_heard_state(mesh).wait;
 }
@@ -477,7 +477,7 @@ static void a_packet_without_a_body_is_sent(void **state)
 {
     (void)state;
     struct mesh *mesh = started(1, 1, no_fault);
-    assert_int_equal(router_send(&mesh->host, PACKET_STOP, 1, NULL, 0), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_STOP, 1, NULL, 0), E_OK);
     mesh_settle(mesh);
     assert_false(node_program_runs(mesh->nodes[1].node));
     assert_int_equal(mesh_count_events(mesh, PACKET_EXIT), 1);

@@ -55,7 +55,7 @@ static void a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes(
     assert_int_equal(result, 0);
     assert_true(node_wake_us(node) == UINT64_MAX);
     assert_int_equal(test_at(mesh, wanted, now_us + 2 + REST_US, &result), NODE_BLOCK);
-    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 0, NULL, 0), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_QUERY, 0, NULL, 0), E_OK);
     mesh_settle(mesh);
     struct state_body told = mesh_heard_state(mesh);
     assert_int_equal(told.wait, WAIT_RECEIVE);

@@ -21,9 +21,9 @@ static struct mesh *patient(uint32_t dead_after_ms)
     struct mesh *mesh = mesh_make(2, 4 << 20, 5, no_fault, ipsc860);
 
     if (dead_after_ms) {
-        mesh->host.dead_after_ms = dead_after_ms;
-        for (unsigned p = 0; p < mesh->host.port_count; p++)
-            mesh->host.ports[p].channel.dead_after_ms = dead_after_ms;
+        mesh->controller.router.dead_after_ms = dead_after_ms;
+        for (unsigned p = 0; p < mesh->controller.router.port_count; p++)
+            mesh->controller.router.ports[p].channel.dead_after_ms = dead_after_ms;
     }
     assert_true(mesh_start(mesh));
     mesh_settle(mesh);
@@ -125,15 +125,15 @@ static void a_silence_that_the_host_forgives_does_not_count(void **state)
         memory_link_stop(&mesh->nodes[0].ends[p], taken[p]);
     bool own[LINK_BUFFERS_MAX];
     memory_link_stop(&mesh->nodes[0].ends[2], own);
-    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 0, NULL, 0), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_QUERY, 0, NULL, 0), E_OK);
     turn(mesh);
     for (unsigned i = 0; i < 60; i++) {
         pass_s(mesh, 1);
-        router_forgive(&mesh->host, mesh->now_us);
+        router_forgive(&mesh->controller.router, mesh->now_us);
     }
-    assert_int_not_equal(mesh->host.ports[0].channel.state, LINK_DEAD);
+    assert_int_not_equal(mesh->controller.router.ports[0].channel.state, LINK_DEAD);
     pass_s(mesh, 3);
-    assert_int_equal(mesh->host.ports[0].channel.state, LINK_DEAD);
+    assert_int_equal(mesh->controller.router.ports[0].channel.state, LINK_DEAD);
     mesh_free(mesh);
 }
 
@@ -144,10 +144,12 @@ static void a_host_that_stands_still_is_waited_for(void **state)
 
     (void)state;
     struct mesh *mesh = patient(2000);
-    unsigned ports = mesh->host.port_count, heard = mesh_count_events(mesh, PACKET_CONSOLE);
+    unsigned ports = mesh->controller.router.port_count,
+             heard = mesh_count_events(mesh, PACKET_CONSOLE);
     for (unsigned p = 0; p < ports; p++) {
         memory_link_stop(&mesh->host_ends[p], taken[p]);
-        mesh->host.ports[p].channel.dead_after_ms = UINT32_MAX; /* nor does it judge meanwhile */
+        mesh->controller.router.ports[p].channel.dead_after_ms =
+            UINT32_MAX; /* nor does it judge meanwhile */
     }
     for (unsigned rank = 0; rank < 4; rank++)
         assert_int_equal(
@@ -186,7 +188,7 @@ static void a_question_that_cannot_be_answered_at_once_is_answered_later(void **
         turn(mesh);
     }
     assert_int_equal(router_slots_free(router), 0);
-    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, 0, "", 0), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_QUERY, 0, "", 0), E_OK);
     turn(mesh);
     assert_false(node_0_answers(mesh));
     go_on(mesh, taken);

@@ -32,7 +32,7 @@ static struct state_body ask(struct mesh *mesh, unsigned rank)
 {
     turn(mesh);
     mesh->event_count = 0;
-    assert_int_equal(router_send(&mesh->host, PACKET_QUERY, rank, NULL, 0), E_OK);
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_QUERY, rank, NULL, 0), E_OK);
     turn(mesh);
     assert_int_equal(mesh->events[0].src, rank);
     assert_int_equal(mesh->events[0].bytes, STATE_BYTES);
