@@ -179,6 +179,8 @@ static void pump(struct controller *controller)
     if (!controller->restarts && run_pump(controller) && pump_owed(controller)) {
         query_pump(controller);
         loader_pump(controller);
+    } else {
+        loader_wait(controller);
     }
     router_move(&controller->router, controller->now_us);
     router_flush(&controller->router);

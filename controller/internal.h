@@ -60,6 +60,8 @@ void loader_heard(struct controller *controller, uint32_t rank);
 void loader_forget(struct controller *controller, uint32_t rank);
 void loader_pass(struct controller *controller);
 void loader_pump(struct controller *controller);
+/* It is not its turn: offers that are due wait a moment, for a deadline must not lie behind. */
+void loader_wait(struct controller *controller);
 
 /* run.c */
 /* What nodes tell of their programs. */

@@ -250,6 +250,13 @@ void loader_pump(struct controller *controller)
     }
 }
 
+void loader_wait(struct controller *controller)
+{
+    if (controller->offers_us <= controller->now_us) {
+        controller->offers_us = controller->now_us + RETRY_US;
+    }
+}
+
 /* The root that answers for a message that it has been offered; NULL: nobody was offered that. */
 static struct controller_node *offered(struct controller *controller, uint32_t rank, uint32_t name)
 {
