@@ -155,11 +155,12 @@ static void add_finding(struct controller *controller, uint32_t rank, unsigned p
 {
     struct controller_node *node = &controller->nodes[rank];
     uint16_t number = controller->finding_free;
-    struct controller_finding *finding = &controller->findings[number - 1];
+    struct controller_finding *finding;
 
     if (number == 0) {
         return;
     }
+    finding = &controller->findings[number - 1];
     controller->finding_free = finding->next;
     controller->finding_end = number > controller->finding_end ? number : controller->finding_end;
     *finding = (struct controller_finding){.node = rank,

@@ -102,7 +102,8 @@ static uint32_t other_name(const struct controller *controller, uint32_t silent)
     return CONTROLLER_NO_NODE;
 }
 
-/* Notes, at each number, the silent node that uses it too. */
+/* Notes, at each number, the silent node that uses it too (mark), and there the number that it uses
+ * (mark_entry). */
 static void find_names(const struct controller *controller)
 {
     uint32_t nodes = controller->config.network->nodes;
@@ -114,6 +115,7 @@ static void find_names(const struct controller *controller)
         uint32_t name =
             has_told(controller, node) ? CONTROLLER_NO_NODE : other_name(controller, node);
 
+        controller->nodes[node].mark_entry = name;
         if (name != CONTROLLER_NO_NODE) {
             controller->nodes[name].mark = node;
         }
@@ -151,16 +153,14 @@ static struct cable_lead found_elsewhere(const struct controller *controller, ui
     return (struct cable_lead){0};
 }
 
-/* Where the cable of a port leads. Of a silent node its neighbours know. */
-static struct cable_lead lead_of(const struct controller *controller, uint32_t node, unsigned port)
+/* The neighbour that belongs at a port of `place`, if its cable leads to that port of `node`. */
+static struct cable_lead found_beside(const struct controller *controller, uint32_t place,
+                                      uint32_t node, unsigned port)
 {
     const struct network *network = controller->config.network;
-    uint32_t peer = network_neighbour(network, node, port);
+    uint32_t peer = network_neighbour(network, place, port);
     unsigned far = network_far_port(network, port);
 
-    if (has_told(controller, node)) {
-        return resolved(controller, node, port);
-    }
     if (peer != NETWORK_NO_NODE) {
         struct cable_lead back = resolved(controller, peer, far);
 
@@ -168,7 +168,24 @@ static struct cable_lead lead_of(const struct controller *controller, uint32_t n
             return (struct cable_lead){.known = true, .port = (uint8_t)far, .node = peer};
         }
     }
-    return found_elsewhere(controller, node, port);
+    return (struct cable_lead){0};
+}
+
+/* Where the cable of a port leads. Of a silent node others know: who stands beside it, or beside
+ * the number that it uses, for whom all is right; or whose cable is not where it belongs. */
+static struct cable_lead lead_of(const struct controller *controller, uint32_t node, unsigned port)
+{
+    uint32_t name = controller->nodes[node].mark_entry;
+    struct cable_lead lead;
+
+    if (has_told(controller, node)) {
+        return resolved(controller, node, port);
+    }
+    lead = found_beside(controller, node, node, port);
+    if (!lead.known && name != CONTROLLER_NO_NODE) {
+        lead = found_beside(controller, name, node, port);
+    }
+    return lead.known ? lead : found_elsewhere(controller, node, port);
 }
 
 static struct wanted_link wanted_link(const struct controller *controller, uint32_t node,
