@@ -67,7 +67,7 @@ JTAG := jtag/chain.c jtag/dap.c jtag/debug_unit.c jtag/description.c jtag/excurs
 	jtag/station.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := tests/unit/boot_test.c tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/crc_test.c \
+UNIT_TESTS := tests/unit/boot_test.c tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c \
 	tests/unit/debug_unit_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/page_table_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
 	tests/unit/qtest_test.c tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \

@@ -12,7 +12,7 @@
 #include "wire/frame.h"
 #include "wire/packet.h"
 
-enum { QUIET_ROUNDS = 4, ROUNDS_MAX = 200000, PASS_MS = 100, BOOT_ROUNDS = 50 };
+enum { QUIET_ROUNDS = 4, ROUNDS_MAX = 200000, PASS_MS = 100, BOOT_ROUNDS = 50, SAY_MS = 1000 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct network_limits limits = {.nodes = 4096, .place = "in a test"};
@@ -151,7 +151,9 @@ static bool step_node(struct fake_nodes *all, unsigned index)
     const struct notice *notice;
     bool more;
 
-    router->hops_max = 0; /* it is not asked what it does with packets */
+    if (router->id != ID_UNKNOWN) {
+        router->network.nodes = 1; /* there is nobody to whom it could pass a packet on */
+    }
     more = router_step(router, all->now_us);
     while ((notice = router_notice(router))) {
         if (notice->kind == NOTICE_OPEN) {
@@ -225,10 +227,19 @@ void fake_say(struct fake_nodes *all, uint32_t src, uint8_t kind, const void *bo
     uint32_t root = network_host_root(&all->network, src);
     struct router *router = &all->routers[network_host_link_of(&all->network, root)];
     uint32_t own = router->id;
+    int status = E_FULL;
 
-    router->id = src;
-    CHECK(router_send(router, kind, ID_HOST, body, bytes) == E_OK);
-    router->id = own;
+    /* Acknowledgements take their time, and slots are free only with them. */
+    for (unsigned i = 0; i < SAY_MS; i++) {
+        router->id = src;
+        status = router_send(router, kind, ID_HOST, body, bytes);
+        router->id = own;
+        if (status == E_OK) {
+            break;
+        }
+        fake_wait_ms(all, 1);
+    }
+    CHECK(status == E_OK);
     fake_settle(all);
 }
 
