@@ -236,6 +236,23 @@ static void a_node_that_answers_is_not_given_up(void **state)
     fake_free(all);
 }
 
+/* fake_settle looks at the deadline, which an owner waits for. */
+static void offers_that_find_no_room_wait_and_do_not_spin(void **state)
+{
+    struct fake_nodes *all = fake_booted("ring:100");
+
+    (void)state;
+    all->deaf = true;
+    fake_load(all, true);
+    fake_pass_ms(all, 5000); /* and silent nodes are to be asked */
+    assert_true(fake_sent(all, PACKET_OFFER) < OFFERS_WINDOW);
+    all->deaf = false;
+    fake_pass_ms(all, 1000);
+    assert_true(fake_sent(all, PACKET_OFFER) >= OFFERS_WINDOW);
+    assert_int_equal(fake_sent(all, PACKET_QUERY), 100);
+    fake_free(all);
+}
+
 static void loads_are_refused_while_they_cannot_be(void **state)
 {
     struct fake_nodes *all = fake_make("ring:3");
@@ -904,6 +921,7 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(a_root_that_runs_a_program_refuses_the_download),
           cmocka_unit_test(who_is_silent_for_longest_is_asked_then_told_then_given_up),
           cmocka_unit_test(a_node_that_answers_is_not_given_up),
+          cmocka_unit_test(offers_that_find_no_room_wait_and_do_not_spin),
           cmocka_unit_test(loads_are_refused_while_they_cannot_be),
           cmocka_unit_test(programs_start_at_the_latest_model_time_of_all),
           cmocka_unit_test(nothing_overflows_in_a_large_machine),

@@ -44,6 +44,7 @@ struct fake_nodes {
     uint32_t sniffed[PORTS_MAX]; /* segments of the host's that were read */
     uint64_t now_us, seed;
     struct memory_fault fault;
+    bool deaf;                                /* nobody takes what the controller sends */
     struct fake_packet packets[FAKE_PACKETS]; /* from the controller */
     unsigned packet_count;
     struct controller_event events[FAKE_EVENTS]; /* what they point at is gone */
