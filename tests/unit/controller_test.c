@@ -16,6 +16,8 @@ enum {
     COLLECT_MS = FAILURE_COLLECT_MS + 1,
     ANSWER_MS = 1500,
     OFFERS_WINDOW = 32,
+    TEXT_MAX = 1000,
+    JUNK_MAX = 200,
     STAND_MS = 20000 /* more than it takes to see that programs of four nodes stand */
 };
 
@@ -359,11 +361,11 @@ static void programs_of_a_broken_machine_are_told_to_stop(void **state)
 
 static void say_text(struct fake_nodes *all, uint32_t rank, uint32_t bytes)
 {
-    static const uint8_t text[1000];
-    uint8_t body[1001];
+    static const uint8_t text[TEXT_MAX];
+    uint8_t body[CONSOLE_HEADER_BYTES + TEXT_MAX];
 
     while (bytes > 0) {
-        uint32_t some = bytes < 1000 ? bytes : 1000;
+        uint32_t some = bytes < TEXT_MAX ? bytes : TEXT_MAX;
         uint32_t all_bytes = console_pack(
             body, &(struct console_body){.stream = 1, .text = text, .text_bytes = some});
 
@@ -893,7 +895,7 @@ static void a_boot_whose_time_is_over_leaves_a_broken_machine(void **state)
 static void no_packet_of_any_length_is_too_much(void **state)
 {
     struct fake_nodes *all = fake_running("ring:3");
-    uint8_t body[200];
+    uint8_t body[JUNK_MAX];
 
     (void)state;
     for (unsigned kind = 16; kind < 64; kind++) {
