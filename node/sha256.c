@@ -38,9 +38,9 @@ static void schedule(uint32_t w[64], const uint8_t *block)
 }
 
 /* One round: the variables take each other's places by the order in which they are given. */
-static inline __attribute__((always_inline)) void work(uint32_t a, uint32_t b, uint32_t c,
-                                                       uint32_t *d, uint32_t e, uint32_t f,
-                                                       uint32_t g, uint32_t *h, uint32_t added)
+static inline __attribute__((always_inline)) void one_round(uint32_t a, uint32_t b, uint32_t c,
+                                                            uint32_t *d, uint32_t e, uint32_t f,
+                                                            uint32_t g, uint32_t *h, uint32_t added)
 {
     uint32_t first =
         *h + added + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g)));
@@ -57,18 +57,18 @@ static void compress(uint32_t state[8], const uint8_t *block)
 
     schedule(w, block);
     for (unsigned t = 0; t < 64; t += 8) {
-        work(a, b, c, &d, e, f, g, &h, constants[t] + w[t]);
-        work(h, a, b, &c, d, e, f, &g, constants[t + 1] + w[t + 1]);
-        work(g, h, a, &b, c, d, e, &f, constants[t + 2] + w[t + 2]);
-        work(f, g, h, &a, b, c, d, &e, constants[t + 3] + w[t + 3]);
-        work(e, f, g, &h, a, b, c, &d, constants[t + 4] + w[t + 4]);
-        work(d, e, f, &g, h, a, b, &c, constants[t + 5] + w[t + 5]);
-        work(c, d, e, &f, g, h, a, &b, constants[t + 6] + w[t + 6]);
-        work(b, c, d, &e, f, g, h, &a, constants[t + 7] + w[t + 7]);
+        one_round(a, b, c, &d, e, f, g, &h, constants[t] + w[t]);
+        one_round(h, a, b, &c, d, e, f, &g, constants[t + 1] + w[t + 1]);
+        one_round(g, h, a, &b, c, d, e, &f, constants[t + 2] + w[t + 2]);
+        one_round(f, g, h, &a, b, c, d, &e, constants[t + 3] + w[t + 3]);
+        one_round(e, f, g, &h, a, b, c, &d, constants[t + 4] + w[t + 4]);
+        one_round(d, e, f, &g, h, a, b, &c, constants[t + 5] + w[t + 5]);
+        one_round(c, d, e, &f, g, h, a, &b, constants[t + 6] + w[t + 6]);
+        one_round(b, c, d, &e, f, g, h, &a, constants[t + 7] + w[t + 7]);
     }
-    const uint32_t worked[8] = {a, b, c, d, e, f, g, h};
+    const uint32_t mixed[8] = {a, b, c, d, e, f, g, h};
     for (unsigned i = 0; i < 8; i++)
-        state[i] += worked[i];
+        state[i] += mixed[i];
 }
 
 void sha256_begin(struct sha256 *sha)
