@@ -1,3 +1,16 @@
+/*
+ * sha256.c - SHA-256, taken in slices of any size.
+ *
+ * A message is cut into blocks of 64 bytes; compress() mixes each block into the state of eight
+ * words. Bytes that do not fill a block are held in sha->block until the next slice or the end:
+ * sha->bytes % 64 is their number, so no counter of its own can disagree with the length.
+ *
+ * Example  the message "abc" gives ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 96177a9c
+ *          b410ff61 f20015ad
+ * Context  any; a slice costs time in proportion to its bytes, so its caller bounds it
+ * Source   FIPS 180-4, sections 4.1.2, 5.1.1, 6.2
+ * Names    the standard's W is w[], K is constants[], T1 is `first`, a to h are a to h
+ */
 #include "node/sha256.h"
 
 #include <string.h>
@@ -15,17 +28,21 @@ static const uint32_t constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+/* ROTR of the standard; n is 1 to 31, so neither shift is by 32, which C leaves undefined. */
 static uint32_t rotate(uint32_t x, unsigned n)
 {
     return x >> n | x << (32 - n);
 }
 
+/* The standard's words are big-endian, the node is little-endian, and p may lie at any address: a
+ * program's image is hashed where it lies. */
 static uint32_t big_endian(const uint8_t *p)
 {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* The words of a block, and those that follow from them. */
+/* The message schedule: w[0..15] are the block, each later word is made of four words before it.
+ * The lower-case sigmas of the standard rotate twice and shift once. */
 static void schedule(uint32_t w[64], const uint8_t *block)
 {
     for (unsigned t = 0; t < 16; t++)
@@ -37,15 +54,19 @@ static void schedule(uint32_t w[64], const uint8_t *block)
     }
 }
 
-/* One round: the variables take each other's places by the order in which they are given. */
+/* One round. The standard moves all eight variables one place on after each round. Here nothing
+ * moves: the caller names the variables one place on instead, so only d and h are written. That is
+ * a third fewer instructions on a node. */
 static inline __attribute__((always_inline)) void one_round(uint32_t a, uint32_t b, uint32_t c,
                                                             uint32_t *d, uint32_t e, uint32_t f,
                                                             uint32_t g, uint32_t *h, uint32_t added)
 {
+    /* Sigma1(e) + Ch(e, f, g): the last term is Ch with one operation less. */
     uint32_t first =
         *h + added + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g)));
 
     *d += first;
+    /* Sigma0(a) + Maj(a, b, c). */
     *h = first + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
 }
 
@@ -56,6 +77,7 @@ static void compress(uint32_t state[8], const uint8_t *block)
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
 
     schedule(w, block);
+    /* After eight rounds each name stands for its own variable again. */
     for (unsigned t = 0; t < 64; t += 8) {
         one_round(a, b, c, &d, e, f, g, &h, constants[t] + w[t]);
         one_round(h, a, b, &c, d, e, f, &g, constants[t + 1] + w[t + 1]);
@@ -71,6 +93,8 @@ static void compress(uint32_t state[8], const uint8_t *block)
         state[i] += mixed[i];
 }
 
+/* The initial state: the first 32 bits of the fractional parts of the square roots of the first
+ * eight primes. */
 void sha256_begin(struct sha256 *sha)
 {
     static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -87,12 +111,14 @@ void sha256_add(struct sha256 *sha, const void *data, uint32_t bytes)
 
     sha->bytes += bytes;
     while (bytes) {
+        /* Whole blocks are read where they lie: a download is hashed without a copy. */
         if (held == 0 && bytes >= BLOCK_BYTES) {
             compress(sha->state, p);
             p += BLOCK_BYTES;
             bytes -= BLOCK_BYTES;
             continue;
         }
+        /* Else the block is filled up first: with all bytes, or with as many as it lacks. */
         uint32_t take = BLOCK_BYTES - held < bytes ? BLOCK_BYTES - held : bytes;
         memcpy(sha->block + held, p, take);
         held += take;
@@ -105,11 +131,14 @@ void sha256_add(struct sha256 *sha, const void *data, uint32_t bytes)
     }
 }
 
+/* Pads: a 1 bit, zeros, and the length in bits as the last eight bytes of a block. When fewer than
+ * eight bytes are left behind the 1 bit, the length goes into a block of its own. */
 void sha256_end(struct sha256 *sha, uint8_t digest[32])
 {
     uint64_t bits = sha->bytes * 8;
     uint32_t held = (uint32_t)(sha->bytes % BLOCK_BYTES);
 
+    /* The block always has a place for this byte: one that is full has been mixed in already. */
     sha->block[held++] = 0x80;
     if (held > LENGTH_AT) {
         memset(sha->block + held, 0, BLOCK_BYTES - held);
