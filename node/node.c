@@ -111,18 +111,18 @@ static void take_start(struct node *node, const struct notice *notice)
 static void take_answer(struct node *node, const struct notice *notice)
 {
     struct answer answer = {.kind = notice->packet_kind, .src = notice->src};
-    struct cts_body ready;
-    struct rts_reply_body word;
+    struct cts_body cts;
+    struct rts_reply_body reply;
 
     if (notice->packet_kind == PACKET_CTS) {
-        if (!cts_unpack(notice->body, notice->bytes, &ready))
+        if (!cts_unpack(notice->body, notice->bytes, &cts))
             return;
-        answer.name = ready.name;
-        answer.match = ready.match;
+        answer.name = cts.name;
+        answer.match = cts.match;
     } else {
-        if (!rts_reply_unpack(notice->body, notice->bytes, &word))
+        if (!rts_reply_unpack(notice->body, notice->bytes, &reply))
             return;
-        answer.name = word.name;
+        answer.name = reply.name;
     }
     load_answer(node, &answer);
     message_answer(node, &answer);
