@@ -1,3 +1,30 @@
+/*
+ * node.c - one step of a node, and the life of its program.
+ *
+ * States of the program (enum program_state, wire/report.h):
+ *
+ *     NONE --OFFER--> LOADING --hash done--> LOADED --START--> RUNNING --exit, STOP--> EXITED
+ *                                                              RUNNING --fault-------> FAULTED
+ *
+ * An OFFER leads to LOADING from every state but RUNNING, and a download that fails leads to NONE.
+ * START only marks the start as due. The state becomes RUNNING in node_take_start, when boot/
+ * really enters the program: until then a STOP or another OFFER takes the start back.
+ *
+ * A step, in this order:
+ *
+ *     router_take    what the links hold becomes notices
+ *     node_work      rounds of: handle all notices; pump collective, messages, download, reports;
+ *                    let the router move. Until a round brings nothing new, ROUNDS_MAX at most
+ *     router_flush   the frames of all rounds go to the links at once
+ *
+ * Invariants
+ * - A notice is handled at once and completely. What cannot be done now, for want of a packet slot,
+ *   a circuit source or a place, stays as state, and a pump looks at it again in a later step. So
+ *   no handler waits.
+ * - Slots and sources come free in steps only. So a pump that found none needs no timer: the step
+ *   that frees one runs the pumps after it.
+ * - Each entry does bounded work. What a step leaves over it reports as `more`.
+ */
 #include "node/node.h"
 
 #include <string.h>
@@ -25,6 +52,8 @@ size_t node_pool_bytes(void)
     return (size_t)POOL_MAX * POOL_BYTES;
 }
 
+/* `finished` begins at 1, and a new request's `tested` is 0, so that it counts as not tested
+ * yet. */
 void node_init(struct node *node, const struct node_config *config)
 {
     memset(node, 0, sizeof *node);
@@ -51,8 +80,9 @@ uint32_t node_id(const struct node *node)
     return node->router.id;
 }
 
-/* Offers a circuit that is held at a port to whom it is for; it may stay held until its time has
- * come. */
+/* Offers a circuit that is held at a port to whom it is for. It may stay held: the router keeps it
+ * until it is accepted or refused, and its sender waits. A step's circuit is accepted when its step
+ * comes (collective.c); program_end and a download look again at those that are still held. */
 static void take_open(struct node *node, unsigned port)
 {
     const uint8_t *packet = router_open_at(&node->router, port);
@@ -60,7 +90,9 @@ static void take_open(struct node *node, unsigned port)
     if (!packet)
         return;
     if (open_flags(packet) & OPEN_SCHEDULE) {
-        /* No circuit of a collective is opened before all nodes have begun it. */
+        /* A node opens circuits of a collective only after all nodes have begun it. So where no
+         * program runs and none has been begun, the collective is over and nobody will ever accept
+         * this one. */
         if (node->program != PROGRAM_RUNNING && !collective_active(node))
             router_refuse(&node->router, port, E_PEER_GONE);
     } else if (open_flags(packet) & OPEN_IMAGE) {
@@ -70,6 +102,10 @@ static void take_open(struct node *node, unsigned port)
     }
 }
 
+/* The order matters. The new state comes first, because what follows asks it whether this node
+ * still takes messages and takes part in collectives. Circuits that are held come last: those for
+ * the ended program are refused now. A collective that has begun goes on without its program
+ * (collective.c). A fault is told by a report of its own, so only an exit owes EXIT. */
 void program_end(struct node *node, enum program_state state, int32_t status)
 {
     node->program = (uint8_t)state;
@@ -84,7 +120,9 @@ void program_end(struct node *node, enum program_state state, int32_t status)
         take_open(node, p);
 }
 
-/* What the host says that it has taken lies between what it has said before and what was sent. */
+/* The host has read text of the program (TAKEN): the program may write as much more. The number
+ * counts modulo 2^32 and comes from outside: it is believed only if it lies between what was taken
+ * before and what was sent, and is of this generation, or it would open the window too far. */
 static void take_taken(struct node *node, const struct notice *notice)
 {
     struct taken_body taken;
@@ -98,6 +136,9 @@ static void take_taken(struct node *node, const struct notice *notice)
     }
 }
 
+/* START is for a program that is loaded and nothing else: one that comes late or twice must not
+ * start a program again. The host names the latest model time of all nodes, so no clock goes
+ * back. */
 static void take_start(struct node *node, const struct notice *notice)
 {
     struct start_body start;
@@ -108,6 +149,9 @@ static void take_start(struct node *node, const struct notice *notice)
     node->clock_ns = start.model_ns;
 }
 
+/* QUEUED, RETRY, CTS and CANCEL answer an RTS or an OFFER of this node, or are a CANCEL for a CTS
+ * of this node. The body says only a name, so load.c and message.c both look whether it is theirs;
+ * each checks who sent it. */
 static void take_answer(struct node *node, const struct notice *notice)
 {
     struct answer answer = {.kind = notice->packet_kind, .src = notice->src};
@@ -128,6 +172,7 @@ static void take_answer(struct node *node, const struct notice *notice)
     message_answer(node, &answer);
 }
 
+/* A kind that is not known here is dropped: what neighbours send is data. */
 static void take_packet(struct node *node, const struct notice *notice)
 {
     switch (notice->packet_kind) {
@@ -140,15 +185,21 @@ static void take_packet(struct node *node, const struct notice *notice)
     case PACKET_OFFER: load_offer(node, notice); break;
     case PACKET_START: take_start(node, notice); break;
     case PACKET_STOP:
+        /* START may have come in this very step: without start_due the STOP would be lost, and the
+         * program would start and be waited for in vain. */
         if (node->program == PROGRAM_RUNNING || node->start_due)
             program_end(node, PROGRAM_EXITED, E_CANCELLED);
         break;
+    /* Owed, not answered here: all slots may be taken now. So each question has its answer, and the
+     * host need not ask twice. */
     case PACKET_QUERY: node->owed |= OWED_STATE; break;
     case PACKET_TAKEN: take_taken(node, notice); break;
     default: break;
     }
 }
 
+/* A token says in its highest byte whose circuit it is, and below that which use of it: each of the
+ * three drops what is about an earlier one. */
 static void take_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {
     switch (notice->kind) {
@@ -169,6 +220,9 @@ static void take_notice(struct node *node, const struct notice *notice, uint64_t
     }
 }
 
+/* A notice may let something move, and what moves may bring notices in the same step (a circuit
+ * that begins or ends here): hence rounds. Every system call that gives work ends here too, so that
+ * what a program sends leaves at once. */
 bool node_work(struct node *node, uint64_t now_us)
 {
     bool more = false;
@@ -184,7 +238,8 @@ bool node_work(struct node *node, uint64_t now_us)
         report_pump(node, now_us);
         slots = node->router.slots_free;
         router_move(&node->router, now_us);
-        /* Packets that a dead link has dropped leave slots for what is owed. */
+        /* Packets for a dead link have been dropped and their slots are free: what is owed may take
+         * them. No other event would bring the node back here. */
         if (node->router.notice_count == 0 && !(node->router.slots_free & ~slots))
             break;
     }
@@ -199,6 +254,7 @@ bool node_step(struct node *node, uint64_t now_us)
     return node_work(node, now_us) || more;
 }
 
+/* The program's own time is not in here: see node_wake_us. */
 uint64_t node_deadline(const struct node *node)
 {
     uint64_t deadline = router_deadline(&node->router);
@@ -210,6 +266,8 @@ uint64_t node_deadline(const struct node *node)
     return deadline;
 }
 
+/* Once per download, before its bytes come: boot/ takes the pages away, so that the next program
+ * finds its memory clear and not the text of the last one. */
 bool node_takes_memory(struct node *node)
 {
     bool takes = node->memory_new;
@@ -218,6 +276,10 @@ bool node_takes_memory(struct node *node)
     return takes;
 }
 
+/* Where the program was last interrupted is forgotten: STATE would show it as the new one's place.
+ * The blocks of the nodes that this one has served lie between its own block and the image
+ * (load.c), so its own begins `count` blocks below the image. The stack grows down from where
+ * blocks may begin. */
 bool node_take_start(struct node *node, struct node_start *start)
 {
     const struct load *load = &node->load;
@@ -248,13 +310,18 @@ bool node_program_runs(const struct node *node)
     return node->program == PROGRAM_RUNNING;
 }
 
+/* Ends the program by a fault, or reports that the kernel itself has failed. This may be the last
+ * time that the kernel runs at all. */
 void node_fault(struct node *node, uint64_t now_us, const struct fault *fault)
 {
     node->fault = *fault;
     node->owed |= OWED_FAULT;
-    /* Before all else that the end brings about: a kernel that has failed may not come that far. */
+    /* The report goes first, before all else that the end brings about: a kernel that has failed
+     * may not come that far. Without a slot it stays owed. */
     report_pump(node, now_us);
-    if (!(node->owed & OWED_EXIT)) /* else the program had ended before its kernel failed */
+    /* When an EXIT is owed, the program had ended before its kernel failed: its exit status
+     * stands. */
+    if (!(node->owed & OWED_EXIT))
         program_end(node, PROGRAM_FAULTED, 0);
     node_work(node, now_us);
 }
