@@ -1,8 +1,13 @@
 /*
  * request.c - what a program has asked for and not yet waited for.
  *
- * The requests in use stand in request_order, oldest first; so whoever looks for the oldest that
- * fits looks at those in use only, and takes the first.
+ *     request_make --> in use --> request_finish: STATE_DONE --> wait or test: request_free
+ *
+ * Invariants
+ * - request_order holds the requests in use, oldest first. Whoever looks for the oldest that fits
+ *   looks at those in use only, and takes the first.
+ * - A name is an entry and its generation. It travels in packets and circuit tokens and may come
+ *   back late; it finds a request only while that same use of the entry goes on.
  */
 #include <stddef.h>
 #include <string.h>
@@ -10,6 +15,9 @@
 #include "drivers/check.h"
 #include "node/state.h"
 
+/* NULL when all entries are in use: the call that asked says E_FULL, and the program has to wait
+ * for one of its requests first. The generation outlives the entry's use, so that the next use has
+ * another name. */
 struct request *request_make(struct node *node, enum request_kind kind)
 {
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
@@ -27,6 +35,7 @@ struct request *request_make(struct node *node, enum request_kind kind)
     return NULL;
 }
 
+/* The generation stays as it is; request_make counts it on. */
 void request_free(struct node *node, struct request *request)
 {
     unsigned at = 0;
@@ -39,6 +48,8 @@ void request_free(struct node *node, struct request *request)
     request->kind = REQUEST_FREE;
 }
 
+/* A name comes from outside and can be any number, so its index is checked like its generation. A
+ * request that is done is no longer found: nothing that arrives now may change its result. */
 struct request *request_named(struct node *node, uint32_t name)
 {
     struct request *request = &node->requests[name & 0xff & (ECUBE_REQUESTS_MAX - 1)];
@@ -55,6 +66,7 @@ uint32_t request_name(const struct node *node, const struct request *request)
     return 1u << 16 | (uint32_t)request->generation << 8 | (uint32_t)(request - node->requests);
 }
 
+/* `finished` counts so that a test after it finds its request untested, and does not rest. */
 void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns)
 {
     node->program_moves = true;
