@@ -1,5 +1,27 @@
 /*
  * call.c - the system calls of a program.
+ *
+ *     node_call --> serve --+--> NODE_RESUME   complete: *result is its value
+ *                     ^     +--> NODE_BLOCK    call_open; node_step moves what it waits for
+ *                     |               |
+ *                     +- node_resume -+        the same call again, with the same arguments
+ *     NODE_END: the call was EXIT, or the program has ended meanwhile
+ *
+ * What a call may wait for (report.c tells the host which of these it is):
+ *
+ *     WRITE    a packet slot, or its reader, who is CONSOLE_WINDOW bytes behind
+ *     REPORT   a packet slot
+ *     WAIT     the end of its request
+ *     TEST     REST_US, when it only repeats a test in vain
+ *     SLEEP    its time
+ *     others   nothing
+ *
+ * Invariants
+ * - A call that blocks has changed nothing: it is served from the beginning until it is complete.
+ * - Every address that a program gives is data from outside. It is used only after program_memory
+ *   or structure has found all its bytes inside the program's memory: E_FAULT otherwise.
+ * - A program's text and reports never take the last REPLY_SLOTS slots: a program that prints must
+ *   not keep its node from answering others.
  */
 #include <string.h>
 
@@ -9,6 +31,8 @@
 #include "router/router.h"
 #include "router/state.h"
 
+/* Written so that nothing overflows: an address below the program's memory becomes a very large
+ * offset, and `bytes` is compared with what lies behind the offset, not added to it. */
 uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes)
 {
     uint32_t offset = address - node->config.program_address;
@@ -18,13 +42,15 @@ uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t byte
     return node->config.program + offset;
 }
 
-/* A structure that a program names; NULL unless it is all the program's, and aligned. */
+/* A structure that a program names; NULL unless all of it lies in the program's memory, at an
+ * address that its words may have. */
 static void *structure(const struct node *node, uint32_t address, uint32_t bytes)
 {
     return address % 4 ? NULL : program_memory(node, address, bytes);
 }
 
-/* Whether the program may send a packet: what it says leaves slots for answers. */
+/* Whether the program may send a packet. What it says leaves REPLY_SLOTS slots free for answers,
+ * and both of the large ones, which router_slots_free does not count: LINKS and FAULT need them. */
 static bool has_slot(const struct node *node)
 {
     return router_slots_free(&node->router) > REPLY_SLOTS;
@@ -35,10 +61,13 @@ static uint32_t min32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Cuts text into packets that fit small slots, as many as there are. */
+/* Cuts text into packets that fit small slots, as many as there are, and tells how much it has
+ * taken: the program asks again for the rest. It blocks only when not one byte could go. The kernel
+ * reads the text at once, so the program may change it after the call. */
 static int call_write(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
     uint32_t bytes = arguments[1], done = 0;
+    /* No bytes need no address: the kernel's pointer must only be some pointer that is not NULL. */
     const uint8_t *text = bytes ? program_memory(node, arguments[0], bytes) : node->config.program;
     bool error = arguments[2] == ECUBE_STREAM_ERROR;
     struct console_body console = {.stream = error ? ECUBE_STREAM_ERROR : ECUBE_STREAM_OUTPUT};
@@ -60,6 +89,7 @@ static int call_write(struct node *node, const uint32_t arguments[4], bool *bloc
     return (int)done;
 }
 
+/* E_FULL: no slot now; nothing has been sent. */
 static int send_report(struct node *node, const struct ecube_abi_report *report)
 {
     struct report_body told = {.bytes = report->bytes,
@@ -83,11 +113,14 @@ static int call_report(struct node *node, const uint32_t arguments[4], bool *blo
 
     if (!at)
         return E_FAULT;
-    memcpy(&report, at, sizeof report); /* its numbers need more than a word's alignment */
+    /* A copy, because a program may name any word and the numbers are longer than a word: in place
+     * that is undefined. */
+    memcpy(&report, at, sizeof report);
     *blocked = !has_slot(node) || send_report(node, &report) != E_OK;
     return E_OK;
 }
 
+/* Rank and network are as the host has told them last. The heap begins behind the image's bss. */
 static int call_info(struct node *node, const uint32_t arguments[4])
 {
     const struct router *router = &node->router;
@@ -109,6 +142,7 @@ static int call_info(struct node *node, const uint32_t arguments[4])
     return E_OK;
 }
 
+/* The wall clock must be exact here: node_call_needs_time says so, and the caller reads it anew. */
 static int call_clock(struct node *node, uint64_t now_us, const uint32_t arguments[4])
 {
     struct ecube_abi_clock clock = {node->clock_ns, now_us * 1000};
@@ -120,7 +154,9 @@ static int call_clock(struct node *node, uint64_t now_us, const uint32_t argumen
     return E_OK;
 }
 
-/* Half of what the clock holds is left to what communication adds, so that it never wraps. */
+/* The program has computed for so long, in model time. Refused is what would take the clock past
+ * half of its range: the other half is left to what communication adds, so that the clock never
+ * wraps. */
 static int call_advance(struct node *node, const uint32_t arguments[4])
 {
     uint64_t ns = arguments[0] | (uint64_t)arguments[1] << 32;
@@ -131,8 +167,9 @@ static int call_advance(struct node *node, const uint32_t arguments[4])
     return E_OK;
 }
 
-/* The result of a request that is done; the request is free again, and the program's clock has
- * waited for it. */
+/* Hands over the result of a request that is done, and frees the request. The program's clock has
+ * waited for it in model time. A bad address fails before the request is freed, so that the program
+ * can ask again and loses no result. */
 static int take_result(struct node *node, struct request *request, uint32_t address)
 {
     struct ecube_abi_result result = {.status = request->status,
@@ -145,6 +182,8 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
 
     if (!at)
         return E_FAULT;
+    /* A send tells what it was asked to send, a collective has no single peer. Only a receive
+     * learns these. */
     if (request->kind == REQUEST_SEND) {
         result.peer = request->peer;
         result.tag = request->tag;
@@ -159,7 +198,8 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
     return E_OK;
 }
 
-/* The request that a wait or a test names; NULL when there is none. */
+/* A program knows its requests by plain numbers; a number that is free or too large is
+ * E_ARGUMENT. */
 static struct request *named_request(struct node *node, const uint32_t arguments[4])
 {
     struct request *request =
@@ -168,6 +208,8 @@ static struct request *named_request(struct node *node, const uint32_t arguments
     return request && request->kind != REQUEST_FREE ? request : NULL;
 }
 
+/* A wait for a request that stays open blocks. It is freed here and by a test, nowhere else as long
+ * as the program runs. */
 static int call_wait(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
     struct request *request = named_request(node, arguments);
@@ -185,8 +227,9 @@ static bool tests_again(const struct node *node, const struct request *request, 
     return request->tested == node->finished && now_us - node->tested_us < TEST_SOON_US;
 }
 
-/* A program that tests again and again would keep its node, and the machine that emulates it, from
- * the work that it waits for: such a test rests. */
+/* A program that tests again and again would keep its node, and the computer that emulates it, from
+ * the very work that it waits for. So a test that only repeats one in vain rests for REST_US, or
+ * until any request has come to its end. One that finds its request done never rests. */
 static int call_test(struct node *node, uint64_t now_us, const uint32_t arguments[4], bool *blocked)
 {
     struct request *request = named_request(node, arguments);
@@ -197,8 +240,11 @@ static int call_test(struct node *node, uint64_t now_us, const uint32_t argument
         int status = take_result(node, request, arguments[1]);
         return status == E_OK ? 1 : status;
     }
+    /* Decided once for each call: node_resume comes here again and must not begin the rest anew. */
     if (node->rest_us == 0)
         node->rest_us = tests_again(node, request, now_us) ? now_us + REST_US : now_us;
+    /* A request that ends raises `finished`, and the rest is over: the program may look at all its
+     * requests again, to find out which one it was. */
     *blocked = now_us < node->rest_us && request->tested == node->finished;
     if (!*blocked) {
         request->tested = node->finished;
@@ -233,6 +279,7 @@ static uint64_t sleep_end_ns(const struct node *node)
     return node->call_arguments[0] | (uint64_t)node->call_arguments[1] << 32;
 }
 
+/* Rounded up: a sleep must not end before its time. */
 uint64_t node_wake_us(const struct node *node)
 {
     if (!node->call_open)
@@ -245,12 +292,15 @@ uint64_t node_wake_us(const struct node *node)
     return ns / 1000 + (ns % 1000 != 0);
 }
 
+/* The node goes on with its links meanwhile; only the program stands, and so does its model
+ * clock. */
 static int call_sleep(const struct node *node, uint64_t now_us, bool *blocked)
 {
     *blocked = now_us < node_wake_us(node);
     return E_OK;
 }
 
+/* Serves the open call once. A number that is no call's is E_SYSCALL. */
 static int serve(struct node *node, uint64_t now_us, bool *blocked)
 {
     const uint32_t *arguments = node->call_arguments;
@@ -271,7 +321,8 @@ static int serve(struct node *node, uint64_t now_us, bool *blocked)
     }
 }
 
-/* Whether a call gives the node something to do for others, which then is done at once. */
+/* Whether a call gives the node something to do for others. That is done before the program goes
+ * on: what it sends must be on its way while it computes. */
 static bool gives_work(uint32_t number)
 {
     switch (number) {
@@ -283,14 +334,19 @@ static bool gives_work(uint32_t number)
     }
 }
 
+/* A look at the clock is expensive under emulation, so other calls do with the time of the last
+ * one. A test needs it to see how soon it follows the one before. */
 bool node_call_needs_time(uint32_t number)
 {
     return number == ECUBE_CALL_CLOCK || number == ECUBE_CALL_TEST;
 }
 
+/* A call that blocks is asked once more after the node has worked: the work may have freed the slot
+ * or brought the message that it waits for, and the program need not sleep. */
 enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
                             const uint32_t arguments[4], int32_t *result)
 {
+    /* Nothing is sent here: boot/ has no program any more and goes on stepping, which sends it. */
     if (number == ECUBE_CALL_EXIT) {
         program_end(node, PROGRAM_EXITED, (int32_t)arguments[0]);
         return NODE_END;
@@ -299,7 +355,9 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     memcpy(node->call_arguments, arguments, sizeof node->call_arguments);
     node->call_open = true;
     node->rest_us = 0;
-    node->progress += number != ECUBE_CALL_TEST; /* one that finds something counts it */
+    /* A test in vain is no progress, or a machine of programs that only test would never be found
+     * to stand still. */
+    node->progress += number != ECUBE_CALL_TEST; /* take_result counts one that finds something */
     enum node_verdict verdict = node_resume(node, now_us, result);
     if (verdict == NODE_BLOCK || gives_work(number)) {
         node_work(node, now_us);
@@ -309,6 +367,7 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     return verdict;
 }
 
+/* A program that has ended while it waited, by STOP or because its kernel failed, never goes on. */
 enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *result)
 {
     bool blocked = false;
