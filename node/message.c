@@ -216,7 +216,7 @@ void message_notice(struct node *node, const struct notice *notice)
         request_finish(node, request, request->status, request->done_ns);
 }
 
-static void announce(struct node *node, struct request *request, const struct request *before)
+static void send_rts(struct node *node, struct request *request, const struct request *before)
 {
     struct rts_body rts = {.name = request_name(node, request),
                            .tag = (uint32_t)request->tag,
@@ -276,7 +276,7 @@ static void pump_send(struct node *node, struct request *request)
     } else if (!before || (before->state == STATE_ASKED && request->again_us == 0)) {
         /* Behind one without an answer only once: it is told RETRY until that one is known, and
          * such answers would take the slots that the answer to that one needs. */
-        announce(node, request, before);
+        send_rts(node, request, before);
     }
 }
 
