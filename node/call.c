@@ -142,7 +142,8 @@ static int call_info(struct node *node, const uint32_t arguments[4])
     return E_OK;
 }
 
-/* The wall clock must be exact here: node_call_needs_time says so, and the caller reads it anew. */
+/* Both clocks at once. The wall clock must be exact here: node_call_needs_time says so, and the
+ * caller reads it anew. */
 static int call_clock(struct node *node, uint64_t now_us, const uint32_t arguments[4])
 {
     struct ecube_abi_clock clock = {node->clock_ns, now_us * 1000};

@@ -1,16 +1,32 @@
 /*
- * message.c - messages between programs: announcement, matching, and the circuits that carry them.
+ * message.c - the sending side of messages between programs: the rendezvous and the circuits that
+ * carry them. The receiving side is match.c.
  *
- *   short  sender  OPEN + message ------------------> receiver: a receive, or its pool (eager)
- *                  <------------------------ ACCEPT
- *   long   sender  RTS ----------------------------> receiver: matches it, or stores it (QUEUED)
- *                  <------------------------- CTS   when a receive is posted for it
- *                  OPEN, data ---------------------->
+ *     short  sender  OPEN + message ------------------> receiver: a receive, or its pool (eager)
+ *                    <------------------------ ACCEPT
+ *     long   sender  RTS ----------------------------> receiver: matches it, or stores it (QUEUED)
+ *                    <------------------------- CTS   when a receive is posted for it
+ *                    OPEN, data ---------------------->
  *
- * A receive takes the oldest message that fits it, a message the oldest receive. Messages from one
- * node to another do not overtake each other: a short one waits until the receiver has answered for
- * those before; an announcement names the one before it that has no answer yet, and a receiver that
- * does not know that one answers RETRY.
+ * States of a send (enum request_state); a refused circuit is tried again from READY, or from
+ * QUEUED when it was eager:
+ *
+ *     QUEUED --RTS--> ASKED --QUEUED--> STORED
+ *        ^             | |                |
+ *        +--- RETRY ---+ +------ CTS -----+--> READY --OPEN--> OPENING --ACCEPT--> MOVING --> DONE
+ *     QUEUED --OPEN with the message (eager)-----------------> OPENING
+ *
+ * A receive is QUEUED (posted), MOVING from its CTS on, then DONE. CANCEL ends a send with
+ * E_PEER_GONE and puts a receive back to QUEUED, under another name.
+ *
+ * What waits for what
+ * - A send of one node waits for the answers to those before it to the same node, so that messages
+ *   of one pair do not overtake each other. An eager one waits until all of them have their answer.
+ *   An RTS goes as soon as the one before it has been sent: it names that one, and a receiver that
+ *   does not know that one answers RETRY.
+ * - READY waits for a free circuit source, an RTS for a packet slot. Both look again in each step.
+ * - ASKED waits for its answer, and asks again after ASK_AGAIN_US. STORED waits for the receiver's
+ *   program and asks no more: the CTS is not lost, its sender keeps it until there is a slot.
  */
 #include <stddef.h>
 #include <string.h>
@@ -23,13 +39,15 @@
 #include "router/notice.h"
 #include "router/router.h"
 
-/* How far the repetitions of refused messages are apart (spread_us). */
+/* Who has been refused waits before the next try, each node another time (spread_us). */
 enum {
     SPREAD_FACTOR = 0x1e3779b1, /* odd, its high bits mix the low ones */
     SPREAD_SHIFT = 22,          /* leaves 10 bits: up to 1 ms, doubled like ANSWER_RETRY_US */
     SPREAD_DOUBLINGS = 8        /* to half a second */
 };
 
+/* Frees all requests but that of the collective that is under way: its kernel goes through it to
+ * the end. From the last to the first, because request_free closes the gap behind it. */
 void message_reset(struct node *node)
 {
     for (unsigned i = node->request_count; i-- > 0;) {
@@ -41,6 +59,10 @@ void message_reset(struct node *node)
     match_reset(node);
 }
 
+/* The program has ended: what it asked for is dropped. The RTSs that other nodes have stored here
+ * stay behind as CANCELs that are owed (match_send_cancels), or their senders would wait for ever.
+ * They are moved to the front first: message_reset sets the queue's length to 0 and leaves its
+ * entries. */
 void message_end(struct node *node)
 {
     unsigned owed = match_announced(node);
@@ -50,6 +72,8 @@ void message_end(struct node *node)
     node->messages_move = true;
 }
 
+/* Checks what a program asks for, then makes the request; its number, or why not. E_FULL: the
+ * program has all requests in use and must wait for one of them. */
 static int new_message(struct node *node, const struct ecube_abi_message *message,
                        enum request_kind kind, struct request **made)
 {
@@ -69,6 +93,7 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
         return E_FULL;
     request->peer = message->peer;
     request->tag = message->tag;
+    /* No bytes need no address; this one is only a place that is the kernel's to point at. */
     request->data = data ? data : node->config.program;
     request->bytes = message->bytes;
     *made = request;
@@ -76,13 +101,16 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
     return (int)(request - node->requests);
 }
 
+/* Whether the receiver may not know of this message yet. An eager one that is being opened has no
+ * match; one that has got its CTS has been known for long. */
 static bool is_unanswered(const struct request *request)
 {
     return request->state == STATE_QUEUED || request->state == STATE_ASKED ||
            (request->state == STATE_OPENING && !request->match);
 }
 
-/* The last message before `send` to the same node that has not been answered for; NULL: none. */
+/* The last message before `send` to the same node that has not been answered; NULL: none. While
+ * there is one, `send` may not become known there before it. */
 static const struct request *unanswered_before(struct node *node, const struct request *send)
 {
     const struct request *last = NULL, *other;
@@ -93,6 +121,8 @@ static const struct request *unanswered_before(struct node *node, const struct r
     return last;
 }
 
+/* To another node it leaves in the pump, which node_call runs before the program goes on. To
+ * oneself it is matched here, unless an older one to oneself still waits for room. */
 int message_send(struct node *node, const struct ecube_abi_message *message)
 {
     struct request *request;
@@ -105,6 +135,7 @@ int message_send(struct node *node, const struct ecube_abi_message *message)
     return number;
 }
 
+/* A message that is stored already is taken now, without a step in between. */
 int message_receive(struct node *node, const struct ecube_abi_message *message)
 {
     struct request *request;
@@ -115,27 +146,36 @@ int message_receive(struct node *node, const struct ecube_abi_message *message)
     return number;
 }
 
+/* An answer comes from outside: of any node, about any name, once, twice or late. It counts only
+ * from the node that was asked, and for the use of the request that it names. */
 void message_answer(struct node *node, const struct answer *answer)
 {
     struct request *request = request_named(node, answer->name);
     uint32_t peer = answer->src;
 
     node->messages_move = true;
+    /* A CTS for a message that is no more: its program has ended, or the RTS came twice and the
+     * message has long been sent. The receive that sent it would wait for ever, so it is told
+     * CANCEL. */
     if (answer->kind == PACKET_CTS && (!request || request->kind != REQUEST_SEND)) {
         match_deny(node, peer, answer->match);
         return;
     }
+    /* CANCEL for a CTS of this node. A receive whose circuit has come already stays as it is: the
+     * CANCEL is for a CTS that was repeated. */
     if (answer->kind == PACKET_CANCEL && request && request->kind == REQUEST_RECEIVE &&
         request->state == STATE_MOVING && !request->accepted &&
         (uint32_t)request->result_peer == peer) {
-        /* It answered an announcement that is no more. Its next answer has another name, for this
-         * one may have been sent, and be denied, more than once. */
+        /* This receive has answered an RTS that is no more. It looks for another message, under
+         * another name: an RTS that came more than once had more than one CTS, and the CANCEL for
+         * the second one must not free the receive again. */
         request->state = STATE_QUEUED;
         request->generation++;
         match_receive(node, request);
         return;
     }
-    /* Of two announcements one may be told RETRY and the other CTS. */
+    /* Of two RTSs of one message one may be answered RETRY and the other CTS, in any order. CTS is
+     * always believed, and nothing that comes after it. */
     bool asked = request && (request->state == STATE_ASKED || request->state == STATE_STORED ||
                              (request->state == STATE_QUEUED && answer->kind == PACKET_CTS));
     if (!asked || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer)
@@ -149,15 +189,15 @@ void message_answer(struct node *node, const struct answer *answer)
     case PACKET_CTS:
         request->state = STATE_READY;
         request->match = answer->match;
-        request->again_us = 0; /* the repetition of the announcement is off */
+        request->again_us = 0; /* its circuit may be opened at once */
         break;
     default: request_finish(node, request, E_PEER_GONE, request->issue_ns); break;
     }
 }
 
-/* How long a message waits that a hop has refused: longer each time, or on a long ring most links
- * would be held by circuits that are refused at last. From the second time on it is another time on
- * each node and each time, for those that have refused each other would come together again. */
+/* How long a message waits that a hop has refused. Longer each time: on a long ring most links
+ * would otherwise be held by circuits that are refused in the end. From the second time on another
+ * time on each node and at each try: two that have refused each other would come together again. */
 static uint32_t spread_us(const struct node *node, struct request *request)
 {
     uint32_t tries = request->refusals;
@@ -170,12 +210,18 @@ static uint32_t spread_us(const struct node *node, struct request *request)
     return ((uint32_t)ANSWER_RETRY_US << tries) / 2 + (draw << tries);
 }
 
+/* The circuit of a message was refused. E_FULL, E_REFUSED and E_BUSY pass, and the message is tried
+ * again; any other reason (no way, the program there has ended) ends it. */
 static void refused(struct node *node, struct request *request, int status)
 {
     if (status == E_FULL) {
+        /* The receiver's pool is full: from now on by RTS, which needs a place but no buffer. */
         request->announce = true;
         request->state = STATE_QUEUED;
     } else if (status == E_REFUSED || status == E_BUSY) {
+        /* A hop was busy with another message's circuit (E_REFUSED) or is still in a collective
+         * that this message comes behind (E_BUSY). The latter is over soon as a rule, but may never
+         * be when it has failed for a dead link: so it is asked early, then later and later. */
         uint32_t wait_us =
             status == E_BUSY ? (uint32_t)SOON_US << request->early : spread_us(node, request);
         request->state = request->match ? STATE_READY : STATE_QUEUED;
@@ -187,12 +233,14 @@ static void refused(struct node *node, struct request *request, int status)
     }
 }
 
+/* Word of a circuit of this node: of a send accepted, refused or sent, of a receive received. One
+ * with a name that is no longer in use was for a program that has ended. */
 void message_notice(struct node *node, const struct notice *notice)
 {
     struct request *request = request_named(node, notice->token);
 
     if (!request)
-        return; /* the program that asked for it is gone */
+        return;
     node->messages_move = true;
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
@@ -212,10 +260,15 @@ void message_notice(struct node *node, const struct notice *notice)
             request_finish(node, request, notice->status, request->done_ns);
         return;
     }
+    /* The two come in either order. Before the second one the receiver's answer is missing, or
+     * bytes still leave from the program's memory. */
     if (request->accepted && request->sent)
         request_finish(node, request, request->status, request->done_ns);
 }
 
+/* Sends an RTS. It leaves REPLY_SLOTS slots for answers: an RTS can wait and is repeated, a CTS
+ * that waits for a slot holds up a receiver. Without a slot nothing changes, and the next step
+ * tries again. */
 static void send_rts(struct node *node, struct request *request, const struct request *before)
 {
     struct rts_body rts = {.name = request_name(node, request),
@@ -234,6 +287,9 @@ static void send_rts(struct node *node, struct request *request, const struct re
     request->again_us = node->router.agenda.now_us + ASK_AGAIN_US;
 }
 
+/* E_BUSY: this node is setting up a circuit to another node; the state stays, and the next step
+ * tries again. With a match the message goes to the receive that sent the CTS; without one it is
+ * eager. */
 static void open_circuit(struct node *node, struct request *request, uint8_t flags)
 {
     bool is_inline = request->bytes <= OPEN_INLINE_MAX;
@@ -260,6 +316,7 @@ static void pump_send(struct node *node, struct request *request)
 {
     const struct request *before = NULL;
 
+    /* The receive is fixed by its CTS, so here nothing can overtake any more. */
     if (request->state == STATE_READY) {
         open_circuit(node, request, 0);
         return;
@@ -274,24 +331,31 @@ static void pump_send(struct node *node, struct request *request)
         if (!before)
             open_circuit(node, request, OPEN_EAGER);
     } else if (!before || (before->state == STATE_ASKED && request->again_us == 0)) {
-        /* Behind one without an answer only once: it is told RETRY until that one is known, and
-         * such answers would take the slots that the answer to that one needs. */
+        /* Behind one without an answer an RTS goes once only, and again after that answer: it is
+         * told RETRY until then, and with many senders these RETRYs take the very slots that the
+         * answer needs. */
         send_rts(node, request, before);
     }
 }
 
-/* Whether a send has something to do that no packet from elsewhere must bring. */
+/* Whether a send has something to do that no packet from elsewhere must bring: all states up to
+ * READY but STORED, which only a CTS moves on. */
 static bool send_moves(const struct request *request)
 {
     return request->kind == REQUEST_SEND && request->state <= STATE_READY &&
            request->state != STATE_STORED;
 }
 
+/* Posted, and not matched: normally nothing in the queue fits it. If something does, its CTS found
+ * no slot, and each step looks again. */
 static bool receive_waits(const struct request *request)
 {
     return request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED;
 }
 
+/* Moves sends and receives in the order in which the program has asked for them. When nothing is
+ * left that could move by itself, messages_move is cleared, and steps cost nothing here until it is
+ * set. */
 void message_pump(struct node *node, uint64_t now_us)
 {
     bool left = false;
@@ -310,6 +374,8 @@ void message_pump(struct node *node, uint64_t now_us)
     node->messages_move = left;
 }
 
+/* When the next repetition is due. One that is due already waits for a slot or a source, which
+ * comes free in a step: a timer for it would only have the node step in vain. */
 uint64_t message_deadline(const struct node *node)
 {
     uint64_t deadline = UINT64_MAX;
