@@ -215,21 +215,18 @@ static bool is_stored(const struct node *node, uint32_t src, uint32_t id)
 
 void match_rts(struct node *node, const struct notice *notice)
 {
-    struct rts_body told;
+    struct rts_body rts;
 
-    if (!rts_unpack(notice->body, notice->bytes, &told))
+    if (!rts_unpack(notice->body, notice->bytes, &rts))
         return;
-    struct unexpected message = {.src = notice->src,
-                                 .id = told.name,
-                                 .tag = told.tag,
-                                 .bytes = told.length,
-                                 .pool = POOL_MAX};
+    struct unexpected message = {
+        .src = notice->src, .id = rts.name, .tag = rts.tag, .bytes = rts.length, .pool = POOL_MAX};
     node->messages_move = true;
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
         node->dropped_requests++; /* the sender asks again */
         return;
     }
-    if (!takes_messages(node, told.generation)) {
+    if (!takes_messages(node, rts.generation)) {
         answer(node, PACKET_CANCEL, &message);
         return;
     }
@@ -244,7 +241,7 @@ void match_rts(struct node *node, const struct notice *notice)
         answer(node, PACKET_QUEUED, &message);
         return;
     }
-    uint32_t behind = told.behind;
+    uint32_t behind = rts.behind;
     if (behind && !expecting(node, message.src, behind) && !is_stored(node, message.src, behind)) {
         answer(node, PACKET_RETRY, &message);
         return;
