@@ -1,9 +1,27 @@
 /*
- * match.c - the receiving side of messages: which receive takes which message, and where it waits
- * until then.
+ * match.c - the receiving side of messages: which receive takes which message, and where a message
+ * waits until then, the unexpected-message queue.
  *
- * A message is announced (RTS) or comes at once (eager). It goes to the oldest posted receive that
- * fits; if there is none it is stored, and the next receive that fits takes the oldest stored one.
+ *                 +-- a posted receive fits ---> RTS: CTS.         eager: into its buffer, ACCEPT
+ *     a message --+-- none, but a place -------> RTS: QUEUED.      eager: into the pool, ACCEPT
+ *                 +-- no place ----------------> RTS: RETRY.       eager: refused with E_FULL
+ *
+ *     a posted receive takes the oldest message in the queue that fits, or waits for one
+ *
+ * Places of the queue (UNEXPECTED_PLACES):
+ *
+ *     64   messages of other nodes; each is an RTS, or an eager message with its pool buffer
+ *      1   that others leave to a message of this node to itself
+ *      1   for a message that finds its receive at once: it passes through the queue too
+ *
+ * Invariants
+ * - The queue is in the order of arrival, and a receive takes the oldest that fits: messages from
+ *   one node are received in the order in which they were sent, as far as tags let them.
+ * - A message in the queue fits no posted receive, but for one whose CTS found no slot:
+ *   message_pump tries that again in each step.
+ * - QUEUED, RETRY, and CANCEL for an RTS, may be dropped: the RTS is repeated until it is answered.
+ *   A CTS may not, nor a CANCEL for a CTS: nobody asks again. They are kept until there is a slot.
+ * - An RTS is taken only with at least REPLY_SLOTS slots free, so that its answer can be sent.
  */
 #include <stddef.h>
 #include <string.h>
@@ -13,8 +31,9 @@
 #include "router/circuit.h"
 #include "router/router.h"
 
-/* Whether messages of a generation are for the program that is here: one of the last may still be
- * under way to a node that has the next program. */
+/* Whether messages of a generation are for the program that is here. One that was sent to the last
+ * program may come when the next one is loaded already, and must not be received by it. A program
+ * that is loaded and not started takes its own: others may have been started before it. */
 static bool takes_messages(const struct node *node, uint8_t generation)
 {
     return (node->program == PROGRAM_LOADED || node->program == PROGRAM_RUNNING) &&
@@ -28,7 +47,8 @@ static bool fits(const struct request *request, uint32_t src, uint32_t tag)
            (request->tag == ECUBE_ANY || (uint32_t)request->tag == tag);
 }
 
-/* The oldest posted receive for a message; NULL when there is none. */
+/* The oldest posted receive for a message, for that is the one that has waited longest; NULL when
+ * there is none. It takes the message even if an exact tag of a later receive fits better. */
 static struct request *find_receive(struct node *node, uint32_t src, uint32_t tag)
 {
     for (unsigned i = 0; i < node->request_count; i++) {
@@ -39,6 +59,7 @@ static struct request *find_receive(struct node *node, uint32_t src, uint32_t ta
     return NULL;
 }
 
+/* The receive has found its message: what the program and STATE are told of it. */
 static void settle_receive(struct node *node, struct request *request, uint32_t src, uint32_t tag,
                            uint32_t bytes)
 {
@@ -48,6 +69,8 @@ static void settle_receive(struct node *node, struct request *request, uint32_t 
     request->result_bytes = bytes;
 }
 
+/* A message that is too long is not an error of the transfer: its beginning is in the buffer, and
+ * the program is told. */
 void match_finish(struct node *node, struct request *request, uint64_t done_ns)
 {
     bool fit = request->result_bytes <= request->bytes;
@@ -57,11 +80,13 @@ void match_finish(struct node *node, struct request *request, uint64_t done_ns)
     request_finish(node, request, fit ? E_OK : E_TRUNCATED, done_ns);
 }
 
+/* The caller has seen that a buffer is free. */
 static uint8_t take_pool(struct node *node)
 {
     return node->pool_free[--node->pool_free_count];
 }
 
+/* A stack: the buffer that was used last is taken next. */
 static void give_pool(struct node *node, uint8_t pool)
 {
     node->pool_free[node->pool_free_count++] = pool;
@@ -75,6 +100,7 @@ void match_reset(struct node *node)
         give_pool(node, (uint8_t)pool);
 }
 
+/* Closes the gap: the others keep their order. */
 static void forget_stored(struct node *node, unsigned index)
 {
     node->unexpected_count--;
@@ -82,7 +108,7 @@ static void forget_stored(struct node *node, unsigned index)
             (node->unexpected_count - index) * sizeof node->unexpected[0]);
 }
 
-/* CTS from a posted receive for an announced message; E_FULL: no slot now. */
+/* CTS from a posted receive to the sender of an RTS. E_FULL: no slot now, nothing has changed. */
 static int send_cts(struct node *node, const struct unexpected *message,
                     const struct request *request)
 {
@@ -103,14 +129,15 @@ static int send_reply(struct node *node, uint8_t kind, uint32_t dst, uint32_t na
     return router_send(&node->router, kind, dst, body, sizeof body);
 }
 
-/* Answers an announcement at once, or not at all: it is repeated until it has been answered. */
+/* Answers an RTS at once, or not at all: it is repeated until it has been answered. */
 static void answer(struct node *node, uint8_t kind, const struct unexpected *message)
 {
     if (send_reply(node, kind, message->src, message->id) != E_OK)
         node->dropped_requests++;
 }
 
-/* Joins a receive and a stored message; false when it cannot be done now. */
+/* Joins a receive and a message of the queue; false when there is no slot for the CTS. Of a message
+ * of other nodes that is announced only the CTS is sent here; its bytes come later (match_open). */
 static bool join(struct node *node, struct request *request, unsigned index)
 {
     struct unexpected message = node->unexpected[index];
@@ -123,7 +150,9 @@ static bool join(struct node *node, struct request *request, unsigned index)
         settle_receive(node, request, message.src, message.tag, message.bytes);
         match_finish(node, request, message.done_ns);
     } else if (message.src == node->router.id) {
-        /* a neighbour may have announced it in our name */
+        /* A message to oneself: both buffers are here. The RTS may be false: a neighbour can send
+         * one in this node's name. So the send must be one to this node, and of that length, or a
+         * copy would read past its end. A false one is forgotten. */
         if (send && send->kind == REQUEST_SEND && send->peer == (int32_t)message.src &&
             send->bytes == message.bytes) {
             memmove(request->data, send->data, copied);
@@ -142,7 +171,8 @@ static bool join(struct node *node, struct request *request, unsigned index)
     return true;
 }
 
-/* Looks for a stored message for a posted receive. */
+/* Looks for a message in the queue for a posted receive, the oldest first. Only that one is tried:
+ * one behind it must not overtake it. */
 void match_receive(struct node *node, struct request *request)
 {
     for (unsigned i = 0; i < node->unexpected_count; i++) {
@@ -153,8 +183,11 @@ void match_receive(struct node *node, struct request *request)
     }
 }
 
-/* Joins a message with its receive if one is posted, or stores it behind the others if there are
- * fewer than most; false: neither. */
+/* Puts a message at the end of the queue, and joins it if its receive is posted; stores it behind
+ * `most` others at the most. False: neither. It is put there first, so that an older message that
+ * fits the same receive, whose CTS found no slot, goes before it. A full queue does not keep out a
+ * message whose receive is posted, or a program that waits for one message after another, in an
+ * order of its own, could wait for ever behind what nobody wants yet. */
 static bool store(struct node *node, const struct unexpected *message, unsigned most)
 {
     unsigned before = node->unexpected_count;
@@ -169,8 +202,9 @@ static bool store(struct node *node, const struct unexpected *message, unsigned 
     return false;
 }
 
-/* A message of a node to itself: a short one is pooled, so that even a blocking send returns. It
- * stays queued when there is no room. */
+/* A message of this node to itself. A short one is pooled at once, so that even a blocking send
+ * returns. Others leave a place and a buffer for it. Without room it stays QUEUED, and message_pump
+ * tries again after ANSWER_RETRY_US. */
 void match_self(struct node *node, struct request *request)
 {
     struct unexpected message = {.src = node->router.id,
@@ -180,6 +214,7 @@ void match_self(struct node *node, struct request *request)
                                  .done_ns = request->issue_ns,
                                  .pool = POOL_MAX};
 
+    /* Set before store(): that may finish the send. */
     request->state = STATE_STORED;
     if (node->pool_free_count > 0 && request->bytes <= POOL_BYTES &&
         node->unexpected_count <= UNEXPECTED_MAX) {
@@ -193,7 +228,7 @@ void match_self(struct node *node, struct request *request)
     }
 }
 
-/* The receive that waits for an announced message; NULL when there is none. */
+/* The receive that has sent a CTS for an RTS; NULL when there is none. */
 static const struct request *expecting(struct node *node, uint32_t src, uint32_t id)
 {
     for (unsigned i = 0; i < node->request_count; i++) {
@@ -205,6 +240,7 @@ static const struct request *expecting(struct node *node, uint32_t src, uint32_t
     return NULL;
 }
 
+/* Whether an RTS is in the queue. Names are the senders' own: two nodes may use the same one. */
 static bool is_stored(const struct node *node, uint32_t src, uint32_t id)
 {
     for (unsigned i = 0; i < node->unexpected_count; i++)
@@ -213,6 +249,8 @@ static bool is_stored(const struct node *node, uint32_t src, uint32_t id)
     return false;
 }
 
+/* Takes an RTS, which may be new, repeated, late or false. Each way out answers it or drops it;
+ * none stores it twice. */
 void match_rts(struct node *node, const struct notice *notice)
 {
     struct rts_body rts;
@@ -222,15 +260,17 @@ void match_rts(struct node *node, const struct notice *notice)
     struct unexpected message = {
         .src = notice->src, .id = rts.name, .tag = rts.tag, .bytes = rts.length, .pool = POOL_MAX};
     node->messages_move = true;
+    /* No slot for its answer: forgotten, for its sender asks again. */
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
-        node->dropped_requests++; /* the sender asks again */
+        node->dropped_requests++;
         return;
     }
     if (!takes_messages(node, rts.generation)) {
         answer(node, PACKET_CANCEL, &message);
         return;
     }
-    /* It is repeated when its answer is late, or was overtaken by an older one. */
+    /* Repeated, because the answer was late or is still under way. The receive stays joined with
+     * it: the CTS is sent once more, unless the circuit that it asked for has come. */
     const struct request *receive = expecting(node, message.src, message.id);
     if (receive) {
         if (!receive->accepted && send_cts(node, &message, receive) != E_OK)
@@ -241,11 +281,14 @@ void match_rts(struct node *node, const struct notice *notice)
         answer(node, PACKET_QUEUED, &message);
         return;
     }
+    /* It comes behind one that is not known here, whose RTS found no slot or no place: stored now,
+     * it would overtake that one. */
     uint32_t behind = rts.behind;
     if (behind && !expecting(node, message.src, behind) && !is_stored(node, message.src, behind)) {
         answer(node, PACKET_RETRY, &message);
         return;
     }
+    /* QUEUED only if it has stayed in the queue: store() may have sent its CTS. */
     unsigned before = node->unexpected_count;
     if (!store(node, &message, UNEXPECTED_MAX))
         answer(node, PACKET_RETRY, &message);
@@ -253,6 +296,8 @@ void match_rts(struct node *node, const struct notice *notice)
         answer(node, PACKET_QUEUED, &message);
 }
 
+/* Those of this node to itself are left out: their send ends with the program that is both
+ * sides. */
 unsigned match_announced(struct node *node)
 {
     unsigned count = 0;
@@ -263,13 +308,16 @@ unsigned match_announced(struct node *node)
     return count;
 }
 
-/* CTS is said once, so this answer is owed until it is said. */
+/* This answer to a CTS is owed until it is sent, for a CTS is sent once. An equal one that is owed
+ * already will do: a repeated CTS names the same receive. */
 void match_deny(struct node *node, uint32_t dst, uint32_t name)
 {
     for (unsigned i = 0; i < node->cancel_count; i++)
         if (node->cancels[i].dst == dst && node->cancels[i].name == name)
             return;
-    if (node->cancel_count == CANCELS_MAX) { /* more than a node's own announcements bring about */
+    /* No place. This node's own RTSs bring about no more than there are places for: it is
+     * forgotten, and counted. */
+    if (node->cancel_count == CANCELS_MAX) {
         node->dropped_requests++;
         return;
     }
@@ -277,6 +325,8 @@ void match_deny(struct node *node, uint32_t dst, uint32_t name)
     node->messages_move = true;
 }
 
+/* First those for CTSs, then, when the program has ended, those for the RTSs that it leaves in the
+ * queue. The latter leave slots for answers. */
 bool match_send_cancels(struct node *node)
 {
     while (node->cancel_count &&
@@ -292,7 +342,10 @@ bool match_send_cancels(struct node *node)
     return node->cancel_count + node->unexpected_count > 0;
 }
 
-/* A short message that came without a CTS. */
+/* An eager message: it came with its OPEN, without a CTS. It is accepted into a receive or a pool
+ * buffer, or refused; it never stays held, so it holds up no link. Inline bytes are copied by
+ * router_accept, so no notice of their end follows. Unlike a long message it does not wait for its
+ * receive in model time. */
 static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
 {
     uint32_t src = packet_src(packet), bytes = open_length(packet), tag = open_tag(packet);
@@ -310,6 +363,8 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
         match_finish(node, request, router_accept(&node->router, port, &sink));
         return;
     }
+    /* The last buffer and the last place are left to a message of this node to itself. The sender
+     * tries again with an RTS. */
     if (node->pool_free_count <= 1 || node->unexpected_count >= UNEXPECTED_MAX) {
         router_refuse(&node->router, port, E_FULL);
         return;
@@ -321,6 +376,9 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
     store(node, &message, UNEXPECTED_MAX);
 }
 
+/* A circuit of a message. One that is not eager must come from the node whose RTS a receive has
+ * answered, under that receive's name, and only once: whatever else names a receive is refused, or
+ * it would write into a buffer that is another message's. */
 void match_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     if (open_flags(packet) & OPEN_EAGER) {
@@ -342,9 +400,10 @@ void match_open(struct node *node, unsigned port, const uint8_t *packet)
                                 .token = token_make(TOKEN_REQUEST, request->generation,
                                                     (unsigned)(request - node->requests))};
     bool is_inline = open_flags(packet) & OPEN_INLINE;
+    /* What comes counts, not what was announced: the OPEN's length may differ from the RTS's. */
     request->accepted = true;
     request->result_bytes = open_length(packet);
-    /* the packet is gone after this */
+    /* router_accept frees the packet: it is not looked at afterwards */
     request->done_ns = router_accept(&node->router, port, &sink);
     if (is_inline)
         match_finish(node, request, request->done_ns);
