@@ -1,25 +1,45 @@
 /*
  * collective.c - a collective from entry to completion.
  *
+ *     QUEUED --begin_next--> entry: rounds 0 .. d-1 --all agree--> steps --all bytes moved--> DONE
+ *                                        |                           |
+ *                                        | an error, the same        | circuit refused, link dead
+ *                                        | on all nodes              | or bytes cut short
+ *                                        +---------------------------+----------------------> DONE
+ *
  * Entry: in d rounds each node tells its neighbour in dimension 0, 1, ... what its subcube so far
  * agrees on (operation, size, root) or why it cannot go on. After d rounds every node knows that
  * all have posted their buffers, which is the CTS of every circuit of the schedule at once, or
  * knows the same error. No circuit of a schedule is opened before, so none ever waits for a node
  * that is still busy elsewhere.
  *
- * A program may end meanwhile. What decides is whether its node had begun the collective: if it
- * had, the kernel goes through it to the end, in the program's memory, as if nothing had happened;
- * if it had not, it answers each ENTER with E_PEER_GONE, which prevails over whatever else a
- * subcube agrees on. So each node puts one thing into the entry, and what comes out is the same
- * for all. A node takes no download before what it has begun is over; until then no program of
- * that download is started anywhere, so no ENTER of the program before is under way later. One that
- * comes to a node which is loaded already names the generation before, and is answered with
- * E_PEER_GONE.
+ *     cube:2, node 3 enters last        round 0    0 <-> 1, 2 waits for 3
+ *                                       round 1    0 waits for 2, 1 waits for 3
+ *     when 3 enters, 2 and 1 go on, then 0: nobody begins a step before all have entered
+ *
+ * A program may end meanwhile. It matters only whether its node had begun the collective. If it
+ * had, the kernel goes through it to the end, in the program's memory, as if nothing had happened.
+ * If it had not, it answers each ENTER with E_PEER_GONE, which prevails over whatever else a
+ * subcube agrees on. So each node puts one thing into the entry, and all nodes get the same result.
+ * A node takes no download before the collective that it has begun is over. Until then no program
+ * of that download is started anywhere, so no ENTER of the program before is under way later. An
+ * ENTER that comes to a node which is loaded already names the generation before, and is answered
+ * with E_PEER_GONE.
  *
  * Steps: the walker says what to send and receive; each circuit waits its turn on every link (rule
  * 4 of the router). The model time of a step is known when its circuits are accepted, so where a
  * step needs no data of the one before (complete exchange, barrier), the next one is set up while
  * the bytes still flow.
+ *
+ *     step_waits   STEP_SEND: its circuit is not open yet    STEP_ANSWER: nor accepted
+ *                  STEP_RECEIVE: the peer's circuit has not come. None left: the step is over
+ *
+ * What waits for what
+ * - A collective waits for those that the program asked for before it: one at a time is under way.
+ * - A round of the entry waits for the ENTER of the neighbour in its dimension, and for a slot.
+ * - A step waits for its circuits to be answered, and for data of the step before unless
+ *   independent.
+ * - The end waits for all bytes, in both directions: only then the buffers are the program's again.
  */
 #include <stddef.h>
 #include <string.h>
@@ -32,14 +52,16 @@
 #include "router/notice.h"
 #include "router/router.h"
 
+/* Circuits of a complete exchange whose data may still flow in when the next step is set up. */
 enum { RECEIVES_AHEAD = 3 };
 
-/* Whom a node tells in a round of the entry: its neighbour in that dimension. */
+/* Whom a node tells, and hears, in a round of the entry: its neighbour in that dimension. */
 uint32_t entry_partner(const struct node *node, unsigned round)
 {
     return network_neighbour(&node->router.network, node->router.id, round);
 }
 
+/* E_FULL: no slot; the round stays as it is and is tried again in each step. */
 static int send_enter(struct node *node, const struct enter_body *enter)
 {
     uint8_t body[ENTER_BYTES];
@@ -49,6 +71,9 @@ static int send_enter(struct node *node, const struct enter_body *enter)
                        sizeof body);
 }
 
+/* Ends the collective that is under way, with or without an error. Only one that went through its
+ * steps counts as completed for the router, which then lets messages from behind it pass (rule 5):
+ * of one that failed the links may never be done. */
 static void finish(struct node *node, int status)
 {
     struct collective *c = &node->collective;
@@ -63,6 +88,9 @@ static void finish(struct node *node, int status)
     c->step_open = false;
 }
 
+/* A download begins. What neighbours have told stays: an ENTER of the program before may be here
+ * unanswered, and its sender still waits. It is of another generation now, so it is answered at
+ * once. */
 void collective_reset(struct node *node)
 {
     struct collective fresh = {.request = ECUBE_REQUESTS_MAX};
@@ -73,7 +101,9 @@ void collective_reset(struct node *node)
     collective_gone(node);
 }
 
-/* Starts the oldest collective that waits behind others. */
+/* Starts the oldest collective that waits behind others. Its epoch is its number in the program,
+ * the same on all nodes, for all call them in the same order. Its clock begins when both it and the
+ * one before it were ready. */
 static void begin_next(struct node *node)
 {
     struct collective *c = &node->collective;
@@ -108,7 +138,8 @@ static void begin_next(struct node *node)
                                   .root = c->arguments.root};
 }
 
-/* Whether this node, by its present number and network, can do it in the program's memory. */
+/* Whether this node, by its present number and network, can do it in the program's memory.
+ * Everything here comes from the program: what passes makes the walker's CHECKs true. */
 static int check_arguments(const struct node *node, const struct ecube_abi_collective *arguments)
 {
     struct walk walk;
@@ -129,6 +160,8 @@ static int check_arguments(const struct node *node, const struct ecube_abi_colle
     return E_OK;
 }
 
+/* An error in the arguments is told at once and begins nothing: no other node hears of it. E_FULL:
+ * the program has all its requests in use. */
 int collective_start(struct node *node, const struct ecube_abi_collective *arguments)
 {
     int status = check_arguments(node, arguments);
@@ -145,8 +178,8 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
     return (int)(request - node->requests);
 }
 
-/* Tells the host which two neighbours are not in the same collective; the lower one of them does.
- */
+/* Tells the host which two neighbours are not in the same collective. Both see it; the one with the
+ * lower number tells. */
 static int tell_disagreement(struct node *node, uint32_t neighbour, const struct enter_body *heard)
 {
     const struct enter_body *mine = &node->collective.mine;
@@ -161,8 +194,10 @@ static int tell_disagreement(struct node *node, uint32_t neighbour, const struct
     return router_send(&node->router, PACKET_DISAGREE, ID_HOST, body, sizeof body);
 }
 
-/* What two halves agree on, the same whichever half asks: an end of a program before a mismatch.
- * E_FULL: the host is still to be told that they do not, and nothing has changed. */
+/* Adds what a neighbour's subcube agrees on to what this one's does. The result is the same
+ * whichever of the two asks, so that all nodes end with one status: an ended program comes before a
+ * mismatch. E_FULL: the host is still to be told of a disagreement and there is no slot; nothing
+ * has changed, and the round is tried again. */
 static int merge(struct node *node, const struct enter_body *heard)
 {
     struct collective *c = &node->collective;
@@ -182,7 +217,7 @@ static int merge(struct node *node, const struct enter_body *heard)
     return E_OK;
 }
 
-/* Goes through the entry rounds as far as neighbours have answered. */
+/* Goes through the entry rounds as far as neighbours have told theirs. */
 static void pump_entry(struct node *node)
 {
     struct collective *c = &node->collective;
@@ -196,6 +231,8 @@ static void pump_entry(struct node *node)
                 return;
             c->round_sent = true;
         }
+        /* Collectives share a place by the parity of their number: one that is two off is not taken
+         * for this one. */
         if (!(*here & bit) || heard->epoch != c->epoch)
             return;
         if (merge(node, heard) != E_OK)
@@ -204,8 +241,11 @@ static void pump_entry(struct node *node)
         c->round++;
         c->round_sent = false;
     }
+    /* The host may have told this node another number or network since the program asked: the
+     * arguments are checked again, or a step would go past buffers that were checked for other
+     * ones. */
     int status = c->mine.status;
-    if (status == E_OK) /* the host may have told another number since it was asked for */
+    if (status == E_OK)
         status = check_arguments(node, &c->arguments);
     if (status != E_OK) {
         finish(node, status);
@@ -217,7 +257,8 @@ static void pump_entry(struct node *node)
     c->walking = true;
 }
 
-/* Whether this node has no part in the collective of an ENTER, and will never have. */
+/* Whether this node has no part in the collective of an ENTER, and never will. A program that is
+ * loaded and not started may still have: others may have been started before it. */
 static bool is_gone(const struct node *node, const struct enter_body *heard)
 {
     if (heard->generation != node->load.generation)
@@ -227,6 +268,9 @@ static bool is_gone(const struct node *node, const struct enter_body *heard)
     return node->program != PROGRAM_LOADED && node->program != PROGRAM_RUNNING;
 }
 
+/* Keeps what a neighbour tells until its round comes. It comes from outside: only the neighbour of
+ * a round may tell it. A neighbour may be one collective ahead before its answer to this one has
+ * been read, never two: hence two places, by even and odd epoch. */
 void collective_packet(struct node *node, const struct notice *notice)
 {
     struct enter_body enter;
@@ -243,6 +287,8 @@ void collective_packet(struct node *node, const struct notice *notice)
         collective_gone(node);
 }
 
+/* Answers every ENTER that is here for a collective in which this node has no part. One that finds
+ * no slot stays, and gone_owed brings it here again in the next step. */
 void collective_gone(struct node *node)
 {
     struct collective *c = &node->collective;
@@ -269,7 +315,8 @@ void collective_gone(struct node *node)
 _Static_assert(HOP_LIST_BYTES + (int)WALK_TURNS * (int)HOP_BYTES <= (int)OPEN_COPY_MAX,
                "the router copies the list of a step");
 
-/* Writes the hop list of a step's circuit; returns its bytes. */
+/* Writes the hop list of a step's circuit, in dimension order, with its turn on each link; returns
+ * its bytes. */
 static uint32_t pack_hops(uint8_t *list, const struct walk_step *step, uint32_t differ)
 {
     struct open_hop hops[WALK_TURNS];
@@ -280,7 +327,8 @@ static uint32_t pack_hops(uint8_t *list, const struct walk_step *step, uint32_t 
     return hop_list_pack(list, hops, count);
 }
 
-/* Starts the present step's send, when the circuit source is free. */
+/* Starts the present step's send. E_BUSY: this node is setting up another circuit; STEP_SEND stays,
+ * and each step of the node tries again. Any other error ends the collective with this step. */
 static void open_send(struct node *node)
 {
     struct collective *c = &node->collective;
@@ -298,6 +346,7 @@ static void open_send(struct node *node)
                                     .bytes = {step->send_bytes},
                                     .token = token_make(TOKEN_STEP, c->epoch, step->step & 0xff)};
 
+    /* Without bytes the program may have given any address: then only a valid pointer is needed. */
     source.data[0] =
         node->config.program +
         (step->send_bytes ? c->arguments.send + step->send_offset - node->config.program_address
@@ -312,7 +361,8 @@ static void open_send(struct node *node)
         c->status = status;
 }
 
-/* Accepts the present step's circuit, when it has arrived. */
+/* Accepts the present step's circuit, if it is among those that are held. Circuits of later steps
+ * stay held: their senders are ahead. A length that is not the schedule's fails the collective. */
 static void accept_receive(struct node *node)
 {
     struct collective *c = &node->collective;
@@ -336,19 +386,22 @@ static void accept_receive(struct node *node)
             c->status = E_MISMATCH;
         c->step_done_ns = clock_max(c->step_done_ns, router_accept(&node->router, port, &sink));
         c->step_waits &= (uint8_t)~STEP_RECEIVE;
+        /* Inline bytes have been copied already; of others a notice tells the end. */
         c->receives_pending += !is_inline;
         return;
     }
 }
 
-/* Whether the next step may begin while data of this one still flows in. */
+/* Whether the next step may begin while data of this one still flows in. In a complete exchange no
+ * step sends what one before has received. Elsewhere the data must be here, for it is sent on. */
 static bool independent(const struct collective *c)
 {
     return (c->arguments.operation == ECUBE_EXCHANGE && c->receives_pending < RECEIVES_AHEAD) ||
            c->receives_pending == 0;
 }
 
-/* Ends the present step when its circuits have been answered; false when it must still wait. */
+/* Ends the present step when its circuits have been answered; false when it must still wait. After
+ * an error nothing is waited for: the answer may never come. */
 static bool end_step(struct collective *c)
 {
     if (c->status == E_OK && c->step_waits)
@@ -358,6 +411,8 @@ static bool end_step(struct collective *c)
     return true;
 }
 
+/* Walks on until something must be waited for. Each turn either begins a step or ends one, so it
+ * ends with the schedule at the latest. */
 static void pump_steps(struct node *node)
 {
     struct collective *c = &node->collective;
@@ -370,6 +425,7 @@ static void pump_steps(struct node *node)
             }
             if (!independent(c))
                 return;
+            /* The schedule is over; the buffers are still in use as long as bytes move. */
             if (!walk_next(&c->walk, &c->step)) {
                 if (c->receives_pending == 0 && c->sends_pending == 0)
                     finish(node, E_OK);
@@ -389,12 +445,14 @@ static void pump_steps(struct node *node)
     }
 }
 
+/* Word of a step's circuit. One that ended in error leaves circuits behind, whose word comes later:
+ * their tokens carry its epoch, and it is not taken for the next one's. */
 void collective_notice(struct node *node, const struct notice *notice)
 {
     struct collective *c = &node->collective;
 
     if ((notice->token >> 8 & 0xff) != (c->epoch & 0xff))
-        return; /* of one that has ended in error before */
+        return;
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
         c->step_done_ns = clock_max(c->step_done_ns, notice->done_ns);
@@ -408,6 +466,8 @@ void collective_notice(struct node *node, const struct notice *notice)
         c->status = notice->status;
 }
 
+/* Moves the collective that is under way, and begins the next one when it is over, until one has to
+ * wait. What is owed to others goes first: it needs no collective here. */
 void collective_pump(struct node *node)
 {
     struct collective *c = &node->collective;
