@@ -50,7 +50,8 @@ static void *structure(const struct node *node, uint32_t address, uint32_t bytes
 }
 
 /* Whether the program may send a packet. What it says leaves REPLY_SLOTS slots free for answers,
- * and both of the large ones, which router_slots_free does not count: LINKS and FAULT need them. */
+ * and both of the large ones, which router_slots_free does not count: FAULT, and LINKS of many
+ * ports, need them. */
 static bool has_slot(const struct node *node)
 {
     return router_slots_free(&node->router) > REPLY_SLOTS;
