@@ -13,6 +13,31 @@
  * they lie. On a cube that is its neighbour in dimension t-1, ..., 0. Last, it hashes what it holds
  * and sends a receipt.
  *
+ *     cube:3, node 0: count 8, keeps {0..3}, gives {4..7} to 4; then {2,3} to 2; then {1} to 1
+ *
+ * States of a download (enum load_state):
+ *
+ *     IDLE --OFFER, CTS sent--> RECEIVING --all bytes--> SENDING --left == 1, all sent--> HASHING
+ *     IDLE (OFFER impossible), RECEIVING, SENDING --error--> RECEIPT <--all hashed-- HASHING
+ *     RECEIPT --sent--> IDLE
+ *
+ * States of the child that is served now (enum child_state); a child that is served, or that has
+ * said CANCEL, is followed by the next one:
+ *
+ *     ASK --OFFER--> ASKED --CTS--> READY --OPEN--> OPENING --ACCEPT--> next child
+ *      ^               |                               |
+ *      +---- RETRY ----+---------- REFUSED ------------+
+ *
+ * What waits for what
+ * - An OFFER is put off (RETRY) as long as the last program runs, its end has not been told, its
+ *   collective goes on, or a circuit still reads or writes this node's memory.
+ * - ASKED waits for the answer of a child that may put the OFFER off; the OFFER is repeated. ASK
+ *   waits for a slot or the time of the next try, READY for a circuit source, RECEIPT for a slot.
+ * - Children do not wait for each other's bytes: the next is offered its part once the circuit to
+ *   the one before stands. Hashing waits for all of them, so that it holds up no child.
+ * - A node that fails tells the host by RECEIPT. Those that it has not served yet hear nothing: the
+ *   host ends the download for all.
+ *
  * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
  *         nodes, section III
  */
@@ -32,6 +57,7 @@ static uint32_t blocks_bytes(const struct load *load, uint32_t count)
     return load->block_bytes * count;
 }
 
+/* Where the common part lies, which begins at image_address on every node. */
 static uint8_t *image(const struct node *node)
 {
     return node->config.program + (node->config.image_address - node->config.program_address);
@@ -44,6 +70,8 @@ static void enter(struct node *node, enum load_state state)
     node->load_due = state >= LOAD_SENDING;
 }
 
+/* The download is over for this node, well or not. After a failure the memory holds parts of a
+ * program: nothing may start. */
 static void receipt_due(struct node *node, int status)
 {
     node->load.status = status;
@@ -52,7 +80,9 @@ static void receipt_due(struct node *node, int status)
         node->program = PROGRAM_NONE;
 }
 
-/* Whether the offered parts fit where they must go. */
+/* Whether the offered parts fit where they must go. All of it comes from outside: sums are written
+ * so that they cannot wrap. The base must be this node's own, for images are linked to one
+ * address. */
 static bool has_room(const struct node *node, const struct offer_body *offer)
 {
     const struct node_config *config = &node->config;
@@ -78,7 +108,8 @@ static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
         node->dropped_requests++;
 }
 
-/* The download's name on this node is the one that the offer gives it. */
+/* The download's name on this node is the one that the offer gives it: the OPEN names it, and one
+ * of an earlier offer does not fit. */
 static void answer_cts(struct node *node, uint32_t dst, uint32_t name)
 {
     uint8_t body[CTS_BYTES];
@@ -88,7 +119,9 @@ static void answer_cts(struct node *node, uint32_t dst, uint32_t name)
         node->dropped_requests++;
 }
 
-/* Circuits that wait for their step of a collective that is no more. */
+/* Circuits that wait for their step of a collective that is no more. Nobody would ever accept them,
+ * and the node that has opened one would never become quiet, and would put the download off for
+ * ever. */
 static void refuse_steps(struct node *node)
 {
     for (uint32_t left = router_opens(&node->router); left; left &= left - 1) {
@@ -98,6 +131,8 @@ static void refuse_steps(struct node *node)
     }
 }
 
+/* Takes a download, puts it off or refuses it. The order of the tests matters: a repeated OFFER is
+ * answered again before it is looked at as a new one. */
 void load_offer(struct node *node, const struct notice *notice)
 {
     struct load *load = &node->load;
@@ -106,25 +141,31 @@ void load_offer(struct node *node, const struct notice *notice)
 
     if (!offer_unpack(notice->body, notice->bytes, &offer))
         return;
+    /* No slot for its answer: forgotten, for it is repeated. */
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
-        node->dropped_requests++; /* asked again */
+        node->dropped_requests++;
         return;
     }
+    /* Its CTS is late. It is the same download: nothing begins anew. */
     if (load->state == LOAD_RECEIVING && load->from == from && load->name == offer.name) {
         answer_cts(node, from, offer.name);
         return;
     }
-    /* A program that the host has stopped still runs when STOP comes behind a parent's offer. */
+    /* The host stops programs before it offers the next one, so its own OFFER is refused for good.
+     * One by way of a parent may be here before the host's STOP, and is put off below. */
     if (node->program == PROGRAM_RUNNING && from == ID_HOST) {
         answer(node, PACKET_CANCEL, from, offer.name);
         return;
     }
-    /* How the last program ended is said first: its report reads the memory that it had. */
+    /* How the last program ended is told first: FAULT is made from the memory that it had. The
+     * collective that it has begun goes on to its end, in that memory too. */
     if (node->program == PROGRAM_RUNNING || node->owed & (OWED_FAULT | OWED_EXIT) ||
         load->state != LOAD_IDLE || collective_active(node) || !router_quiet(&node->router)) {
         answer(node, PACKET_RETRY, from, offer.name);
         return;
     }
+    /* A START that came in this same step is void: the program that it is for is overwritten from
+     * here. */
     node->start_due = false;
     *load = (struct load){.from = from,
                           .name = offer.name,
@@ -135,11 +176,15 @@ void load_offer(struct node *node, const struct notice *notice)
                           .count = offer.count,
                           .generation = offer.generation,
                           .bss_end = offer.bss_end};
+    /* The parent goes on with its other children; the host hears from this node why it has no
+     * program. */
     if (!has_room(node, &offer)) {
         answer(node, PACKET_CANCEL, from, offer.name);
         receipt_due(node, E_NO_ROOM);
         return;
     }
+    /* From here the last program is nobody's. collective_reset comes before message_reset, which
+     * keeps the request of a collective under way: it would be lost with every download. */
     node->program = PROGRAM_LOADING;
     node->memory_new = true;
     collective_reset(node);
@@ -152,11 +197,13 @@ void load_offer(struct node *node, const struct notice *notice)
     answer_cts(node, from, offer.name);
 }
 
+/* Takes the one circuit of the download. A second one, while the first one's bytes come, would
+ * begin the children anew. E_BUSY: a parent that is early or late tries again. */
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     struct load *load = &node->load;
-    bool receiving =
-        load->state == LOAD_RECEIVING && !load->opened; /* only then is what it says possible */
+    /* Only then has has_room seen the sizes, so that nothing here can wrap. */
+    bool receiving = load->state == LOAD_RECEIVING && !load->opened;
     uint32_t blocks = receiving ? blocks_bytes(load, load->count) : 0;
 
     if (!receiving || open_match(packet) != load->name || packet_src(packet) != load->from ||
@@ -167,6 +214,7 @@ void load_open(struct node *node, unsigned port, const uint8_t *packet)
     struct circuit_sink sink = {.data = image(node) - blocks,
                                 .room = blocks + load->common_bytes,
                                 .token = token_make(TOKEN_IMAGE, load->number, 0)};
+    /* The blocks end where the image begins, so both parts arrive as one piece. */
     load->opened = true;
     load->clock_ns = router_accept(&node->router, port, &sink);
 }
@@ -182,6 +230,7 @@ uint32_t load_child(const struct node *node)
     return node->router.id + kept(node);
 }
 
+/* Offers its next child the second half of what is left. Repeated until it has an answer. */
 static void send_offer(struct node *node)
 {
     struct load *load = &node->load;
@@ -195,7 +244,8 @@ static void send_offer(struct node *node)
                                .bss_end = load->bss_end};
     uint8_t body[OFFER_BYTES];
 
-    /* Offers that a mute link keeps must leave slots, or the host would not hear of its death. */
+    /* Offers that a mute link keeps must leave slots: without one nobody would tell the host when
+     * the link dies. */
     load->again_us = node->router.agenda.now_us + ASK_AGAIN_US;
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
@@ -205,6 +255,9 @@ static void send_offer(struct node *node)
     load->child = CHILD_ASKED;
 }
 
+/* Sends a child its blocks and the common part, from where they lie: they stay there until all have
+ * been sent. E_BUSY: another circuit of this node is being set up, and the next step tries
+ * again. */
 static void open_child(struct node *node)
 {
     struct load *load = &node->load;
@@ -227,6 +280,8 @@ static void open_child(struct node *node)
     }
 }
 
+/* An answer to this node's OFFER. It counts only from the child that is served now, while it is
+ * asked: an answer to a repeated OFFER may come when the next child has its turn. */
 void load_answer(struct node *node, const struct answer *answer)
 {
     struct load *load = &node->load;
@@ -241,11 +296,15 @@ void load_answer(struct node *node, const struct answer *answer)
         load->child = CHILD_ASK;
         load->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
     } else if (answer->kind == PACKET_CANCEL) {
-        load->left = kept(node); /* the host hears from the child itself why it took nothing */
+        /* The child takes nothing, and its half goes without: the host hears from it why. The nodes
+         * that are left are served all the same. */
+        load->left = kept(node);
         load->child = CHILD_ASK;
     }
 }
 
+/* Word of the download's circuits: the one from the parent, and those to children. The number tells
+ * it from word of an earlier download, which would count sends_pending below zero. */
 void load_notice(struct node *node, const struct notice *notice)
 {
     struct load *load = &node->load;
@@ -263,6 +322,8 @@ void load_notice(struct node *node, const struct notice *notice)
         load->child = CHILD_ASK;
         load->again_us = 0;
         break;
+    /* The child's circuit stands: its part is given away, and the next child is served while the
+     * bytes still flow. */
     case NOTICE_ACCEPTED:
         load->clock_ns = notice->done_ns;
         load->left = kept(node);
@@ -271,6 +332,8 @@ void load_notice(struct node *node, const struct notice *notice)
         break;
     case NOTICE_REFUSED:
         load->sends_pending--;
+        /* A busy hop, or a child that is not ready for it: offered again. Else there is no way to
+         * it. */
         if (notice->status != E_REFUSED) {
             receipt_due(node, notice->status);
             break;
@@ -282,7 +345,9 @@ void load_notice(struct node *node, const struct notice *notice)
     }
 }
 
-/* Hashes a slice: own block, then the common part, as one string. */
+/* Hashes a slice: own block, then the common part, as one string. It reads the memory in which it
+ * will run, after all is done, not the bytes as they come: so the receipt speaks of what the
+ * program will see. In slices, for a step is bounded. */
 static void hash_slice(struct node *node)
 {
     struct load *load = &node->load;
@@ -302,6 +367,7 @@ static void hash_slice(struct node *node)
     }
 }
 
+/* Without a slot the state stays, and each step tries again. */
 static void send_receipt(struct node *node)
 {
     struct load *load = &node->load;
@@ -316,6 +382,8 @@ static void send_receipt(struct node *node)
         enter(node, LOAD_IDLE);
 }
 
+/* Moves the download on. Only hashing has more to do at once: all else waits for packets or
+ * slots. */
 bool load_pump(struct node *node, uint64_t now_us)
 {
     struct load *load = &node->load;
@@ -341,6 +409,7 @@ bool load_pump(struct node *node, uint64_t now_us)
     return load->state == LOAD_HASHING;
 }
 
+/* When an OFFER is due again. One that is due already waits for a slot, which a step brings. */
 uint64_t load_deadline(const struct node *node)
 {
     const struct load *load = &node->load;
