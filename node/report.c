@@ -1,6 +1,28 @@
 /*
  * report.c - what a node tells the host of itself: its links, dead links, the end of its program,
  * its state.
+ *
+ * All of it is owed until it has a slot: node->owed and dead_owed say what, and each step tries
+ * again. Nobody asks a second time, so none of it may be dropped. When it is sent:
+ *
+ *     LINKS      once, when all links are settled, or LINKS_REPORT_US after the node knows its
+ *                number; again when a link comes up later
+ *     LINK_DEAD  once for each port
+ *     FAULT      once, when a program or the kernel has failed
+ *     EXIT       once, when a program has exited or was stopped
+ *     STATE      for QUERY; several that come before a slot is free have one answer
+ *
+ * It goes out in this order. FAULT, and LINKS of many ports, need one of the two large slots;
+ * console text never takes those. LINKS and LINK_DEAD wait until the node knows its number.
+ *
+ * What STATE says of the program's call, from which the host finds out who waits for whom:
+ *
+ *     program           wait                             and with it
+ *     computes          WAIT_NOTHING                     pc and lr of its last interrupt
+ *     sleeps            WAIT_SLEEP                       the time that is left
+ *     writes, reports   WAIT_READER, WAIT_CONSOLE
+ *     waits or tests    WAIT_SEND, WAIT_RECEIVE          peer, tag, bytes, how far the message is
+ *                       WAIT_COLLECTIVE                  stage, step and the node that is missing
  */
 #include <string.h>
 
@@ -12,19 +34,24 @@
 #include "router/port.h"
 #include "router/router.h"
 
+/* Word of a link. Before LINKS has been sent, LINKS itself will tell of it. */
 void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
 {
     switch (notice->kind) {
+    /* From here on LINKS_REPORT_US counts: before, nobody could be told. */
     case NOTICE_IDENTITY: node->identity_us = now_us; break;
     case NOTICE_UP:
         if (node->links_told)
             node->owed |= OWED_LINKS;
         break;
+    /* In the boot LINKS tells of crossed cables, and the host names them all. Later the other end
+     * has become another node: what was under way over the link is lost, so it is dead. */
     case NOTICE_CROSSED: /* the boot tells of crossed cables; later, what it carries is lost */
         if (node->links_told)
             router_kill_port(&node->router, notice->port, DEAD_PROTOCOL);
         break;
     case NOTICE_DEAD:
+        /* The reason is kept, for the report may have to wait for a slot. */
         node->dead_owed |= 1u << notice->port;
         node->dead_reason[notice->port] = (uint8_t)notice->status;
         break;
@@ -32,6 +59,7 @@ void report_notice(struct node *node, const struct notice *notice, uint64_t now_
     }
 }
 
+/* Whether each link is up and leads to a node with a number. */
 static bool links_complete(const struct node *node)
 {
     for (unsigned p = 0; p < node->router.port_count; p++) {
@@ -45,7 +73,8 @@ static bool links_complete(const struct node *node)
     return true;
 }
 
-/* Whether waiting changes nothing: each link is up, or crossed for good. */
+/* Whether waiting changes nothing: each link is up, or crossed for good. Else crossed cables would
+ * keep the host waiting for LINKS_REPORT_US. */
 static bool links_settled(const struct node *node)
 {
     for (unsigned p = 0; p < node->router.port_count; p++) {
@@ -60,6 +89,8 @@ static bool links_settled(const struct node *node)
 
 _Static_assert((int)PORTS_MAX <= (int)LINKS_PORTS_MAX, "LINKS has room for all ports");
 
+/* Built anew for each try: what the links are when it is sent counts, not when it became due. A
+ * port without a link is told too, so that a port's number is its place in the list. */
 static int send_links(struct node *node)
 {
     struct links_body links = {.port_count = (uint8_t)node->router.port_count,
@@ -73,6 +104,8 @@ static int send_links(struct node *node)
     return router_send(&node->router, PACKET_LINKS, ID_HOST, body, links_pack(body, &links));
 }
 
+/* Sends LINKS when it is due. Without a number this node has no address to be answered at, and does
+ * not know which links it should have. Before that, most links are not up. */
 static void pump_links(struct node *node, uint64_t now_us)
 {
     if (node->router.id == ID_UNKNOWN)
@@ -86,6 +119,8 @@ static void pump_links(struct node *node, uint64_t now_us)
     }
 }
 
+/* Sends LINK_DEAD for each dead link: both ends do, for one of them may have lost its only way to
+ * the host. */
 static void pump_dead(struct node *node)
 {
     for (unsigned p = 0; p < node->router.port_count && node->dead_owed; p++) {
@@ -93,6 +128,7 @@ static void pump_dead(struct node *node)
                                       .reason = node->dead_reason[p],
                                       .peer = node->router.ports[p].channel.peer.id};
         uint8_t body[LINK_DEAD_BYTES];
+        /* A node that has no number yet keeps it owed. */
         if (!(node->dead_owed >> p & 1) || node->router.id == ID_UNKNOWN)
             continue;
         link_dead_pack(body, &dead);
@@ -102,6 +138,8 @@ static void pump_dead(struct node *node)
     }
 }
 
+/* Only the first LINKS has a time of its own: a node whose links never all come up must say which
+ * ones it misses, though nothing happens. */
 uint64_t report_deadline(const struct node *node)
 {
     if (node->links_told || node->router.id == ID_UNKNOWN)
@@ -109,7 +147,7 @@ uint64_t report_deadline(const struct node *node)
     return node->identity_us + LINKS_REPORT_US;
 }
 
-/* What the program's open system call waits for. */
+/* What the program's open system call waits for, and the request if it is for one. */
 static uint8_t waits_for(const struct node *node, const struct request **request)
 {
     *request = NULL;
@@ -117,10 +155,13 @@ static uint8_t waits_for(const struct node *node, const struct request **request
         return WAIT_NOTHING;
     if (node->call_number == ECUBE_CALL_SLEEP)
         return WAIT_SLEEP;
+    /* WAIT_READER says that the text's reader is slow, WAIT_CONSOLE below that the node has no
+     * slot. */
     if (node->call_number == ECUBE_CALL_WRITE && console_room(node) == 0)
         return WAIT_READER;
     if (node->call_number != ECUBE_CALL_WAIT && node->call_number != ECUBE_CALL_TEST)
         return WAIT_CONSOLE;
+    /* The call was served once before it blocked, so the number is one of a request. */
     *request = &node->requests[node->call_arguments[0]];
     switch ((*request)->kind) {
     case REQUEST_SEND: return WAIT_SEND;
@@ -130,6 +171,8 @@ static uint8_t waits_for(const struct node *node, const struct request **request
     }
 }
 
+/* How far a message has come, as this end sees it. STORED is a send only: its receiver's node knows
+ * of it, its program has not asked for it. From READY on both programs have asked. */
 static uint8_t transfer_stage(const struct request *request)
 {
     if (request->state == STATE_STORED)
@@ -137,6 +180,7 @@ static uint8_t transfer_stage(const struct request *request)
     return request->state > STATE_STORED ? TRANSFER_MOVES : TRANSFER_OPEN;
 }
 
+/* Of a receive that is matched what has come; before, what was asked for. */
 static void say_message(const struct request *request, struct state_body *state)
 {
     bool matched = request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING;
@@ -147,6 +191,8 @@ static void say_message(const struct request *request, struct state_body *state)
     state->bytes = matched ? request->result_bytes : request->bytes;
 }
 
+/* The collective that is under way, whether or not the program waits for it. The partner is whose
+ * ENTER, or whose part of the step, is missing. */
 static void say_collective(const struct node *node, struct state_body *state)
 {
     const struct collective *c = &node->collective;
@@ -167,6 +213,8 @@ static void say_collective(const struct node *node, struct state_body *state)
 _Static_assert((unsigned)STATE_BYTES <= (unsigned)SLOT_BODY_MAX,
                "it takes none of the slots for console text");
 
+/* Sums over all ports, so that STATE stays short. By COUNTER_PROGRESS the host tells a slow machine
+ * from one that stands still. */
 static void say_counters(const struct node *node, uint32_t counters[STATE_COUNTERS])
 {
     for (unsigned p = 0; p < node->router.port_count; p++) {
@@ -188,12 +236,16 @@ static void say_counters(const struct node *node, uint32_t counters[STATE_COUNTE
     counters[COUNTER_PROGRESS] = node->progress + router_progress(&node->router);
 }
 
+/* The last place is kept, not a list: it costs an interrupt two stores. */
 void node_interrupted(struct node *node, uint32_t pc, uint32_t lr)
 {
     node->program_pc = pc;
     node->program_lr = lr;
 }
 
+/* router_mark notes what has been sent up to here: the next STATE says whether all of it has come
+ * to the neighbours. When nothing is under way anywhere and nothing has progressed, the machine
+ * stands. */
 static int send_state(struct node *node)
 {
     const struct request *request;
@@ -204,11 +256,13 @@ static int send_state(struct node *node)
                                .model_ns = node->clock_ns};
     uint8_t body[STATE_BYTES];
 
+    /* STATE_POLLS: the program does not wait, it tests again and again and finds nothing. */
     state.flags = (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
                             (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
     if (request && request->kind != REQUEST_COLLECTIVE)
         say_message(request, &state);
     say_collective(node, &state);
+    /* One that computes is told with its place, one that sleeps with the time that is left. */
     if (node->program == PROGRAM_RUNNING && state.wait == WAIT_NOTHING) {
         state.pc = node->program_pc;
         state.lr = node->program_lr;
@@ -225,8 +279,9 @@ static int send_state(struct node *node)
     return status;
 }
 
-/* A piece of what lies above the program's stack pointer, for a backtrace; of a stack that has run
- * over its end what lies above that. */
+/* A piece of what lies above the program's stack pointer, from which the host makes a backtrace. Of
+ * a stack that has run over its end: what lies above that. The pointer is the program's and may be
+ * anything: without memory there is no piece. */
 static void add_stack(const struct node *node, uint32_t room, struct fault_body *fault)
 {
     const struct node_config *config = &node->config;
@@ -243,6 +298,7 @@ static void add_stack(const struct node *node, uint32_t room, struct fault_body 
     fault->tail_bytes = left < room ? left : room;
 }
 
+/* The text of a failed CHECK is its file's name, in the kernel's own memory. */
 static void add_text(const char *text, uint32_t room, struct fault_body *fault)
 {
     uint32_t length = text ? (uint32_t)strlen(text) : 0;
@@ -251,6 +307,8 @@ static void add_text(const char *text, uint32_t room, struct fault_body *fault)
     fault->tail_bytes = length < room ? length : room;
 }
 
+/* A program's fault carries a piece of its stack. The kernel's own carries a text: its stack is no
+ * program's memory. */
 static int send_fault(struct node *node)
 {
     const struct fault *fault = &node->fault;
@@ -269,6 +327,7 @@ static int send_fault(struct node *node)
     return router_send(&node->router, PACKET_FAULT, ID_HOST, body, fault_pack(body, &told));
 }
 
+/* The status is the program's own; E_CANCELLED after a STOP. */
 static int send_exit(struct node *node)
 {
     uint8_t body[EXIT_BYTES];
@@ -277,7 +336,9 @@ static int send_exit(struct node *node)
     return router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body);
 }
 
-/* A slot that comes free does so in a step, which comes here: what is owed then is said. */
+/* Tells what is owed. A bit is cleared only when router_send has taken the packet; from then on it
+ * is the router's to deliver. A slot that comes free does so in a step, which comes here, so it
+ * needs no timer. FAULT goes before EXIT: a kernel that has failed may not come farther. */
 void report_pump(struct node *node, uint64_t now_us)
 {
     if (!node->links_told || node->owed & OWED_LINKS)
