@@ -327,7 +327,7 @@ static uint32_t pack_hops(uint8_t *list, const struct walk_step *step, uint32_t 
     return hop_list_pack(list, hops, count);
 }
 
-/* Starts the present step's send. E_BUSY: this node is setting up another circuit; STEP_SEND stays,
+/* Starts the present step's send. E_FULL: this node is setting up another circuit; STEP_SEND stays,
  * and each step of the node tries again. Any other error ends the collective with this step. */
 static void open_send(struct node *node)
 {

@@ -198,7 +198,7 @@ void load_offer(struct node *node, const struct notice *notice)
 }
 
 /* Takes the one circuit of the download. A second one, while the first one's bytes come, would
- * begin the children anew. E_BUSY: a parent that is early or late tries again. */
+ * begin the children anew. E_REFUSED: a parent that is early or late tries again. */
 void load_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     struct load *load = &node->load;
@@ -256,7 +256,7 @@ static void send_offer(struct node *node)
 }
 
 /* Sends a child its blocks and the common part, from where they lie: they stay there until all have
- * been sent. E_BUSY: another circuit of this node is being set up, and the next step tries
+ * been sent. E_FULL: another circuit of this node is being set up, and the next step tries
  * again. */
 static void open_child(struct node *node)
 {

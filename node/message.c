@@ -287,7 +287,7 @@ static void send_rts(struct node *node, struct request *request, const struct re
     request->again_us = node->router.agenda.now_us + ASK_AGAIN_US;
 }
 
-/* E_BUSY: this node is setting up a circuit to another node; the state stays, and the next step
+/* E_FULL: this node is setting up a circuit to another node; the state stays, and the next step
  * tries again. With a match the message goes to the receive that sent the CTS; without one it is
  * eager. */
 static void open_circuit(struct node *node, struct request *request, uint8_t flags)

@@ -32,7 +32,7 @@ struct node_config {
     uint32_t image_address;
     /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
-    void *pool;           /* node_pool_bytes() bytes of it that lie elsewhere; NULL: they do not */
+    void *pool;           /* node_pool_bytes() bytes of it that lie elsewhere; NULL: none do */
     uint32_t *attention;  /* as in struct router_config */
     uint16_t ring;        /* as in struct router_config */
     uint16_t incarnation; /* as in struct router_config */
@@ -45,7 +45,7 @@ struct fault {
     uint32_t status_register;
     uint32_t registers[16]; /* r0..r12, sp, lr, pc */
     uint32_t cpsr;
-    uint32_t line; /* a failed CHECK: its line and file, a string that stays */
+    uint32_t line; /* of a failed CHECK: its line and, as text, its file: a string that stays */
     const char *text;
 };
 
@@ -64,20 +64,19 @@ struct node_start {
 
 size_t node_bytes(void);
 size_t node_memory_bytes(unsigned link_count, unsigned ring);
-/* Of these, what holds short messages until they are received: a simulator with many nodes keeps it
- * apart, for most never use it. */
+/* The part of these that holds eager messages until they are received. A simulator with many nodes
+ * keeps it apart, for most nodes never use it. */
 size_t node_pool_bytes(void);
 void node_init(struct node *node, const struct node_config *config);
 
-/* Takes what the links have and the timers owe, up to a bounded amount; true when more is waiting.
- */
+/* Takes what the links hold and does what is due, up to a bound; true when more is waiting. */
 bool node_step(struct node *node, uint64_t now_us);
 
 /* When node_step wants to be called next though nothing arrives; UINT64_MAX: never. */
 uint64_t node_deadline(const struct node *node);
 
-/* True once when a download has begun: what the program's memory holds is nobody's. To be asked
- * before each step. */
+/* True once when a download has begun: the program's memory may be cleared, nobody needs what it
+ * holds. To be asked before each step. */
 bool node_takes_memory(struct node *node);
 
 /* True once when a loaded program has been told to start; fills *start. */
@@ -86,8 +85,7 @@ bool node_take_start(struct node *node, struct node_start *start);
 /* True while the program may run; false after exit, fault or STOP. */
 bool node_program_runs(const struct node *node);
 
-/* True once when something has happened for which the program may start or go on, or when it has
- * ended. */
+/* True once when the program may start or go on, or when it has ended. */
 bool node_program_moves(struct node *node);
 
 /* A system call: number, four arguments. NODE_RESUME sets *result. */
@@ -105,12 +103,12 @@ enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *resul
  * UINT64_MAX: never. */
 uint64_t node_wake_us(const struct node *node);
 
-/* The program has been interrupted: what the host is told of where it computes. */
+/* The program has been interrupted at pc: STATE tells the host where it computes. */
 void node_interrupted(struct node *node, uint32_t pc, uint32_t lr);
 
 /* The program (or, with FAULT_KERNEL, the kernel) has faulted: reports it to the host; the program
  * is over. */
 void node_fault(struct node *node, uint64_t now_us, const struct fault *fault);
 
-/* The node's own number, ID_UNKNOWN until a link has told. */
+/* The node's own number; ID_UNKNOWN until a neighbour has told it. */
 uint32_t node_id(const struct node *node);

@@ -3,7 +3,8 @@
  *
  * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
  * sends and match.c receives; collective.c walks schedules; load.c takes a download and passes it
- * on; call.c serves system calls; report.c talks to the host.
+ * on; call.c serves system calls; report.c reports to the host. Each file begins with the states of
+ * what it moves.
  */
 #pragma once
 
@@ -20,35 +21,34 @@
 #include "wire/run.h"
 
 enum {
-    UNEXPECTED_MAX = 64, /* announced or pooled messages without a matching receive, */
-    /* one more that the node sends itself, and one that finds its receive at once */
+    UNEXPECTED_MAX = 64, /* messages of other nodes in the unexpected-message queue */
+    /* and one of the node to itself, and one that finds its receive at once (match.c) */
     UNEXPECTED_PLACES = UNEXPECTED_MAX + 2,
-    /* buffers for short messages among them, the last for one to oneself */
-    POOL_MAX = UNEXPECTED_MAX + 1,
+    POOL_MAX = UNEXPECTED_MAX + 1, /* buffers for eager messages; the last for one to oneself */
     POOL_BYTES = OPEN_INLINE_MAX,
-    ASK_AGAIN_US = 300 * 1000,         /* an announcement without an answer is repeated */
-    ANSWER_RETRY_US = 2 * 1000,        /* after a full queue or a busy hop */
-    SOON_US = 100,                     /* after a hop that is still busy with a collective; */
-    SOON_DOUBLINGS = 10,               /* longer each time, for it may never be done */
+    ASK_AGAIN_US = 300 * 1000,         /* an RTS or OFFER without an answer is repeated */
+    ANSWER_RETRY_US = 2 * 1000,        /* next try after RETRY, or after a busy hop */
+    SOON_US = 100,                     /* after a hop that is still in a collective; */
+    SOON_DOUBLINGS = 10,               /* doubled each time, for that may never be over */
     LINKS_REPORT_US = 3 * 1000 * 1000, /* a node that misses links says so after this */
     HASH_SLICE_BYTES = 32 * 1024,
-    TEST_SOON_US = 10, /* a test that follows another within this time has had no work in between */
-    REST_US = 1000,    /* then it waits so long for what it tests, unless that comes first */
-    REPLY_SLOTS = 6,   /* slots kept for answers: requests are not taken with fewer */
-    /* A program that ends leaves at most so many announcements; while one runs, only those count
-     * that were repeated because their answer was late. */
+    TEST_SOON_US = 10, /* a test that follows another sooner has had no work in between: */
+    REST_US = 1000,    /* it rests so long, unless a request comes to its end before */
+    REPLY_SLOTS = 6,   /* slots kept for answers: with fewer no RTS or OFFER is sent or taken */
+    /* A program that ends leaves at most so many RTSs without a CTS. While one runs, only an RTS
+     * that was repeated, because its answer was late, brings a CTS too many. */
     CANCELS_MAX = ECUBE_REQUESTS_MAX
 };
 
 enum request_kind { REQUEST_FREE, REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE };
 
 enum request_state {
-    STATE_QUEUED,  /* send: not announced yet; receive: posted; collective: behind another */
-    STATE_ASKED,   /* send: announced, no answer yet */
-    STATE_STORED,  /* send: the receiver has stored the announcement */
-    STATE_READY,   /* send: the receiver is ready */
+    STATE_QUEUED,  /* send: no RTS sent yet; receive: posted; collective: behind another */
+    STATE_ASKED,   /* send: RTS sent, no answer yet */
+    STATE_STORED,  /* send: in the receiver's unexpected-message queue */
+    STATE_READY,   /* send: CTS has come */
     STATE_OPENING, /* send: its circuit is being set up */
-    /* bytes are under way; a receive has been matched; a collective is in its steps */
+    /* send: bytes are under way; receive: matched; collective: in its entry or steps */
     STATE_MOVING,
     STATE_DONE
 };
@@ -57,27 +57,27 @@ struct request {
     uint8_t kind;       /* enum request_kind */
     uint8_t state;      /* enum request_state */
     uint8_t generation; /* tells this use of the entry from earlier ones */
-    bool announce;      /* send: do not try the receiver's pool again */
-    uint8_t early;      /* send: how often a hop was still busy with a collective, */
-    uint8_t refusals;   /* and how often it met a busy link that it may not wait for */
+    bool announce;      /* short send: by RTS, for the receiver's pool was full */
+    uint8_t early;      /* send: how often it was refused with E_BUSY, */
+    uint8_t refusals;   /* and how often with E_REFUSED (message.c) */
     bool accepted, sent;
     uint8_t tested;    /* struct node's `finished` when a test last said "not yet" */
     int32_t peer, tag; /* as the program gave them */
     int32_t status;
     uint8_t *data;
     uint32_t bytes;
-    uint32_t match; /* send: the receiver's name for it */
+    uint32_t match; /* the other end's name for it: send, of the CTS; receive, of the RTS */
     uint32_t stamp;
     uint64_t issue_ns, done_ns, again_us;
     int32_t result_peer, result_tag;
     uint32_t result_bytes, result_steps;
 };
 
-/* A message that no receive has asked for yet. */
+/* An entry of the unexpected-message queue: a message that no receive has asked for yet. */
 struct unexpected {
     uint32_t src, id, tag, bytes;
-    uint64_t done_ns; /* pooled: when it was here */
-    uint8_t pool;     /* pool buffer, or POOL_MAX: announced only */
+    uint64_t done_ns; /* pooled: model time of its arrival */
+    uint8_t pool;     /* pool buffer; POOL_MAX: only its RTS is here */
 };
 
 enum step_wait {
@@ -94,7 +94,7 @@ struct collective {
     bool walking;
     bool step_open;
     uint8_t step_waits; /* of enum step_wait: what the present step still needs */
-    bool gone_owed;     /* some of heard[] is to be answered: the program has ended */
+    bool gone_owed;     /* some of heard[] is still to be answered with E_PEER_GONE */
     unsigned round;     /* entry rounds done */
     unsigned receives_pending, sends_pending;
     int32_t status;
@@ -103,8 +103,8 @@ struct collective {
     struct ecube_abi_collective arguments;
     struct walk_step step;
     struct walk walk;
-    struct enter_body mine; /* what my subcube agrees on so far */
-    /* from the neighbour in each dimension; by epoch, even and odd; masks: those that are here */
+    struct enter_body mine; /* what this node's subcube agrees on so far */
+    /* from the neighbour in each dimension, by epoch, even and odd; masks: those that are here */
     uint16_t heard_here[2];
     struct enter_body heard[2][CUBE_DIMS_MAX];
 };
@@ -115,12 +115,12 @@ enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
 struct load {
     uint8_t state;      /* enum load_state */
     uint8_t child;      /* enum child_state of the node that is served now */
-    uint8_t number;     /* of this download, counted: its circuits' tokens carry it */
-    uint8_t generation; /* ... as the host counts: the same on all nodes */
+    uint8_t number;     /* of this download, counted here: its circuits' tokens carry it */
+    uint8_t generation; /* of its program, as the host counts: the same on all nodes */
     bool opened;        /* its circuit has been accepted */
     uint32_t from, name;
     uint32_t count; /* nodes of the block of ranks that came here, this one first */
-    uint32_t left;  /* those of them, this one first, that no child has been given */
+    uint32_t left;  /* those of them, this one first, that have not gone to a child */
     uint32_t entry, common_bytes, block_bytes, bss_end;
     uint32_t child_match;
     unsigned sends_pending;
@@ -131,10 +131,10 @@ struct load {
     uint8_t digest[DIGEST_BYTES];
 };
 
-/* What must be said once, and has found no slot yet: report_pump says it when there is one. */
+/* What must be reported once, and has found no slot yet: report_pump sends it when there is one. */
 enum owed { OWED_LINKS = 1, OWED_FAULT = 2, OWED_EXIT = 4, OWED_STATE = 8 };
 
-/* A CANCEL that is still to be said: for a CTS to a message that is no more. */
+/* A CANCEL that is owed for a CTS whose message is no more. */
 struct cancel {
     uint32_t dst, name;
 };
@@ -150,7 +150,7 @@ struct node {
     uint8_t request_count;
     uint8_t collectives_queued;
     bool load_due;      /* load_pump has something to do */
-    bool memory_new;    /* node_takes_memory has not said so */
+    bool memory_new;    /* a download has begun, and node_takes_memory has not told */
     uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
     struct collective collective;
     uint64_t clock_ns; /* the program's model clock */
@@ -169,19 +169,19 @@ struct node {
     uint32_t dropped_requests;
     uint32_t progress;    /* of COUNTER_PROGRESS, beside the router's */
     uint8_t finished;     /* requests so far, and one: a new request has not been tested since */
-    uint64_t identity_us; /* when it has learnt its number */
+    uint64_t identity_us; /* when it learned its number */
     uint64_t tested_us, rest_us;     /* the last test that said "not yet"; until when one rests */
-    uint32_t program_pc, program_lr; /* when it was last interrupted; 0: it was not yet */
+    uint32_t program_pc, program_lr; /* at its last interrupt; 0: there was none yet */
     uint32_t console_sent, console_taken; /* bytes of the program's text, by it and by its reader */
     uint8_t cancel_count;
     struct cancel cancels[CANCELS_MAX];        /* oldest first */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
     struct request requests[ECUBE_REQUESTS_MAX];
     struct unexpected unexpected[UNEXPECTED_PLACES]; /* in order of arrival */
-    uint8_t pool_free[POOL_MAX];                     /* numbers of buffers, the next one last */
+    uint8_t pool_free[POOL_MAX];                     /* free buffers, the next one last */
     union {
         struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
-        struct fault fault; /* while OWED_FAULT: the program that asked for collectives is over */
+        struct fault fault; /* while OWED_FAULT: then no collective can be queued any more */
     };
 };
 
@@ -207,7 +207,7 @@ static inline struct request *request_at(struct node *node, unsigned number)
     return &node->requests[node->request_order[number]];
 }
 
-/* The request that a name (index and generation) stands for; NULL when that use is over. */
+/* The request that a name (index and generation) stands for; NULL when that use has ended. */
 struct request *request_named(struct node *node, uint32_t name);
 uint32_t request_name(const struct node *node, const struct request *request);
 void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns);
@@ -217,12 +217,11 @@ void request_finish(struct node *node, struct request *request, int status, uint
 uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes);
 
 void message_reset(struct node *node);
-/* The program has ended: what it asked for is dropped, and who announced a message to it is told.
- */
+/* The program has ended: its requests are dropped, and those whose RTS is here get CANCEL. */
 void message_end(struct node *node);
 int message_send(struct node *node, const struct ecube_abi_message *message);
 int message_receive(struct node *node, const struct ecube_abi_message *message);
-/* An answer to an announcement, or an offer, of this node. */
+/* An answer to an RTS or an OFFER of this node; CANCEL also to one of its CTSs. */
 struct answer {
     uint8_t kind; /* PACKET_QUEUED, PACKET_RETRY, PACKET_CTS or PACKET_CANCEL */
     uint32_t src, name;
@@ -236,33 +235,33 @@ uint64_t message_deadline(const struct node *node);
 
 /* A download begins: the next program's collectives are counted anew. */
 void collective_reset(struct node *node);
-/* No message is stored. */
+/* Empties the unexpected-message queue. */
 void match_reset(struct node *node);
-/* Looks for a stored message for a posted receive. */
+/* Looks in the unexpected-message queue for a message for a posted receive. */
 void match_receive(struct node *node, struct request *request);
 /* All bytes of a receive's message are in its buffer, as far as they fit. */
 void match_finish(struct node *node, struct request *request, uint64_t done_ns);
-/* Tells a receiver that the message is no more for which it is ready. */
+/* Owes CANCEL to a receiver: the message that its CTS names is no more. */
 void match_deny(struct node *node, uint32_t dst, uint32_t name);
-/* Joins a message of this node to itself with its receive, or stores it, if there is room. */
+/* Joins a message of this node to itself with its receive, or stores it if there is room. */
 void match_self(struct node *node, struct request *request);
-/* Takes the announcement of a node. */
+/* Takes an RTS. */
 void match_rts(struct node *node, const struct notice *notice);
-/* Moves the announcements of other nodes to the front of the stored messages; how many they are. */
+/* Moves the RTSs of other nodes to the front of the queue; returns how many there are. */
 unsigned match_announced(struct node *node);
-/* Says the CANCELs that are owed: to those who are clear for a message that is no more, and those
- * who announced one to a program that has ended; true when some are still owed. */
+/* Sends the CANCELs that are owed: for CTSs whose message is no more, and for RTSs to a program
+ * that has ended. True when some are still owed. */
 bool match_send_cancels(struct node *node);
 void match_open(struct node *node, unsigned port, const uint8_t *packet);
 
-/* The neighbour that takes part in a round of the entry. */
+/* The neighbour that this node exchanges ENTERs with in a round of the entry. */
 uint32_t entry_partner(const struct node *node, unsigned round);
 int collective_start(struct node *node, const struct ecube_abi_collective *arguments);
 void collective_packet(struct node *node, const struct notice *notice);
 void collective_notice(struct node *node, const struct notice *notice);
 void collective_pump(struct node *node);
-/* Answers those who enter a collective in which this node has no part: its program has ended, or
- * is the next one. The collective that has begun goes on. */
+/* Answers ENTERs for a collective in which this node has no part: its program has ended, or is the
+ * next one. A collective that has begun goes on. */
 void collective_gone(struct node *node);
 
 /* Whether a collective has begun and is not over. */
@@ -271,7 +270,7 @@ static inline bool collective_active(const struct node *node)
     return node->collective.request != ECUBE_REQUESTS_MAX;
 }
 
-/* The node that is given the next half, while more than this one is left. */
+/* The child that gets the next half, while more than this node is left. */
 uint32_t load_child(const struct node *node);
 void load_offer(struct node *node, const struct notice *notice);
 void load_answer(struct node *node, const struct answer *answer);
@@ -291,8 +290,8 @@ void report_notice(struct node *node, const struct notice *notice, uint64_t now_
 void report_pump(struct node *node, uint64_t now_us);
 uint64_t report_deadline(const struct node *node);
 
-/* Takes notices and moves what can move; true when more is waiting. */
+/* Handles notices and moves what can move; true when more is waiting. */
 bool node_work(struct node *node, uint64_t now_us);
 
-/* Ends the program: its requests are dropped, those who wait for it are told. */
+/* Ends the program: drops its requests and tells those who wait for it. */
 void program_end(struct node *node, enum program_state state, int32_t status);
