@@ -149,9 +149,10 @@ static void take_start(struct node *node, const struct notice *notice)
     node->clock_ns = start.model_ns;
 }
 
-/* QUEUED, RETRY, CTS and CANCEL answer an RTS or an OFFER of this node, or are a CANCEL for a CTS
- * of this node. The body says only a name, so load.c and message.c both look whether it is theirs;
- * each checks who sent it. */
+/* QUEUED, RETRY, CTS and CANCEL answer an RTS or an OFFER of this node; CANCEL also answers one of
+ * its CTSs. The body has only a name, so load.c and message.c both look whether it is theirs. The
+ * CTS for an OFFER is no message's: message.c answers it with a CANCEL too, which finds nothing at
+ * the child. */
 static void take_answer(struct node *node, const struct notice *notice)
 {
     struct answer answer = {.kind = notice->packet_kind, .src = notice->src};
