@@ -183,8 +183,9 @@ void load_offer(struct node *node, const struct notice *notice)
         receipt_due(node, E_NO_ROOM);
         return;
     }
-    /* From here the last program is nobody's. collective_reset comes before message_reset, which
-     * keeps the request of a collective under way: it would be lost with every download. */
+    /* From here on the last program's memory may be overwritten. collective_reset comes before
+     * message_reset, which keeps the request of a collective under way: one would be lost with
+     * every download. */
     node->program = PROGRAM_LOADING;
     node->memory_new = true;
     collective_reset(node);
@@ -345,9 +346,9 @@ void load_notice(struct node *node, const struct notice *notice)
     }
 }
 
-/* Hashes a slice: own block, then the common part, as one string. It reads the memory in which it
- * will run, after all is done, not the bytes as they come: so the receipt speaks of what the
- * program will see. In slices, for a step is bounded. */
+/* Hashes a slice: own block, then the common part, as one string. It reads the program's memory
+ * after everything has been passed on, not the bytes as they arrive, so the receipt covers exactly
+ * the bytes that will run. In slices, because a step is bounded. */
 static void hash_slice(struct node *node)
 {
     struct load *load = &node->load;

@@ -59,7 +59,7 @@ static struct request *find_receive(struct node *node, uint32_t src, uint32_t ta
     return NULL;
 }
 
-/* The receive has found its message: what the program and STATE are told of it. */
+/* The receive has found its message. Program and STATE are told of this one from now on. */
 static void settle_receive(struct node *node, struct request *request, uint32_t src, uint32_t tag,
                            uint32_t bytes)
 {
@@ -120,7 +120,7 @@ static int send_cts(struct node *node, const struct unexpected *message,
     return router_send(&node->router, PACKET_CTS, message->src, body, sizeof body);
 }
 
-/* A word without more than a name: QUEUED, RETRY, CANCEL. */
+/* A reply that has only a name: QUEUED, RETRY, CANCEL. */
 static int send_reply(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
 {
     uint8_t body[RTS_REPLY_BYTES];
@@ -136,8 +136,8 @@ static void answer(struct node *node, uint8_t kind, const struct unexpected *mes
         node->dropped_requests++;
 }
 
-/* Joins a receive and a message of the queue; false when there is no slot for the CTS. Of a message
- * of other nodes that is announced only the CTS is sent here; its bytes come later (match_open). */
+/* Joins a receive and a message of the queue; false when there is no slot for the CTS. Of another
+ * node's long message only the CTS is sent here; its bytes come later (match_open). */
 static bool join(struct node *node, struct request *request, unsigned index)
 {
     struct unexpected message = node->unexpected[index];
@@ -183,11 +183,11 @@ void match_receive(struct node *node, struct request *request)
     }
 }
 
-/* Puts a message at the end of the queue, and joins it if its receive is posted; stores it behind
- * `most` others at the most. False: neither. It is put there first, so that an older message that
- * fits the same receive, whose CTS found no slot, goes before it. A full queue does not keep out a
- * message whose receive is posted, or a program that waits for one message after another, in an
- * order of its own, could wait for ever behind what nobody wants yet. */
+/* Puts a message at the end of the queue, and joins it if its receive is posted. It may stay if the
+ * queue then holds at most `most`. False: neither. It goes through the queue so that an older
+ * message that fits the same receive, whose CTS found no slot, comes before it. A full queue does
+ * not keep out a message whose receive is posted: a program that receives from others in an order
+ * of its own could wait for ever behind messages that it has not asked for yet. */
 static bool store(struct node *node, const struct unexpected *message, unsigned most)
 {
     unsigned before = node->unexpected_count;
@@ -400,7 +400,7 @@ void match_open(struct node *node, unsigned port, const uint8_t *packet)
                                 .token = token_make(TOKEN_REQUEST, request->generation,
                                                     (unsigned)(request - node->requests))};
     bool is_inline = open_flags(packet) & OPEN_INLINE;
-    /* What comes counts, not what was announced: the OPEN's length may differ from the RTS's. */
+    /* The OPEN's length counts, not the RTS's: they may differ, for both come from outside. */
     request->accepted = true;
     request->result_bytes = open_length(packet);
     /* router_accept frees the packet: it is not looked at afterwards */
