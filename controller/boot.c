@@ -2,10 +2,22 @@
  * boot.c - the boot: it is over when all nodes have told of their links and all are as they should
  * be.
  *
- * It fails when nothing new has shown for as long as the owner's patience lasts. New is: a link
- * that has come up, at the host or as a node tells, and a node that tells its links for the first
- * time. There is only so much to show, so this ends. A crossed cable is not mended by waiting: it
- * ends the boot when all nodes have told, or soon.
+ *   node   numbers spread from the host through HELLOs; a node that knows its own and whose links
+ *          have settled, or that has waited long enough, tells LINKS
+ *   here   LINKS of each node: right, or findings (ports that are not right)
+ *          all right                            EVENT_BOOTED, unless the owner holds the boot
+ *          crossed, all have told               failed at once: waiting mends no cable
+ *          crossed, some are silent             failed after CROSSED_GRACE_US: their words may come
+ *          nothing new for the owner's patience failed
+ *
+ * New is a sign that was not there before: a link that is heard or up, at the host or as a node
+ * tells, and a node that tells for the first time. There is only so much to show, and links that
+ * come and go count once, so a boot ends; but a slow machine that shows more and more has its time.
+ *
+ * Of a node that is right nothing is kept: the network says where its links lead. So a machine of
+ * 65,536 nodes with a few wrong cables needs places for a few findings.
+ *
+ * Units    us of passed time, but for the grace, which is of the wall
  */
 #include <string.h>
 
@@ -15,6 +27,7 @@
 
 enum { CROSSED_GRACE_US = 1000 * 1000 /* only more words are waited for */ };
 
+/* The host's port is the one behind the network's, at the nodes that the host has a link to. */
 bool boot_has_link(const struct network *network, uint32_t rank, unsigned port)
 {
     return port == network->ports ? network_host_link_of(network, rank) >= 0
@@ -31,6 +44,7 @@ unsigned boot_ports(const struct network *network, uint32_t rank)
     return ports;
 }
 
+/* Nodes may have told before, in an earlier boot that a reset has ended; their entries are new. */
 void boot_begin(struct controller *controller)
 {
     controller->phase = PHASE_BOOT;
@@ -41,6 +55,8 @@ void boot_begin(struct controller *controller)
 }
 
 /* The boot has failed, for good. */
+/* The machine is broken by it: who is not reached by a boot cannot be loaded, and a crossed cable
+ * would take the program elsewhere. */
 static void fail(struct controller *controller, enum boot_failure reason, uint32_t crossed)
 {
     struct controller_event *event = controller_tell(controller, EVENT_BOOT_FAILED);
@@ -54,11 +70,13 @@ static void fail(struct controller *controller, enum boot_failure reason, uint32
 
 void boot_give_up(struct controller *controller)
 {
+    /* It may come late: the last node has told meanwhile, or the machine has broken otherwise. */
     controller->crossed_us = UINT64_MAX;
     if (controller->phase != PHASE_BOOT || controller->broken) {
         return;
     }
     if (controller->right_count == controller->config.network->nodes) {
+        /* Nothing is wrong but that the owner was not ready: it says why. */
         fail(controller, BOOT_HELD, 0);
     } else {
         uint32_t crossed = cables_crossed(controller);
@@ -66,6 +84,7 @@ void boot_give_up(struct controller *controller)
     }
 }
 
+/* Called when the last thing may have become right: by LINKS, or by the owner. */
 void boot_check(struct controller *controller)
 {
     if (controller->phase == PHASE_BOOT && !controller->broken && !controller->config.boot_held &&
@@ -83,6 +102,7 @@ void controller_release_boot(struct controller *controller, uint64_t now_us)
     boot_check(controller);
 }
 
+/* A link that is up shows more than one that is heard, or that was up and is dead. */
 static unsigned sign(uint8_t state)
 {
     return state == LINK_SILENT ? 0 : state == LINK_UP ? 2 : 1;
@@ -100,6 +120,8 @@ static uint32_t host_signs(const struct controller *controller)
     return signs;
 }
 
+/* The most that was ever shown is what counts: a node that is reset takes its signs away, and
+ * showing them again is nothing new. */
 void boot_pass(struct controller *controller, uint64_t passed_us)
 {
     uint32_t signs = controller->signs + host_signs(controller);
@@ -115,6 +137,7 @@ void boot_pass(struct controller *controller, uint64_t passed_us)
     }
 }
 
+/* Its places are free again. */
 static void forget_findings(struct controller *controller, struct controller_node *node)
 {
     while (node->finding) {
@@ -140,6 +163,8 @@ void boot_forget(struct controller *controller, uint32_t rank)
     forget_findings(controller, node);
 }
 
+/* Up, and the far end is who belongs there, at the port where the cable belongs. The host's ports
+ * are known to the host alone. */
 static bool port_is_right(const struct network *network, uint32_t rank, unsigned port,
                           const struct links_port *found)
 {
@@ -150,6 +175,8 @@ static bool port_is_right(const struct network *network, uint32_t rank, unsigned
            found->peer_port == network_far_port(network, port);
 }
 
+/* More than have places are not kept, so the diagnosis of a machine in which nothing is right is
+ * not whole. That it is not right is known all the same. */
 static void add_finding(struct controller *controller, uint32_t rank, unsigned port,
                         const struct links_port *found)
 {
@@ -211,23 +238,32 @@ void boot_links(struct controller *controller, uint32_t rank, const struct links
 {
     struct controller_node *node = &controller->nodes[rank];
     uint32_t nodes = controller->config.network->nodes;
+    struct controller_event *event;
 
+    /* A node that counts other ports than it must have is none of this network. */
     if (links->port_count < boot_ports(controller->config.network, rank)) {
         return;
     }
+    /* What it told before is replaced as a whole: links come up in any order. */
     boot_forget(controller, rank);
     bool right = take_ports(controller, rank, links);
     node->flags |= (uint16_t)(NODE_TOLD | (right ? NODE_RIGHT : 0));
     controller->told_count++;
     controller->right_count += right;
     controller->signs += node->signs;
+    /* Later it is only noted: a link that had not come up when the node told, and does now. */
     if (controller->phase != PHASE_BOOT || controller->broken) {
         return;
     }
+    /* A node that was reset before it told was known to nobody, and breaks nothing. */
     controller->resets -= controller_has(controller, rank, NODE_RESET);
     node->flags &= (uint16_t)~NODE_RESET;
-    controller_tell(controller, EVENT_BOOT_PROGRESS)->done = controller->right_count;
+    event = controller_tell(controller, EVENT_BOOT_PROGRESS);
+    event->rank = rank;
+    event->done = controller->right_count;
     boot_check(controller);
+    /* Once a cable is known to be crossed every further word moves the end: the time of grace
+     * begins anew, or is over with the last node. */
     controller->crossed |= finds_crossed(controller, rank);
     if (controller->phase == PHASE_BOOT && controller->crossed && controller->right_count < nodes) {
         controller->crossed_us =

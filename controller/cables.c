@@ -1,3 +1,27 @@
+/*
+ * cables.c - the network that was found, against the one that was built.
+ *
+ * What is known: of each node that has told, the ports that are not right (findings); of all its
+ * others the network says where they lead. So each port
+ * makes a claim: it leads to port q of node n.
+ *
+ *   1. Names. A silent node may use another's number: its neighbours then make claims that the
+ *      number's owner denies, for it tells something else of that port. Noted at the number (mark)
+ *      is the silent node, at that node the number (mark_entry).
+ *   2. Leads. A claim that is denied is meant for the silent node of that name. Of a silent node's
+ *      own ports nothing is told; they lead to whoever claims to lead there.
+ *   3. Faults. A link of which a lead goes elsewhere is crossed. What else is not right at an end
+ *      is missing, one-way or, without a lead, crossed as that end says; but nothing is when
+ *      crossed cables explain it.
+ *
+ * Example  cube:3, 1-3 and 5-7 crossed. 7 has its number from node 1, and calls itself 3. Nodes 1
+ *          and 6 claim ports of a node 3, which denies them, so they are meant for the silent 7:
+ *          1 leads to 7, where it should lead to 3. And 3 and 5 find each other
+ *
+ * Units    ranks, ports
+ * Context  looks only, but for the marks in the nodes' entries, which are scratch. Time: links, and
+ *          findings for each link of a silent node
+ */
 #include "controller/cables.h"
 
 #include <stddef.h>
@@ -24,6 +48,7 @@ struct fault_list {
     bool crossed; /* a cable leads elsewhere: that may explain others */
 };
 
+/* Whether anything is known of a node's ports. */
 static bool has_told(const struct controller *controller, uint32_t node)
 {
     return controller_has(controller, node, NODE_TOLD);
@@ -33,6 +58,7 @@ static bool has_told(const struct controller *controller, uint32_t node)
 static const struct controller_finding *finding_at(const struct controller *controller,
                                                    uint32_t node, unsigned port)
 {
+    /* A handful: the ports of one node. */
     for (uint16_t i = controller->nodes[node].finding; i; i = controller->findings[i - 1].next) {
         if (controller->findings[i - 1].port == port) {
             return &controller->findings[i - 1];
@@ -41,6 +67,8 @@ static const struct controller_finding *finding_at(const struct controller *cont
     return NULL;
 }
 
+/* Only an end that is up or crossed has said who it is. The host, a node without a number and ports
+ * that cannot be are no claims: nothing of the network leads there. */
 static struct cable_lead claim_of(const struct network *network,
                                   const struct controller_finding *finding)
 {
@@ -62,11 +90,13 @@ static struct cable_lead claim(const struct controller *controller, uint32_t nod
         return claim_of(network, finding);
     }
     peer = network_neighbour(network, node, port);
+    /* No finding: it is right, and the network knows it. */
     return (struct cable_lead){.known = has_told(controller, node) && peer != NETWORK_NO_NODE,
                                .port = (uint8_t)network_far_port(network, port),
                                .node = peer};
 }
 
+/* Both must be known for a difference to mean anything. */
 static bool leads_to(const struct cable_lead *lead, uint32_t node, unsigned port)
 {
     return lead->known && lead->node == node && lead->port == port;
@@ -94,6 +124,8 @@ static uint32_t other_name(const struct controller *controller, uint32_t silent)
             continue;
         }
         struct cable_lead lead = claim(controller, neighbour, far);
+        /* What should lead to the silent node leads to a number that somebody else has: the silent
+         * one is there, under that name. */
         if (lead.known && lead.node != silent && lead.port == p &&
             is_denied(controller, &lead, neighbour, far)) {
             return lead.node;
@@ -116,6 +148,7 @@ static void find_names(const struct controller *controller)
             has_told(controller, node) ? CONTROLLER_NO_NODE : other_name(controller, node);
 
         controller->nodes[node].mark_entry = name;
+        /* Two silent nodes of one name cannot be told apart; the last is taken. */
         if (name != CONTROLLER_NO_NODE) {
             controller->nodes[name].mark = node;
         }
@@ -141,6 +174,7 @@ static struct cable_lead found_elsewhere(const struct controller *controller, ui
     for (unsigned i = 0; i < controller->finding_end; i++) {
         const struct controller_finding *finding = &controller->findings[i];
 
+        /* The host's ports are not of the network. */
         if (finding->node == CONTROLLER_NO_NODE || finding->peer_port != port ||
             finding->port >= controller->config.network->ports) {
             continue;
@@ -181,6 +215,7 @@ static struct cable_lead lead_of(const struct controller *controller, uint32_t n
     if (has_told(controller, node)) {
         return resolved(controller, node, port);
     }
+    /* Most often its cable is right, and its neighbour waits for it in vain. */
     lead = found_beside(controller, node, node, port);
     if (!lead.known && name != CONTROLLER_NO_NODE) {
         lead = found_beside(controller, name, node, port);
@@ -188,6 +223,7 @@ static struct cable_lead lead_of(const struct controller *controller, uint32_t n
     return lead.known ? lead : found_elsewhere(controller, node, port);
 }
 
+/* A link as it was built, from the end by which it is counted. */
 static struct wanted_link wanted_link(const struct controller *controller, uint32_t node,
                                       unsigned port)
 {
@@ -207,6 +243,7 @@ static struct cable_end end_of(const struct controller *controller, uint32_t nod
 
     if (!has_told(controller, node)) {
         end.finding = FINDS_UNTOLD;
+        /* Who is there counts only of an end that is up or crossed: else it may be old. */
     } else if (finding) {
         bool known = finding->state == LINK_UP || finding->state == LINK_CROSSED;
 
@@ -230,6 +267,7 @@ static uint8_t state_of(const struct controller *controller, uint32_t node, unsi
     return finding ? finding->state : has_told(controller, node) ? LINK_UP : LINK_SILENT;
 }
 
+/* More than there is room for are counted: the caller says how many it does not name. */
 static void add_fault(struct fault_list *list, const struct cable_fault *fault)
 {
     if (list->count < list->room) {
@@ -238,6 +276,7 @@ static void add_fault(struct fault_list *list, const struct cable_fault *fault)
     list->count++;
 }
 
+/* What both ends find, whatever the fault will be called. */
 static struct cable_fault link_fault(const struct controller *controller,
                                      const struct wanted_link *link)
 {
@@ -249,6 +288,7 @@ static struct cable_fault link_fault(const struct controller *controller,
                                         end_of(controller, link->peer, link->far)}};
 }
 
+/* Where the cable really leads, as far as that end or others know. */
 static void set_lead(struct cable_end *end, const struct cable_lead *lead)
 {
     end->known = lead->known;
@@ -257,6 +297,7 @@ static void set_lead(struct cable_end *end, const struct cable_lead *lead)
 }
 
 /* Whether nothing is known of a link but that it is right. */
+/* Most links of a machine: nothing else is asked of them. */
 static bool is_right(const struct controller *controller, const struct wanted_link *link)
 {
     return has_told(controller, link->node) && has_told(controller, link->peer) &&
@@ -273,6 +314,7 @@ static bool add_crossed(const struct controller *controller, struct fault_list *
     struct cable_lead here = lead_of(controller, link->node, link->port);
     struct cable_lead there = lead_of(controller, link->peer, link->far);
 
+    /* One end is enough: the other may be silent, or have nothing plugged in. */
     if (!(here.known && !leads_to(&here, link->peer, link->far)) &&
         !(there.known && !leads_to(&there, link->node, link->port))) {
         return false;
@@ -285,6 +327,8 @@ static bool add_crossed(const struct controller *controller, struct fault_list *
     return true;
 }
 
+/* From what the two ends hear, when no lead is known. One that is heard or up has a cable that
+ * carries one way. */
 static enum cable_fault_kind kind_of(uint8_t a, uint8_t b)
 {
     if (a == LINK_CROSSED || b == LINK_CROSSED) {
@@ -308,6 +352,7 @@ static void add_cable(const struct controller *controller, struct fault_list *li
     bool here = fault.end[0].finding != FINDS_RIGHT && fault.end[0].finding != FINDS_UNTOLD;
     bool there = fault.end[1].finding != FINDS_RIGHT && fault.end[1].finding != FINDS_UNTOLD;
 
+    /* Nothing is wrong as told, or it has been listed. */
     if ((!here && !there) || add_crossed(controller, &none, link)) {
         return;
     }
@@ -338,6 +383,7 @@ static void add_node(const struct controller *controller, struct fault_list *lis
     }
 }
 
+/* Crossed cables come first: they may explain the others. */
 static void find_crossed(const struct controller *controller, struct fault_list *list)
 {
     const struct network *network = controller->config.network;

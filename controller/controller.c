@@ -2,9 +2,24 @@
  * controller.c - notices in, events out: which part of the controller a packet is for, and when
  * what is owed is sent.
  *
- * Events are made when they are taken: the next notice of the router is handled only when all that
- * the one before has left were taken. So what an event refers to lies where it arrived, and no more
- * than a few events wait, however much arrives.
+ * What happens between two events that the owner takes, until there is one:
+ *
+ *   1. events that have been made     at most a few: of one notice, of time, of a request
+ *   2. a node that has died           a list through their entries, for all may die at once
+ *   3. a failure that is being told   one link at a time, for there may be many
+ *   4. a question that is over        which may end a run, or begin the next question
+ *   5. the next notice of the router  its packet is somebody's: boot, download, run, answer
+ *   6. nothing                        then all parts send what they can, and the router moves
+ *
+ * Events are made only when they are taken. So what an event refers to lies where it arrived, in
+ * a buffer of the link, until the next one is taken; and no more than a few events wait, however
+ * much arrives. What many nodes are to be sent is a cursor, what single nodes are owed a queue
+ * through their entries: neither can overflow.
+ *
+ * A deadline must not lie behind when there is nothing to take: an owner's loop would spin.
+ *
+ * Units    us of wall time (now_us) and of passed time (controller_pass)
+ * Context  owners call in from one thread, never from within; nothing calls them
  */
 #include "controller/controller.h"
 
@@ -19,6 +34,7 @@
 #include "wire/message.h"
 #include "wire/packet.h"
 
+/* Entries and ports begin lines of the cache: each is looked at alone, in no order. */
 static size_t whole_lines(size_t bytes)
 {
     return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
@@ -30,6 +46,8 @@ size_t controller_memory_bytes(const struct network *network)
            whole_lines(router_memory_bytes(network_host_links(network), 0));
 }
 
+/* The router of this life of the links. Peers are the controller's own memory, which the router
+ * goes on looking at: that is why a controller must not be moved. */
 static void begin_router(struct controller *controller)
 {
     const struct controller_config *config = &controller->config;
@@ -51,6 +69,8 @@ static void begin_router(struct controller *controller)
     router_init(&controller->router, &router);
 }
 
+/* All places for findings are free. They are numbered from 1, so that 0 means none and an entry
+ * that is cleared has none. */
 static void link_findings(struct controller *controller)
 {
     for (unsigned i = 0; i < CONTROLLER_FINDINGS_MAX; i++) {
@@ -99,6 +119,8 @@ void controller_init(struct controller *controller, const struct controller_conf
 
 void controller_restart(struct controller *controller, uint16_t incarnation, uint64_t now_us)
 {
+    /* What the owner knows from elsewhere outlives a restart; what nodes have said does not,
+     * answers to questions included. The count of the halted goes with their flags. */
     const uint16_t kept = NODE_DEAD | NODE_HALTED;
 
     controller->now_us = now_us;
@@ -106,7 +128,7 @@ void controller_restart(struct controller *controller, uint16_t incarnation, uin
     for (uint32_t rank = 0; rank < controller->config.network->nodes; rank++) {
         struct controller_node *node = &controller->nodes[rank];
 
-        *node = (struct controller_node){.flags = node->flags & kept, .answered = node->answered};
+        *node = (struct controller_node){.flags = node->flags & kept};
     }
     controller->question.over = true; /* who should answer is no more */
     begin(controller);
@@ -139,6 +161,8 @@ void controller_owe(struct controller *controller, uint32_t rank, uint8_t owed)
     node->owed |= owed;
 }
 
+/* Tells a node how much of its program's text was read. `told` is what the node may count on, so it
+ * changes only when the packet has gone: the window is judged by it. */
 static int send_taken(struct controller *controller, uint32_t rank)
 {
     struct controller_node *node = &controller->nodes[rank];
@@ -159,6 +183,8 @@ static bool pump_owed(struct controller *controller)
         uint32_t rank = controller->owed_first;
         struct controller_node *node = &controller->nodes[rank];
 
+        /* Both may be owed. A bit that has been sent is taken off at once, so that a second try
+         * does not send it twice when the other finds no room. */
         if (node->owed & OWED_TAKEN && send_taken(controller, rank) != E_OK) {
             return false;
         }
@@ -174,6 +200,9 @@ static bool pump_owed(struct controller *controller)
 }
 
 /* STOP and START go first, so that no later packet is ahead of them. */
+/* Everything that may be sent now. A node gets START and STOP in the order in which the owner
+ * wanted them, so nothing later goes while one of them waits for room. What is owed comes next: it
+ * is small, and a program may stand for want of it. Questions and offers are repeated anyway. */
 static void pump(struct controller *controller)
 {
     if (!controller->restarts && run_pump(controller) && pump_owed(controller)) {
@@ -195,6 +224,8 @@ static void take_links(struct controller *controller, const struct notice *notic
     }
 }
 
+/* Whose link it is the node says by its port, not by the number that it found there: a neighbour
+ * that never told its own is known all the same. */
 static void take_dead_link(struct controller *controller, const struct notice *notice)
 {
     const struct network *network = controller->config.network;
@@ -248,9 +279,12 @@ static void take_state(struct controller *controller, const struct notice *notic
 
 static void take_packet(struct controller *controller, const struct notice *notice)
 {
+    /* A packet says who sent it, and it may lie. After a reset of all what is still on the cables
+     * is nobody's. */
     if (notice->src >= controller->config.network->nodes || controller->restarts) {
         return;
     }
+    /* Any word shows that a node lives, whatever it says. */
     loader_heard(controller, notice->src);
     switch (notice->packet_kind) {
     case PACKET_LINKS: take_links(controller, notice); break;
@@ -283,6 +317,7 @@ static void take_notice(struct controller *controller, const struct notice *noti
     }
 }
 
+/* Whether an event can be made without the router. */
 static bool has_events(const struct controller *controller)
 {
     return controller->event_count > 0 || controller->failing ||
@@ -320,10 +355,13 @@ const struct controller_event *controller_event(struct controller *controller)
     const struct controller_event *event;
 
     while (controller->event_count == 0) {
+        /* Each round takes a notice, tells a part of a failure or ends a question; when none is
+         * left the router moves once more, and what it then has to tell begins the next round. */
         if (!make_events(controller) && !work(controller)) {
             return NULL;
         }
     }
+    /* Its place is not used again before the next call: controller_tell leaves one free. */
     event = &controller->events[controller->event_first];
     controller->event_first = (controller->event_first + 1) % CONTROLLER_EVENTS_MAX;
     controller->event_count--;
@@ -336,6 +374,7 @@ bool controller_step(struct controller *controller, uint64_t now_us)
 
     controller->now_us = now_us;
     more = router_take(&controller->router, now_us);
+    /* Time makes events, too. They are only noted here, and made by the next controller_event. */
     if (now_us >= controller->crossed_us) {
         boot_give_up(controller);
     }
@@ -347,6 +386,7 @@ bool controller_step(struct controller *controller, uint64_t now_us)
     return more || has_events(controller) || router_noticed(&controller->router);
 }
 
+/* Of two times at which something is to be done. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -369,6 +409,7 @@ void controller_pass(struct controller *controller, uint64_t passed_us, uint64_t
 {
     controller->now_us = now_us;
     controller->passed_us += passed_us;
+    /* In a broken machine silence is explained, and nobody waits for it to end. */
     if (controller->broken) {
         return;
     }
@@ -387,6 +428,9 @@ void controller_halted(struct controller *controller, uint32_t rank, bool halted
     if (halted == controller_has(controller, rank, NODE_HALTED)) {
         return;
     }
+    /* Who is halted answers nothing, and is not asked: a question would wait at it for hours, with
+     * others behind it. Let go, it answers what it was asked before, and has its full time again in
+     * a download. */
     if (halted) {
         query_leave(controller, rank);
         node->flags |= NODE_HALTED;

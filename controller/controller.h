@@ -77,7 +77,7 @@ void controller_pass(struct controller *controller, uint64_t passed_us, uint64_t
 void controller_active(struct controller *controller);
 
 enum event_kind {
-    EVENT_BOOT_PROGRESS, /* done nodes have all their links as they should be */
+    EVENT_BOOT_PROGRESS, /* `rank` has told; done nodes have all links right */
     EVENT_BOOTED,
     /* The boot has failed: reason says why, cables.h what is wrong. done nodes had all their links,
      * `peer` nodes have answered, status links are crossed. The machine is broken. */

@@ -1,3 +1,19 @@
+/*
+ * download.c - which messages a strategy sends, and the time that its formula gives.
+ *
+ * A block of ranks is halved as network.h says: on a cube into subcubes, on a ring into arcs. A
+ * message to the root of a block carries the private blocks of its nodes and the common part once;
+ * the root keeps the first half and gives the rest on, again with the common part.
+ *
+ *     cube:3, decremental, x = 1: the host sends (4, four nodes), (2, two nodes), (0, two nodes)
+ *
+ *         host   4: common + 4 blocks | 2: common + 2 blocks | 0: common + 2 blocks
+ *         4                             6: common + 2        | 5, 7: common + 1 each
+ *         2                                                  | 3: common + 1
+ *         0                                                                         | 1: common + 1
+ *
+ * The last block is the smallest, so its own scattering, which nothing hides, is the shortest.
+ */
 #include "controller/download.h"
 
 #include <stdio.h>
@@ -33,6 +49,7 @@ const char *download_strategy_name(enum strategy strategy)
     return names[strategy];
 }
 
+/* What one node holds in the end. */
 static uint64_t set_bytes(const struct download_costs *costs) /* M */
 {
     return costs->common_bytes + costs->block_bytes;
@@ -53,6 +70,7 @@ uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes)
     return (costs->common_bytes + costs->block_bytes * nodes) * costs->tau_ns;
 }
 
+/* As the paper has it: each block goes with its own copy of the common part. */
 uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims)
 {
     uint64_t nodes = UINT64_C(1) << dims;
@@ -61,6 +79,7 @@ uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims)
            set_bytes(costs) * (nodes - 1) * costs->tau_ns;
 }
 
+/* Host and root work at the same time; whoever is later ends it. */
 uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsigned dims,
                                         unsigned x)
 {
@@ -74,6 +93,7 @@ uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsi
 }
 
 /* The time of a message's bytes and of the hops after the first. */
+/* The first hop is part of the start-up. */
 static uint64_t transfer_ns(const struct download_costs *costs, uint32_t count, unsigned hops)
 {
     return (costs->common_bytes + costs->block_bytes * count) * costs->tau_ns +
@@ -133,6 +153,8 @@ unsigned download_best_x(const struct download_costs *costs, const struct networ
 {
     unsigned best = 0;
 
+    /* All are tried: there are at most as many as halvings, and on networks that are no cubes no
+     * closed form says which is best. */
     for (unsigned x = 1; x <= network_halvings(network); x++) {
         if (download_decremental_ns(costs, network, x) <
             download_decremental_ns(costs, network, best)) {
@@ -143,6 +165,7 @@ unsigned download_best_x(const struct download_costs *costs, const struct networ
 }
 
 /* Returns the host's time for it. */
+/* The plan has been found to have room for it. */
 static uint64_t add_message(struct download_plan *plan, const struct download_costs *costs,
                             const struct network *network, uint32_t root, uint32_t count)
 {
@@ -164,6 +187,7 @@ static uint64_t add_single_nodes(struct download_plan *plan, const struct downlo
     return ns;
 }
 
+/* The largest half first: its root works while the host goes on. */
 static void add_halves(struct download_plan *plan, const struct download_costs *costs,
                        const struct network *network)
 {
@@ -198,6 +222,7 @@ bool download_make_plan(struct download_plan *plan, enum strategy strategy, int 
     uint64_t host, scatter;
     uint32_t block;
 
+    /* A user's number. */
     if (x != DOWNLOAD_X_BEST && (x < 0 || (unsigned)x > halvings)) {
         snprintf(error, DOWNLOAD_ERROR_MAX,
                  "--x %d: %u nodes are halved %u times: x is from 0 to %u", x,

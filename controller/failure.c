@@ -1,17 +1,27 @@
 /*
  * failure.c - dead nodes, dead links, nodes that were reset.
  *
- * A dead node is told at once. A dead link is told when FAILURE_COLLECT_MS have passed since the
- * machine broke: by then it is known whether a dead or reset node explains it, and its other end
- * has said the same.
+ *   first sign     the machine is broken: nothing can be loaded, nobody waits for silent nodes
+ *                  a dead node is told at once, for nothing explains it
+ *   + 300 ms       told: that nodes were reset; each dead link that neither a dead nor a reset node
+ *                  explains; then EVENT_BROKEN, and the phase is over
+ *   later signs    the same once more, from READY
+ *
+ * A dead link is told late, because its two ends hear of it at different times, and because that of
+ * a dead node is told by its neighbours before the owner knows that the node's process has ended.
  *
  * A node that starts anew knows nothing of what it had agreed on with its neighbours: so it breaks
  * the machine, unless that boots and nobody knew it. When every node has been reset since the boot
- * began, the machine starts from the beginning. A dead node or a cut cable is not mended by that.
+ * began, the machine starts from the beginning (EVENT_RESTART). A dead node or a cut cable is not
+ * mended by that.
+ *
+ * Units    us of wall time
  */
 #include "controller/internal.h"
 #include "router/router.h"
 
+/* The first sign begins the time in which the others are collected. While a failure is being told,
+ * what comes is told with it. */
 void failure_break(struct controller *controller)
 {
     controller->broken = true;
@@ -33,6 +43,8 @@ bool controller_link_is_dead(const struct controller *controller, uint32_t a, ui
     return false;
 }
 
+/* Both ends tell of a dead link, and are one. What finds no place in the table breaks the machine
+ * as the others do; nobody reads of more than 64. */
 void failure_link(struct controller *controller, uint32_t node, uint32_t peer, uint8_t reason)
 {
     if (controller->restarts || controller_link_is_dead(controller, node, peer)) {
@@ -46,6 +58,7 @@ void failure_link(struct controller *controller, uint32_t node, uint32_t peer, u
     failure_break(controller);
 }
 
+/* The host's own link to it: its carrier may be seen to be lost much later, or never. */
 static void kill_host_link(struct controller *controller, uint32_t rank)
 {
     for (unsigned i = 0; i < controller->router.port_count; i++) {
@@ -56,6 +69,8 @@ static void kill_host_link(struct controller *controller, uint32_t rank)
 }
 
 /* Its death is told by the next event. */
+/* A node stands in one list at a time: one that is dead is not waited for in a download. So both
+ * lists may use the same member. */
 static void note_death(struct controller *controller, uint32_t rank)
 {
     controller->nodes[rank].newer = CONTROLLER_NO_NODE;
@@ -75,6 +90,7 @@ void controller_node_died(struct controller *controller, uint32_t rank, uint64_t
     if (controller_has(controller, rank, NODE_DEAD)) {
         return;
     }
+    /* Nobody waits for it: a question may be over by that, a download has failed. */
     query_leave(controller, rank);
     loader_forget(controller, rank);
     controller->halted -= controller_has(controller, rank, NODE_HALTED);
@@ -89,6 +105,7 @@ bool failure_tell_death(struct controller *controller)
 {
     uint32_t rank = controller->death_first;
 
+    /* It may be the last one: the list is empty again, and its end forgotten. */
     if (rank == CONTROLLER_NO_NODE) {
         return false;
     }
@@ -121,6 +138,7 @@ static void tell_link(struct controller *controller, const struct controller_dea
 /* One at a time: there may be more links than places for events. */
 void failure_tell(struct controller *controller)
 {
+    /* Who was reset in the boot and has told its links since is not counted any more. */
     if (controller->resets_untold && controller->resets > 0) {
         controller_tell(controller, EVENT_RESET);
         controller->resets_untold = false;
@@ -134,6 +152,7 @@ void failure_tell(struct controller *controller)
     }
 }
 
+/* Counted as they come: a link without a carrier is a cable, or a device that is gone. */
 bool controller_reset_mends(const struct controller *controller)
 {
     return controller->deaths == 0 && controller->cuts == 0;
@@ -157,6 +176,7 @@ void controller_was_reset(struct controller *controller, uint32_t rank, uint64_t
     if (controller->restarts) {
         return;
     }
+    /* Reset twice is reset. That it was so is told again, for it may be another debugger's work. */
     controller->resets += !controller_has(controller, rank, NODE_RESET);
     controller->resets_untold = true;
     node->flags |= NODE_RESET;

@@ -1,17 +1,29 @@
 /*
- * loader.c - the download: offers, circuits, receipts.
+ * loader.c - the download: offers, circuits, receipts, and who is silent.
  *
- * The root of each message gets an OFFER, a window of them ahead of the one whose circuit is next.
- * Circuits are opened one after another, each issued at the model time at which the one before is
- * complete: the host of the paper sends one message at a time. A node without a free slot forgets
- * an offer, so what has no answer is offered again.
+ * The life of one message, at its root (enum offer_state):
  *
- * The nodes without a receipt stand in a list, in the order in which they were last heard. The
- * first of them is asked what it does, so that one which only waits for others answers; the link to
- * one that stands still dies first, where it is owed something.
+ *   NONE     it stands more than OFFERS_MAX behind the message whose circuit is next
+ *   SENT     OFFER has gone.  No answer for 300 ms, or RETRY and 20 ms: offered again, for a node
+ *            without a free slot forgets an offer, and one whose last program is not over says so
+ *            CANCEL: it runs a program, and the download has failed
+ *   READY    CTS has come: it waits there for its circuit, whose turn may be later
+ *   OPENED   the circuit is being set up, issued at the model time at which the one before was
+ *            complete: the host of the paper sends one message at a time
+ *   DONE     it has been accepted; its bytes flow, and its root gives them on by halving
  *
- * Source  Sharma & Wagh, Decremental scattering for data transport between host and hypercube
- *         nodes, section III
+ * Every node then says what it holds (RECEIPT): its length and its digest. When all have, the
+ * machine is loaded.
+ *
+ * Who is silent: the nodes without a receipt stand in a list, in the order in which they were last
+ * heard, so that looking for the one that has been silent for longest takes no time. Whoever is
+ * heard goes to its end. A node may wait for others for long without a word; so it is asked what it
+ * does, and one that lives answers. The link to one that stands still dies first, where something
+ * is owed to it; what remains is a node whose links work and whose kernel does not.
+ *
+ * Units    us of wall time for offers, of passed time for silence; model time in ns
+ * Source   Sharma & Wagh, Decremental scattering for data transport between host and hypercube
+ *          nodes, section III
  */
 #include <string.h>
 
@@ -29,6 +41,7 @@ enum {
     TOLD_US = 10 * 1000 * 1000 /* somebody may have a node in a debugger, and wonder */
 };
 
+/* What a root has said stands in its entry. A node is the root of one message at most. */
 static struct controller_node *root_of(struct controller *controller, unsigned index)
 {
     return &controller->nodes[controller->program.messages[index].root];
@@ -36,6 +49,8 @@ static struct controller_node *root_of(struct controller *controller, unsigned i
 
 /* The list of those that are to answer. */
 
+/* Takes a node out. `unasked` divides the list: those before it have been asked since they were
+ * last heard, and stay silent. */
 static void leave(struct controller *controller, uint32_t rank)
 {
     struct controller_node *node = &controller->nodes[rank];
@@ -56,6 +71,8 @@ static void leave(struct controller *controller, uint32_t rank)
     node->flags &= (uint16_t)~NODE_SILENT;
 }
 
+/* Puts a node at the end: it has just been heard. Nobody behind it, so if all others have been
+ * asked, the next to ask is this one. */
 static void join(struct controller *controller, uint32_t rank)
 {
     struct controller_node *node = &controller->nodes[rank];
@@ -91,6 +108,7 @@ void loader_heard(struct controller *controller, uint32_t rank)
 }
 
 /* What the program before has left. */
+/* Silence is counted from now on, and nothing is left of the offers of the program before. */
 static void begin_nodes(struct controller *controller)
 {
     const uint16_t old = NODE_RECEIPTED | NODE_SILENT;
@@ -105,6 +123,7 @@ static void begin_nodes(struct controller *controller)
     }
 }
 
+/* A program that is loaded and was not run may be replaced. */
 static enum controller_refusal refusal(const struct controller *controller)
 {
     if (controller->broken) {
@@ -127,11 +146,15 @@ enum controller_refusal controller_load(struct controller *controller,
         return refused;
     }
     controller->now_us = now_us;
+    /* Names go on from the last download's: an answer that comes late is for nothing that is
+     * offered now. The generation tells the nodes' own packets of this program from the last
+     * one's. */
     controller->name += controller->program.message_count;
     controller->program = *program;
     controller->generation++;
     controller->message_next = controller->offered = 0;
     controller->offers_us = UINT64_MAX;
+    /* The machine's time goes on: this program comes behind whatever any node has done. */
     controller->clock_base_ns = controller->clock_ns = controller->told_ns;
     controller->clock_end_ns = controller->told_ns;
     controller->receipts = 0;
@@ -152,6 +175,7 @@ static void fail(struct controller *controller, enum load_failure reason, uint32
     failure_break(controller);
 }
 
+/* A broken machine takes nothing more; what is under way ends as it can. */
 static bool loads(const struct controller *controller)
 {
     return controller->phase == PHASE_DOWNLOAD && !controller->broken;
@@ -175,6 +199,8 @@ static bool send_offer(struct controller *controller, unsigned index)
     offer_pack(body, &offer);
     bool sent = router_send(&controller->router, PACKET_OFFER, program->messages[index].root, body,
                             sizeof body) == E_OK;
+    /* When the router has no room an acknowledgement is on its way, and will bring it; the time is
+     * for the case that it does not. */
     node->offer_us = controller->now_us + (sent ? REPEAT_US : RETRY_US);
     if (controller->offers_us > node->offer_us) {
         controller->offers_us = node->offer_us;
@@ -188,6 +214,7 @@ static void repeat_offers(struct controller *controller)
     if (controller->now_us < controller->offers_us) {
         return;
     }
+    /* At most OFFERS_MAX are looked at, each has its own time, and the earliest is the deadline. */
     controller->offers_us = UINT64_MAX;
     for (unsigned i = controller->message_next; i < controller->offered; i++) {
         const struct controller_node *node = root_of(controller, i);
@@ -203,6 +230,7 @@ static void repeat_offers(struct controller *controller)
     }
 }
 
+/* Roots get their offers ahead of their turn, so that a circuit need not wait for the answer. */
 static void offer_more(struct controller *controller)
 {
     while (controller->offered < controller->program.message_count &&
@@ -233,6 +261,8 @@ static void open_next(struct controller *controller)
         .bytes = {program->block_bytes * next->count, program->image_bytes},
         .token = controller->name + index,
     };
+    /* Full is what it says while the circuit before has no answer; accepting that one brings it
+     * here again. */
     int status = router_open(&controller->router, &source);
     if (status == E_OK) {
         node->offer = OFFER_OPENED;
@@ -258,6 +288,7 @@ void loader_wait(struct controller *controller)
 }
 
 /* The root that answers for a message that it has been offered; NULL: nobody was offered that. */
+/* Names are counted from the first message's on; a node answers for its own only. */
 static struct controller_node *offered(struct controller *controller, uint32_t rank, uint32_t name)
 {
     uint32_t index = name - controller->name;
@@ -286,11 +317,13 @@ void loader_reply(struct controller *controller, uint32_t rank, uint8_t kind,
     struct controller_node *node = offered(controller, rank, reply->name);
 
     if (node && kind == PACKET_RETRY) {
+        /* It will have room soon: a slot, or the end of the program before. */
         node->offer_us = controller->now_us + RETRY_US;
         if (controller->offers_us > node->offer_us) {
             controller->offers_us = node->offer_us;
         }
     } else if (node && kind == PACKET_CANCEL) {
+        /* Its program was never told to stop, or it has started one that we do not know of. */
         fail(controller, LOAD_REFUSED, rank, E_OK);
     }
 }
@@ -299,6 +332,8 @@ void loader_notice(struct controller *controller, const struct notice *notice)
 {
     unsigned index = notice->token - controller->name;
 
+    /* Only the circuit that is next can be answered: the answers come in the order of the set-
+     * ups. */
     if (controller->phase != PHASE_DOWNLOAD || index != controller->message_next ||
         index >= controller->program.message_count) {
         return;
@@ -312,6 +347,7 @@ void loader_notice(struct controller *controller, const struct notice *notice)
     }
 }
 
+/* The length too: a digest of fewer bytes than were sent would be another's. */
 static bool holds_right_bytes(const struct controller *controller, uint32_t rank,
                               const struct receipt_body *receipt)
 {
@@ -350,6 +386,8 @@ void loader_receipt(struct controller *controller, uint32_t rank,
         fail(controller, LOAD_WRONG, rank, E_OK);
         return;
     }
+    /* It is not waited for any more. Its time counts, for no program starts before the last has its
+     * data. */
     node->flags |= NODE_RECEIPTED;
     loader_forget(controller, rank);
     controller->receipts++;
@@ -363,6 +401,7 @@ void loader_receipt(struct controller *controller, uint32_t rank,
     }
 }
 
+/* For how long a node has said nothing, in passed time: not while the owner was stopped. */
 static uint64_t silent_us(const struct controller *controller, uint32_t rank)
 {
     return controller->passed_us - controller->nodes[rank].heard_us;
@@ -379,6 +418,7 @@ static void ask_silent(struct controller *controller)
         uint32_t rank = controller->unasked;
 
         controller->unasked = controller->nodes[rank].newer;
+        /* Who owes an answer to an earlier question is not asked again. */
         if (!controller_has(controller, rank, NODE_ASKED | NODE_HALTED)) {
             controller->nodes[rank].flags |= NODE_ASKED;
             controller_owe(controller, rank, OWED_QUERY);
@@ -395,6 +435,7 @@ void loader_pass(struct controller *controller)
     if (rank == CONTROLLER_NO_NODE) {
         return;
     }
+    /* The first of the list stands for all: told once, however many are silent. */
     if (silent_us(controller, rank) >= TOLD_US && !controller->silence_told) {
         controller->silence_told = true;
         controller_tell(controller, EVENT_LOAD_WAITS)->rank = rank;

@@ -1,13 +1,27 @@
 /*
  * query.c - questions to all nodes, and what their answers say together: do the programs stand?
  *
- * When no program has said a word for QUIET_US the nodes are asked again and again. When all
- * programs wait for each other, all nodes say the same often enough, and whatever was on a link
- * between two answers has come to the next node, then nothing will move any more: what is still on
- * its way, in both directions between any two nodes, has come to its end and would show as
- * progress. The owner's patience for this is counted in passed time.
+ * The life of a question:
  *
- * Answers are added up as they come, in any order: the digest is a sum over nodes.
+ *   asked      QUERY goes to one node after another; who is dead or halted is not asked, and who
+ *              still owes an answer is not asked again, but waited for
+ *   answered   STATE comes in any order; each is told, kept in short for words.h and waits.h, and
+ *              added to the look
+ *   over       all have answered, or none has for ANSWER_US: EVENT_ANSWERED
+ *
+ * While one is open, whoever asks has its answers. Its purposes then have their turn: the watch
+ * over programs that stand, and the end of a run whose time is over.
+ *
+ * Programs stand when all wait for each other, all nodes say the same often enough, and whatever
+ * was on a link between two answers has come to the next node. What is still on its way, in both
+ * directions between any two nodes, has then come to its end, and would show as progress. So a
+ * program that computes for an hour, or waits for a reader or a clock, never stands; and one
+ * deadlocked is named seconds after its last word.
+ *
+ * Answers are added up as they come: the digest is a sum over nodes, of what shows that a node
+ * moves.
+ *
+ * Units    us of wall time for answers, of passed time for the watch
  */
 #include <string.h>
 
@@ -26,6 +40,7 @@ enum {
 static const uint64_t FNV_BASIS = UINT64_C(14695981039346656037);
 static const uint64_t FNV_PRIME = UINT64_C(1099511628211);
 
+/* FNV-1a, 64 bits: it only has to differ when one bit of one node does. */
 static uint64_t fnv_1a(uint64_t hash, const uint8_t *bytes, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -35,6 +50,7 @@ static uint64_t fnv_1a(uint64_t hash, const uint8_t *bytes, unsigned count)
 }
 
 /* How many nodes can answer. */
+/* Counted as nodes die and are halted, so that a question need not look at all to begin. */
 static uint32_t answerers(const struct controller *controller)
 {
     return controller->config.network->nodes - controller->deaths - controller->halted;
@@ -51,10 +67,12 @@ static void begin(struct controller *controller)
                                              .until_us = controller->now_us + ANSWER_US,
                                              .look = {.waits = true, .delivered = true}};
     if (controller->phase == PHASE_BOOT || controller->restarts) {
+        /* In a boot nodes may not know who they are, and after a reset nobody knows us. */
         question->over = true; /* nobody is there to answer */
     }
 }
 
+/* Two who ask at one time have the same answers. */
 void query_ask(struct controller *controller, uint8_t purpose)
 {
     if (!controller->question.open) {
@@ -69,6 +87,7 @@ void controller_ask(struct controller *controller, uint64_t now_us)
     query_ask(controller, 0);
 }
 
+/* Questions are numbered, so that beginning one need not touch all nodes. */
 bool controller_answered(const struct controller *controller, uint32_t rank)
 {
     return controller->question.number > 0 &&
@@ -93,10 +112,12 @@ void query_pump(struct controller *controller)
             return;
         }
         node->flags |= NODE_ASKED;
+        /* A large machine is asked for longer than an answer takes. */
         question->until_us = controller->now_us + ANSWER_US;
     }
 }
 
+/* Whether the present question is still to be answered by a node. */
 static bool is_waited_for(const struct controller *controller, uint32_t rank)
 {
     return controller->question.open && !query_is_over(controller) &&
@@ -104,11 +125,13 @@ static bool is_waited_for(const struct controller *controller, uint32_t rank)
            !controller_answered(controller, rank);
 }
 
+/* It has died, or was halted: the question may be over without it. */
 void query_leave(struct controller *controller, uint32_t rank)
 {
     controller->question.waiting -= is_waited_for(controller, rank);
 }
 
+/* It goes on: the question waits for it again. If the cursor has passed it, it is owed one. */
 void query_join(struct controller *controller, uint32_t rank)
 {
     if (!is_waited_for(controller, rank)) {
@@ -139,6 +162,7 @@ static uint64_t digest_of(const struct controller *controller, uint32_t rank,
     return fnv_1a(FNV_BASIS + rank, bytes, sizeof bytes);
 }
 
+/* Not for a slot, a clock or a reader, which come by themselves; and not one that computes. */
 static bool waits_for_others(const struct state_body *state)
 {
     return state->program == PROGRAM_RUNNING &&
@@ -146,6 +170,8 @@ static bool waits_for_others(const struct state_body *state)
             state->wait == WAIT_COLLECTIVE);
 }
 
+/* In any order, for a sum has none. What those whose programs have ended say counts too: they pass
+ * on. */
 static void add_answer(struct controller *controller, uint32_t rank, const struct state_body *state)
 {
     struct controller_look *look = &controller->question.look;
@@ -158,6 +184,7 @@ static void add_answer(struct controller *controller, uint32_t rank, const struc
     }
 }
 
+/* What is kept of an answer: what words and waits need. */
 struct node_answer query_answer_of(const struct state_body *state)
 {
     uint64_t left_ms = state->left_us / 1000;
@@ -185,6 +212,8 @@ void query_state(struct controller *controller, uint32_t rank, const struct stat
 {
     struct controller_node *node = &controller->nodes[rank];
     struct controller_event *event = controller_tell(controller, EVENT_STATE);
+    /* An answer to the one before, which came too late for it, is as good; a second one to this is
+     * not added. */
     bool is_new = is_waited_for(controller, rank);
 
     event->rank = rank;
@@ -208,11 +237,13 @@ static bool take_look(struct controller *controller, bool complete)
     const struct controller_question *question = &controller->question;
     const struct controller_look *look = &question->look;
 
+    /* One that has not answered, or is halted, may hold what others wait for. */
     if (!complete || !look->waits || controller->halted > 0 ||
         question->activity != controller->activity) {
         controller->stall_count = 0;
         return false;
     }
+    /* What is not the same begins the row anew: it is compared with the next. */
     bool same = look->digest == controller->stall_digest && look->delivered;
     controller->stall_count = same ? controller->stall_count + 1 : 0;
     controller->stall_digest = look->digest;
@@ -220,6 +251,7 @@ static bool take_look(struct controller *controller, bool complete)
     return true;
 }
 
+/* So many times the same: what had been sent has then gone as far as it can, there and back. */
 static unsigned stall_looks(const struct controller *controller)
 {
     return STALL_LOOKS_MIN + 2 * network_diameter(controller->config.network);
@@ -243,8 +275,10 @@ void query_finish(struct controller *controller)
     uint8_t purposes = question->purposes;
     bool waits;
 
+    /* Told first: what follows may end the run, or ask again. */
     question->open = false;
     controller_tell(controller, EVENT_ANSWERED);
+    /* The run may have ended meanwhile, or broken, which ends it. */
     if (purposes == 0 || controller->phase != PHASE_RUN || controller->broken) {
         return;
     }
@@ -265,6 +299,9 @@ void query_pass(struct controller *controller, uint64_t passed_us)
         controller->stall_count = 0;
         return;
     }
+    /* Questions cost the nodes time, so they begin when programs have been quiet; at once when one
+     * has failed, for the others then mostly wait for it. While all wait they follow each other
+     * without a pause. */
     controller->quiet_us += passed_us;
     if ((controller->stall_count == 0 && controller->passed_us < controller->watch_us) ||
         (controller->quiet_us < QUIET_US && !controller->failed)) {

@@ -1,8 +1,21 @@
 /*
  * run.c - programs at work: start, what they say, their ends, stop.
  *
- * START and STOP go to one node after another as the router has room, so a machine of any size
- * needs no room here. A program that has not been told to start needs no STOP.
+ *   controller_run    START goes to one node after another, as the router has room
+ *   a node            runs from its START to EXIT or FAULT, or to its STOP
+ *   all have ended    ENDED_BY_ITSELF
+ *   controller_stop   STOP goes to one node after another that runs; who has not been told to start
+ *                     is not told to stop
+ *   a broken machine  EVENT_BROKEN ends the phase, not the programs: the owner says
+ *                     controller_stop, which reaches those to whom there is a way
+ *
+ * Both are cursors: a machine of any size needs no room here. After a stop the next START or OFFER
+ * goes only behind the last STOP, or a node would stop the wrong program.
+ *
+ * Text: a node may print CONSOLE_WINDOW bytes more than it knows to have been read. The owner says
+ * how much has been (controller_taken), the node is told, and its program goes on.
+ *
+ * Units    bytes of text modulo 2^32; us of passed time
  */
 #include "controller/internal.h"
 #include "drivers/status.h"
@@ -14,6 +27,7 @@ enum { EXIT_STATUS_MASK = 0xff, WATCH_US = 1000 * 1000 };
 void controller_run(struct controller *controller, uint64_t now_us)
 {
     controller->now_us = now_us;
+    /* It may have broken since the owner was told that all is loaded. */
     if (controller->phase != PHASE_LOADED || controller->broken) {
         return;
     }
@@ -22,11 +36,13 @@ void controller_run(struct controller *controller, uint64_t now_us)
     controller->ended = 0;
     controller->failed = controller->timing_out = false;
     controller->activity_seen = controller->activity;
+    /* Nothing has been heard or seen of these programs. */
     controller->quiet_us = 0;
     controller->watch_us = controller->passed_us + WATCH_US;
     controller->stall_count = 0;
 }
 
+/* It runs no more, or is told to stop: what it still says is of a program that is over. */
 static void count_end(struct controller *controller, uint32_t rank)
 {
     controller->nodes[rank].flags &= (uint16_t)~NODE_RUNNING;
@@ -46,6 +62,7 @@ static bool send_starts(struct controller *controller)
                         sizeof body) != E_OK) {
             return false;
         }
+        /* From now on it may be heard, and its text is counted anew. */
         node->flags |= NODE_RUNNING;
         node->received = node->told = node->taken = 0;
         controller->running++;
@@ -58,6 +75,7 @@ static bool send_stops(struct controller *controller)
 {
     uint32_t nodes = controller->config.network->nodes;
 
+    /* When nobody runs there is nobody to look for. */
     for (; controller->stop_next < nodes && controller->running > 0; controller->stop_next++) {
         uint32_t rank = controller->stop_next;
 
@@ -79,6 +97,7 @@ bool run_pump(struct controller *controller)
 }
 
 /* Whoever runs is told to stop, whoever has not begun does not. */
+/* The other cursor stands at its end: whoever it has not reached will not run. */
 static void stop_all(struct controller *controller)
 {
     controller->start_next = controller->config.network->nodes;
@@ -91,6 +110,8 @@ void run_end(struct controller *controller, enum end_reason reason)
 
     event->reason = (uint8_t)reason;
     event->done = controller->ended;
+    /* At once, though STOP has not gone: a load may be asked for now, and goes behind it. Until
+     * then entries say who runs, for those who look at what the programs waited for. */
     controller->phase = PHASE_READY;
     controller->timing_out = false;
     stop_all(controller);
@@ -102,6 +123,7 @@ void controller_stop(struct controller *controller, uint64_t now_us)
     switch (controller->phase) {
     case PHASE_LOADED: controller->phase = PHASE_READY; break;
     case PHASE_RUN: run_end(controller, ENDED_STOPPED); break;
+    /* After a failure, programs may still run. */
     case PHASE_READY: stop_all(controller); break;
     default: break;
     }
@@ -112,11 +134,14 @@ void controller_time_out(struct controller *controller, uint64_t now_us)
     controller->now_us = now_us;
     switch (controller->phase) {
     case PHASE_BOOT:
+        /* A boot that is not waited for any longer: some nodes may come, and nobody will know
+         * which. */
         controller->broken = true;
         controller->crossed_us = UINT64_MAX;
         controller->phase = PHASE_READY;
         break;
     case PHASE_RUN:
+        /* A machine that is broken ends the run by itself, soon. */
         if (!controller->broken && !controller->timing_out) {
             controller->timing_out = true;
             query_ask(controller, QUESTION_TIMEOUT);
@@ -136,6 +161,7 @@ static void program_ended(struct controller *controller, uint32_t rank,
                           struct controller_event *event)
 {
     count_end(controller, rank);
+    /* In a broken machine the dead node or link is the reason for the end, and told so. */
     controller->ended++;
     event->done = controller->ended;
     if (controller->ended == controller->config.network->nodes && !controller->broken) {
@@ -153,6 +179,7 @@ static void take_exit(struct controller *controller, const struct notice *notice
     }
     event = controller_tell(controller, EVENT_EXIT);
     event->rank = notice->src;
+    /* As a shell has it. */
     event->status = told.status & EXIT_STATUS_MASK;
     controller->failed |= event->status != 0;
     program_ended(controller, notice->src, event);
@@ -169,6 +196,8 @@ static void take_console(struct controller *controller, const struct notice *not
         node->received - node->told + told.text_bytes > CONSOLE_WINDOW) {
         return;
     }
+    /* Counted here and not by the owner: what it has not shown yet is text that the node is waiting
+     * for. */
     node->received += told.text_bytes;
     event = controller_tell(controller, EVENT_TEXT);
     event->rank = notice->src;
@@ -185,6 +214,8 @@ void controller_taken(struct controller *controller, uint32_t rank, uint32_t byt
         node->received - bytes > node->received - node->told) {
         return; /* of a program that is over, or less than was told */
     }
+    /* The latest count alone is owed; if two come before one is sent, the node hears of both at
+     * once. */
     node->taken = bytes;
     controller_owe(controller, rank, OWED_TAKEN);
 }
@@ -217,6 +248,7 @@ static void take_disagreement(struct controller *controller, const struct notice
     }
 }
 
+/* What a node says of a program that is over, or was never started, is nobody's. */
 static bool is_running(const struct controller *controller, uint32_t rank)
 {
     return controller->phase == PHASE_RUN && controller_has(controller, rank, NODE_RUNNING);
@@ -230,6 +262,8 @@ static void take_fault(struct controller *controller, const struct notice *notic
     if (!fault_unpack(notice->body, notice->bytes, &told)) {
         return;
     }
+    /* A kernel may stop in any phase. Its node is out of order, but its neighbours do not know that
+     * yet. */
     bool is_kernel = told.kind >= FAULT_KERNEL;
     if (!is_kernel && !is_running(controller, notice->src)) {
         return;
@@ -256,6 +290,7 @@ void run_packet(struct controller *controller, const struct notice *notice)
     if (!is_running(controller, notice->src)) {
         return;
     }
+    /* A word of a program: it does not stand. */
     controller->activity++;
     switch (notice->packet_kind) {
     case PACKET_CONSOLE: take_console(controller, notice); break;

@@ -1,14 +1,26 @@
+/*
+ * waits.c - who waits for whom.
+ *
+ * A node stands for two things that wait: its program, and its entry into a collective, which its
+ * kernel goes on with whatever the program does. A program waits for a message of another program,
+ * or in a collective for its own node's entry. An entry takes another node's entry, or, when that
+ * node has not entered, waits for its program to call the collective. So each place leads to one
+ * other at most, and whoever follows the places comes into a circle, if there is one.
+ *
+ * Example  program 0 waits in a broadcast, whose entry takes that of node 1, whose entry takes that
+ *          of node 3, which has not entered: its program waits to receive from rank 0
+ *
+ *              program 0 -> entry 0 -> entry 1 -> program 3 -> program 0
+ *
+ *          waits_missing(0) is 3; the circle is 0, 3. Program 1 may compute meanwhile
+ *
+ * Who waits for any rank, or for a message that is under way, is in no circle.
+ */
 #include "controller/waits.h"
 
 #include "controller/internal.h"
 #include "wire/report.h"
 
-/*
- * A node stands for two things that wait: its program, and its entry into a collective, which goes
- * on whatever the program does. An entry takes another node's entry, or waits for that node's
- * program to call the collective. So each place leads to one other at most, and whoever follows the
- * places comes into a circle, if there is one.
- */
 struct place {
     uint32_t rank; /* CONTROLLER_NO_NODE: it waits for nobody */
     bool entry;
@@ -16,12 +28,14 @@ struct place {
 
 static const struct place nowhere = {UINT32_MAX, false};
 
+/* What was not answered is not known: a dead or silent node ends every chain. */
 static bool enters(const struct controller *controller, uint32_t rank)
 {
     return !controller_has(controller, rank, NODE_DEAD) && controller_answered(controller, rank) &&
            controller->nodes[rank].answer.stage == COLLECTIVE_ENTRY;
 }
 
+/* A node says whose entry it takes, and may lie. */
 static uint32_t partner_of(const struct controller *controller, uint32_t rank)
 {
     uint32_t partner = controller->nodes[rank].answer.partner;
@@ -41,6 +55,7 @@ uint32_t waits_missing(const struct controller *controller, uint32_t rank)
         if (at == CONTROLLER_NO_NODE || (at == remembered && enters(controller, at))) {
             return rank;
         }
+        /* Twice as long each time: within three rounds of a circle it is met again. */
         if (++steps == limit) {
             remembered = at;
             steps = 0;
@@ -60,11 +75,13 @@ static bool waits_for_message(const struct controller *controller, uint32_t rank
            (uint32_t)answer->peer < controller->config.network->nodes;
 }
 
+/* A program that has ended waits for nobody, whatever its kernel goes on with. */
 static bool is_known(const struct controller *controller, uint32_t rank)
 {
     return controller_answered(controller, rank) && controller_has(controller, rank, NODE_RUNNING);
 }
 
+/* A wait with an entry under way leads past entries, to the program that is missing. */
 uint32_t waits_for(const struct controller *controller, uint32_t rank)
 {
     const struct node_answer *answer = &controller->nodes[rank].answer;
@@ -78,6 +95,7 @@ uint32_t waits_for(const struct controller *controller, uint32_t rank)
     return waits_for_message(controller, rank) ? (uint32_t)answer->peer : rank;
 }
 
+/* Where an entry leads: on along entries, and at their end to a program. */
 static struct place entry_from(const struct controller *controller, uint32_t rank)
 {
     uint32_t partner = partner_of(controller, rank);
@@ -86,6 +104,7 @@ static struct place entry_from(const struct controller *controller, uint32_t ran
                                          : (struct place){partner, enters(controller, partner)};
 }
 
+/* The place that this one waits for. */
 static struct place next(const struct controller *controller, struct place place)
 {
     uint32_t rank = place.rank;
@@ -119,6 +138,8 @@ static uint32_t list_circle(const struct controller *controller, struct place fi
     struct place at = first;
     uint32_t count = 0;
 
+    /* Entries are left out: people think of programs. One that is made of entries only has none,
+     * and is no circle: they are on their way to each other. */
     do {
         if (!at.entry) {
             if (count < room) {
@@ -138,6 +159,8 @@ uint32_t waits_circle(const struct controller *controller, uint32_t *ranks, uint
     for (uint32_t rank = 0; rank < nodes; rank++) {
         controller->nodes[rank].mark = controller->nodes[rank].mark_entry = 0;
     }
+    /* Each place is entered once, by the walk that comes first: a walk that meets its own mark has
+     * closed a circle, and one that meets another's ends where that has ended. */
     for (uint32_t start = 0; start < nodes; start++) {
         struct place at = {start, false};
 

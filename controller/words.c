@@ -1,3 +1,14 @@
+/*
+ * words.c - what the controller has found, in words.
+ *
+ * Sentences say which node, which link, in which phase, and what to do when the machine itself can
+ * know that. "node 3 (rank 3)": people look for a node, programs know ranks; both are the same
+ * number. What only the owner knows, why a node's process has ended or who has halted it, the owner
+ * says.
+ *
+ * Context  pure; each function writes one text, cut to its room. The only file of the room, with
+ *          download.c, that may use stdio.h, and only snprintf
+ */
 #include "controller/words.h"
 
 #include <stdio.h>
@@ -11,6 +22,7 @@
 
 enum { PART_MAX = 160 };
 
+/* READY and LOADED are one to a user: nothing goes on. */
 const char *words_of_phase(unsigned phase)
 {
     switch (phase) {
@@ -60,6 +72,7 @@ static void lead_text(uint32_t node, const struct cable_end *end, char text[PART
     }
 }
 
+/* A cable is named by where it should lead, and told by where it does, from each end that knows. */
 static void lead_words(const struct cable_fault *fault, char text[WORDS_MAX])
 {
     char here[PART_MAX], there[PART_MAX];
@@ -71,6 +84,7 @@ static void lead_words(const struct cable_fault *fault, char text[WORDS_MAX])
              here[0] && there[0] ? ", and" : "", there);
 }
 
+/* Both ends say what they find: the fault is mostly at one. */
 static void link_words(const struct cable_fault *fault, const char *what, char text[WORDS_MAX])
 {
     char here[PART_MAX], there[PART_MAX];
@@ -86,6 +100,8 @@ void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX])
     unsigned node = fault->node;
     char part[PART_MAX];
 
+    /* Crossed without a lead: an end has found whom it cannot be, and who that is cannot be
+     * told. */
     switch (fault->kind) {
     case CABLE_CROSSED:
         if (fault->end[0].known || fault->end[1].known) {
@@ -109,11 +125,13 @@ void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX])
     }
 }
 
+/* As the user has given it, not as passed time has counted it. */
 static double patience_s(const struct controller *controller)
 {
     return (double)controller->config.patience_us / 1e6;
 }
 
+/* That nothing new has shown is said only when it is what ended the boot. */
 static void boot_words(const struct controller *controller, const struct controller_event *event,
                        char text[WORDS_MAX])
 {
@@ -130,6 +148,7 @@ static void boot_words(const struct controller *controller, const struct control
     }
 }
 
+/* Of a silent node: its links, which would have died after the patience alone, do live. */
 static void load_words(const struct controller *controller, const struct controller_event *event,
                        char text[WORDS_MAX])
 {
@@ -159,6 +178,7 @@ static void load_words(const struct controller *controller, const struct control
     }
 }
 
+/* Both collectives, so that it can be seen in what they differ. */
 static void disagree_words(const struct controller_event *event, char text[WORDS_MAX])
 {
     const struct disagree_side *own = &event->disagree.own, *other = &event->disagree.other;
@@ -172,6 +192,8 @@ static void disagree_words(const struct controller_event *event, char text[WORDS
              rank, peer, peer, here, there);
 }
 
+/* A link between nodes is named by its lower end first, as users write it. Who has told of it may
+ * be asked. */
 void words_of_dead_link(const struct controller *controller, const struct controller_event *event,
                         const char *why, char text[WORDS_MAX])
 {
@@ -216,6 +238,7 @@ bool words_of_event(const struct controller *controller, const struct controller
     }
 }
 
+/* A number that no node of ours says is a collective all the same. */
 static const char *operation_text(uint32_t operation)
 {
     switch (operation) {
@@ -228,6 +251,7 @@ static const char *operation_text(uint32_t operation)
     }
 }
 
+/* A barrier has no bytes, an exchange no root. */
 void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text, size_t room)
 {
     bool rooted =
@@ -258,6 +282,7 @@ static void peer_text(const struct node_answer *answer, char text[PART_MAX])
     }
 }
 
+/* A transfer that moves waits for nobody: it is told as what it does. */
 static void message_words(const struct node_answer *answer, char text[WORDS_MAX])
 {
     bool moves = answer->transfer == TRANSFER_MOVES;
@@ -275,6 +300,8 @@ static void message_words(const struct node_answer *answer, char text[WORDS_MAX]
     }
 }
 
+/* In the entry the one who is missing is named, not the neighbour whose entry is taken: that may
+ * only wait itself. */
 static void collective_words(const struct controller *controller, uint32_t rank,
                              const struct node_answer *answer, char text[WORDS_MAX])
 {
@@ -309,6 +336,7 @@ static void wait_words(const struct controller *controller, uint32_t rank,
     }
 }
 
+/* A program that tests again and again waits, too; but it may do something else meanwhile. */
 static void doing_words(const struct controller *controller, uint32_t rank,
                         const struct node_answer *answer, char text[WORDS_MAX])
 {
