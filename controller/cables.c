@@ -2,8 +2,8 @@
  * cables.c - the network that was found, against the one that was built.
  *
  * What is known: of each node that has told, the ports that are not right (findings); of all its
- * others the network says where they lead. So each port
- * makes a claim: it leads to port q of node n.
+ * others the network says where they lead. So each port makes a claim, that it leads to port q of
+ * node n.
  *
  *   1. Names. A silent node may use another's number: its neighbours then make claims that the
  *      number's owner denies, for it tells something else of that port. Noted at the number (mark)
