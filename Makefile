@@ -51,12 +51,11 @@ LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
-TOOL := host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/down.c host/duration.c \
-	host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/launcher.c host/line.c host/list.c host/load.c host/main.c host/mesh.c \
-	host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_reset.c host/mesh_run.c host/mesh_state.c \
-	host/mesh_time.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/ps.c host/report.c host/rsp_client.c host/run.c host/rundir.c \
-	host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c host/symbols.c \
-	host/target.c host/unwind.c host/up.c host/view.c
+TOOL := host/announce.c host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
+	host/down.c host/duration.c host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/launcher.c host/line.c host/list.c host/load.c \
+	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/ps.c host/report.c \
+	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \
+	host/symbols.c host/target.c host/tell.c host/text_lines.c host/unwind.c host/up.c host/view.c
 # What of it the tool has, too.
 TOOL_JTAG := jtag/notice.c jtag/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
@@ -67,11 +66,11 @@ JTAG := jtag/chain.c jtag/dap.c jtag/debug_unit.c jtag/description.c jtag/excurs
 	jtag/station.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
 	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := tests/unit/boot_test.c tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c \
-	tests/unit/debug_unit_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/line_test.c tests/unit/mesh_debug_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/page_table_test.c tests/unit/patience_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
-	tests/unit/qtest_test.c tests/unit/query_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
-	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c \
+UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c \
+	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
+	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/page_table_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
+	tests/unit/qtest_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
+	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c tests/unit/text_lines_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c tests/unit/wire_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
@@ -104,10 +103,9 @@ BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
-# The host's mesh, without what fuzz/fake_loop.c stands in for: libuv, launcher, image, symbols, available.
-FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) fuzz/host_fuzz.c fuzz/fake_loop.c node/sha256.c controller/download.c host/fault.c host/host_link.c \
-	host/mesh.c host/mesh_boot.c host/mesh_console.c host/mesh_debug.c host/mesh_failure.c host/mesh_load.c host/mesh_query.c host/mesh_reset.c host/mesh_run.c host/mesh_state.c \
-	host/mesh_time.c host/message.c host/report.c host/socket_link.c host/target.c host/unwind.c
+# The controller, and of the tool what programs' text and faults become.
+FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c node/sha256.c host/fault.c host/message.c \
+	host/report.c host/target.c host/tell.c host/text_lines.c host/unwind.c
 FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
@@ -403,11 +401,10 @@ $(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(TABL
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
 
-WRAPPED_TESTS := $(B)/tests/sim/deadlock_test $(B)/tests/unit/boot_test $(B)/tests/unit/rundir_test
+# machine_test has processes, a program's file and the computer's load of its own.
+WRAPPED_TESTS := $(B)/tests/sim/deadlock_test $(B)/tests/unit/machine_test $(B)/tests/unit/rundir_test
 # Circuits out of the order of dimensions, so that real nodes deadlock.
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
-# How busy the machine is.
-$(B)/tests/unit/boot_test: TEST_LINK := -Wl,--wrap=available_share_permille
 # The tool is killed where it calls them.
 $(B)/tests/unit/rundir_test: TEST_LINK := -Wl,--wrap=flock,--wrap=rename
 # What it tests is the bench's, not the tool's.

@@ -1,30 +1,52 @@
 /*
- * host_fuzz.c - the host's side of a mesh: host/mesh*.c and the router below it, with the fuzzer
- * as all nodes of cube:2, as the clock and as the user.
+ * host_fuzz.c - the host: the controller with its router, and what the tool makes of programs' text
+ * and faults. The fuzzer is all nodes, the clock, the user and the debugger; on cube:2 or ring:4.
  *
- * The input's first byte says how far the mesh has come. Every event must be a JSON object, a job
- * ends exactly once, and every phase ends in bounded time whatever the nodes say or leave unsaid.
+ * The input's first byte says which network it is and how far the machine has come. An owner checks
+ * that events come in an order that can be: it boots once, or again when all nodes were reset; only
+ * what runs prints and ends; a job ends exactly once; and every phase ends in bounded time whatever
+ * the nodes say or leave unsaid.
  */
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "controller/cables.h"
+#include "controller/controller.h"
+#include "controller/state.h"
+#include "controller/waits.h"
+#include "controller/words.h"
 #include "drivers/check.h"
-#include "fuzz/fake_loop.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
 #include "fuzz/neighbour.h"
-#include "host/mesh.h"
-#include "host/mesh_internal.h"
+#include "host/fault.h"
+#include "host/report.h"
+#include "host/target.h"
+#include "host/tell.h"
+#include "host/text_lines.h"
 #include "network/network.h"
 #include "node/sha256.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
 #include "wire/circuit.h"
+#include "wire/packet.h"
+#include "wire/message.h"
 
-enum { DIMS = 2, NODES = 4, LINKS = 3, TIMEOUT_S = 5, ALL_ENDED_S = 200 };
+enum {
+    NODES = 4,
+    LINKS = 3,
+    PHASES = 4, /* that an input can begin in */
+    IMAGE_SENT = 200,
+    IMAGE_BYTES = 300,
+    BLOCK_BYTES = 32,
+    STEPS_MAX = 10000,
+    EVENTS_MAX = 10000,
+    TICK_US = 100 * 1000,
+    ALL_ENDED_TICKS = 2000,
+    FAULTS_MAX = 64
+};
 
 enum operation {
     DO_PUMP,
@@ -47,18 +69,40 @@ enum operation {
 };
 
 enum reader { READS, READS_LATER, READS_NOTHING, READERS };
-enum { RECEIPTS_MAX = 64 };
+enum job_state { JOB_NONE, JOB_LOADS, JOB_LOADED, JOB_RUNS };
 
 static const struct lie truth;
 
-static struct mesh mesh;
-static struct pipe pipes[LINKS]; /* what has not been written to the socket yet */
+/* What the owner of the controller knows by its events. */
+static struct owner {
+    bool booting, broken, cancelled;
+    enum job_state job;
+    unsigned receipts, ended, right;
+    bool receipted[NODES], running[NODES], dead[NODES], halted[NODES];
+    unsigned report_count[NODES];
+    struct text_lines text[NODES];
+    uint32_t unread[NODES]; /* bytes of lines */
+    struct report_table reports;
+    uint32_t jobs;
+} owner;
+
+static struct network network;
+static struct controller controller;
+static void *memory;
+static struct pipe pipes[LINKS];
+static struct link *links[LINKS];
 static struct neighbour neighbours[LINKS];
-static unsigned boots, jobs_open;
-static uv_loop_t loop;
+static uint64_t now_us;
+static uint16_t incarnation;
 static enum reader reader;
-static struct line_receipt receipts[RECEIPTS_MAX];
-static unsigned receipt_count;
+static struct teller teller;
+
+/* A job's memory, which must stay until the controller reads it no more. */
+static struct job {
+    uint8_t *blocks, *image;
+    uint8_t (*digests)[DIGEST_BYTES];
+    struct download_plan plan;
+} job;
 
 json_t *__real_json_pack(const char *format, ...);
 json_t *__wrap_json_pack(const char *format, ...);
@@ -76,10 +120,13 @@ json_t *__wrap_json_pack(const char *format, ...)
     return made;
 }
 
+/* The owner ------------------------------------------------------------------------------------ */
+
 static void on_emit(void *context, json_t *event)
 {
     (void)context;
     CHECK(json_string_length(json_object_get(event, "event")) > 0);
+    CHECK(json_string_length(json_object_get(event, "text")) > 0);
     json_decref(event);
 }
 
@@ -87,149 +134,424 @@ static void on_emit(void *context, json_t *event)
 static void on_print(void *context, const struct line *line)
 {
     (void)context;
-    CHECK(line->rank < NODES && line->bytes <= CONSOLE_LINE_MAX);
+    CHECK(line->rank < NODES && line->bytes <= TEXT_LINE_MAX);
     CHECK(line->bytes == 0 || line->text[line->bytes - 1] != '\n');
+    owner.unread[line->rank] += line->receipt.bytes;
+}
+
+static void tell_taken(uint32_t rank)
+{
+    uint32_t taken;
+
+    if (text_lines_due(&owner.text[rank], &taken))
+        controller_taken(&controller, rank, taken);
+}
+
+static void read_lines(uint32_t rank)
+{
+    text_lines_written(&owner.text[rank], owner.unread[rank]);
+    owner.unread[rank] = 0;
+    if (owner.running[rank])
+        tell_taken(rank);
+}
+
+static void take_text(const struct controller_event *event)
+{
+    struct text_lines *lines = &owner.text[event->rank];
+    uint32_t before = lines->received;
+
+    CHECK(owner.running[event->rank] && event->bytes > 0);
+    text_lines_add(lines, &teller, (uint8_t)event->status, event->body, event->bytes);
+    CHECK(lines->received == before + event->bytes); /* it is within the window */
     if (reader == READS)
-        mesh_line_taken(&mesh, &line->receipt);
-    else if (reader == READS_LATER && receipt_count < RECEIPTS_MAX)
-        receipts[receipt_count++] = line->receipt;
+        read_lines(event->rank);
+    tell_taken(event->rank);
 }
 
-static void read_lines(void)
+static void tell_words(const char *text)
 {
-    while (receipt_count > 0)
-        mesh_line_taken(&mesh, &receipts[--receipt_count]);
+    CHECK(text[0]);
+    tell_trouble(&teller, tell_node_members("words", 0), "%s", text);
 }
 
-static void on_booted(void *context, int status)
+static void take_fault(const struct controller_event *event)
 {
-    (void)context;
-    CHECK(status == 0 || status == STATUS_MESH || status == STATUS_TIMEOUT);
-    CHECK(boots++ == 0);
+    struct image image = {.base = target_memory.image_base,
+                          .bytes = IMAGE_SENT,
+                          .bss_end = target_memory.image_base + IMAGE_BYTES,
+                          .entry = target_memory.image_base,
+                          .data = job.image};
+    struct fault_code code = {
+        .image = &image, .program = job.image ? "program" : NULL, .kernel = "kernel"};
+    char text[FAULT_TEXT_MAX];
+    json_t *members = fault_describe(&code, event->rank, &event->fault, text);
+
+    tell_trouble(&teller, members, "%s", text);
+    CHECK(fault_status(&event->fault) > 0);
+    for (unsigned i = 0; i < FAULT_REGISTER_LINES; i++) {
+        fault_registers_text(event->rank, &event->fault, i, text);
+        tell_words(text);
+    }
 }
 
-static void on_ended(void *context, int status, json_t *result)
+static void tell_cables(void)
 {
-    (void)context, (void)status;
-    CHECK(jobs_open == 1 && result);
-    jobs_open = 0;
-    json_decref(result);
+    struct cable_fault faults[FAULTS_MAX];
+    unsigned count = cables_find(&controller, faults, FAULTS_MAX);
+    char text[WORDS_MAX];
+
+    for (unsigned i = 0; i < count && i < FAULTS_MAX; i++) {
+        words_of_cable(&faults[i], text);
+        tell_words(text);
+    }
 }
 
-static void on_query(void *context, struct mesh *asked)
+static void tell_waits(void)
 {
-    (void)context;
-    json_decref(mesh_describe_nodes(asked));
+    uint32_t ranks[NODES], length = waits_circle(&controller, ranks, NODES);
+    char text[WORDS_MAX];
+
+    CHECK(length <= NODES);
+    for (uint32_t rank = 0; rank < NODES; rank++) {
+        CHECK(waits_for(&controller, rank) < NODES && waits_missing(&controller, rank) < NODES);
+        words_of_state(&controller, rank, text);
+        tell_words(text);
+        words_of_requests(&controller, rank, text);
+    }
+    for (uint32_t i = 0; i < length; i++)
+        CHECK(waits_for(&controller, ranks[i]) == ranks[(i + 1) % length]);
 }
 
-/* Writes what waits to the sockets, reads what came, lets the host look. */
+static void end_program(uint32_t rank, uint32_t done)
+{
+    CHECK(owner.job == JOB_RUNS && owner.running[rank]);
+    owner.running[rank] = false;
+    owner.ended++;
+    CHECK(done == owner.ended);
+}
+
+static void end_job(void)
+{
+    CHECK(owner.job != JOB_NONE);
+    owner.job = JOB_NONE;
+    memset(owner.running, 0, sizeof owner.running);
+}
+
+static void run(void)
+{
+    owner.job = JOB_RUNS;
+    owner.ended = 0;
+    for (uint32_t rank = 0; rank < NODES; rank++) {
+        owner.running[rank] = true;
+        owner.unread[rank] = owner.report_count[rank] = 0;
+        text_lines_begin(&owner.text[rank], owner.jobs, rank);
+    }
+    controller_run(&controller, now_us);
+}
+
+static void take_loaded(const struct controller_event *event)
+{
+    CHECK(owner.job == JOB_LOADS && owner.receipts == NODES);
+    CHECK(event->model_ns >= event->base_ns);
+    owner.job = JOB_LOADED;
+    if (owner.cancelled) {
+        controller_stop(&controller, now_us);
+        owner.job = JOB_NONE;
+    } else {
+        run();
+    }
+}
+
+static void take_receipt(const struct controller_event *event)
+{
+    CHECK(owner.job == JOB_LOADS && !owner.receipted[event->rank]);
+    owner.receipted[event->rank] = true;
+    CHECK(++owner.receipts == event->done && event->done <= NODES);
+}
+
+static void take_broken(const struct controller_event *event)
+{
+    CHECK(owner.booting == (event->phase == PHASE_BOOT));
+    CHECK((owner.job != JOB_NONE) == (event->phase == PHASE_DOWNLOAD || event->phase == PHASE_RUN));
+    owner.booting = false;
+    owner.broken = true;
+    if (owner.job != JOB_NONE)
+        end_job();
+}
+
+static void attach(unsigned i)
+{
+    pipe_init(&pipes[i]);
+    links[i] = &pipes[i].link;
+}
+
+/* All nodes were reset. */
+static void take_restart(void)
+{
+    for (uint32_t rank = 0; rank < NODES; rank++)
+        CHECK(!owner.dead[rank]);
+    if (owner.job != JOB_NONE)
+        end_job();
+    for (unsigned i = 0; i < LINKS; i++)
+        attach(i);
+    owner.booting = true;
+    owner.broken = false;
+    owner.right = 0;
+    controller_restart(&controller, ++incarnation, now_us);
+}
+
+static void take_words(const struct controller_event *event)
+{
+    char text[WORDS_MAX];
+
+    if (words_of_event(&controller, event, text))
+        tell_words(text);
+}
+
+static void take_event(const struct controller_event *event)
+{
+    CHECK(event->rank < NODES || event->kind == EVENT_BROKEN || event->kind == EVENT_RESTART);
+    take_words(event);
+    switch (event->kind) {
+    case EVENT_BOOT_PROGRESS:
+        CHECK(owner.booting && event->done <= NODES);
+        owner.right = event->done;
+        break;
+    case EVENT_BOOTED:
+        CHECK(owner.booting && owner.right == NODES);
+        owner.booting = false;
+        break;
+    case EVENT_BOOT_FAILED:
+        CHECK(owner.booting);
+        tell_cables();
+        break;
+    case EVENT_RECEIPT: take_receipt(event); break;
+    case EVENT_LOADED: take_loaded(event); break;
+    case EVENT_LOAD_WAITS:
+    case EVENT_LOAD_FAILED: CHECK(owner.job == JOB_LOADS); break;
+    case EVENT_TEXT: take_text(event); break;
+    case EVENT_REPORT:
+        CHECK(owner.running[event->rank]);
+        report_add(&owner.reports, owner.report_count[event->rank]++, &event->report);
+        break;
+    case EVENT_EXIT: end_program(event->rank, event->done); break;
+    case EVENT_FAULT:
+        take_fault(event);
+        end_program(event->rank, event->done);
+        break;
+    case EVENT_KERNEL_FAULT: take_fault(event); break;
+    case EVENT_ENDED:
+        CHECK(owner.job == JOB_RUNS && (event->reason != ENDED_BY_ITSELF || owner.ended == NODES));
+        tell_waits();
+        end_job();
+        break;
+    case EVENT_ANSWERED: tell_waits(); break;
+    case EVENT_NODE_DIED: CHECK(owner.dead[event->rank]); break;
+    case EVENT_BROKEN: take_broken(event); break;
+    case EVENT_RESTART: take_restart(); break;
+    default: break;
+    }
+}
+
+static bool take_events(void)
+{
+    const struct controller_event *event;
+    unsigned count = 0;
+
+    while ((event = controller_event(&controller))) {
+        take_event(event);
+        CHECK(++count < EVENTS_MAX);
+    }
+    return count > 0;
+}
+
+/* Until all is quiet: in bounded steps, and then the deadline lies ahead. */
 static void pump(void)
 {
-    uint8_t heard[4096];
+    unsigned steps = 0;
+    bool more = true;
 
-    for (unsigned i = 0; i < LINKS; i++) {
-        struct pipe *pipe = &pipes[i];
-        ssize_t bytes = 0;
-        if (pipe_waiting(pipe))
-            bytes = send(fake_world.node_fds[i], pipe->in + pipe->in_first, pipe_waiting(pipe),
-                         MSG_DONTWAIT | MSG_NOSIGNAL);
-        pipe->in_first += bytes > 0 ? (uint32_t)bytes : 0;
-        if (bytes < 0)
-            pipe->in_first = pipe->in_end;
+    take_events();
+    while (more) {
+        more = controller_step(&controller, now_us);
+        more |= take_events();
+        CHECK(++steps < STEPS_MAX);
     }
-    host_links_pump(&mesh.host);
-    for (unsigned i = 0; i < LINKS; i++)
-        while (recv(fake_world.node_fds[i], heard, sizeof heard, MSG_DONTWAIT) > 0) {
-        }
-    host_links_pump(&mesh.host);
+    CHECK(controller_deadline(&controller) > now_us);
 }
+
+/* Time passes, with a tick every 100 ms, and the controller is woken when it wants to be. */
+static void pass(uint64_t us)
+{
+    uint64_t end_us = now_us + us;
+    bool halted = false;
+
+    for (uint32_t rank = 0; rank < NODES; rank++)
+        halted |= owner.halted[rank] && !owner.dead[rank];
+    while (now_us < end_us) {
+        uint64_t tick_us = (now_us / TICK_US + 1) * TICK_US;
+        uint64_t next_us = controller_deadline(&controller);
+
+        next_us = next_us < tick_us ? next_us : tick_us;
+        now_us = next_us < end_us ? next_us : end_us;
+        if (now_us == tick_us && halted)
+            controller_forgive(&controller, now_us);
+        else if (now_us == tick_us)
+            controller_pass(&controller, TICK_US, now_us);
+        pump();
+    }
+}
+
+/* Jobs ----------------------------------------------------------------------------------------- */
+
+static void free_job(void)
+{
+    free(job.blocks);
+    free(job.image);
+    free(job.digests);
+    job = (struct job){0};
+}
+
+static void make_job(enum strategy strategy)
+{
+    struct download_costs costs = {75000, 112500, 10425, 425, IMAGE_SENT, BLOCK_BYTES};
+    char error[DOWNLOAD_ERROR_MAX];
+
+    job.blocks = calloc(NODES, BLOCK_BYTES);
+    job.image = malloc(IMAGE_SENT);
+    job.digests = calloc(NODES, sizeof *job.digests);
+    CHECK(job.blocks && job.image && job.digests);
+    CHECK(download_make_plan(&job.plan, strategy, DOWNLOAD_X_BEST, &network, &costs, error));
+    for (unsigned i = 0; i < IMAGE_SENT; i++)
+        job.image[i] = i & 1 ? 0x47 : 0x80; /* BLX r0, whatever address is returned to */
+    for (uint32_t rank = 0; rank < NODES; rank++) {
+        struct sha256 sha;
+
+        block_pack(job.blocks + rank * BLOCK_BYTES, &(struct block_header){rank, NODES, 1});
+        sha256_begin(&sha);
+        sha256_add(&sha, job.blocks + rank * BLOCK_BYTES, BLOCK_BYTES);
+        sha256_add(&sha, job.image, IMAGE_SENT);
+        sha256_end(&sha, job.digests[rank]);
+    }
+}
+
+static void load(uint8_t strategy)
+{
+    bool possible = owner.job == JOB_NONE && !owner.booting && !controller.broken;
+    struct controller_program program;
+
+    if (job.blocks && (owner.job != JOB_NONE || !controller_quiet(&controller)))
+        return;
+    free_job();
+    make_job(strategy % 4);
+    program = (struct controller_program){.blocks = job.blocks,
+                                          .image = job.image,
+                                          .block_bytes = BLOCK_BYTES,
+                                          .image_bytes = IMAGE_SENT,
+                                          .base = target_memory.image_base,
+                                          .entry = target_memory.image_base,
+                                          .bss_end = target_memory.image_base + IMAGE_BYTES,
+                                          .digests = (const uint8_t(*)[DIGEST_BYTES])job.digests,
+                                          .messages = job.plan.messages,
+                                          .message_count = job.plan.count};
+    CHECK((controller_load(&controller, &program, now_us) == CONTROLLER_OK) == possible);
+    if (!possible) {
+        free_job();
+        return;
+    }
+    owner.job = JOB_LOADS;
+    owner.jobs++;
+    owner.cancelled = false;
+    owner.receipts = 0;
+    memset(owner.receipted, 0, sizeof owner.receipted);
+    pump();
+}
+
+/* What a user may do to a job. */
+static void cancel(bool times_out)
+{
+    if (owner.job == JOB_LOADS)
+        owner.cancelled = true;
+    if (times_out && !owner.booting)
+        controller_time_out(&controller, now_us);
+    else
+        controller_stop(&controller, now_us);
+    pump();
+}
+
+/* Nodes ---------------------------------------------------------------------------------------- */
 
 static struct neighbour *read_neighbour(struct input *input)
 {
     return &neighbours[input_u8(input) % LINKS];
 }
 
+/* The host link over which a node's packets come. */
+static struct neighbour *way_of(uint32_t node)
+{
+    int link = network_host_link_of(&network, node);
+
+    return &neighbours[link >= 0 ? link : LINKS - 1];
+}
+
 static void greet(unsigned link)
 {
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .role = ROLE_NODE,
-                          .port = DIMS,
-                          .id = network_host_node(&mesh.options.network, link),
-                          .network = NETWORK_CUBE,
-                          .dims = DIMS,
+                          .port = network.ports,
+                          .id = network_host_node(&network, link),
+                          .network = network.kind,
+                          .dims = network.dims,
                           .heard = HEARD_ALL,
                           .data_window = DATA_WINDOW,
                           .control_window = CONTROL_WINDOW,
                           .peer_id = ID_UNKNOWN,
                           .dead_after_ms = DEAD_AFTER_MS};
 
+    if (network.kind == NETWORK_RING)
+        hello.last[0] = NODES - 1;
     neighbour_hello(&neighbours[link], &hello);
 }
 
 static void tell_links(uint32_t node)
 {
-    unsigned ports = machine_ports(&mesh.options.network, node);
-    struct links_body links = {.port_count = (uint8_t)ports, .complete = true};
+    bool host_link = network_host_link_of(&network, node) >= 0;
+    unsigned ports = network.ports + host_link;
+    struct links_body told = {.port_count = (uint8_t)ports, .complete = true};
     uint8_t body[LINKS_BYTES_MAX];
 
-    for (unsigned p = 0; p < ports; p++)
-        links.ports[p] =
-            (struct links_port){LINK_UP, (uint8_t)p, p == DIMS ? ID_HOST : node ^ 1u << p};
-    neighbour_packet(&neighbours[node % LINKS], PACKET_LINKS, node, ID_HOST, body,
-                     links_pack(body, &links), &truth);
-}
-
-static void load(uint8_t strategy)
-{
-    static const char *const arguments[] = {"one", "two"};
-    struct mesh_job_request request = {.path = "program",
-                                       .arguments = arguments,
-                                       .argument_count = 2,
-                                       .strategy = strategy % 4,
-                                       .x = DOWNLOAD_X_BEST,
-                                       .timeout_ms = TIMEOUT_S * 1000};
-    struct message message;
-
-    if (mesh_load(&mesh, &request, &message) == 0)
-        CHECK(jobs_open++ == 0);
-}
-
-static uint32_t link_to(uint32_t node)
-{
-    return node == 0 ? 0 : node == 1 ? 1 : 2;
+    for (unsigned p = 0; p < network.ports; p++)
+        told.ports[p] = (struct links_port){LINK_UP, (uint8_t)network_far_port(&network, p),
+                                            network_neighbour(&network, node, p)};
+    if (host_link)
+        told.ports[network.ports] =
+            (struct links_port){LINK_UP, (uint8_t)network_host_link_of(&network, node), ID_HOST};
+    neighbour_packet(way_of(node), PACKET_LINKS, node, ID_HOST, body, links_pack(body, &told),
+                     &truth);
 }
 
 static void tell_ready(unsigned index)
 {
-    const struct mesh_job *job = &mesh.job;
-    struct cts_body ready = {.name = mesh.job_number * 256 + index % NODES, .match = 77};
+    struct cts_body ready = {.name = controller.name + index % NODES, .match = 77};
     uint8_t body[CTS_BYTES];
-    uint32_t root = job->plan.messages[index % NODES].root;
+    uint32_t root = job.plan.messages[index % NODES].root;
 
     cts_pack(body, &ready);
-    neighbour_packet(&neighbours[link_to(root)], PACKET_CTS, root, ID_HOST, body, sizeof body,
-                     &truth);
+    neighbour_packet(way_of(root), PACKET_CTS, root, ID_HOST, body, sizeof body, &truth);
 }
 
 static void tell_receipt(uint32_t node, int32_t status)
 {
-    const struct mesh_job *job = &mesh.job;
     struct receipt_body receipt = {.status = status, .model_ns = 1000000};
     uint8_t body[RECEIPT_BYTES];
-    struct sha256 sha;
 
-    if (mesh.job_held && job->blocks && job->image.data) {
-        sha256_begin(&sha);
-        sha256_add(&sha, job->blocks + (size_t)node * job->block_bytes, job->block_bytes);
-        sha256_add(&sha, job->image.data, job->image.bytes);
-        sha256_end(&sha, receipt.digest);
-    }
+    if (job.digests)
+        memcpy(receipt.digest, job.digests[node], DIGEST_BYTES);
     receipt_pack(body, &receipt);
-    neighbour_packet(&neighbours[link_to(node)], PACKET_RECEIPT, node, ID_HOST, body, sizeof body,
-                     &truth);
+    neighbour_packet(way_of(node), PACKET_RECEIPT, node, ID_HOST, body, sizeof body, &truth);
 }
 
-static void answer(unsigned link, bool accept, int32_t reason)
+static void answer(struct neighbour *neighbour, bool accept, int32_t reason)
 {
     uint8_t body[ANSWER_BYTES];
 
@@ -237,14 +559,14 @@ static void answer(unsigned link, bool accept, int32_t reason)
         accept_pack(body, &(struct accept_body){5000000});
     else
         refuse_pack(body, &(struct refuse_body){reason});
-    neighbour_packet(&neighbours[link], accept ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body,
-                     sizeof body, &truth);
+    neighbour_packet(neighbour, accept ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body,
+                     &truth);
 }
 
-/* Does what true nodes do up to a phase. */
-static void reach(enum mesh_phase phase)
+/* Does what true nodes do up to a phase of the four. */
+static void reach(unsigned phase)
 {
-    if (mesh.phase == MESH_BOOT && phase > MESH_BOOT)
+    if (owner.booting && phase > 0)
         for (uint32_t node = 0; node < NODES; node++) {
             if (node < LINKS)
                 greet(node);
@@ -252,14 +574,14 @@ static void reach(enum mesh_phase phase)
             tell_links(node);
             pump();
         }
-    if (mesh.phase == MESH_READY && phase > MESH_READY && !mesh.broken)
+    if (owner.job == JOB_NONE && phase > 1)
         load(0);
-    if (mesh.phase != MESH_DOWNLOAD || phase < MESH_RUN)
+    if (owner.job != JOB_LOADS || phase < 3)
         return;
-    for (unsigned i = 0; i < mesh.job.plan.count; i++) {
+    for (unsigned i = 0; i < job.plan.count; i++) {
         tell_ready(i);
         pump();
-        answer(link_to(mesh.job.plan.messages[i].root), true, 0);
+        answer(way_of(job.plan.messages[i].root), true, 0);
         pump();
     }
     for (uint32_t node = 0; node < NODES; node++)
@@ -336,7 +658,7 @@ static void push_hello(struct input *input)
     uint8_t what = input_u8(input);
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .role = what & 1,
-                          .port = DIMS,
+                          .port = network.ports,
                           .heard = what >> 1 & 3,
                           .data_window = DATA_WINDOW,
                           .control_window = CONTROL_WINDOW,
@@ -360,26 +682,42 @@ static void push_raw(struct input *input)
     pipe_push(neighbour->pipe, raw, bytes);
 }
 
+/* Its process has ended. */
 static void kill_node(uint32_t node)
 {
-    if (mesh.nodes[node].dead)
-        return;
-    fake_world.died = 1u << node;
-    launcher_reap(&mesh.launcher, mesh_node_died, &mesh);
+    if (!owner.dead[node]) {
+        owner.dead[node] = true;
+        controller_node_died(&controller, node, now_us);
+        pump();
+    }
 }
 
-/* Through a debugger: its links begin anew, and when all were reset, so does the mesh. */
+/* Through a debugger: its links begin anew, and when all were reset, so does the machine. */
 static void reset_node(uint32_t node)
 {
-    bool booted = mesh.phase != MESH_BOOT;
+    int link = network_host_link_of(&network, node);
 
-    for (unsigned i = 0; i < LINKS; i++)
-        neighbours[i].incarnation =
-            (uint16_t)(neighbours[i].incarnation +
-                       (network_host_node(&mesh.options.network, i) == node));
-    mesh_was_reset(&mesh, node);
-    if (booted && mesh.phase == MESH_BOOT)
-        boots = 0;
+    if (link >= 0)
+        neighbours[link].incarnation++;
+    controller_was_reset(&controller, node, now_us);
+    pump();
+}
+
+static void halt_node(uint32_t node, bool halted)
+{
+    owner.halted[node] = halted;
+    controller_halted(&controller, node, halted);
+    pump();
+}
+
+/* What happens to a node from outside. */
+static void befall(uint8_t what)
+{
+    switch (what >> 6) {
+    case 0: kill_node(what % NODES); break;
+    case 1: halt_node(what % NODES, what & 32); break;
+    default: reset_node(what % NODES); break;
+    }
 }
 
 static void operate(struct input *input)
@@ -393,7 +731,7 @@ static void operate(struct input *input)
     case DO_PACKET: push_packet(input); break;
     case DO_ANSWER:
         a = input_u8(input);
-        answer(a % LINKS, a & 0x80, (int8_t)input_u8(input));
+        answer(&neighbours[a % LINKS], a & 0x80, (int8_t)input_u8(input));
         break;
     case DO_READY: tell_ready(input_u8(input)); break;
     case DO_RECEIPT:
@@ -403,48 +741,58 @@ static void operate(struct input *input)
     case DO_LINKS: tell_links(input_u8(input) % NODES); break;
     case DO_HELLO: push_hello(input); break;
     case DO_TIME:
-        fake_world_pass(input_u16(input));
-        read_lines();
+        pass(input_u16(input) * UINT64_C(1000));
+        for (uint32_t rank = 0; rank < NODES && reader == READS_LATER; rank++)
+            read_lines(rank);
         pump();
         break;
     case DO_LOAD: load(input_u8(input)); break;
-    case DO_QUERY: mesh_query(&mesh, on_query, NULL); break;
-    case DO_CANCEL: mesh_cancel(&mesh, STATUS_TIMEOUT); break;
-    case DO_DEATH:
-        a = input_u8(input);
-        if (a & 0x80)
-            reset_node(a % NODES);
-        else
-            kill_node(a % NODES);
+    case DO_QUERY:
+        controller_ask(&controller, now_us);
+        pump();
         break;
-    case DO_CUT: shutdown(fake_world.node_fds[input_u8(input) % LINKS], SHUT_RDWR); break;
-    default: reach(input_u8(input) % MESH_PHASES); break;
+    case DO_CANCEL: cancel(input->left & 1); break;
+    case DO_DEATH: befall(input_u8(input)); break;
+    case DO_CUT: pipes[input_u8(input) % LINKS].link.carrier = CARRIER_LOST; break;
+    default: reach(input_u8(input) % PHASES); break;
     }
 }
 
-static void begin(uint32_t timeout_ms)
+static void begin(bool ring)
 {
-    struct mesh_options options = {.network_name = "cube:2",
-                                   .profile = {65000, 10000, 425, 1000, 0},
-                                   .timeout_ms = timeout_ms,
-                                   .verbose = true};
-    struct target target = {.kernel = "kernel.elf", .qemu = "qemu"};
-    struct mesh_owner owner = {
-        .emit = on_emit, .print = on_print, .booted = on_booted, .ended = on_ended};
-    struct rundir rundir = {.path = "/nowhere"};
-    struct message message;
+    static const uint32_t size[] = {NODES};
+    struct controller_config config = {.links = links,
+                                       .network = &network,
+                                       .profile = {65000, 10000, 425, 1000, 0},
+                                       .incarnation = incarnation = 1,
+                                       .patience_us = DEAD_AFTER_MS * UINT64_C(1000)};
 
-    CHECK(network_make(&options.network, NETWORK_CUBE, NULL, DIMS));
-    fake_world_begin();
-    boots = jobs_open = 0;
-    receipt_count = 0;
-    CHECK(mesh_start(&mesh, &loop, &options, &target, &rundir, &owner, &message) == 0);
-    for (unsigned i = 0; i < LINKS; i++) {
-        pipe_init(&pipes[i]);
+    CHECK(ring ? network_make(&network, NETWORK_RING, size, 1)
+               : network_make(&network, NETWORK_CUBE, NULL, 2));
+    CHECK(network.nodes == NODES && network_host_links(&network) == LINKS);
+    owner = (struct owner){.booting = true};
+    teller = (struct teller){.emit = on_emit, .print = on_print, .troubles = json_array()};
+    now_us = TICK_US;
+    memory = aligned_alloc(64, (controller_memory_bytes(&network) / 64 + 1) * 64);
+    config.memory = memory;
+    for (unsigned i = 0; i < LINKS; i++)
+        attach(i);
+    controller_init(&controller, &config, now_us);
+    for (unsigned i = 0; i < LINKS; i++)
         neighbours[i] = (struct neighbour){
-            .pipe = &pipes[i], .channel = &mesh.host.router.ports[i].channel, .incarnation = 1};
-    }
+            .pipe = &pipes[i], .channel = &controller.router.ports[i].channel, .incarnation = 1};
     pump();
+}
+
+static void end(void)
+{
+    for (uint32_t rank = 0; rank < NODES; rank++)
+        text_lines_begin(&owner.text[rank], 0, rank);
+    json_decref(report_to_json(&owner.reports));
+    report_free(&owner.reports);
+    json_decref(teller.troubles);
+    free_job();
+    free(memory);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -452,20 +800,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input input = {data, size};
     uint8_t setup = input_u8(&input);
 
-    reader = setup / MESH_PHASES % READERS;
-    begin(setup >= 0xe0 ? TIMEOUT_S * 1000 : 0);
-    reach(setup % MESH_PHASES);
+    reader = setup / PHASES % READERS;
+    begin(setup / (PHASES * READERS) % 2);
+    reach(setup % PHASES);
     while (input.left > 0)
         operate(&input);
     pump();
-    if (mesh.phase == MESH_BOOT && setup < 0xf0)
-        kill_node(0); /* the time that a boot may take is long even here */
-    for (unsigned s = 0; s < ALL_ENDED_S && mesh.phase != MESH_READY; s++)
-        fake_world_pass(1000);
-    CHECK(boots == 1 && mesh.phase == MESH_READY && jobs_open == 0);
-    json_decref(mesh_describe(&mesh, 0));
-    mesh_close(&mesh);
-    CHECK(fake_world_handles() == 0);
-    mesh_free(&mesh);
+    for (uint32_t rank = 0; rank < NODES; rank++)
+        halt_node(rank, false);
+    if (owner.job == JOB_RUNS) /* programs may run for ever */
+        cancel(setup & 0x80);
+    for (unsigned s = 0; s < ALL_ENDED_TICKS && (owner.booting || owner.job != JOB_NONE); s++)
+        pass(TICK_US);
+    CHECK(!owner.booting && owner.job == JOB_NONE);
+    CHECK(controller.phase == PHASE_READY);
+    end();
     return 0;
 }

@@ -40,7 +40,7 @@ static void visit(void *context, const char *name)
     int fd = client_open(name, true);
     size_t used = strlen(found->names);
 
-    if (fd < 0) { /* the directory of a run, or one whose mesh is just ending */
+    if (fd < 0) { /* the directory of a run, or one whose machine is just ending */
         return;
     }
     close(fd);
@@ -61,10 +61,10 @@ int client_connect(const char *name, struct message *message)
     if (!name) {
         rundir_list(visit, &found);
         if (found.count == 0) {
-            return message_set(message, "no mesh is up: start one with 'ecube up'");
+            return message_set(message, "no machine is up: start one with 'ecube up'");
         }
         if (found.count > 1) {
-            return message_set(message, "several meshes are up (%s): choose one with --name",
+            return message_set(message, "several machines are up (%s): choose one with --name",
                                found.names);
         }
         name = found.name;
@@ -75,7 +75,7 @@ int client_connect(const char *name, struct message *message)
     fd = client_open(name, true);
     if (fd < 0) {
         return message_set(message,
-                           "no mesh named '%.40s' is up: start it with 'ecube up --name %.40s'",
+                           "no machine named '%.40s' is up: start it with 'ecube up --name %.40s'",
                            name, name);
     }
     return fd;
@@ -105,7 +105,7 @@ json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const j
     size_t room = 0;
 
     if (!answers || client_send(fd, request) != 0) {
-        message_set(message, "the mesh does not take requests");
+        message_set(message, "the machine does not take requests");
         if (answers) {
             fclose(answers);
         }
@@ -127,7 +127,7 @@ json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const j
     free(line);
     fclose(answers);
     if (!last) {
-        message_set(message, "the mesh has ended");
+        message_set(message, "the machine has ended");
     }
     return last;
 }
@@ -186,9 +186,9 @@ json_t *client_info(const char *name, struct message *message)
     return answer;
 }
 
-int client_check_free(const json_t *mesh, int node, struct message *message)
+int client_check_free(const json_t *machine, int node, struct message *message)
 {
-    const json_t *list = json_object_get(mesh, "debuggers");
+    const json_t *list = json_object_get(machine, "debuggers");
     size_t nodes = json_array_size(list);
 
     for (size_t i = 0; i < nodes; i++) {

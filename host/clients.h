@@ -1,5 +1,5 @@
 /*
- * clients.h - the tools that are connected to the process which holds a mesh: what they ask, and
+ * clients.h - the tools that are connected to the process which holds a machine: what they ask, and
  * what they are told.
  *
  * Nothing ends while somebody is told something: a client that has hung up, or whose connection

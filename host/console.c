@@ -1,6 +1,6 @@
 /*
- * console.c - ecube console: shows what programs print on a mesh that is up, until the mesh ends or
- * Ctrl-C.
+ * console.c - ecube console: shows what programs print on a machine that is up, until that ends
+ * or Ctrl-C.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,10 +27,9 @@ static const struct argp parser = {
     NULL,
     parse,
     NULL,
-    "Shows what programs print on a mesh that is up, each line behind its rank, until "
-    "the mesh ends. It holds nobody up: when it is not read for long, lines are left out, and it "
-    "says "
-    "how many."
+    "Shows what programs print on a machine that is up, each line with the node's rank in front, "
+    "until the machine ends. It never delays programs: when its output is not read for long, lines "
+    "are left out, and it says how many."
     "\vExample: ecube console --name lab",
     children,
     NULL,
@@ -43,7 +42,7 @@ static void on_event(void *context, const json_t *event)
     if (strcmp(json_string_value(json_object_get(event, "event")), "nodes") == 0) {
         view_set_nodes(view, (unsigned)json_integer_value(json_object_get(event, "nodes")));
     } else if (strcmp(json_string_value(json_object_get(event, "event")), "boot") == 0) {
-        view_trouble(view, "the mesh is up again");
+        view_trouble(view, "the machine is up again");
     } else {
         view_event(view, event);
     }
@@ -69,7 +68,7 @@ int verb_console(int argc, char **argv)
     view_init(&view, sink_open(NULL, NULL), 1, false);
     answer = client_ask(fd, json_pack("{s:s}", "verb", "console"), on_event, &view, &message);
     status = sink_close(view.sink, UINT64_MAX, 0);
-    if (!answer) { /* the mesh has ended */
+    if (!answer) { /* the machine has ended */
         return status;
     }
     message_set(&message, "%s", json_string_value(json_object_get(answer, "text")));

@@ -18,7 +18,7 @@
 
 #include "drivers/check.h"
 #include "host/client.h"
-#include "host/machine.h"
+#include "host/limits.h"
 #include "host/options.h"
 #include "host/page_table.h"
 #include "host/rsp_client.h"
@@ -52,7 +52,7 @@ struct core {
     const char *word, *path;
     char default_path[NAME_ROOM];
 
-    json_t *mesh;
+    json_t *machine;
     uint32_t node;
     struct rsp_client client;
     struct page_map map;
@@ -92,7 +92,8 @@ static const struct argp parser = {
     option_list,
     parse,
     "NODE",
-    "Writes an ELF core of a node of a mesh that is up: registers, and all memory that its kernel "
+    "Writes an ELF core of a node of a machine that is up: registers, and all memory that its "
+    "kernel "
     "and program use. The node is halted meanwhile, then it goes on; one that was halted stays so."
     "\vGDB opens it: gdb-multiarch build/virt/kernel.elf core.5, or with the program's ELF file "
     "first and 'add-symbol-file build/virt/kernel.elf' for the kernel.\n\n"
@@ -312,7 +313,7 @@ static bool is_zero(const uint8_t *bytes, uint32_t count)
     return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-static void tell_progress(struct core *core)
+static void show_progress(struct core *core)
 {
     uint64_t now_us = sink_now_us();
 
@@ -345,7 +346,7 @@ static int write_range(struct core *core, const Elf32_Phdr *segment, struct mess
             }
         }
         core->done_bytes += count;
-        tell_progress(core);
+        show_progress(core);
     }
     return 0;
 }
@@ -392,7 +393,7 @@ static int end_file(struct core *core, int status, struct message *message)
 
 static bool was_halted(const struct core *core)
 {
-    const json_t *node = json_array_get(json_object_get(core->mesh, "debuggers"), core->node);
+    const json_t *node = json_array_get(json_object_get(core->machine, "debuggers"), core->node);
     const char *state = json_string_value(json_object_get(node, "state"));
 
     return state && strcmp(state, "running") != 0;
@@ -407,7 +408,7 @@ static int take_core(struct core *core, struct message *message)
         return -1;
     }
     snprintf(path, sizeof path, "%s/n%u.gdb",
-             json_string_value(json_object_get(core->mesh, "directory")), (unsigned)core->node);
+             json_string_value(json_object_get(core->machine, "directory")), (unsigned)core->node);
     status = rsp_client_open(&core->client, path, message);
     if (status == 0) {
         if (make_notes(core, message) != 0 || find_memory(core, message) != 0 ||
@@ -423,16 +424,16 @@ static int find_node(struct core *core, struct message *message)
 {
     struct network network;
 
-    core->mesh = client_info(core->name_arguments.name, message);
-    if (!core->mesh ||
-        !network_parse(&network, json_string_value(json_object_get(core->mesh, "mesh")),
+    core->machine = client_info(core->name_arguments.name, message);
+    if (!core->machine ||
+        !network_parse(&network, json_string_value(json_object_get(core->machine, "mesh")),
                        &machine_limits, message->text) ||
         !network_parse_node(&network, core->word, &core->node, message->text)) {
         return -1;
     }
     snprintf(core->default_path, sizeof core->default_path, "core.%u", (unsigned)core->node);
     core->path = core->path ? core->path : core->default_path;
-    return client_check_free(core->mesh, (int)core->node, message);
+    return client_check_free(core->machine, (int)core->node, message);
 }
 
 int verb_core(int argc, char **argv)
@@ -448,6 +449,6 @@ int verb_core(int argc, char **argv)
         printf("%s: node %u, %llu KiB of memory\n", core.path, (unsigned)core.node,
                (unsigned long long)(core.total_bytes >> 10));
     }
-    json_decref(core.mesh);
+    json_decref(core.machine);
     return status;
 }

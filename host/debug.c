@@ -1,5 +1,5 @@
 /*
- * debug.c - ecube debug: GDB at one node of a mesh that is up, or at all of them.
+ * debug.c - ecube debug: GDB at one node of a machine that is up, or at all of them.
  *
  * GDB takes the place of this process. What it is to do first lies in a file without a name, which
  * it inherits.
@@ -20,7 +20,7 @@
 #include "host/options.h"
 #include "host/rundir.h"
 #include "host/target.h"
-#include "host/machine.h"
+#include "host/limits.h"
 #include "host/verbs.h"
 
 enum { KEY_OPENOCD = 600, ALL_NODES = CLIENT_ALL_NODES, QUOTED_MAX = 2 * TARGET_PATH_MAX };
@@ -35,12 +35,12 @@ struct debug {
 
     int node;
     const char *program; /* NULL: the one loaded last, if there is one */
-    json_t *mesh;        /* what it has told of itself */
+    json_t *machine;     /* what it has told of itself */
 };
 
 static const struct argp_option option_list[] = {
     {"openocd", KEY_OPENOCD, NULL, 0,
-     "through OpenOCD and the JTAG chain of a mesh that is up with --jtag; one node", 0},
+     "through OpenOCD and the JTAG chain of a machine that is up with --jtag; one node", 0},
     {0}};
 
 static error_t parse_word(struct debug *debug, char *text, struct argp_state *state)
@@ -77,10 +77,11 @@ static const struct argp parser = {
     option_list,
     parse,
     "[NODE] [PROGRAM] [-- GDB'S OWN ARGUMENTS]",
-    "Opens gdb-multiarch at a node of a mesh that is up, with the symbols of the kernel and of "
+    "Opens gdb-multiarch at a node of a machine that is up, with the symbols of the kernel and of "
     "PROGRAM (if it is not given, of the program that was loaded last). That halts the node until "
-    "'continue', 'detach' or 'quit'; while it is halted the tool's clocks stand still. The other "
-    "nodes go on, and wait for it as long as --patience of 'ecube up' says."
+    "'continue', 'detach' or 'quit'. While it is halted, --timeout and the stall limits do not "
+    "count. The other nodes go on, and wait for it as long as the link timeout (--patience of "
+    "'ecube up') allows."
     "\vWithout NODE all nodes are inferiors of one GDB, node K is inferior K + 1, and all are "
     "halted. Each goes on by itself with 'continue &', and stops by itself at a breakpoint while "
     "the others go on; 'inferior K' picks the one that other commands are for. Instead of that for "
@@ -109,7 +110,7 @@ static int take_words(struct debug *debug, struct message *message)
     uint32_t node;
 
     debug->node = ALL_NODES;
-    if (!network_parse(&network, json_string_value(json_object_get(debug->mesh, "mesh")),
+    if (!network_parse(&network, json_string_value(json_object_get(debug->machine, "mesh")),
                        &machine_limits, message->text)) {
         return -1;
     }
@@ -124,20 +125,21 @@ static int take_words(struct debug *debug, struct message *message)
         return message_set(message, "cannot read %.300s: %s", debug->program, strerror(errno));
     }
     if (!debug->program) {
-        debug->program = json_string_value(json_object_get(debug->mesh, "program"));
+        debug->program = json_string_value(json_object_get(debug->machine, "program"));
     }
     if (debug->openocd && debug->node == ALL_NODES) {
         return message_set(message, "name the node, as in 'ecube debug --openocd 3'");
     }
-    if (debug->openocd && !json_is_string(json_object_get(debug->mesh, "chain"))) {
-        return message_set(message, "the mesh has no JTAG chain: start one with 'ecube up --jtag'");
+    if (debug->openocd && !json_is_string(json_object_get(debug->machine, "chain"))) {
+        return message_set(message,
+                           "the machine has no JTAG chain: start one with 'ecube up --jtag'");
     }
     return 0;
 }
 
 static const char *directory_of(const struct debug *debug)
 {
-    return json_string_value(json_object_get(debug->mesh, "directory"));
+    return json_string_value(json_object_get(debug->machine, "directory"));
 }
 
 /* A word as GDB takes it unchanged where it takes words. */
@@ -163,7 +165,7 @@ static void write_symbols(FILE *script, const struct debug *debug)
         quote(quoted, debug->program);
         fprintf(script, "file %s\n", quoted);
     }
-    quote(quoted, json_string_value(json_object_get(debug->mesh, "kernel")));
+    quote(quoted, json_string_value(json_object_get(debug->machine, "kernel")));
     fprintf(script, debug->program ? "add-symbol-file %s\n" : "file %s\n", quoted);
 }
 
@@ -233,7 +235,7 @@ static const char all_commands[] =
 
 static void write_script(FILE *script, const struct debug *debug)
 {
-    unsigned nodes = (unsigned)json_integer_value(json_object_get(debug->mesh, "nodes"));
+    unsigned nodes = (unsigned)json_integer_value(json_object_get(debug->machine, "nodes"));
     unsigned first = debug->node == ALL_NODES ? 0 : (unsigned)debug->node;
     unsigned end = debug->node == ALL_NODES ? nodes : first + 1;
 
@@ -291,9 +293,9 @@ static int debug(struct debug *debug, struct message *message)
     if (debug->openocd && openocd_find(openocd, message) != 0) {
         return -1;
     }
-    debug->mesh = client_info(debug->name_arguments.name, message);
-    if (!debug->mesh || take_words(debug, message) != 0 ||
-        client_check_free(debug->mesh, debug->node, message) != 0) {
+    debug->machine = client_info(debug->name_arguments.name, message);
+    if (!debug->machine || take_words(debug, message) != 0 ||
+        client_check_free(debug->machine, debug->node, message) != 0) {
         return -1;
     }
     return become_gdb(debug, gdb, message);
@@ -306,6 +308,6 @@ int verb_debug(int argc, char **argv)
 
     options_parse(&parser, argc, argv, ARGP_IN_ORDER, &arguments);
     debug(&arguments, &message);
-    json_decref(arguments.mesh);
+    json_decref(arguments.machine);
     return message_print(&message);
 }

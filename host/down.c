@@ -1,5 +1,5 @@
 /*
- * down.c - ecube down: ends a mesh that is up, and returns when nothing of it is left.
+ * down.c - ecube down: ends a machine that is up, and returns when nothing of it is left.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
 
 static const struct argp parser = {
-    NULL,     parse, NULL, "Ends a mesh that is up.\vExample: ecube down --name lab",
+    NULL,     parse, NULL, "Ends a machine that is up.\vExample: ecube down --name lab",
     children, NULL,  NULL};
 
 int verb_down(int argc, char **argv)
@@ -39,7 +39,7 @@ int verb_down(int argc, char **argv)
     }
     answer = client_ask(fd, json_pack("{s:s}", "verb", "down"), NULL, NULL, &message);
     json_decref(answer);
-    while (read(fd, &byte, 1) > 0) { /* until the process that holds the mesh has ended */
+    while (read(fd, &byte, 1) > 0) { /* until the process that holds the machine has ended */
     }
     close(fd);
     return 0;

@@ -1,16 +1,19 @@
 /*
- * fault.c - a node's fault report in words: kind, address, place in the source, registers.
+ * fault.c - where a fault lies, and who called that.
  *
  * Where the fault lies in a function of the C library, the places that called it say more: they
  * are found as unwind.h tells, and those between the fault and the user's own code left out.
  *
  * Source   ARM Architecture Reference Manual ARMv7-A, table B3-23 (fault status)
  */
+#include "host/fault.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "host/mesh_internal.h"
+#include "host/target.h"
+#include "host/tell.h"
 #include "host/unwind.h"
 
 enum {
@@ -86,31 +89,23 @@ static void describe_kind(uint32_t kind, const struct fault_body *fault, char *t
     }
 }
 
-static json_t *fault_members(const char *kind, uint32_t node)
+void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigned line,
+                          char text[FAULT_TEXT_MAX])
 {
-    return json_pack("{s:s, s:[i]}", "kind", kind, "nodes", (int)node);
-}
+    static const char *const names[FAULT_REGISTERS] = {"r0",  "r1", "r2", "r3", "r4",  "r5",
+                                                       "r6",  "r7", "r8", "r9", "r10", "r11",
+                                                       "r12", "sp", "lr", "pc"};
+    int bytes = snprintf(text, FAULT_TEXT_MAX, "  node %u:", (unsigned)rank);
 
-static void tell_registers(struct mesh *mesh, uint32_t node, const struct fault_body *fault)
-{
-    for (unsigned row = 0; row < 4; row++) {
-        char line[100];
-        int bytes = 0;
-
-        for (unsigned i = row * 4; i < row * 4 + 4; i++) {
-            static const char *const names[16] = {"r0",  "r1", "r2", "r3", "r4",  "r5",
-                                                  "r6",  "r7", "r8", "r9", "r10", "r11",
-                                                  "r12", "sp", "lr", "pc"};
-
-            bytes += snprintf(line + bytes, sizeof line - (size_t)bytes, " %3s 0x%08x", names[i],
-                              fault->registers[i]);
-        }
-        mesh_emit_trouble(mesh, fault_members("registers", node), "  node %u:%s", (unsigned)node,
-                          line);
+    if (line == FAULT_REGISTER_LINES - 1) {
+        snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " cpsr 0x%08x, fault status 0x%08x",
+                 fault->cpsr, fault->status_register);
+        return;
     }
-    mesh_emit_trouble(mesh, fault_members("registers", node),
-                      "  node %u: cpsr 0x%08x, fault status 0x%08x", (unsigned)node, fault->cpsr,
-                      fault->status_register);
+    for (unsigned i = line * 4; i < line * 4 + 4; i++) {
+        bytes += snprintf(text + bytes, FAULT_TEXT_MAX - (size_t)bytes, " %3s 0x%08x", names[i],
+                          fault->registers[i]);
+    }
 }
 
 /* Whether what is around a place is told: the user's own calls, and of those into the library the
@@ -155,7 +150,7 @@ static void tell_places(const struct symbol_place *places, unsigned count, bool 
 
 /* Where a program is and who called it there; `leave_out`: of the library only what has been called
  * by nobody else. False when it is not known where it is. */
-static bool describe_calls(const struct mesh *mesh, struct unwind *from, bool leave_out,
+static bool describe_calls(const struct fault_code *code, struct unwind *from, bool leave_out,
                            unsigned told_max, char text[PLACE_TEXT_MAX])
 {
     struct symbol_place places[PLACES_MAX];
@@ -163,8 +158,8 @@ static bool describe_calls(const struct mesh *mesh, struct unwind *from, bool le
     unsigned count = 0;
 
     text[0] = '\0';
-    from->image = &mesh->job.image;
-    from->symbols = symbols_open(mesh->job.path);
+    from->image = code->image;
+    from->symbols = code->program ? symbols_open(code->program) : NULL;
     if (!from->symbols) {
         return false;
     }
@@ -178,18 +173,18 @@ static bool describe_calls(const struct mesh *mesh, struct unwind *from, bool le
     return !away;
 }
 
-void mesh_describe_place(const struct mesh *mesh, uint32_t pc, uint32_t lr,
-                         char text[PLACE_TEXT_MAX])
+void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
+                      char text[PLACE_TEXT_MAX])
 {
     uint32_t registers[ARM_REGISTERS] = {[LR] = lr, [PC] = pc};
     struct unwind from = {.registers = registers};
 
-    describe_calls(mesh, &from, false, 2, text);
+    describe_calls(code, &from, false, 2, text);
 }
 
 /* The same of a fault, from its registers and its piece of the stack. */
-static bool describe_fault(const struct mesh *mesh, const struct fault_body *fault, uint32_t kind,
-                           char text[PLACE_TEXT_MAX])
+static bool describe_fault(const struct fault_code *code, const struct fault_body *fault,
+                           uint32_t kind, char text[PLACE_TEXT_MAX])
 {
     uint32_t registers[ARM_REGISTERS];
     struct unwind from = {.registers = registers,
@@ -202,12 +197,12 @@ static bool describe_fault(const struct mesh *mesh, const struct fault_body *fau
     if (kind == FAULT_DIVIDE) { /* the trap was jumped to: lr is where the program divided */
         registers[PC] = 0;
     }
-    return describe_calls(mesh, &from, trap, CALLS_TOLD_MAX, text) || trap;
+    return describe_calls(code, &from, trap, CALLS_TOLD_MAX, text) || trap;
 }
 
-static void describe_kernel(const struct mesh *mesh, uint32_t pc, char text[PLACE_TEXT_MAX])
+static void describe_kernel(const struct fault_code *code, uint32_t pc, char text[PLACE_TEXT_MAX])
 {
-    struct symbols *symbols = symbols_open(mesh->target.kernel);
+    struct symbols *symbols = symbols_open(code->kernel);
     struct symbol_place place;
     char words[SYMBOL_TEXT_MAX];
 
@@ -218,38 +213,42 @@ static void describe_kernel(const struct mesh *mesh, uint32_t pc, char text[PLAC
     symbols_close(symbols);
 }
 
-void mesh_tell_fault(struct mesh *mesh, uint32_t rank, const struct fault_body *fault)
+/* A CHECK in the kernel that failed. */
+static json_t *describe_check(uint32_t rank, const struct fault_body *fault,
+                              char text[FAULT_TEXT_MAX])
+{
+    uint32_t bytes = fault->tail_bytes;
+    char file[KERNEL_FILE_MAX] = "";
+
+    memcpy(file, fault->tail, bytes < sizeof file - 1 ? bytes : sizeof file - 1);
+    snprintf(text, FAULT_TEXT_MAX, "node %u (rank %u): the kernel broke its own promise at %s:%u",
+             (unsigned)rank, (unsigned)rank, file, fault->line);
+    return tell_node_members("kernel-check", rank);
+}
+
+json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
+                       char text[FAULT_TEXT_MAX])
 {
     uint32_t kind = kind_of(fault), pc = fault->registers[PC];
-    unsigned node = rank;
     bool kernel = kind >= FAULT_KERNEL;
     char what[100], at[20] = "", place[PLACE_TEXT_MAX] = "";
 
     if (kind == FAULT_CHECK) {
-        uint32_t bytes = fault->tail_bytes;
-        char file[KERNEL_FILE_MAX] = "";
-
-        memcpy(file, fault->tail, bytes < sizeof file - 1 ? bytes : sizeof file - 1);
-        mesh_emit_trouble(mesh, fault_members("kernel-check", node),
-                          "node %u (rank %u): the kernel broke its own promise at %s:%u", node,
-                          node, file, fault->line);
-        return;
+        return describe_check(rank, fault, text);
     }
     describe_kind(kind, fault, what, sizeof what);
     if (kernel) {
-        describe_kernel(mesh, pc, place);
+        describe_kernel(code, pc, place);
     }
-    bool known = !kernel && describe_fault(mesh, fault, kind, place);
-    json_t *members = fault_members(kernel ? "kernel-fault" : "fault", node);
+    bool known = !kernel && describe_fault(code, fault, kind, place);
+    json_t *members = tell_node_members(kernel ? "kernel-fault" : "fault", rank);
     json_object_set_new(members, "address", json_integer(fault->address));
     json_object_set_new(members, "pc", json_integer(pc & ~1U));
     json_object_set_new(members, "status", json_integer(fault_status(fault)));
     if (!known && kind != FAULT_PREFETCH) { /* else the place says it, or the address */
         snprintf(at, sizeof at, ", pc 0x%08x", pc & ~1U);
     }
-    mesh_emit_trouble(mesh, members, "node %u (rank %u): %s%s%s%s", node, node,
-                      kernel ? "kernel fault: " : "", what, at, place);
-    if (mesh->options.verbose) {
-        tell_registers(mesh, rank, fault);
-    }
+    snprintf(text, FAULT_TEXT_MAX, "node %u (rank %u): %s%s%s%s", (unsigned)rank, (unsigned)rank,
+             kernel ? "kernel fault: " : "", what, at, place);
+    return members;
 }

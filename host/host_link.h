@@ -1,8 +1,9 @@
 /*
- * host_link.h - the host as a router among the nodes, driven by the event loop.
+ * host_link.h - the host's ends of the host links, in the event loop: sockets, what they can bring,
+ * and the time at which the controller over them wants to run.
  *
- * Owns one socket_link per host link, the router over them, and an outbox for packets that find no
- * free slot. Whatever the router has to tell goes to the notice function, one notice at a time.
+ * Whenever one of them has something, `ready` is called; its owner lets the controller do what it
+ * can, and says then (host_links_wait) what to listen for.
  *
  * Context  the thread of the loop
  */
@@ -12,63 +13,38 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "host/socket_link.h"
-#include "host/machine.h"
+#include "host/limits.h"
 #include "host/message.h"
-#include "router/notice.h"
-#include "router/router.h"
-#include "router/state.h"
-
-enum { OUTBOX_MAX = 1024, OUTBOX_BODY_MAX = 64 };
-
-struct outbox_packet {
-    uint8_t kind;
-    uint8_t bytes;
-    uint32_t dst;
-    uint8_t body[OUTBOX_BODY_MAX];
-};
+#include "host/socket_link.h"
 
 struct host_links {
-    struct router router;
-    struct network network;
-    struct router_config config;
-    void *router_memory;
     unsigned count;
     struct socket_link sockets[MACHINE_HOST_LINKS_MAX];
     struct link *links[MACHINE_HOST_LINKS_MAX];
-    uint32_t peers[MACHINE_HOST_LINKS_MAX];
     uv_poll_t polls[MACHINE_HOST_LINKS_MAX];
     int poll_events[MACHINE_HOST_LINKS_MAX];
     uv_timer_t timer;
     unsigned handles_open;
-    bool pumping;
-    struct outbox_packet *outbox; /* ring */
-    unsigned outbox_first, outbox_count;
-    uint64_t packets; /* received so far */
-    void (*notice)(void *context, const struct notice *notice);
+    void (*ready)(void *context);
     void *context;
 };
 
-/* Attaches to the host's ends; `fds[i]` is the link to network_host_node(i). A link of the host or
- * of any node that is silent for patience_ms (0: as router.h says) is dead. */
-int host_links_start(struct host_links *host, uv_loop_t *loop, const struct network *network,
-                     const struct profile *profile, uint32_t patience_ms, const int *fds,
-                     struct message *message);
+/* Attaches to the host's ends of `count` links. */
+int host_links_open(struct host_links *host, uv_loop_t *loop, const int *fds, unsigned count,
+                    struct message *message);
 
 /* Begins anew on the same sockets, as nodes do that were reset: what was to be sent is forgotten,
  * half a frame stays half, and what the cables still bring of before is nobody's. */
 void host_links_restart(struct host_links *host);
 
-/* Lets the router do all that it can now. */
-void host_links_pump(struct host_links *host);
+/* Hands to the sockets what they can take now. */
+void host_links_flush(struct host_links *host);
 
-/* Queues a packet; it goes when the router has a slot. False when the outbox is full. */
-__attribute__((warn_unused_result)) bool host_links_send(struct host_links *host, uint8_t kind,
-                                                         uint32_t dst, const void *body,
-                                                         uint32_t bytes);
+/* Listens until a socket has something, or deadline_us (uv_hrtime's clock; UINT64_MAX: never);
+ * `more`: there is something to do at once, after what else the loop has to do. */
+void host_links_wait(struct host_links *host, bool more, uint64_t deadline_us);
 
-/* Whether nothing of what circuits were given to send is still read, by the router or by a socket.
- */
+/* Whether no socket has anything to send that it was given: it reads no memory of others. */
 bool host_links_quiet(const struct host_links *host);
 
 /* Closes the loop's handles; host_links_free after the loop has run once more. */

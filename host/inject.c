@@ -1,5 +1,5 @@
 /*
- * inject.c - ecube cut and ecube kill: faults for a mesh that is up.
+ * inject.c - ecube cut and ecube kill: faults for a machine that is up.
  */
 #include "host/client.h"
 #include "host/options.h"
@@ -35,7 +35,7 @@ static const struct argp cut_parser = {
     NULL,
     parse,
     "A-B",
-    "Cuts the link between nodes A and B of a mesh that is up. One that is dead already is "
+    "Cuts the link between nodes A and B of a machine that is up. One that is dead already is "
     "refused.\vExample: ecube cut 0-1",
     children,
     NULL,
@@ -44,7 +44,7 @@ static const struct argp cut_parser = {
 static const struct argp kill_parser = {NULL,
                                         parse,
                                         "NODE",
-                                        "Kills a node of a mesh that is up. One that is dead "
+                                        "Kills a node of a machine that is up. One that is dead "
                                         "already is refused.\vExample: ecube kill 3",
                                         children,
                                         NULL,

@@ -1,6 +1,6 @@
 /*
- * jtag.h - ecube-jtag, the program that owns the debug sockets of a mesh that is up: started here,
- * listened to, ended.
+ * jtag.h - ecube-jtag, the program that owns the debug sockets of a machine that is up: started
+ * here, listened to, ended.
  *
  * It serves what debuggers connect to (nK.gdb, chain) and is itself the only one at the sockets of
  * the nodes' QEMUs (nK.stub, nK.qtest). It gets SIGKILL when the tool dies, and ends by itself when

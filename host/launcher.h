@@ -1,12 +1,12 @@
 /*
- * launcher.h - the QEMU processes of a mesh and the socketpairs that are its cables.
+ * launcher.h - the QEMU processes of a machine and the socketpairs that are its cables.
  *
  * Every cable is a socketpair made before the first QEMU starts. A QEMU inherits its own ends and
  * no others. The launcher keeps both ends of a cable between nodes: it can cut it, and when a node
  * dies it shuts that node's cables down, since a neighbour would see nothing while the launcher
  * holds the dead node's end. Of a host link it keeps the host's end. QEMUs get SIGKILL when the
  * tool dies, however it dies. What a node's process has started is killed when that ends, and by
- * the guardian (rundir.h) when the tool does.
+ * the cleanup process (rundir.h) when the tool does.
  *
  * Source   QEMU 7.2 -chardev socket,fd=; prctl(2) PR_SET_PDEATHSIG; measured: two processes per
  *          cable, no races
@@ -19,7 +19,7 @@
 #include "host/message.h"
 #include "host/rundir.h"
 #include "host/target.h"
-#include "host/machine.h"
+#include "host/limits.h"
 
 enum { LAUNCHER_NOTE_MAX = 300 };
 
@@ -43,7 +43,7 @@ struct launcher {
     int host_fds[MACHINE_HOST_LINKS_MAX]; /* the host's ends */
 };
 
-/* Whether this process may have the open files that a mesh needs; raises its limit to that. */
+/* Whether this process may have the open files that a machine needs; raises its limit to that. */
 int launcher_check_descriptors(const struct network *network, struct message *message);
 
 /* Makes the cables, crosses those listed, starts the nodes. On failure nothing is left running. */

@@ -1,5 +1,5 @@
 /*
- * list.c - ecube list: the meshes that are up, with the sockets by which others reach them.
+ * list.c - ecube list: the machines that are up, with the sockets by which others reach them.
  *
  * All are asked at once, so that one which does not answer delays the list by ANSWER_MS and no
  * more, however many such there are.
@@ -20,7 +20,7 @@
 
 enum { KEY_JSON = 600, ANSWER_MS = 3000, ANSWER_MAX = 1 << 16, MACHINES_MAX = 256 };
 
-struct machine {
+struct listed {
     char name[RUNDIR_NAME_MAX + 1];
     int fd; /* below 0: it takes nobody */
     char *text;
@@ -31,7 +31,7 @@ struct machine {
 
 struct list {
     const char *json;
-    struct machine machines[MACHINES_MAX];
+    struct listed machines[MACHINES_MAX];
     unsigned count;
 };
 
@@ -55,26 +55,26 @@ static const struct argp parser = {
     option_list,
     parse,
     NULL,
-    "Shows the meshes of yours that are up: name, network, state, age, and the directory in which "
-    "their sockets lie: n0.gdb, n1.gdb, ... for GDB."
-    "\vA mesh is whole; or broken, when a node or link is dead; or booting; or silent, when it has "
+    "Shows your machines that are up: name, network, state, age, and the directory in which their "
+    "sockets lie: n0.gdb, n1.gdb, ... for GDB."
+    "\vA machine is whole; broken, when a node or link is dead; booting; or silent, when it has "
     "not answered within three seconds.\n\n"
     "Example: ecube list",
     NULL,
     NULL,
     NULL};
 
-/* A directory whose mesh takes nobody may be that of a run, or of a mesh that is just ending. */
+/* A directory whose machine takes nobody may be that of a run, or of one that is just ending. */
 static void visit(void *context, const char *name)
 {
     struct list *list = context;
-    struct machine *machine = &list->machines[list->count];
+    struct listed *machine = &list->machines[list->count];
     int fd = list->count < MACHINES_MAX ? client_open(name, false) : -1;
 
     if (list->count == MACHINES_MAX || (fd < 0 && errno != EAGAIN)) {
         return;
     }
-    *machine = (struct machine){.fd = fd};
+    *machine = (struct listed){.fd = fd};
     snprintf(machine->name, sizeof machine->name, "%s", name);
     if (fd >= 0 && client_send(fd, json_pack("{s:s}", "verb", "info")) != 0) {
         close(fd);
@@ -83,7 +83,7 @@ static void visit(void *context, const char *name)
     list->count++;
 }
 
-static void finish(struct machine *machine)
+static void finish(struct listed *machine)
 {
     close(machine->fd);
     machine->fd = -1;
@@ -92,7 +92,7 @@ static void finish(struct machine *machine)
 }
 
 /* Takes what has come; an answer is one line. */
-static void take(struct machine *machine)
+static void take(struct listed *machine)
 {
     char *text = machine->text ? machine->text : malloc(ANSWER_MAX);
     ssize_t bytes = 0;
@@ -169,7 +169,7 @@ static void drop_ended(struct list *list)
 
 static int compare(const void *a, const void *b)
 {
-    return strcmp(((const struct machine *)a)->name, ((const struct machine *)b)->name);
+    return strcmp(((const struct listed *)a)->name, ((const struct listed *)b)->name);
 }
 
 /* "17 s", "5 min", "3 h", "2 d" */
@@ -194,7 +194,7 @@ static const char *string_of(const json_t *object, const char *key)
     return text ? text : "-";
 }
 
-static void print_machine(const struct machine *machine, int name_width)
+static void print_machine(const struct listed *machine, int name_width)
 {
     const json_t *answer = machine->answer;
     const json_t *age_s = json_object_get(answer, "age_s");
@@ -215,7 +215,7 @@ static void print_list(const struct list *list)
     int width = 4;
 
     if (list->count == 0) {
-        puts("no mesh is up: start one with 'ecube up'");
+        puts("no machine is up: start one with 'ecube up'");
         return;
     }
     for (unsigned i = 0; i < list->count; i++) {
@@ -238,7 +238,7 @@ static json_t *describe(const struct list *list)
     char path[RUNDIR_PATH_MAX];
 
     for (unsigned i = 0; i < list->count; i++) {
-        const struct machine *machine = &list->machines[i];
+        const struct listed *machine = &list->machines[i];
         json_t *object;
 
         rundir_path(path, machine->name);

@@ -1,5 +1,5 @@
 /*
- * load.c - ecube load: downloads a program into a mesh that is up and runs it.
+ * load.c - ecube load: downloads a program into a machine that is up and runs it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,17 +35,17 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_child children[] = {
     {&options_load_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
 
-static const struct argp parser = {NULL,
-                                   parse,
-                                   "PROGRAM [ARGUMENT...]",
-                                   "Downloads PROGRAM into every node of a mesh that is up, runs "
-                                   "it and shows what it prints, and on standard error what it "
-                                   "reports."
-                                   "\vWhat follows PROGRAM is its own: options stand before it.\n\n"
-                                   "Example: ecube load hello.elf 10 20",
-                                   children,
-                                   NULL,
-                                   NULL};
+static const struct argp parser = {
+    NULL,
+    parse,
+    "PROGRAM [ARGUMENT...]",
+    "Downloads PROGRAM into every node of a machine that is up, runs it and shows what it prints; "
+    "a table of what programs report goes to standard error."
+    "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
+    "Example: ecube load hello.elf 10 20",
+    children,
+    NULL,
+    NULL};
 
 static void on_event(void *context, const json_t *event)
 {
@@ -65,8 +65,8 @@ static void on_event(void *context, const json_t *event)
     }
 }
 
-/* What goes to the process that holds the mesh is JSON. */
-static int check_text(const struct mesh_job_request *job, struct message *message)
+/* What goes to the process that holds the machine is JSON. */
+static int check_text(const struct job_request *job, struct message *message)
 {
     json_t *path = json_string(job->path);
     bool good = path != NULL;
@@ -83,8 +83,7 @@ static int check_text(const struct mesh_job_request *job, struct message *messag
 }
 
 /* The daemon reads the file itself, so it gets the whole path. */
-static json_t *make_request(const struct load_arguments *arguments,
-                            const struct mesh_job_request *job)
+static json_t *make_request(const struct load_arguments *arguments, const struct job_request *job)
 {
     json_t *list = json_array();
     char *path = realpath(job->path, NULL);
@@ -104,7 +103,7 @@ static json_t *make_request(const struct load_arguments *arguments,
 int verb_load(int argc, char **argv)
 {
     struct load load = {.load_arguments = options_load_defaults()};
-    struct mesh_job_request job;
+    struct job_request job;
     struct output output;
     struct message message;
     json_t *answer;

@@ -1,5 +1,5 @@
 /*
- * main.c - ecube: boots a mesh of emulated nodes, downloads programs into it, shows what happened.
+ * main.c - ecube: boots a machine of emulated nodes, downloads programs, shows what happened.
  */
 #include <argp.h>
 #include <fcntl.h>
@@ -17,19 +17,19 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-    {"run", verb_run, "boot a mesh, run a program on every node, end the mesh"},
-    {"up", verb_up, "boot a mesh that stays"},
-    {"load", verb_load, "run a program on a mesh that is up"},
-    {"list", verb_list, "show the meshes that are up"},
-    {"ps", verb_ps, "show the nodes of a mesh that is up"},
-    {"console", verb_console, "show what programs print on a mesh that is up"},
-    {"debug", verb_debug, "GDB at a node of a mesh that is up, or at all"},
-    {"core", verb_core, "write a node of a mesh that is up as an ELF core"},
-    {"openocd", verb_openocd, "OpenOCD at the JTAG chain of a mesh that is up"},
-    {"cut", verb_cut, "cut a link of a mesh that is up"},
-    {"kill", verb_kill, "kill a node of a mesh that is up"},
-    {"down", verb_down, "end a mesh that is up"},
-    {"sim", verb_sim, "simulate a mesh of up to 65536 nodes in model time"},
+    {"run", verb_run, "boot a machine, run a program on every node, end the machine"},
+    {"up", verb_up, "boot a machine that stays"},
+    {"load", verb_load, "run a program on a machine that is up"},
+    {"list", verb_list, "show the machines that are up"},
+    {"ps", verb_ps, "show the nodes of a machine that is up"},
+    {"console", verb_console, "show what programs print on a machine that is up"},
+    {"debug", verb_debug, "GDB at a node of a machine that is up, or at all"},
+    {"core", verb_core, "write a node of a machine that is up as an ELF core"},
+    {"openocd", verb_openocd, "OpenOCD at the JTAG chain of a machine that is up"},
+    {"cut", verb_cut, "cut a link of a machine that is up"},
+    {"kill", verb_kill, "kill a node of a machine that is up"},
+    {"down", verb_down, "end a machine that is up"},
+    {"sim", verb_sim, "simulate a machine of up to 65536 nodes in model time"},
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
@@ -57,12 +57,12 @@ static int print_help(FILE *file)
 {
     fprintf(file,
             "Usage: ecube VERB [OPTION...]\n\n"
-            "A mesh of emulated ARM nodes: boot it, run programs on it, see what happened.\n\n");
+            "A machine of emulated ARM nodes: boot it, run programs on it, see what happened.\n\n");
     for (unsigned i = 0; i < VERB_COUNT; i++) {
         fprintf(file, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
     }
     fprintf(file,
-            "\nExample: ecube run --mesh cube:4 hello.elf\n"
+            "\nExample: ecube run --network cube:4 hello.elf\n"
             "'ecube VERB --help' tells more, 'ecube --version' prints the version.\n"
             "\nExit status: the largest of the programs' (0 to 255); 132, 133, 136, 139\n"
             "undefined instruction, breakpoint, division by zero, memory fault; 124 timeout; 3 a "

@@ -166,7 +166,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &openocd->name_arguments; break;
     case ARGP_KEY_ARG: /* behind "--" */
         if (state->quoted == 0 || state->next <= state->quoted) {
-            options_reject("'%.40s': what is OpenOCD's own stands behind --", text);
+            options_reject("'%.40s': options for OpenOCD must stand behind --", text);
         }
         openocd->words = &state->argv[state->next - 1];
         openocd->word_count = (unsigned)(state->argc - state->next + 1);
@@ -183,11 +183,11 @@ static const struct argp parser = {
     NULL,
     parse,
     "[-- OPENOCD'S OWN ARGUMENTS]",
-    "Runs OpenOCD at the JTAG chain of a mesh that is up with --jtag: every node K is a target nK. "
-    "GDB and telnet ports are free ones of this machine, which OpenOCD prints."
-    "\vBehind -- stands what OpenOCD takes: -c COMMAND, -f FILE, -d. Beside OpenOCD's own commands "
-    "there are program_all FILE, which gives all nodes a kernel and starts them, and all COMMAND, "
-    "which has every node do it: all halt, all resume.\n\n"
+    "Runs OpenOCD at the JTAG chain of a machine that is up with --jtag: every node K is a target "
+    "nK. OpenOCD takes free ports of this computer for GDB and telnet, and prints them."
+    "\vThe words behind -- are passed to OpenOCD: -c COMMAND, -f FILE, -d. Two commands are added "
+    "to OpenOCD's own: program_all FILE writes a kernel into all nodes and starts them, and all "
+    "COMMAND has every node do it: all halt, all resume.\n\n"
     "Example: ecube openocd --name lab -- -c 'init; targets; shutdown'",
     children,
     NULL,
@@ -206,7 +206,7 @@ static int find_chain(const char *name, char directory[RUNDIR_PATH_MAX], struct 
     if (text && chain) {
         snprintf(directory, RUNDIR_PATH_MAX, "%s", text);
     } else {
-        message_set(message, "the mesh has no JTAG chain: start one with 'ecube up --jtag'");
+        message_set(message, "the machine has no JTAG chain: start one with 'ecube up --jtag'");
     }
     json_decref(answer);
     return text && chain ? 0 : -1;

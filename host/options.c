@@ -58,19 +58,19 @@ static const struct argp_option network_option_list[] = {
      "default is cube:4)",
      0},
     {"mesh", 0, NULL, OPTION_ALIAS, NULL, 0},
-    {"profile", KEY_PROFILE, "NAME", 0, "machine whose times are modelled: ipsc860 (default), unit",
-     0},
-    {"sigma", KEY_SIGMA, "FACTOR", 0, "start-up of host messages against the nodes' (default 1.5)",
-     0},
+    {"profile", KEY_PROFILE, "NAME", 0,
+     "the machine whose times are modelled: ipsc860 (default) or unit", 0},
+    {"sigma", KEY_SIGMA, "FACTOR", 0,
+     "start-up time of a host message, as a multiple of a node's (default 1.5)", 0},
     {0},
 };
 
-static const struct argp_option mesh_option_list[] = {
+static const struct argp_option machine_option_list[] = {
     {"patience", KEY_PATIENCE, "TIME", 0,
-     "how long a node may be silent, stopped in a debugger for example, until it is taken for "
-     "dead: "
-     "on a link, in a download, or while a boot shows nothing new (default 15s; units are ms, s, m "
-     "and h). In boot and download a busy machine has more time",
+     "link timeout, and stall limit of boot and download: how long a node may be silent, halted by "
+     "a "
+     "debugger for example, before it counts as dead, and how long a boot may show nothing new "
+     "(default 15s; units are ms, s, m and h). The stall limits grow on a busy computer",
      0},
     {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
     {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
@@ -79,11 +79,11 @@ static const struct argp_option mesh_option_list[] = {
 
 static error_t parse_network(int key, char *text, struct argp_state *state)
 {
-    struct mesh_arguments *arguments = state->input;
+    struct machine_arguments *arguments = state->input;
     char *end;
 
     switch (key) {
-    case 'm': arguments->mesh = text; break;
+    case 'm': arguments->network = text; break;
     case KEY_PROFILE: arguments->profile = text; break;
     case KEY_SIGMA:
         arguments->sigma = strtod(text, &end);
@@ -125,9 +125,9 @@ static uint32_t parse_timeout(const char *text)
     return (uint32_t)(ns / duration_ms_ns);
 }
 
-static error_t parse_mesh(int key, char *text, struct argp_state *state)
+static error_t parse_machine(int key, char *text, struct argp_state *state)
 {
-    struct mesh_arguments *arguments = state->input;
+    struct machine_arguments *arguments = state->input;
 
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = arguments; break;
@@ -139,25 +139,25 @@ static error_t parse_mesh(int key, char *text, struct argp_state *state)
     return 0;
 }
 
-static const struct argp_child mesh_children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
+static const struct argp_child machine_children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
 
-const struct argp options_mesh_argp = {mesh_option_list, parse_mesh, NULL, NULL,
-                                       mesh_children,    NULL,       NULL};
+const struct argp options_machine_argp = {machine_option_list, parse_machine, NULL, NULL,
+                                          machine_children,    NULL,          NULL};
 
 static const struct argp_option load_option_list[] = {
     {"strategy", KEY_STRATEGY, "NAME", 0,
      "download by decremental (default), scatter, sequential or sequential-scatter", 0},
     {"x", KEY_X, "N", 0, "dimension of the smallest subcube (default: the best)", 0},
     {"timeout", KEY_TIMEOUT, "TIME", 0,
-     "end a run that takes longer, from its first moment to its last: boot, download and programs "
-     "(default 10m; units are ms, s, m and h, a number alone is seconds)",
+     "end a run that takes longer: boot, download and programs together (default 10m; units are "
+     "ms, s, m and h, a number alone is seconds)",
      0},
     {"json", KEY_JSON, "FILE", 0,
      "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
      "object",
      0},
     {"quiet", 'q', NULL, 0,
-     "leave out progress, tables and times: only what programs print, and what goes wrong", 0},
+     "show only what programs print and what goes wrong: no progress, tables or times", 0},
     {"verbose", 'v', NULL, 0, "show registers of faults", 0},
     {0},
 };
@@ -198,7 +198,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
 const struct argp options_load_argp = {load_option_list, parse_load, NULL, NULL, NULL, NULL, NULL};
 
 static const struct argp_option name_option_list[] = {
-    {"name", KEY_NAME, "NAME", 0, "which mesh, when several are up", 0},
+    {"name", KEY_NAME, "NAME", 0, "which machine, when several are up", 0},
     {0},
 };
 
@@ -252,9 +252,9 @@ void options_parse(const struct argp *verb, int argc, char **argv, unsigned flag
     argp_parse(&all, argc, argv, flags | ARGP_NO_HELP, NULL, input);
 }
 
-struct mesh_arguments options_mesh_defaults(void)
+struct machine_arguments options_machine_defaults(void)
 {
-    return (struct mesh_arguments){.mesh = "cube:4", .profile = "ipsc860", .sigma = 1.5};
+    return (struct machine_arguments){.network = "cube:4", .profile = "ipsc860", .sigma = 1.5};
 }
 
 struct load_arguments options_load_defaults(void)
@@ -263,7 +263,7 @@ struct load_arguments options_load_defaults(void)
         .strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_ms = TIMEOUT_DEFAULT_MS};
 }
 
-int options_find_profile(const struct mesh_arguments *arguments, struct profile *profile,
+int options_find_profile(const struct machine_arguments *arguments, struct profile *profile,
                          struct message *message)
 {
     for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
@@ -276,13 +276,13 @@ int options_find_profile(const struct mesh_arguments *arguments, struct profile 
     return message_set(message, "unknown profile '%.40s': use ipsc860 or unit", arguments->profile);
 }
 
-int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options,
-                      struct target *target, struct message *message)
+int options_make_machine(const struct machine_arguments *arguments, struct machine_options *options,
+                         struct target *target, struct message *message)
 {
-    *options = (struct mesh_options){
+    *options = (struct machine_options){
         .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS,
         .profile_name = arguments->profile};
-    if (!network_parse(&options->network, arguments->mesh, &machine_limits, message->text)) {
+    if (!network_parse(&options->network, arguments->network, &machine_limits, message->text)) {
         return -1;
     }
     network_name(&options->network, options->network_name);
@@ -293,7 +293,7 @@ int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_option
     return target_find(target, arguments->kernel, arguments->qemu, message);
 }
 
-int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request,
+int options_make_job(const struct load_arguments *arguments, struct job_request *request,
                      struct message *message)
 {
     struct image image;
@@ -301,11 +301,11 @@ int options_make_job(const struct load_arguments *arguments, struct mesh_job_req
     if (!arguments->program) {
         return message_set(message, "name the program to run, an ELF file made by ecube-cc");
     }
-    *request = (struct mesh_job_request){.path = arguments->program,
-                                         .arguments = arguments->arguments,
-                                         .argument_count = arguments->argument_count,
-                                         .x = arguments->x,
-                                         .timeout_ms = arguments->timeout_ms};
+    *request = (struct job_request){.path = arguments->program,
+                                    .arguments = arguments->arguments,
+                                    .argument_count = arguments->argument_count,
+                                    .x = arguments->x,
+                                    .timeout_ms = arguments->timeout_ms};
     if (!download_parse_strategy(arguments->strategy, &request->strategy, message->text) ||
         image_read(&image, arguments->program, message) != 0) {
         return -1;
@@ -329,12 +329,12 @@ static int parse_delay(const char *text, unsigned *delay_ms, struct message *mes
     return 0;
 }
 
-static int parse_phase(const char *text, struct mesh_injection *injection, struct message *message)
+static int parse_phase(const char *text, struct injection *injection, struct message *message)
 {
     static const struct {
         const char *name;
-        enum mesh_phase phase;
-    } phases[] = {{"boot", MESH_BOOT}, {"download", MESH_DOWNLOAD}, {"run", MESH_RUN}};
+        enum controller_phase phase;
+    } phases[] = {{"boot", PHASE_BOOT}, {"download", PHASE_DOWNLOAD}, {"run", PHASE_RUN}};
     size_t length = strcspn(text, "+");
 
     for (unsigned i = 0; i < sizeof phases / sizeof phases[0]; i++) {
@@ -348,10 +348,10 @@ static int parse_phase(const char *text, struct mesh_injection *injection, struc
         text);
 }
 
-int options_add_injection(struct mesh_options *options, const char *text, bool kill,
+int options_add_injection(struct machine_options *options, const char *text, bool kill,
                           struct message *message)
 {
-    struct mesh_injection *injection = &options->injections[options->injection_count];
+    struct injection *injection = &options->injections[options->injection_count];
     const char *at = strchr(text, '@');
     char what[24];
     uint32_t ends[2] = {0, 0};
@@ -361,7 +361,7 @@ int options_add_injection(struct mesh_options *options, const char *text, bool k
                            kill ? "3" : "0-1", INJECTIONS_MAX);
     }
     snprintf(what, sizeof what, "%.*s", (int)(at - text), text);
-    *injection = (struct mesh_injection){.kill = kill};
+    *injection = (struct injection){.kill = kill};
     if (parse_phase(at + 1, injection, message) != 0) {
         return -1;
     }
@@ -375,7 +375,7 @@ int options_add_injection(struct mesh_options *options, const char *text, bool k
     return 0;
 }
 
-int options_add_crossing(struct mesh_options *options, const char *text, struct message *message)
+int options_add_crossing(struct machine_options *options, const char *text, struct message *message)
 {
     const char *comma = strchr(text, ',');
     char first[24];

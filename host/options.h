@@ -9,11 +9,11 @@
 #include <argp.h>
 #include <stdbool.h>
 
-#include "host/mesh.h"
+#include "host/machine.h"
 
-/* --mesh, --profile, --sigma (the network), --patience, --kernel, --qemu */
-struct mesh_arguments {
-    const char *mesh;
+/* --network, --profile, --sigma (the network), --patience, --kernel, --qemu */
+struct machine_arguments {
+    const char *network;
     const char *profile;
     double sigma;
     uint32_t patience_ms; /* 0: not given */
@@ -39,8 +39,8 @@ struct name_arguments {
     const char *name;
 };
 
-extern const struct argp options_network_argp; /* takes a struct mesh_arguments, too */
-extern const struct argp options_mesh_argp;
+extern const struct argp options_network_argp; /* takes a struct machine_arguments, too */
+extern const struct argp options_machine_argp;
 extern const struct argp options_load_argp;
 extern const struct argp options_name_argp;
 
@@ -51,28 +51,29 @@ void options_parse(const struct argp *verb, int argc, char **argv, unsigned flag
 _Noreturn void options_reject(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Defaults of the structs above. */
-struct mesh_arguments options_mesh_defaults(void);
+struct machine_arguments options_machine_defaults(void);
 struct load_arguments options_load_defaults(void);
 
 /* The machine that --profile and --sigma name. */
-int options_find_profile(const struct mesh_arguments *arguments, struct profile *profile,
+int options_find_profile(const struct machine_arguments *arguments, struct profile *profile,
                          struct message *message);
 
-/* Turns the words into a mesh to start, and finds kernel and QEMU. */
-int options_make_mesh(const struct mesh_arguments *arguments, struct mesh_options *options,
-                      struct target *target, struct message *message);
+/* Turns the words into a machine to start, and finds kernel and QEMU. */
+int options_make_machine(const struct machine_arguments *arguments, struct machine_options *options,
+                         struct target *target, struct message *message);
 
 /* Turns the words into a job, and reads the program once so that a bad one is told before
  * anything starts. */
-int options_make_job(const struct load_arguments *arguments, struct mesh_job_request *request,
+int options_make_job(const struct load_arguments *arguments, struct job_request *request,
                      struct message *message);
 
 /* Adds "program" and "arguments" to the object of --json. */
 void options_describe_job(const struct load_arguments *arguments, json_t *result);
 
 /* Takes "A-B,C-D": two cables to cross; the network must be known. */
-int options_add_crossing(struct mesh_options *options, const char *text, struct message *message);
+int options_add_crossing(struct machine_options *options, const char *text,
+                         struct message *message);
 
 /* Takes "A-B@PHASE[+TIME]" or "N@PHASE[+TIME]"; the network must be known. */
-int options_add_injection(struct mesh_options *options, const char *text, bool kill,
+int options_add_injection(struct machine_options *options, const char *text, bool kill,
                           struct message *message);

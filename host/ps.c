@@ -1,5 +1,6 @@
 /*
- * ps.c - ecube ps: the nodes of a mesh that is up: program, what it waits for, model time, traffic.
+ * ps.c - ecube ps: the nodes of a machine that is up: program, what it waits for, model time,
+ * traffic.
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,12 +42,13 @@ static const struct argp parser = {
     option_list,
     parse,
     NULL,
-    "Shows the nodes of a mesh that is up: their program, model time, frames sent, received and "
-    "sent again, circuits forwarded, and what the program does: where it computes, or for whom and "
-    "what it waits."
-    "\vA send that the receiver \"has not asked for\" has no receive there that fits it. A "
-    "collective begins when all have called it: one that waits \"for rank 5 to enter\" waits for a "
-    "program that has not. Open requests are those that the program has not waited for.\n\n"
+    "Shows the nodes of a machine that is up: state of the program, model time, frames sent, "
+    "received and sent again, circuits forwarded, and what the program does: where it computes, or "
+    "what it waits for and for whom."
+    "\vA send that the receiver \"has not asked for\" has no matching receive there. A collective "
+    "begins when all programs have called it: a program that waits \"for rank 5 to enter\" waits "
+    "because rank 5 has not called it yet. Open requests are those that the program has not waited "
+    "for yet.\n\n"
     "In --json each of \"nodes\" has \"doing\" (these words), \"requests\" (the open ones), "
     "\"wait\" and \"collective\", null when there is none:\n\n"
     "  wait: kind (send, receive, collective, console, reader, sleep); of a message peer, tag "
@@ -65,7 +67,7 @@ static long long counter(const json_t *node, const char *name)
 }
 
 /* "cube:3, whole" or "cube:3, broken, dead: node 3, link 0-1" */
-static void print_mesh(const json_t *answer)
+static void print_machine(const json_t *answer)
 {
     size_t i;
     json_t *name;
@@ -113,7 +115,7 @@ static void print_nodes(const json_t *answer)
     size_t i;
     json_t *node;
 
-    print_mesh(answer);
+    print_machine(answer);
     printf("%4s %-8s %14s %8s %8s %6s %6s  %s\n", "node", "program", "model us", "sent", "received",
            "resent", "relay", "doing");
     json_array_foreach(json_object_get(answer, "nodes"), i, node)

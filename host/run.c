@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/mesh.h"
+#include "host/describe.h"
+#include "host/machine.h"
 #include "host/options.h"
 #include "host/output.h"
 #include "host/rundir_watch.h"
@@ -20,7 +21,7 @@
 enum { KEY_CUT = 512, KEY_KILL, KEY_CROSS };
 
 struct run {
-    struct mesh_arguments mesh_arguments;
+    struct machine_arguments machine_arguments;
     struct load_arguments load_arguments;
     const char *cuts[INJECTIONS_MAX];
     const char *kills[INJECTIONS_MAX];
@@ -30,8 +31,8 @@ struct run {
     uv_loop_t loop;
     uv_signal_t signals[3];
     struct rundir_watch rundir_watch;
-    struct mesh mesh;
-    struct mesh_job_request request;
+    struct machine machine;
+    struct job_request request;
     struct view view;
     struct sink *sink;
     uv_async_t written;
@@ -42,12 +43,12 @@ struct run {
 
 static const struct argp_option option_list[] = {
     {"cut", KEY_CUT, "A-B@PHASE", 0,
-     "cut a link at boot, download or run (@run+2s: so much later; a number "
-     "alone is ms), to see what happens",
+     "cut a link at the beginning of boot, download or run, or later (@run+2s; a number alone is "
+     "ms), to see what happens",
      0},
     {"kill", KEY_KILL, "N@PHASE", 0, "kill a node likewise", 0},
     {"cross", KEY_CROSS, "A-B,C-D", 0,
-     "exchange the far ends of two links before the boot, to see what it says", 0},
+     "exchange the far ends of two links before the boot, to see how it is diagnosed", 0},
     {0},
 };
 
@@ -65,7 +66,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &run->mesh_arguments;
+        state->child_inputs[0] = &run->machine_arguments;
         state->child_inputs[1] = &run->load_arguments;
         break;
     case KEY_CUT: add_word(run->cuts, &run->cut_count, "--cut", text); break;
@@ -77,18 +78,17 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&options_mesh_argp, 0, NULL, 1}, {&options_load_argp, 0, NULL, 2}, {0}};
+    {&options_machine_argp, 0, NULL, 1}, {&options_load_argp, 0, NULL, 2}, {0}};
 
 static const struct argp parser = {
     option_list,
     parse,
     "PROGRAM [ARGUMENT...]",
-    "Boots a mesh, downloads PROGRAM into every node, runs it and ends the mesh. Every line that a "
-    "program prints is shown behind its rank, on the stream that it prints to; what programs "
-    "report "
-    "is shown as a table on standard error."
-    "\vWhat follows PROGRAM is its own: options stand before it.\n\n"
-    "Example: ecube run --mesh cube:3 --json result.json hello.elf 10 20",
+    "Boots a machine, downloads PROGRAM into every node, runs it and ends the machine. Each line "
+    "that a program prints appears with the node's rank in front, on the stream that the program "
+    "chose; a table of what programs report goes to standard error."
+    "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
+    "Example: ecube run --network cube:3 --json result.json hello.elf 10 20",
     children,
     NULL,
     NULL};
@@ -123,7 +123,7 @@ static void on_written(uv_async_t *written)
     struct line_receipt receipt;
 
     while (sink_take_receipt(run->sink, &receipt)) {
-        mesh_line_taken(&run->mesh, &receipt);
+        machine_line_taken(&run->machine, &receipt);
     }
     if (sink_error(run->sink) != 0) {
         run->status = sink_status(run->sink);
@@ -136,7 +136,7 @@ static void on_booted(void *context, int status)
     struct run *run = context;
     struct message message;
 
-    if (status == 0 && mesh_load(&run->mesh, &run->request, &message) == 0) {
+    if (status == 0 && machine_load(&run->machine, &run->request, &message) == 0) {
         return;
     }
     if (status == 0) {
@@ -175,7 +175,8 @@ static void watch_signals(struct run *run)
     }
 }
 
-static int add_faults(const struct run *run, struct mesh_options *options, struct message *message)
+static int add_faults(const struct run *run, struct machine_options *options,
+                      struct message *message)
 {
     for (unsigned i = 0; i < run->cut_count; i++) {
         if (options_add_injection(options, run->cuts[i], false, message) != 0) {
@@ -195,16 +196,16 @@ static int add_faults(const struct run *run, struct mesh_options *options, struc
     return 0;
 }
 
-static int prepare(struct run *run, struct mesh_options *options, struct target *target,
+static int prepare(struct run *run, struct machine_options *options, struct target *target,
                    struct output *output, struct message *message)
 {
     struct download_plan plan;
     struct download_costs costs = {0};
     uint32_t block_bytes;
 
-    if (options_make_mesh(&run->mesh_arguments, options, target, message) != 0 ||
+    if (options_make_machine(&run->machine_arguments, options, target, message) != 0 ||
         options_make_job(&run->load_arguments, &run->request, message) != 0 ||
-        mesh_check_arguments(&run->request, options->network.nodes, &block_bytes, message) != 0 ||
+        job_check_arguments(&run->request, options->network.nodes, &block_bytes, message) != 0 ||
         !download_make_plan(&plan, run->request.strategy, run->request.x, &options->network, &costs,
                             message->text)) {
         return -1;
@@ -218,10 +219,10 @@ static int prepare(struct run *run, struct mesh_options *options, struct target 
 }
 
 /* Boots and runs; everything is closed and removed on return. */
-static int execute(struct run *run, const struct mesh_options *options, const struct target *target,
-                   struct message *message)
+static int execute(struct run *run, const struct machine_options *options,
+                   const struct target *target, struct message *message)
 {
-    struct mesh_owner owner = {
+    struct machine_owner owner = {
         .context = run, .emit = on_emit, .print = on_print, .booted = on_booted, .ended = on_ended};
     struct rundir rundir;
     int started;
@@ -241,12 +242,12 @@ static int execute(struct run *run, const struct mesh_options *options, const st
     run->sink = sink_open(on_moved, run);
     run->end_us = sink_now_us() + run->request.timeout_ms * UINT64_C(1000);
     view_init(&run->view, run->sink, options->network.nodes, run->load_arguments.quiet);
-    started = mesh_start(&run->mesh, &run->loop, options, target, &rundir, &owner, message);
+    started = machine_start(&run->machine, &run->loop, options, target, &rundir, &owner, message);
     if (started == 0) {
         uv_run(&run->loop, UV_RUN_DEFAULT);
     }
     if (!run->result && started == 0) {
-        run->result = mesh_describe(&run->mesh, run->status);
+        run->result = describe_result(&run->machine, run->status);
     }
     for (unsigned i = 0; i < 3; i++) {
         uv_close((uv_handle_t *)&run->signals[i], NULL);
@@ -254,10 +255,10 @@ static int execute(struct run *run, const struct mesh_options *options, const st
     rundir_watch_close(&run->rundir_watch);
     sink_be_still(run->sink);
     uv_close((uv_handle_t *)&run->written, NULL);
-    mesh_close(&run->mesh);
+    machine_close(&run->machine);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     uv_loop_close(&run->loop);
-    mesh_free(&run->mesh);
+    machine_free(&run->machine);
     rundir_remove(&rundir);
     return started;
 }
@@ -265,12 +266,12 @@ static int execute(struct run *run, const struct mesh_options *options, const st
 int verb_run(int argc, char **argv)
 {
     static struct run run;
-    struct mesh_options options;
+    struct machine_options options;
     struct target target;
     struct output output;
     struct message message;
 
-    run.mesh_arguments = options_mesh_defaults();
+    run.machine_arguments = options_machine_defaults();
     run.load_arguments = options_load_defaults();
     options_parse(&parser, argc, argv, ARGP_IN_ORDER, &run);
     if (prepare(&run, &options, &target, &output, &message) != 0) {

@@ -21,8 +21,8 @@ enum {
     BASE_MAX = 40,
     REMOVE_TRIES = 40,
     REMOVE_PAUSE_US = 50000,
-    FDS_KEPT = 5,    /* by the guardian: standard ones, the tool's pipe, the directory */
-    BIRTH_MAX_S = 60 /* a directory without a lock is just being made, or its maker is dead */
+    FDS_KEPT = 5,     /* by the cleanup process: standard ones, the tool's pipe, the directory */
+    MAKING_MAX_S = 60 /* a directory without a lock is just being made, or its maker is dead */
 };
 
 /* $XDG_RUNTIME_DIR when it is short enough for socket paths, writable and ours. */
@@ -57,9 +57,9 @@ int rundir_name_check(const char *text, struct message *message)
     if (name_valid(text)) {
         return 0;
     }
-    return message_set(message,
-                       "'%.40s' is no name for a mesh: use up to %d letters, digits, '-' and '_'",
-                       text, RUNDIR_NAME_MAX);
+    return message_set(
+        message, "'%.40s' is no name for a machine: use up to %d letters, digits, '-' and '_'",
+        text, RUNDIR_NAME_MAX);
 }
 
 /* Removes the files of a directory, which holds no directories, and then itself. */
@@ -158,7 +158,7 @@ static bool is_young(const char *path)
 {
     struct stat status;
 
-    return stat(path, &status) != 0 || time(NULL) - status.st_mtime <= BIRTH_MAX_S;
+    return stat(path, &status) != 0 || time(NULL) - status.st_mtime <= MAKING_MAX_S;
 }
 
 /* Removes a directory whose lock nobody holds, and what its tool has left running. */
@@ -193,42 +193,42 @@ void rundir_sweep(void)
     list(HIDDEN_FORMAT, sweep_one, &hidden);
 }
 
-/* What the guardian says once, when it has tried to make the directory, or found it. */
-struct birth {
+/* The startup report of the cleanup process: whether it has the directory. */
+struct startup_report {
     char hidden[RUNDIR_PATH_MAX]; /* empty: it was there */
     int error;
 };
 
-/* The directory that is guarded; below 0 when there is none. */
-static int begin_guard(const char *path, bool anew, struct birth *birth)
+/* The directory that it will remove; below 0 when there is none. */
+static int open_directory(const char *path, bool anew, struct startup_report *report)
 {
     if (!anew) {
         return open(path, O_DIRECTORY | O_RDONLY);
     }
-    snprintf(birth->hidden, sizeof birth->hidden, "%s/" HIDDEN_FORMAT "XXXXXX", base_directory(),
+    snprintf(report->hidden, sizeof report->hidden, "%s/" HIDDEN_FORMAT "XXXXXX", base_directory(),
              (unsigned)getuid());
-    return mkdtemp(birth->hidden) ? open(birth->hidden, O_DIRECTORY | O_RDONLY) : -1;
+    return mkdtemp(report->hidden) ? open(report->hidden, O_DIRECTORY | O_RDONLY) : -1;
 }
 
-/* The guardian: makes the directory, for what it has not made it may not find when the tool is
- * killed at once; sleeps until the tool closes its end of the pipe, by ending in whatever way; then
- * cleans up. */
-static _Noreturn void guard(int fd, int answer, const struct rundir *rundir, bool anew)
+/* The cleanup process: creates the directory itself, so that it knows what to delete even if the
+ * tool is killed at once; sleeps until the tool closes its end of the pipe, by ending in whatever
+ * way; then cleans up. */
+static _Noreturn void clean_up_later(int fd, int answer, const struct rundir *rundir, bool anew)
 {
-    struct birth birth = {.error = 0};
+    struct startup_report report = {.error = 0};
     char byte;
     int null = open("/dev/null", O_RDWR), directory;
 
     setsid();
-    prctl(PR_SET_NAME, "ecube-guardian");
+    prctl(PR_SET_NAME, "ecube-cleanup");
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
-    directory = begin_guard(rundir->path, anew, &birth);
-    birth.error = directory < 0 ? errno : 0;
-    if (write(answer, &birth, sizeof birth) != sizeof birth || directory < 0) {
-        rmdir(birth.hidden);
+    directory = open_directory(rundir->path, anew, &report);
+    report.error = directory < 0 ? errno : 0;
+    if (write(answer, &report, sizeof report) != sizeof report || directory < 0) {
+        rmdir(report.hidden);
         _exit(1);
     }
     fd = fcntl(fd, F_DUPFD, FDS_KEPT);
@@ -245,22 +245,22 @@ static _Noreturn void guard(int fd, int answer, const struct rundir *rundir, boo
     while (read(3, &byte, 1) < 0 && errno == EINTR) {
     }
     offspring_end(rundir->run);
-    remove_surely(birth.hidden, 4);
+    remove_surely(report.hidden, 4);
     remove_surely(rundir->path, 4);
     _exit(0);
 }
 
-/* Lets the guardian do its work, even one that was stopped. False when it has not done it. */
-static bool dismiss_guardian(struct rundir *rundir)
+/* Lets the cleanup process do its work, even a stopped one. False when it has not done it. */
+static bool end_cleanup(struct rundir *rundir)
 {
     int status = -1;
 
-    if (rundir->guardian > 0) {
-        close(rundir->guardian_fd);
-        kill(rundir->guardian, SIGCONT);
-        while (waitpid(rundir->guardian, &status, 0) < 0 && errno == EINTR) {
+    if (rundir->cleanup > 0) {
+        close(rundir->cleanup_fd);
+        kill(rundir->cleanup, SIGCONT);
+        while (waitpid(rundir->cleanup, &status, 0) < 0 && errno == EINTR) {
         }
-        rundir->guardian = 0;
+        rundir->cleanup = 0;
     }
     return status == 0;
 }
@@ -271,11 +271,11 @@ static void close_pair(const int ends[2])
     close(ends[1]);
 }
 
-/* Starts the guardian; a directory that it makes lies at `hidden` then. */
-static int start_guardian(struct rundir *rundir, bool anew, char hidden[RUNDIR_PATH_MAX],
-                          struct message *message)
+/* Starts the cleanup process; a directory that it makes lies at `hidden` then. */
+static int start_cleanup(struct rundir *rundir, bool anew, char hidden[RUNDIR_PATH_MAX],
+                         struct message *message)
 {
-    struct birth birth = {.error = EIO};
+    struct startup_report report = {.error = EIO};
     int ends[2], answers[2];
     ssize_t bytes;
 
@@ -287,31 +287,31 @@ static int start_guardian(struct rundir *rundir, bool anew, char hidden[RUNDIR_P
         close_pair(ends);
         return -1;
     }
-    rundir->guardian = fork();
-    if (rundir->guardian < 0) {
+    rundir->cleanup = fork();
+    if (rundir->cleanup < 0) {
         message_set(message, "cannot start a process: %s", strerror(errno));
         close_pair(ends);
         close_pair(answers);
-        rundir->guardian = 0;
+        rundir->cleanup = 0;
         return -1;
     }
-    if (rundir->guardian == 0) {
+    if (rundir->cleanup == 0) {
         close(ends[1]);
         close(answers[0]);
-        guard(ends[0], answers[1], rundir, anew);
+        clean_up_later(ends[0], answers[1], rundir, anew);
     }
     close(ends[0]);
     close(answers[1]);
-    rundir->guardian_fd = ends[1];
-    while ((bytes = read(answers[0], &birth, sizeof birth)) < 0 && errno == EINTR) {
+    rundir->cleanup_fd = ends[1];
+    while ((bytes = read(answers[0], &report, sizeof report)) < 0 && errno == EINTR) {
     }
     close(answers[0]);
-    if (bytes != sizeof birth || birth.error) {
-        dismiss_guardian(rundir);
+    if (bytes != sizeof report || report.error) {
+        end_cleanup(rundir);
         return message_set(message, "cannot make a directory in %s: %s", base_directory(),
-                           strerror(birth.error));
+                           strerror(report.error));
     }
-    memcpy(hidden, birth.hidden, sizeof birth.hidden);
+    memcpy(hidden, report.hidden, sizeof report.hidden);
     return 0;
 }
 
@@ -332,12 +332,12 @@ bool rundir_keep(struct rundir *rundir)
     if (!is_in_place(rundir)) {
         return false;
     }
-    if (rundir->guardian > 0 && waitpid(rundir->guardian, NULL, WNOHANG) == rundir->guardian) {
-        close(rundir->guardian_fd);
-        rundir->guardian = 0;
+    if (rundir->cleanup > 0 && waitpid(rundir->cleanup, NULL, WNOHANG) == rundir->cleanup) {
+        close(rundir->cleanup_fd);
+        rundir->cleanup = 0;
     }
-    if (rundir->guardian == 0) { /* when that fails it is tried again; the end needs no guardian */
-        start_guardian(rundir, false, hidden, &message);
+    if (rundir->cleanup == 0) { /* when that fails it is tried again; the end needs none */
+        start_cleanup(rundir, false, hidden, &message);
     }
     return true;
 }
@@ -350,12 +350,12 @@ int rundir_create(struct rundir *rundir, const char *name, struct message *messa
         unique[RUNDIR_NAME_MAX + 1];
     int status = -1;
 
-    *rundir = (struct rundir){.lock_fd = -1, .guardian_fd = -1};
+    *rundir = (struct rundir){.lock_fd = -1, .cleanup_fd = -1};
     rundir_sweep();
     offspring_name_run(rundir->run);
     snprintf(unique, sizeof unique, "run-%d", (int)getpid());
     rundir_path(rundir->path, name ? name : unique);
-    if (start_guardian(rundir, true, hidden, message) != 0) {
+    if (start_cleanup(rundir, true, hidden, message) != 0) {
         rundir->path[0] = '\0';
         return -1;
     }
@@ -368,7 +368,7 @@ int rundir_create(struct rundir *rundir, const char *name, struct message *messa
     } else if (rename(hidden, rundir->path) != 0) {
         message_set(
             message,
-            "a mesh named '%s' is up: choose another with --name, or end it with 'ecube down'",
+            "a machine named '%s' is up: choose another with --name, or end it with 'ecube down'",
             name ? name : unique);
     } else {
         status = 0;
@@ -384,7 +384,7 @@ void rundir_remove(struct rundir *rundir)
     if (rundir->path[0] == '\0') {
         return;
     }
-    if (!dismiss_guardian(rundir)) {
+    if (!end_cleanup(rundir)) {
         offspring_end(rundir->run);
         if (is_in_place(rundir)) {
             remove_directory(rundir->path);

@@ -1,8 +1,8 @@
 /*
- * rundir_watch.h - looks after the directory of a mesh while the event loop runs.
+ * rundir_watch.h - looks after the directory of a machine while the event loop runs.
  *
- * A guardian that was killed is replaced, and whoever has a mesh that others must find is told when
- * its directory is gone.
+ * A cleanup process that was killed is replaced, and whoever has a machine that others must find is
+ * told when its directory is gone.
  *
  * Context  the thread of the loop
  */
@@ -15,7 +15,8 @@
 struct rundir_watch {
     struct rundir *rundir;
     uv_timer_t timer;
-    char socket[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX]; /* by which others find the mesh; empty: none */
+    char socket[RUNDIR_PATH_MAX +
+                RUNDIR_FILE_MAX]; /* by which others find the machine; empty: none */
     void (*gone)(void *context);
     void *context;
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "host/clients.h"
+#include "host/describe.h"
 #include "host/openocd.h"
 #include "host/rundir_watch.h"
 
@@ -16,7 +17,7 @@ struct server {
     uv_loop_t loop;
     uv_signal_t signals[3];
     struct rundir_watch rundir_watch;
-    struct mesh mesh;
+    struct machine machine;
     struct clients clients;
     struct client *runner; /* whose program is loaded */
     struct client *waiter; /* who loads when a job that has ended is out of the way */
@@ -36,14 +37,14 @@ static void on_wait_tick(uv_timer_t *timer);
 
 static bool booting(const struct server *server)
 {
-    return server->mesh.phase == MESH_BOOT;
+    return machine_is_booting(&server->machine);
 }
 
 static void report_boot(struct server *server, const json_t *event)
 {
     char *text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
-    /* Whoever started the mesh has been interrupted: it ends, too. */
+    /* Whoever started the machine has been interrupted: it ends, too. */
     if (text && dprintf(server->report_fd, "%s\n", text) < 0) {
         server->status = STATUS_MESH;
         uv_stop(&server->loop);
@@ -90,7 +91,7 @@ static void on_taken(void *context, const struct line_receipt *receipt)
 {
     struct server *server = context;
 
-    mesh_line_taken(&server->mesh, receipt);
+    machine_line_taken(&server->machine, receipt);
 }
 
 /* Whoever waits for the boot has heard enough. */
@@ -127,8 +128,8 @@ static void on_blank(void *context)
 {
     struct server *server = context;
     json_t *event = json_pack(
-        "{s:s, s:s, s:i, s:s}", "event", "blank", "mesh", server->mesh.options.network_name,
-        "nodes", (int)server->mesh.options.network.nodes, "directory", server->rundir.path);
+        "{s:s, s:s, s:i, s:s}", "event", "blank", "mesh", server->machine.options.network_name,
+        "nodes", (int)server->machine.options.network.nodes, "directory", server->rundir.path);
 
     if (server->report_fd < 0) {
         json_decref(event);
@@ -146,7 +147,7 @@ static void on_blank(void *context)
     uv_poll_start(&server->reader_poll, UV_DISCONNECT, on_reader_gone);
 }
 
-/* When that fails for nodes that were blank, the mesh stays: somebody has it in a debugger. */
+/* When that fails for nodes that were blank, the machine stays: somebody has it in a debugger. */
 static void on_booted(void *context, int status)
 {
     struct server *server = context;
@@ -183,8 +184,8 @@ static void forget_waiter(struct server *server)
 }
 
 /* Until the boot is over, or a job that has ended is out of the way, or --timeout. */
-static void wait_for_mesh(struct server *server, struct client *client, const json_t *request,
-                          uint32_t timeout_ms)
+static void wait_for_machine(struct server *server, struct client *client, const json_t *request,
+                             uint32_t timeout_ms)
 {
     server->waiter = client;
     server->waiter_request = json_deep_copy(request);
@@ -199,7 +200,7 @@ static void serve_load(struct server *server, struct client *client, const json_
     size_t count = json_array_size(list);
     const char **arguments = calloc(count + 1, sizeof *arguments);
     const char *strategy = json_string_value(json_object_get(request, "strategy"));
-    struct mesh_job_request job = {
+    struct job_request job = {
         .path = json_string_value(json_object_get(request, "path")),
         .arguments = arguments,
         .argument_count = (unsigned)count,
@@ -216,17 +217,17 @@ static void serve_load(struct server *server, struct client *client, const json_
     if (!arguments || !job.path || !strategy) {
         client_refuse(client, "malformed request");
     } else if (server->runner || server->waiter) {
-        client_refuse(client, "the mesh is busy: another program is running");
-    } else if (booting(server) || mesh_frees(&server->mesh)) {
-        wait_for_mesh(server, client, request, job.timeout_ms);
+        client_refuse(client, "the machine is busy: another program is running");
+    } else if (booting(server) || machine_frees(&server->machine)) {
+        wait_for_machine(server, client, request, job.timeout_ms);
     } else if (!download_parse_strategy(strategy, &job.strategy, message.text)) {
         client_refuse(client, message.text);
     } else {
         client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
-                                      (int)server->mesh.options.network.nodes));
-        server->mesh.options.verbose = json_is_true(json_object_get(request, "verbose"));
+                                      (int)server->machine.options.network.nodes));
+        server->machine.options.verbose = json_is_true(json_object_get(request, "verbose"));
         server->runner = client;
-        if (mesh_load(&server->mesh, &job, &message) != 0) {
+        if (machine_load(&server->machine, &job, &message) != 0) {
             server->runner = NULL;
             client_refuse(client, message.text);
         }
@@ -241,17 +242,18 @@ static void on_wait_tick(uv_timer_t *timer)
     uint64_t waited_ms = uv_now(&server->loop) - server->waiter_since_ms;
     json_t *request;
 
-    if (mesh_stands(&server->mesh)) { /* nor does this clock go on */
+    if (server->machine.stands) { /* nor does this clock go on */
         server->waiter_since_ms += WAIT_TICK_MS;
     } else if (waited_ms >= server->waiter_timeout_ms) {
-        client_tell(client, json_pack("{s:s, s:s, s:i}", "event", "error", "text",
-                                      booting(server)
-                                          ? "the run did not begin within --timeout: the mesh boots"
-                                          : "the run did not begin within --timeout: the download "
-                                            "of one that was ended is not over",
-                                      "status", STATUS_TIMEOUT));
+        client_tell(client,
+                    json_pack("{s:s, s:s, s:i}", "event", "error", "text",
+                              booting(server)
+                                  ? "the run did not begin within --timeout: the machine boots"
+                                  : "the run did not begin within --timeout: the download "
+                                    "of one that was ended is not over",
+                              "status", STATUS_TIMEOUT));
         forget_waiter(server);
-    } else if (!booting(server) && !mesh_frees(&server->mesh)) {
+    } else if (!booting(server) && !machine_frees(&server->machine)) {
         request = json_incref(server->waiter_request);
         json_object_set_new(request, "timeout_ms",
                             json_integer((json_int_t)(server->waiter_timeout_ms - waited_ms)));
@@ -267,7 +269,7 @@ static void on_gone(void *context, struct client *client)
 
     if (server->runner == client) {
         server->runner = NULL;
-        mesh_cancel(&server->mesh, 128 + SIGINT);
+        machine_cancel(&server->machine, 128 + SIGINT);
     }
     if (server->waiter == client) {
         forget_waiter(server);
@@ -291,25 +293,26 @@ static void on_load(struct server *server, struct client *client, const json_t *
 
 static const char *state_text(const struct server *server)
 {
-    return server->mesh.broken                   ? "broken"
-           : mesh_blank_count(&server->mesh) > 0 ? "blank"
-           : booting(server)                     ? "booting"
-                                                 : "whole";
+    return machine_is_broken(&server->machine)                     ? "broken"
+           : debuggers_blank_count(&server->machine.debuggers) > 0 ? "blank"
+           : booting(server)                                       ? "booting"
+                                                                   : "whole";
 }
 
-static void on_queried(void *context, struct mesh *mesh)
+static void on_answered(void *context)
 {
     struct server *server = context;
+    const struct machine *machine = &server->machine;
 
     for (struct client *client = server->clients.first; client; client = client->next) {
         if (client->wants_nodes) {
             client->wants_nodes = false;
             client_tell(client,
                         json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:f, s:o}", "event", "end",
-                                  "status", 0, "mesh", mesh->options.network_name, "state",
-                                  state_text(server), "broken", mesh->broken, "dead",
-                                  mesh_describe_dead(mesh), "boot_ms", (double)mesh->boot_us / 1e3,
-                                  "nodes", mesh_describe_nodes(mesh)));
+                                  "status", 0, "mesh", machine->options.network_name, "state",
+                                  state_text(server), "broken", machine_is_broken(machine), "dead",
+                                  describe_dead(machine), "boot_ms", (double)machine->boot_us / 1e3,
+                                  "nodes", describe_nodes(machine)));
         }
     }
 }
@@ -317,56 +320,57 @@ static void on_queried(void *context, struct mesh *mesh)
 /* What is known without asking the nodes. */
 static void serve_info(struct server *server, struct client *client)
 {
-    const struct mesh *mesh = &server->mesh;
+    const struct machine *machine = &server->machine;
     json_t *nodes = json_array();
 
-    for (uint32_t rank = 0; rank < mesh->options.network.nodes; rank++) {
-        json_array_append_new(nodes, mesh_describe_debug(mesh, rank));
+    for (uint32_t rank = 0; rank < machine->options.network.nodes; rank++) {
+        json_array_append_new(nodes, debuggers_describe(&machine->debuggers, rank));
     }
-    client_tell(
-        client,
-        json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:o, s:o, s:o}", "event", "end",
-                  "status", 0, "name", server->options->name, "mesh", mesh->options.network_name,
-                  "nodes", (int)mesh->options.network.nodes, "state", state_text(server), "age_s",
-                  (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory",
-                  server->rundir.path, "kernel", mesh->target.kernel, "chain",
-                  mesh->options.chain ? json_sprintf("%s/chain", server->rundir.path) : json_null(),
-                  "debuggers", nodes, "program",
-                  mesh->job_held ? json_string(mesh->job.path) : json_null()));
+    client_tell(client,
+                json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:o, s:o, s:o}", "event",
+                          "end", "status", 0, "name", server->options->name, "mesh",
+                          machine->options.network_name, "nodes",
+                          (int)machine->options.network.nodes, "state", state_text(server), "age_s",
+                          (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory",
+                          server->rundir.path, "kernel", machine->target.kernel, "chain",
+                          machine->options.chain ? json_sprintf("%s/chain", server->rundir.path)
+                                                 : json_null(),
+                          "debuggers", nodes, "program",
+                          machine->job_held ? json_string(machine->job.path) : json_null()));
 }
 
-/* What can be asked of a mesh that boots: of one that is up though, its nodes blank, or reset, more
- * than of one that somebody waits for. */
+/* What can be asked of a machine that boots: of one that is up though, its nodes blank, or reset,
+ * more than of one that somebody waits for. */
 static bool refuse_in_boot(struct server *server, struct client *client, const char *verb)
 {
-    bool waits = server->report_fd < 0 && mesh_blank_count(&server->mesh) == 0;
+    bool waits = server->report_fd < 0 && debuggers_blank_count(&server->machine.debuggers) == 0;
     bool always = verb && (strcmp(verb, "down") == 0 || strcmp(verb, "ps") == 0 ||
                            strcmp(verb, "console") == 0);
     struct message message;
 
-    if (!booting(server) || (always && (server->mesh.target.blank || server->report_fd < 0))) {
+    if (!booting(server) || (always && (server->machine.target.blank || server->report_fd < 0))) {
         return false;
     }
     if (verb && strcmp(verb, "load") == 0 && waits) {
         return false;
     }
-    if (mesh_blank_count(&server->mesh) > 0) {
+    if (debuggers_blank_count(&server->machine.debuggers) > 0) {
         message_set(&message,
                     "%u nodes are blank: give them a kernel: ecube openocd --name %s -- -c 'init; "
                     "program_all %s; shutdown'",
-                    mesh_blank_count(&server->mesh), server->options->name,
-                    server->mesh.target.kernel);
+                    debuggers_blank_count(&server->machine.debuggers), server->options->name,
+                    server->machine.target.kernel);
         client_refuse(client, message.text);
     } else {
-        client_refuse(client, "the mesh is still booting");
+        client_refuse(client, "the machine is still booting");
     }
     return true;
 }
 
-static void serve_fault(struct mesh *mesh, struct client *client, const char *verb,
+static void serve_fault(struct machine *machine, struct client *client, const char *verb,
                         const json_t *request)
 {
-    const struct network *network = &mesh->options.network;
+    const struct network *network = &machine->options.network;
     const char *text = json_string_value(json_object_get(request, "what"));
     const char *what = text ? text : "";
     bool cut = strcmp(verb, "cut") == 0, done;
@@ -378,9 +382,9 @@ static void serve_fault(struct mesh *mesh, struct client *client, const char *ve
         client_refuse(client, message.text);
         return;
     }
-    done = cut ? !mesh_link_is_dead(mesh, ends[0], ends[1]) &&
-                     launcher_cut(&mesh->launcher, ends[0], ends[1])
-               : launcher_kill(&mesh->launcher, ends[0]);
+    done = cut ? !controller_link_is_dead(&machine->controller, ends[0], ends[1]) &&
+                     launcher_cut(&machine->launcher, ends[0], ends[1])
+               : launcher_kill(&machine->launcher, ends[0]);
     if (!done) {
         message_set(&message, "%s %.40s is dead already", cut ? "link" : "node", what);
         client_refuse(client, message.text);
@@ -401,18 +405,18 @@ static void on_request(void *context, struct client *client, const json_t *reque
     } else if (!verb) {
         client_refuse(client, "malformed request");
     } else if (!client->listed && strcmp(verb, "down") != 0) {
-        client_refuse(client, "the mesh is busy: too many tools are connected to it");
+        client_refuse(client, "the machine is busy: too many tools are connected to it");
     } else if (strcmp(verb, "load") == 0) {
         on_load(server, client, request);
     } else if (strcmp(verb, "ps") == 0) {
         client->wants_nodes = true;
-        mesh_query(&server->mesh, on_queried, server);
+        machine_ask(&server->machine);
     } else if (strcmp(verb, "console") == 0) {
         client->listens = true;
         client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
-                                      (int)server->mesh.options.network.nodes));
+                                      (int)server->machine.options.network.nodes));
     } else if (strcmp(verb, "cut") == 0 || strcmp(verb, "kill") == 0) {
-        serve_fault(&server->mesh, client, verb, request);
+        serve_fault(&server->machine, client, verb, request);
     } else if (strcmp(verb, "down") == 0) {
         client_tell(client, json_pack("{s:s, s:i}", "event", "end", "status", 0));
         uv_stop(&server->loop);
@@ -429,12 +433,12 @@ static void on_signal(uv_signal_t *handle, int number)
     uv_stop(&server->loop);
 }
 
-/* Nobody finds the mesh any more: who uses it now is told, and it ends. */
+/* Nobody finds the machine any more: who uses it now is told, and it ends. */
 static void on_directory_gone(void *context)
 {
     struct server *server = context;
     json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text",
-                              "the mesh ends: its directory was removed", "status", STATUS_MESH);
+                              "the machine ends: its directory was removed", "status", STATUS_MESH);
 
     if (server->report_fd >= 0) {
         report_boot(server, event);
@@ -477,28 +481,29 @@ static int listen_on(struct server *server, struct rundir *rundir, struct messag
 static int start(struct server *server, struct message *message)
 {
     const struct serve_options *options = server->options;
-    const struct mesh_options *mesh = &options->mesh;
-    struct mesh_owner owner = {.context = server,
-                               .emit = on_emit,
-                               .print = on_print,
-                               .blank = on_blank,
-                               .booted = on_booted,
-                               .ended = on_ended};
+    const struct machine_options *machine = &options->machine;
+    struct machine_owner owner = {.context = server,
+                                  .emit = on_emit,
+                                  .print = on_print,
+                                  .blank = on_blank,
+                                  .booted = on_booted,
+                                  .ended = on_ended,
+                                  .answered = on_answered};
 
     if (rundir_create(&server->rundir, options->name, message) != 0) {
         return -1;
     }
-    if (mesh->chain && openocd_write_config(server->rundir.path, mesh->network.nodes,
-                                            options->target.kernel, message) != 0) {
+    if (machine->chain && openocd_write_config(server->rundir.path, machine->network.nodes,
+                                               options->target.kernel, message) != 0) {
         return -1;
     }
     return listen_on(server, &server->rundir, message) != 0
                ? -1
-               : mesh_start(&server->mesh, &server->loop, mesh, &options->target, &server->rundir,
-                            &owner, message);
+               : machine_start(&server->machine, &server->loop, machine, &options->target,
+                               &server->rundir, &owner, message);
 }
 
-int serve_mesh(const struct serve_options *options, int report_fd)
+int serve_machine(const struct serve_options *options, int report_fd)
 {
     static struct server server;
     struct message message;
@@ -518,12 +523,12 @@ int serve_mesh(const struct serve_options *options, int report_fd)
     uv_run(&server.loop, UV_RUN_DEFAULT);
     forget_waiter(&server);
     rundir_watch_close(&server.rundir_watch);
-    mesh_close(&server.mesh);
+    machine_close(&server.machine);
     for (unsigned i = 0; i < CLOSE_TURNS;
          i++) { /* lets last words leave; clients see the end of this process */
         uv_run(&server.loop, UV_RUN_NOWAIT);
     }
-    mesh_free(&server.mesh);
+    machine_free(&server.machine);
     rundir_remove(&server.rundir);
     return server.status;
 }

@@ -1,5 +1,5 @@
 /*
- * serve.h - the process that holds a mesh which stays, and its control socket.
+ * serve.h - the process that holds a machine which stays, and its control socket.
  *
  * A client sends one line of JSON, {"verb": ...}, and gets events, one per line, the last of kind
  * "end" or "error".
@@ -8,7 +8,7 @@
  *               events of the run, then end with status and result
  *   info        end with mesh, nodes, state, age_s, directory, kernel: at once, also during boot
  *   ps          end with mesh, broken, boot_ms and nodes
- *   console     console, trouble and boot events until the mesh ends
+ *   console     console, trouble and boot events until the machine ends
  *   cut, kill   what: end
  *   down        end; the connection closes when everything is gone
  *
@@ -16,17 +16,17 @@
  */
 #pragma once
 
-#include "host/mesh.h"
+#include "host/machine.h"
 #include "host/target.h"
 
 struct serve_options {
     const char *name;
-    struct mesh_options mesh;
+    struct machine_options machine;
     struct target target;
     bool programs; /* whoever reads report_fd gives blank nodes their kernel */
 };
 
-/* Boots the mesh and serves until it is told to end. Events of the boot go to report_fd, which is
- * closed when the boot is over, or when nodes are blank and others will give them a kernel. Returns
- * the exit status. */
-int serve_mesh(const struct serve_options *options, int report_fd);
+/* Boots the machine and serves until it is told to end. Events of the boot go to report_fd, which
+ * is closed when the boot is over, or when nodes are blank and others will give them a kernel.
+ * Returns the exit status. */
+int serve_machine(const struct serve_options *options, int report_fd);

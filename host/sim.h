@@ -7,13 +7,13 @@
 #include <jansson.h>
 
 #include "controller/download.h"
+#include "host/limits.h"
 #include "host/options.h"
 #include "host/output.h"
-#include "host/machine.h"
 #include "sim/simulation.h"
 
 struct sim_arguments {
-    struct mesh_arguments mesh;
+    struct machine_arguments mesh;
     struct network network;
     char network_name[NETWORK_NAME_MAX];
     struct sim_options options;

@@ -451,7 +451,7 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
     static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX,
                                                  .place = "in the simulator"};
 
-    if (!network_parse(&arguments->network, arguments->mesh.mesh, &limits, message->text)) {
+    if (!network_parse(&arguments->network, arguments->mesh.network, &limits, message->text)) {
         return -1;
     }
     network_name(&arguments->network, arguments->network_name);

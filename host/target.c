@@ -149,7 +149,7 @@ static int check_kernel(const char *path, struct message *message)
     return 0;
 }
 
-/* The whole path: a mesh that stays runs in another directory. */
+/* The whole path: a machine that stays runs in another directory. */
 static int take_path(char path[TARGET_PATH_MAX], const char *given, struct message *message)
 {
     char *here = given[0] == '/' ? NULL : getcwd(NULL, 0);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "host/message.h"
-#include "host/machine.h"
+#include "host/limits.h"
 
 enum { TARGET_PATH_MAX = 512, TARGET_ARGUMENTS_MAX = 96 };
 

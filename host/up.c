@@ -1,5 +1,5 @@
 /*
- * up.c - ecube up: starts the process that holds a mesh, shows its boot, and leaves it running.
+ * up.c - ecube up: starts the process that holds a machine, shows its boot, and leaves it running.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 enum { KEY_JTAG = 600, KEY_BLANK, KEY_PROGRAM, JTAG_PATIENCE_MS = 3600 * 1000 };
 
 struct up {
-    struct mesh_arguments mesh_arguments;
+    struct machine_arguments machine_arguments;
     struct name_arguments name_arguments;
     bool jtag, blank;
     const char *program;
@@ -31,15 +31,15 @@ struct up {
 
 static const struct argp_option option_list[] = {
     {"jtag", KEY_JTAG, NULL, 0,
-     "serve the nodes as one JTAG chain for OpenOCD ('ecube openocd'), too; a link to a node that "
-     "is halted then lives for an hour, if --patience is not given",
+     "also serve the nodes as one JTAG chain for OpenOCD ('ecube openocd'); unless --patience is "
+     "given, a link to a halted node then lives for an hour",
      0},
     {"blank", KEY_BLANK, NULL, 0,
-     "with --jtag: start nodes without a kernel, and stopped; the boot goes on when they are given "
-     "one over the chain and run",
+     "with --jtag: start nodes halted and without a kernel; the boot continues when they have been "
+     "given one over the chain and run",
      0},
     {"program", KEY_PROGRAM, "openocd", 0,
-     "start blank nodes, and have OpenOCD give them the kernel over the JTAG chain", 0},
+     "start blank nodes and let OpenOCD write the kernel into them over the JTAG chain", 0},
     {0}};
 
 static error_t parse(int key, char *text, struct argp_state *state)
@@ -48,14 +48,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &up->mesh_arguments;
+        state->child_inputs[0] = &up->machine_arguments;
         state->child_inputs[1] = &up->name_arguments;
         break;
     case KEY_JTAG: up->jtag = true; break;
     case KEY_BLANK: up->blank = true; break;
     case KEY_PROGRAM:
         if (strcmp(text, "openocd") != 0) {
-            options_reject("--program %.40s: use openocd, which is the one there is", text);
+            options_reject("--program %.40s: use openocd, the only one that is supported", text);
         }
         up->program = text;
         up->jtag = up->blank = true;
@@ -66,21 +66,20 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&options_mesh_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
+    {&options_machine_argp, 0, NULL, 1}, {&options_name_argp, 0, NULL, 2}, {0}};
 
-static const struct argp parser = {
-    option_list,
-    parse,
-    NULL,
-    "Boots a mesh that stays until 'ecube down'. 'ecube load' runs programs on it, 'ecube debug' "
-    "opens GDB at its nodes."
-    "\vExample: ecube up --mesh cube:3 --name lab && ecube load --name lab hello.elf && ecube down "
-    "--name lab",
-    children,
-    NULL,
-    NULL};
+static const struct argp parser = {option_list,
+                                   parse,
+                                   NULL,
+                                   "Boots a machine that stays until 'ecube down'. 'ecube load' "
+                                   "runs programs on it, 'ecube debug' opens GDB at its nodes."
+                                   "\vExample: ecube up --network cube:3 --name lab && ecube load "
+                                   "--name lab hello.elf && ecube down --name lab",
+                                   children,
+                                   NULL,
+                                   NULL};
 
-/* Two forks and a session of its own: the mesh outlives the shell that started it. */
+/* Two forks and a session of its own: the machine outlives the shell that started it. */
 static _Noreturn void become_daemon(const struct serve_options *options, int report_fd)
 {
     int null = open("/dev/null", O_RDWR);
@@ -97,7 +96,7 @@ static _Noreturn void become_daemon(const struct serve_options *options, int rep
     if (chdir("/") != 0) {
         _exit(STATUS_BAD_INPUT);
     }
-    _exit(serve_mesh(options, report_fd));
+    _exit(serve_machine(options, report_fd));
 }
 
 static int number_of(const json_t *event, const char *key)
@@ -105,11 +104,11 @@ static int number_of(const json_t *event, const char *key)
     return (int)json_integer_value(json_object_get(event, key));
 }
 
-/* Where debuggers find the mesh; nothing of a mesh of one GDB socket that nobody asked for. */
+/* Where debuggers find the machine. */
 static void show_sockets(const struct serve_options *options, struct view *view)
 {
     char directory[RUNDIR_PATH_MAX];
-    uint32_t nodes = options->mesh.network.nodes;
+    uint32_t nodes = options->machine.network.nodes;
 
     rundir_path(directory, options->name);
     sink_print(view->sink, STDOUT_FILENO, "chain    %s/chain\n", directory);
@@ -125,7 +124,7 @@ static void show_boot(const struct serve_options *options, const json_t *event, 
     sink_print(view->sink, STDOUT_FILENO, "%s is up: %s, %d nodes, boot %.1f ms\n", options->name,
                json_string_value(json_object_get(event, "mesh")), number_of(event, "nodes"),
                json_number_value(json_object_get(event, "boot_ms")));
-    if (options->mesh.chain) {
+    if (options->machine.chain) {
         show_sockets(options, view);
     }
 }
@@ -141,7 +140,7 @@ static void show_blank(const struct serve_options *options, const json_t *event,
     show_sockets(options, view);
 }
 
-/* Ends a mesh that could not be given its kernel. */
+/* Ends a machine that could not be given its kernel. */
 static void take_down(const char *name)
 {
     struct message message;
@@ -150,7 +149,7 @@ static void take_down(const char *name)
 
     if (fd >= 0) {
         json_decref(client_ask(fd, json_pack("{s:s}", "verb", "down"), NULL, NULL, &message));
-        while (read(fd, &byte, 1) > 0) { /* until the process that holds the mesh has ended */
+        while (read(fd, &byte, 1) > 0) { /* until the process that holds the machine has ended */
         }
         close(fd);
     }
@@ -166,7 +165,8 @@ static int take_blank(const struct serve_options *options, const json_t *event, 
         return 0;
     }
     if (openocd_program(json_string_value(json_object_get(event, "directory")),
-                        options->mesh.network.nodes, options->target.kernel, view, &message) != 0) {
+                        options->machine.network.nodes, options->target.kernel, view,
+                        &message) != 0) {
         view_trouble(view, message.text);
         take_down(options->name);
         return STATUS_MESH;
@@ -212,14 +212,15 @@ static int watch_boot(int fd, const struct serve_options *options, struct view *
         status = take_event(options, event, view);
         json_decref(event);
     }
-    while (events && getline(&line, &room, events) > 0) { /* until the mesh that failed is gone */
+    while (events &&
+           getline(&line, &room, events) > 0) { /* until the machine that failed is gone */
     }
     free(line);
     if (events) {
         fclose(events);
     }
     if (status < 0) {
-        view_trouble(view, "the process of the mesh ended before it was up");
+        view_trouble(view, "the process of the machine ended before it was up");
         status = STATUS_MESH;
     }
     return status;
@@ -240,10 +241,10 @@ static int add_jtag(const struct up *up, struct serve_options *options, struct m
     if (up->jtag && target_find_openocd_board(path, message) != 0) {
         return -1;
     }
-    if (up->jtag && up->mesh_arguments.patience_ms == 0) {
-        options->mesh.link_patience_ms = JTAG_PATIENCE_MS;
+    if (up->jtag && up->machine_arguments.patience_ms == 0) {
+        options->machine.link_patience_ms = JTAG_PATIENCE_MS;
     }
-    options->mesh.chain = up->jtag;
+    options->machine.chain = up->jtag;
     options->target.blank = up->blank;
     options->programs = up->program;
     return target_find_jtag(&options->target, message);
@@ -251,7 +252,7 @@ static int add_jtag(const struct up *up, struct serve_options *options, struct m
 
 int verb_up(int argc, char **argv)
 {
-    struct up up = {.mesh_arguments = options_mesh_defaults(),
+    struct up up = {.machine_arguments = options_machine_defaults(),
                     .name_arguments = {.name = NAME_DEFAULT}};
     static struct serve_options options;
     struct message message;
@@ -262,7 +263,8 @@ int verb_up(int argc, char **argv)
     options_parse(&parser, argc, argv, 0, &up);
     options.name = up.name_arguments.name;
     if (rundir_name_check(options.name, &message) != 0 ||
-        options_make_mesh(&up.mesh_arguments, &options.mesh, &options.target, &message) != 0 ||
+        options_make_machine(&up.machine_arguments, &options.machine, &options.target, &message) !=
+            0 ||
         add_jtag(&up, &options, &message) != 0) {
         return message_print(&message);
     }
@@ -277,7 +279,7 @@ int verb_up(int argc, char **argv)
     close(ends[1]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
-    view_init(&view, sink_open(NULL, NULL), options.mesh.network.nodes, false);
+    view_init(&view, sink_open(NULL, NULL), options.machine.network.nodes, false);
     status = watch_boot(ends[0], &options, &view);
     return sink_close(view.sink, UINT64_MAX, status);
 }

@@ -33,7 +33,7 @@ void view_set_nodes(struct view *view, unsigned nodes);
 /* Shows a line that a program has printed; its receipt comes back from the sink. */
 void view_line(struct view *view, const struct line *line);
 
-/* Shows one event of the mesh. */
+/* Shows one event of the machine. */
 void view_event(struct view *view, const json_t *event);
 
 /* Takes an open progress line off the screen. */

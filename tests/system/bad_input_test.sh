@@ -126,8 +126,8 @@ kernel_is_a_program() {
         run --mesh cube:0 --kernel "$arguments" "$arguments"
 }
 no_mesh_name() {
-    tool_fails 2 "'\.\./x' is no name for a mesh" down --name ../x &&
-        tool_fails 2 "'\.\./x' is no name for a mesh" up --mesh cube:0 --name ../x
+    tool_fails 2 "'\.\./x' is no name for a machine" down --name ../x &&
+        tool_fails 2 "'\.\./x' is no name for a machine" up --mesh cube:0 --name ../x
 }
 json_unwritable() { tool_fails 2 'JSON' run --mesh cube:0 --json /nowhere/x.json "$arguments"; }
 

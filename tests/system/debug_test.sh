@@ -9,7 +9,7 @@ listed() {
 
 nothing_up() {
     tool_succeeds list
-    grep -qx "no mesh is up: start one with 'ecube up'" out || { cat out; fail "other words"; }
+    grep -qx "no machine is up: start one with 'ecube up'" out || { cat out; fail "other words"; }
     tool_succeeds list --json list.json
     [ "$("$json_get" list.json machines)" = '[]' ] || { cat list.json; fail "machines"; }
 }
@@ -32,7 +32,7 @@ two_meshes() {
 
 silent_mesh() {
     tool_succeeds up --mesh cube:0 --name lab
-    holder=$(processes ecube | grep -v -e guardian -e jtag | cut -d' ' -f1)
+    holder=$(processes ecube | grep -v -e cleanup -e jtag | cut -d' ' -f1)
     kill -STOP "$holder"
     tool list
     kill -CONT "$holder"

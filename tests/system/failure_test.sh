@@ -84,9 +84,9 @@ one_name_once() {
 }
 
 nothing_up() {
-    tool_fails 2 'mesh' down
-    tool_fails 2 'mesh' load "$programs/arguments.elf"
-    tool_fails 2 'mesh' ps
+    tool_fails 2 'machine' down
+    tool_fails 2 'machine' load "$programs/arguments.elf"
+    tool_fails 2 'machine' ps
 }
 
 # pid_of_node N - of the QEMU that is node N.
@@ -176,10 +176,10 @@ console_shows() {
 
 killed_server() {
     tool_succeeds up --name doomed --mesh cube:2
-    for pid in $(processes ecube | grep -v guardian | cut -d ' ' -f 1); do kill -9 "$pid"; done
+    for pid in $(processes ecube | grep -v cleanup | cut -d ' ' -f 1); do kill -9 "$pid"; done
     wait_until 20 no_processes || fail "processes outlive the tool"
     wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the tool"
-    tool_fails 2 'mesh' ps --name doomed
+    tool_fails 2 'machine' ps --name doomed
 }
 
 failed_json() {

@@ -1,4 +1,4 @@
-# Nothing is left behind: QEMUs that a script in QEMU's place has started, a killed guardian, a directory that is removed.
+# Nothing is left behind: QEMUs that a script in QEMU's place has started, a killed cleanup process, a directory that is removed.
 . tests/system/testing.sh
 with_sanitizers
 
@@ -16,13 +16,13 @@ nothing_left() {
     wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "left lying: $(ls -A "$XDG_RUNTIME_DIR")"
 }
 
-# The processes that hold a mesh, or its guardian.
+# The processes that hold a mesh, or its cleanup process.
 servers() {
-    processes ecube | grep -v guardian | cut -d ' ' -f 1
+    processes ecube | grep -v cleanup | cut -d ' ' -f 1
 }
 
-guardian() {
-    processes ecube-guardian | cut -d ' ' -f 1
+cleanup_process() {
+    processes ecube-cleanup | cut -d ' ' -f 1
 }
 
 # Starts a run that does not end by itself, in the background; its pid in $runner.
@@ -51,19 +51,19 @@ wrapped_node_dies() {
     no_processes || fail "left running: $(processes qemu-system)"
 }
 
-guardian_killed() {
+cleanup_killed() {
     start_spinning
-    first=$(guardian)
-    kill -9 "$first" || fail "no guardian"
-    wait_until 20 eval '[ -n "$(guardian)" ] && [ "$(guardian)" != "$first" ]' || fail "no other guardian"
+    first=$(cleanup_process)
+    kill -9 "$first" || fail "no cleanup process"
+    wait_until 20 eval '[ -n "$(cleanup_process)" ] && [ "$(cleanup_process)" != "$first" ]' || fail "no other cleanup process"
     kill "-$1" $runner
     wait $runner 2>/dev/null
     nothing_left
 }
 
-guardian_stopped() {
+cleanup_stopped() {
     start_spinning
-    kill -STOP "$(guardian)" || fail "no guardian"
+    kill -STOP "$(cleanup_process)" || fail "no cleanup process"
     kill -TERM $runner
     wait $runner
     nothing_left
@@ -74,9 +74,9 @@ both_killed() {
     wrapper 'qemu-system-arm "$@"; exit'
     tool_succeeds up --name doomed --mesh cube:1 --qemu ./wrapper
     # shellcheck disable=SC2046 -- one or two of them
-    kill -9 $(guardian) $(servers) || fail "no processes"
+    kill -9 $(cleanup_process) $(servers) || fail "no processes"
     wait_until 20 eval '[ "$(process_count ecube)" -eq 0 ]' || fail "they live"
-    tool_fails 2 "no mesh named 'doomed' is up" ps --name doomed
+    tool_fails 2 "no machine named 'doomed' is up" ps --name doomed
     nothing_left
 }
 
@@ -89,7 +89,7 @@ directory_removed() {
     wait $loader
     code=$?
     [ "$code" -eq 3 ] || fail "status $code of the load"
-    grep -qx 'ecube: the mesh ends: its directory was removed' load.err || { cat load.err; fail "no line about it"; }
+    grep -qx 'ecube: the machine ends: its directory was removed' load.err || { cat load.err; fail "no line about it"; }
     wait_until 20 no_processes || fail "the mesh outlives its directory"
     tool_succeeds up --name lost --mesh cube:0
     tool_succeeds load --name lost "$arguments" again
@@ -115,10 +115,10 @@ name_taken_at_once() {
 check "a script that has QEMU as its child leaves none" wrapped 'qemu-system-arm "$@"; exit'
 check "nor one that has it in a pipe, a group and a session of its own" wrapped 'setsid timeout 100 qemu-system-arm "$@" | cat'
 check "a node that is killed takes along what its script has started" wrapped_node_dies
-check "a guardian that was killed is replaced, and the tool ended" guardian_killed TERM
-check "a guardian that was killed is replaced, and the tool killed" guardian_killed KILL
-check "a guardian that is stopped does its work in the end" guardian_stopped
-check "what tool and guardian could not end, the next verb does" both_killed
+check "a cleanup process that was killed is replaced, and the tool ended" cleanup_killed TERM
+check "a cleanup process that was killed is replaced, and the tool killed" cleanup_killed KILL
+check "a cleanup process that is stopped does its work in the end" cleanup_stopped
+check "what tool and cleanup process could not end, the next verb does" both_killed
 check "a mesh whose directory is removed ends and says so" directory_removed remove_all
 check "a mesh whose lock is removed ends and says so" directory_removed remove_lock
 check "a mesh whose socket is removed ends and says so" directory_removed remove_socket

@@ -68,7 +68,7 @@ download_times_out() {
 # The mesh finds the request of one that is gone already before that of one that waits.
 gone_before_it_is_heard() {
     tool_succeeds up --name deaf --mesh cube:1
-    server=$(processes ecube | grep -v guardian | cut -d ' ' -f 1)
+    server=$(processes ecube | grep -v cleanup | cut -d ' ' -f 1)
     kill -STOP "$server"
     for i in 1 2 3; do
         "$ecube" load --name deaf "$programs/misbehave.elf" spin 0 >/dev/null 2>&1 &

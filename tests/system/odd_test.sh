@@ -92,11 +92,11 @@ end_loaded_mesh() {
 
 two_loads() {
     start_loaded_mesh
-    tool_fails 2 'the mesh is busy: another program is running' load --name shared "$arguments"
+    tool_fails 2 'the machine is busy: another program is running' load --name shared "$arguments"
     end_loaded_mesh
     wait $loader
     [ $? -eq 3 ] || fail "status of the load whose mesh went down"
-    grep -q '^ecube: the mesh has ended$' load.err || { cat load.err; fail "no line on the end of the mesh"; }
+    grep -q '^ecube: the machine has ended$' load.err || { cat load.err; fail "no line on the end of the mesh"; }
 }
 
 load_ended_by() {

@@ -66,7 +66,7 @@ resets_under_traffic() {
     for round in 1 2 3 4 5 6 7 8 9 10; do
         start_traffic
         openocd_says lab 'init; reset run'
-        traffic_ends_with 'all 8 nodes were reset through a debugger.* during run: the mesh boots anew'
+        traffic_ends_with 'all 8 nodes were reset through a debugger.* during run: the machine boots anew'
         exchanges_right 20000
         [ "$(troubled_frames)" -eq 0 ] || { cat nodes; fail "frames of before came through in round $round"; }
     done

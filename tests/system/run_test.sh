@@ -29,7 +29,7 @@ messages_are_right() {
 
 arguments_arrive() {
     tool_succeeds run --help
-    grep -q 'options stand before it' out || fail "help does not say whose they are"
+    grep -q 'Options must stand before PROGRAM' out || fail "help does not say whose they are"
     tool_succeeds run --mesh cube:3 "$programs/arguments.elf" one '' 'two words' --mesh
     for rank in 0 1 2 3 4 5 6 7; do
         grep -qF "[$rank] node $rank of 8: [one] [] [two words] [--mesh]" out || { cat out; fail "node $rank"; }

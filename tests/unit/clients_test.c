@@ -12,6 +12,8 @@
 
 #include "host/clients.h"
 
+enum { TURNS_MAX = 1000000 };
+
 struct fixture {
     uv_loop_t loop;
     struct clients clients;
@@ -63,7 +65,9 @@ static struct fixture *make_fixture(void)
 static void free_fixture(struct fixture *f)
 {
     clients_close(&f->clients);
-    uv_run(&f->loop, UV_RUN_DEFAULT);
+    for (unsigned i = 0; i < TURNS_MAX && uv_loop_alive(&f->loop); i++) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+    }
     assert_int_equal(uv_loop_close(&f->loop), 0);
     unlink(f->path);
     *strrchr(f->path, '/') = '\0';
@@ -90,9 +94,10 @@ static int connect_client(struct fixture *f)
 
     memcpy(address.sun_path, f->path, sizeof f->path);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    while (count(f) == before) {
-        uv_run(&f->loop, UV_RUN_ONCE);
+    for (unsigned i = 0; i < TURNS_MAX && count(f) == before; i++) {
+        uv_run(&f->loop, UV_RUN_NOWAIT);
     }
+    assert_int_equal(count(f), before + 1);
     return fd;
 }
 

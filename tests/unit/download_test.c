@@ -5,7 +5,7 @@
 #include "tests/unit/testing.h"
 
 #include "controller/download.h"
-#include "host/machine.h"
+#include "host/limits.h"
 
 static const struct golden {
     unsigned dims;

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/mesh_internal.h"
+#include "host/text_lines.h"
 #include "include/ecube/abi.h"
+#include "wire/run.h"
 
-enum { NODES = 2, PIECE = 111, LINES_MAX = 64 };
+enum { NODES = 2, PIECE = 110, LINES_MAX = 64, JOB = 5 };
 
 struct shown {
     struct line line;
@@ -19,7 +20,10 @@ struct shown {
 };
 
 struct fixture {
-    struct mesh mesh;
+    struct teller teller;
+    struct text_lines nodes[NODES];
+    uint32_t told;    /* to node 0, as taken */
+    unsigned packets; /* in which it was */
     struct shown lines[LINES_MAX];
     unsigned count;
 };
@@ -34,19 +38,14 @@ static void note_line(void *context, const struct line *line)
     memcpy(shown->text, line->text, line->bytes);
 }
 
-/* A mesh whose host has an outbox and no links: what nodes are told stays in it. */
 static struct fixture *make_fixture(void)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    struct message message;
 
-    assert_true(network_parse(&f->mesh.options.network, "cube:1", &machine_limits, message.text));
-    f->mesh.owner = (struct mesh_owner){.context = f, .print = note_line};
-    f->mesh.nodes = calloc(NODES, sizeof *f->mesh.nodes);
-    f->mesh.host.outbox = calloc(OUTBOX_MAX, sizeof *f->mesh.host.outbox);
-    f->mesh.phase = MESH_RUN;
-    f->mesh.job_number = 5;
-    f->mesh.nodes[0].running = f->mesh.nodes[1].running = true;
+    f->teller = (struct teller){.context = f, .print = note_line};
+    for (uint32_t rank = 0; rank < NODES; rank++) {
+        text_lines_begin(&f->nodes[rank], JOB, rank);
+    }
     return f;
 }
 
@@ -55,11 +54,27 @@ static void free_fixture(struct fixture *f)
     for (unsigned i = 0; i < f->count; i++) {
         free(f->lines[i].text);
     }
-    mesh_console_begin(&f->mesh, 0);
-    mesh_console_begin(&f->mesh, 1);
-    free(f->mesh.host.outbox);
-    free(f->mesh.nodes);
+    for (uint32_t rank = 0; rank < NODES; rank++) {
+        text_lines_begin(&f->nodes[rank], 0, rank);
+    }
     free(f);
+}
+
+/* Whoever owns the lines tells the node what has been taken whenever that is worth a packet. */
+static void tell_taken(struct fixture *f, uint32_t rank)
+{
+    uint32_t taken;
+
+    if (text_lines_due(&f->nodes[rank], &taken) && rank == 0) {
+        f->told = taken;
+        f->packets++;
+    }
+}
+
+static void read_line(struct fixture *f, const struct line_receipt *receipt)
+{
+    text_lines_written(&f->nodes[receipt->rank], receipt->bytes);
+    tell_taken(f, receipt->rank);
 }
 
 static void hear(struct fixture *f, uint32_t rank, enum ecube_stream stream, const char *text,
@@ -67,9 +82,10 @@ static void hear(struct fixture *f, uint32_t rank, enum ecube_stream stream, con
 {
     for (size_t at = 0; at < bytes; at += PIECE) {
         size_t piece = bytes - at < PIECE ? bytes - at : PIECE;
-        struct console_body told = {(uint8_t)stream, (const uint8_t *)text + at, (uint32_t)piece};
 
-        mesh_take_console(&f->mesh, rank, &told);
+        text_lines_add(&f->nodes[rank], &f->teller, (uint8_t)stream, (const uint8_t *)text + at,
+                       (uint32_t)piece);
+        tell_taken(f, rank);
     }
 }
 
@@ -90,22 +106,6 @@ static void assert_line(const struct fixture *f, unsigned number, uint32_t rank,
     assert_memory_equal(shown->text, text, strlen(text));
 }
 
-/* What the node has been told last, and in how many packets; 0 for none. */
-static uint32_t told(const struct fixture *f, unsigned *packets)
-{
-    const struct outbox_packet *last = NULL;
-    struct taken_body taken = {0};
-
-    *packets = f->mesh.host.outbox_count;
-    if (*packets > 0) {
-        last = &f->mesh.host.outbox[*packets - 1];
-        assert_int_equal(last->kind, PACKET_TAKEN);
-        assert_true(taken_unpack(last->body, last->bytes, &taken));
-        assert_int_equal(taken.generation, 5);
-    }
-    return taken.bytes;
-}
-
 static void lines_of_ranks_and_streams_are_put_together_apart(void **state)
 {
     struct fixture *f = make_fixture();
@@ -116,8 +116,8 @@ static void lines_of_ranks_and_streams_are_put_together_apart(void **state)
     hear_text(f, 0, ECUBE_STREAM_ERROR, "oh\n");
     hear_text(f, 0, ECUBE_STREAM_OUTPUT, "line\n");
     assert_int_equal(f->count, 4);
-    mesh_console_end(&f->mesh, 0);
-    mesh_console_end(&f->mesh, 1);
+    text_lines_end(&f->nodes[0], &f->teller);
+    text_lines_end(&f->nodes[1], &f->teller);
     assert_int_equal(f->count, 5);
     assert_line(f, 0, 1, ECUBE_STREAM_OUTPUT, "other");
     assert_line(f, 1, 1, ECUBE_STREAM_OUTPUT, "");
@@ -131,7 +131,6 @@ static void a_node_hears_what_its_reader_has_taken_and_no_more(void **state)
 {
     struct fixture *f = make_fixture();
     char text[1000];
-    unsigned packets;
 
     (void)state;
     memset(text, 'x', sizeof text);
@@ -140,16 +139,14 @@ static void a_node_hears_what_its_reader_has_taken_and_no_more(void **state)
         hear(f, 0, ECUBE_STREAM_OUTPUT, text, sizeof text);
     }
     assert_int_equal(f->count, 16);
-    assert_int_equal(told(f, &packets), 0);
+    assert_int_equal(f->told, 0);
     for (unsigned i = 0; i < 16; i++) {
-        mesh_line_taken(&f->mesh, &f->lines[i].line.receipt);
-        assert_true(told(f, &packets) <= (i + 1) * sizeof text);
-        assert_true(told(f, &packets) + CONSOLE_WINDOW / 4 > (i + 1) * sizeof text);
+        assert_int_equal(f->lines[i].line.receipt.job, JOB);
+        read_line(f, &f->lines[i].line.receipt);
+        assert_true(f->told <= (i + 1) * sizeof text);
+        assert_true(f->told + CONSOLE_WINDOW / 4 > (i + 1) * sizeof text);
     }
-    assert_true(packets <= 4);
-    struct line_receipt old = {4, 0, 9000}; /* of the program before */
-    mesh_line_taken(&f->mesh, &old);
-    assert_true(told(f, &packets) <= 16 * sizeof text);
+    assert_true(f->packets <= 4);
     free_fixture(f);
 }
 
@@ -158,7 +155,6 @@ static void a_line_longer_than_the_window_ends_and_is_whole(void **state)
     enum { LONG = 100000 };
     struct fixture *f = make_fixture();
     char *text = malloc(LONG + 1);
-    unsigned packets;
 
     (void)state;
     for (unsigned i = 0; i < LONG; i++) {
@@ -166,7 +162,7 @@ static void a_line_longer_than_the_window_ends_and_is_whole(void **state)
     }
     text[LONG] = '\n';
     for (unsigned at = 0; at <= LONG; at += PIECE) {
-        assert_true(told(f, &packets) + CONSOLE_WINDOW >= at + PIECE);
+        assert_true(f->told + CONSOLE_WINDOW >= at + PIECE);
         hear(f, 0, ECUBE_STREAM_OUTPUT, text + at, LONG + 1 - at < PIECE ? LONG + 1 - at : PIECE);
     }
     assert_int_equal(f->count, 1);
@@ -179,22 +175,21 @@ static void a_line_longer_than_the_window_ends_and_is_whole(void **state)
 static void a_line_without_end_is_shown_in_pieces_of_whole_characters(void **state)
 {
     struct fixture *f = make_fixture();
-    char euros[PIECE];
+    char euros[3 * PIECE]; /* pieces end within characters */
     uint32_t bytes = 0;
 
     (void)state;
-    for (unsigned i = 0; i < PIECE; i += 3) {
+    for (unsigned i = 0; i < sizeof euros; i += 3) {
         memcpy(euros + i, "\xe2\x82\xac", 3);
     }
-    while (bytes < 3 * CONSOLE_LINE_MAX) {
-        hear(f, 0, ECUBE_STREAM_OUTPUT, euros, PIECE);
-        bytes += PIECE;
+    while (bytes < 3 * TEXT_LINE_MAX) {
+        hear(f, 0, ECUBE_STREAM_OUTPUT, euros, sizeof euros);
+        bytes += (uint32_t)sizeof euros;
         for (unsigned i = 0; i < f->count && f->lines[i].line.receipt.bytes > 0; i++) {
             assert_true(line_is_text(f->lines[i].text, f->lines[i].line.bytes));
-            mesh_line_taken(&f->mesh, &f->lines[i].line.receipt);
+            read_line(f, &f->lines[i].line.receipt);
             f->lines[i].line.receipt.bytes = 0;
         }
-        f->mesh.host.outbox_count = 0;
     }
     assert_in_range(f->count, 2, 3);
     free_fixture(f);
@@ -215,7 +210,7 @@ static void text_beyond_the_window_is_thrown_away(void **state)
             f->count = 0;
         }
     }
-    assert_true(f->mesh.nodes[1].console.received <= CONSOLE_WINDOW);
+    assert_true(f->nodes[1].received <= CONSOLE_WINDOW);
     free_fixture(f);
 }
 

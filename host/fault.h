@@ -1,0 +1,43 @@
+/*
+ * fault.h - a node's fault report in words: kind, address, place in the source, registers.
+ *
+ * Units    as on the link (wire/report.h)
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/image.h"
+#include "host/message.h"
+#include "host/symbols.h"
+#include "wire/report.h"
+
+enum {
+    PLACE_TEXT_MAX = 5 * (SYMBOL_TEXT_MAX + 20), /* five calls */
+    FAULT_TEXT_MAX = PLACE_TEXT_MAX + 200,
+    FAULT_REGISTER_LINES = 5
+};
+
+/* What a node runs. */
+struct fault_code {
+    const struct image *image; /* of the program */
+    const char *program;       /* ELF files; NULL: there is no program */
+    const char *kernel;
+};
+
+/* What the tool exits with for it. */
+int fault_status(const struct fault_body *fault);
+
+/* The trouble's members, and its text. */
+json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
+                       char text[FAULT_TEXT_MAX]);
+
+/* One of FAULT_REGISTER_LINES lines of registers. */
+void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigned line,
+                          char text[FAULT_TEXT_MAX]);
+
+/* " in f (a.c:3), called from g (b.c:4)", as far as that is known of the program's pc and lr. */
+void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
+                      char text[PLACE_TEXT_MAX]);
