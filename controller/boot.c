@@ -54,9 +54,8 @@ void boot_begin(struct controller *controller)
     controller->crossed_us = UINT64_MAX;
 }
 
-/* The boot has failed, for good. */
-/* The machine is broken by it: who is not reached by a boot cannot be loaded, and a crossed cable
- * would take the program elsewhere. */
+/* The boot has failed, for good. The machine is broken by it: who is not reached cannot be loaded,
+ * and a crossed cable would take the program elsewhere. */
 static void fail(struct controller *controller, enum boot_failure reason, uint32_t crossed)
 {
     struct controller_event *event = controller_tell(controller, EVENT_BOOT_FAILED);

@@ -199,7 +199,6 @@ static bool pump_owed(struct controller *controller)
     return true;
 }
 
-/* STOP and START go first, so that no later packet is ahead of them. */
 /* Everything that may be sent now. A node gets START and STOP in the order in which the owner
  * wanted them, so nothing later goes while one of them waits for room. What is owed comes next: it
  * is small, and a program may stand for want of it. Questions and offers are repeated anyway. */

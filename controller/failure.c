@@ -68,9 +68,8 @@ static void kill_host_link(struct controller *controller, uint32_t rank)
     }
 }
 
-/* Its death is told by the next event. */
-/* A node stands in one list at a time: one that is dead is not waited for in a download. So both
- * lists may use the same member. */
+/* Its death is told by the next event. A node stands in one list at a time: one that is dead is not
+ * waited for in a download. So both lists may use the same member. */
 static void note_death(struct controller *controller, uint32_t rank)
 {
     controller->nodes[rank].newer = CONTROLLER_NO_NODE;

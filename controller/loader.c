@@ -10,6 +10,7 @@
  *   READY    CTS has come: it waits there for its circuit, whose turn may be later
  *   OPENED   the circuit is being set up, issued at the model time at which the one before was
  *            complete: the host of the paper sends one message at a time
+ *            Refused by a hop that is busy: SENT again
  *   DONE     it has been accepted; its bytes flow, and its root gives them on by halving
  *
  * Every node then says what it holds (RECEIPT): its length and its digest. When all have, the
@@ -311,6 +312,16 @@ void loader_cts(struct controller *controller, uint32_t rank, const struct cts_b
     }
 }
 
+/* The same offer once more, after a moment. */
+static void offer_soon(struct controller *controller, struct controller_node *node)
+{
+    node->offer = OFFER_SENT;
+    node->offer_us = controller->now_us + RETRY_US;
+    if (controller->offers_us > node->offer_us) {
+        controller->offers_us = node->offer_us;
+    }
+}
+
 void loader_reply(struct controller *controller, uint32_t rank, uint8_t kind,
                   const struct rts_reply_body *reply)
 {
@@ -318,10 +329,7 @@ void loader_reply(struct controller *controller, uint32_t rank, uint8_t kind,
 
     if (node && kind == PACKET_RETRY) {
         /* It will have room soon: a slot, or the end of the program before. */
-        node->offer_us = controller->now_us + RETRY_US;
-        if (controller->offers_us > node->offer_us) {
-            controller->offers_us = node->offer_us;
-        }
+        offer_soon(controller, node);
     } else if (node && kind == PACKET_CANCEL) {
         /* Its program was never told to stop, or it has started one that we do not know of. */
         fail(controller, LOAD_REFUSED, rank, E_OK);
@@ -342,6 +350,11 @@ void loader_notice(struct controller *controller, const struct notice *notice)
         root_of(controller, index)->offer = OFFER_DONE;
         controller->clock_ns = notice->done_ns;
         controller->message_next++;
+    } else if (notice->kind == NOTICE_REFUSED &&
+               (notice->status == E_REFUSED || notice->status == E_BUSY)) {
+        /* A link of its way was held, on a ring by what a stopped program still had under way
+         * (router/README.md, rule 2). The root answers CTS again, and it is the next one's turn. */
+        offer_soon(controller, root_of(controller, index));
     } else if (notice->kind == NOTICE_REFUSED && !controller->broken) {
         fail(controller, LOAD_REFUSED, controller->program.messages[index].root, notice->status);
     }

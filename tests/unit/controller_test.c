@@ -112,6 +112,39 @@ static void circuits_go_one_after_another(void **state)
     fake_free(all);
 }
 
+static void a_circuit_that_meets_a_busy_link_is_offered_again(void **state)
+{
+    static const int busy[] = {E_REFUSED, E_BUSY};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fake_nodes *all = fake_booted("ring:3");
+
+        fake_load(all, false);
+        all->refusal = busy[i];
+        fake_reply(all, 0, PACKET_CTS, all->controller.name);
+        fake_wait_ms(all, 20);
+        assert_int_equal(fake_sent(all, PACKET_OFFER), 2);
+        assert_int_equal(fake_told(all, EVENT_LOAD_FAILED), 0);
+        fake_reply(all, 0, PACKET_CTS, all->controller.name);
+        assert_int_equal(all->controller.message_next, 1);
+        fake_free(all);
+    }
+}
+
+static void a_circuit_without_a_way_breaks_the_download(void **state)
+{
+    struct fake_nodes *all = fake_booted("ring:3");
+
+    (void)state;
+    fake_load(all, false);
+    all->refusal = E_LINK_DEAD;
+    fake_reply(all, 0, PACKET_CTS, all->controller.name);
+    assert_int_equal(fake_event(all, EVENT_LOAD_FAILED)->reason, LOAD_REFUSED);
+    assert_int_equal(fake_event(all, EVENT_LOAD_FAILED)->status, E_LINK_DEAD);
+    fake_free(all);
+}
+
 static void a_receipt_that_is_cut_short_is_none(void **state)
 {
     struct fake_nodes *all = fake_booted("ring:3");
@@ -917,6 +950,8 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(a_node_that_says_retry_is_offered_again_soon),
           cmocka_unit_test(no_more_offers_are_open_than_a_window),
           cmocka_unit_test(circuits_go_one_after_another),
+          cmocka_unit_test(a_circuit_that_meets_a_busy_link_is_offered_again),
+          cmocka_unit_test(a_circuit_without_a_way_breaks_the_download),
           cmocka_unit_test(a_receipt_that_is_cut_short_is_none),
           cmocka_unit_test(a_node_that_holds_other_bytes_breaks_the_download),
           cmocka_unit_test(a_node_that_cannot_take_the_program_breaks_the_download),

@@ -156,7 +156,10 @@ static bool step_node(struct fake_nodes *all, unsigned index)
     }
     more = router_step(router, all->now_us);
     while ((notice = router_notice(router))) {
-        if (notice->kind == NOTICE_OPEN) {
+        if (notice->kind == NOTICE_OPEN && all->refusal != E_OK) {
+            router_refuse(router, notice->port, all->refusal);
+            all->refusal = E_OK;
+        } else if (notice->kind == NOTICE_OPEN) {
             struct circuit_sink sink = {.data = all->sink, .room = sizeof all->sink};
             router_accept(router, notice->port, &sink);
         }

@@ -45,6 +45,7 @@ struct fake_nodes {
     uint64_t now_us, seed;
     struct memory_fault fault;
     bool deaf;                                /* nobody takes what the controller sends */
+    int refusal;                              /* of the next circuit; E_OK: it is accepted */
     struct fake_packet packets[FAKE_PACKETS]; /* from the controller */
     unsigned packet_count;
     struct controller_event events[FAKE_EVENTS]; /* what they point at is gone */
