@@ -29,7 +29,7 @@ DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c dr
 	drivers/virtio_serial.c drivers/virtio_stage.c
 DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
 WIRE := wire/crc.c
-ROUTER := router/channel.c router/channel_receive.c router/circuit.c router/identity.c router/notice.c \
+ROUTER := router/channel.c router/channel_receive.c router/channel_send.c router/circuit.c router/identity.c router/notice.c \
 	router/packet.c router/parcel.c router/router.c router/setup.c router/source.c router/stream.c
 NETWORK_ROOM := network/network.c
 NETWORK_TEXT := network/text.c
@@ -40,6 +40,8 @@ GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/sch
 PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
+# Checks after every step of the checked builds that no flag has missed anything that could move.
+AUDIT := router/audit.c node/audit.c tests/audit/hook.c
 CONTROLLER := controller/boot.c controller/cables.c controller/controller.c controller/download.c controller/failure.c controller/loader.c \
 	controller/query.c controller/run.c controller/waits.c controller/words.c
 SIM := sim/boot.c sim/ending.c sim/fault.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
@@ -101,7 +103,7 @@ BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
 BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
 FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
-FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c wire/crc.c
+FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/channel_send.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The controller, and of the tool what programs' text and faults become.
 FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c node/sha256.c host/fault.c host/message.c \
@@ -132,6 +134,8 @@ CHECKED_CFLAGS := $(COMMON) $(strip $(CRC_FLAGS)) -O1 -D_GNU_SOURCE -fsanitize=a
 RACE_CFLAGS := $(COMMON) -O1 -D_GNU_SOURCE -fsanitize=thread
 # gcc and clang differ in which conversions they warn of; the sources are held to gcc's.
 FUZZ_CC := clang
+# Steps are audited: tests/audit/hook.c.
+AUDIT_LINK := -Wl,--wrap=router_flush,--wrap=router_step,--wrap=node_step,--wrap=node_call
 FUZZ_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_CFLAGS := $(COMMON) -Wno-implicit-int-conversion -O2 -D_GNU_SOURCE $(FUZZ_SANITIZE) -fsanitize=fuzzer-no-link \
 	-fno-omit-frame-pointer
@@ -156,7 +160,7 @@ program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 KERNEL := $(B)/virt/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
 	$(filter-out jtag/main.c,$(JTAG)))
 # What OpenOCD must know of the board.
 OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/virt/openocd.cfg))
@@ -279,7 +283,7 @@ $(B)/ecube-jtag: $(call native,$(JTAG))
 # The same with sanitizers, for system tests.
 $(B)/ecube-checked: $(call checked,host/main.c) $(B)/host/rooms.a
 	@echo "  link  $@"
-	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ $(TOOL_LIBS)
+	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS)
 
 $(B)/ecube-jtag-checked: $(call checked,$(JTAG))
 	@echo "  link  $@"
@@ -384,7 +388,7 @@ $(B)/fuzz/$(1)_fuzz: $(call fuzzed,$(2))
 	$(Q)$(FUZZ_CC) $(FUZZ_SANITIZE) -fsanitize=fuzzer $(4) -o $$@ $$^ $(3)
 endef
 $(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
-$(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(TABLES)))
+$(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(AUDIT) $(TABLES),,$(AUDIT_LINK)))
 $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(WIRE) $(ROUTER) $(CRC_TABLES),-ljansson -lnettle,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
@@ -419,7 +423,7 @@ $(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) 
 # A shared library, so that a change in a room relinks this and no test.
 $(B)/host/librooms.so: $(CHECKED_ROOMS)
 	@echo "  link  $@"
-	$(Q)$(CC) -shared -fsanitize=address,undefined -o $@ $^ $(TOOL_LIBS)
+	$(Q)$(CC) -shared -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS)
 
 # An archive, so that only the tests that use the many-node loop or campaigns carry them.
 $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN)) Makefile
@@ -428,13 +432,13 @@ $(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(UNIT_SUPPORT) $(CAMPA
 $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/mesh_support.a | $(B)/host/librooms.so
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -L$(B)/host -lrooms -Wl,-rpath,'$$ORIGIN/../../host' -lcmocka $(TOOL_LIBS)
+	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ -L$(B)/host -lrooms -Wl,-rpath,'$$ORIGIN/../../host' -lcmocka $(TOOL_LIBS)
 
 # These replace functions of rooms that rooms call, which only the linker can.
 $(WRAPPED_TESTS): $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/mesh_support.a $(B)/host/rooms.a
 	@mkdir -p $(@D)
 	@echo "  link  $@"
-	$(Q)$(CC) -fsanitize=address,undefined $(TEST_LINK) -o $@ $^ -lcmocka $(TOOL_LIBS)
+	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) $(TEST_LINK) -o $@ $^ -lcmocka $(TOOL_LIBS)
 
 $(B)/tests/target/%.elf: $(B)/virt/tests/unit/%.o $(call kernel,$(TARGET_GLUE)) $(BARE_OBJECTS) $(B)/virt/node.ld
 	@mkdir -p $(@D)

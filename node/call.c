@@ -27,6 +27,7 @@
 
 #include "drivers/status.h"
 #include "network/network.h"
+#include "node/due.h"
 #include "node/state.h"
 #include "router/router.h"
 #include "router/state.h"
@@ -145,9 +146,9 @@ static int call_info(struct node *node, const uint32_t arguments[4])
 
 /* Both clocks at once. The wall clock must be exact here: node_call_needs_time says so, and the
  * caller reads it anew. */
-static int call_clock(struct node *node, uint64_t now_us, const uint32_t arguments[4])
+static int call_clock(struct node *node, const uint32_t arguments[4])
 {
-    struct ecube_abi_clock clock = {node->clock_ns, now_us * 1000};
+    struct ecube_abi_clock clock = {node->clock_ns, node->now_us * 1000};
     void *at = structure(node, arguments[0], sizeof clock);
 
     if (!at)
@@ -224,15 +225,15 @@ static int call_wait(struct node *node, const uint32_t arguments[4], bool *block
 
 /* Whether a test only repeats what was asked just now: the program has done nothing since, and
  * nothing that it waits for has come. */
-static bool tests_again(const struct node *node, const struct request *request, uint64_t now_us)
+static bool tests_again(const struct node *node, const struct request *request)
 {
-    return request->tested == node->finished && now_us - node->tested_us < TEST_SOON_US;
+    return request->tested == node->finished && node->now_us - node->tested_us < TEST_SOON_US;
 }
 
 /* A program that tests again and again would keep its node, and the computer that emulates it, from
  * the very work that it waits for. So a test that only repeats one in vain rests for REST_US, or
  * until any request has come to its end. One that finds its request done never rests. */
-static int call_test(struct node *node, uint64_t now_us, const uint32_t arguments[4], bool *blocked)
+static int call_test(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
     struct request *request = named_request(node, arguments);
 
@@ -244,13 +245,13 @@ static int call_test(struct node *node, uint64_t now_us, const uint32_t argument
     }
     /* Decided once for each call: node_resume comes here again and must not begin the rest anew. */
     if (node->rest_us == 0)
-        node->rest_us = tests_again(node, request, now_us) ? now_us + REST_US : now_us;
+        node->rest_us = tests_again(node, request) ? node->now_us + REST_US : node->now_us;
     /* A request that ends raises `finished`, and the rest is over: the program may look at all its
      * requests again, to find out which one it was. */
-    *blocked = now_us < node->rest_us && request->tested == node->finished;
+    *blocked = node->now_us < node->rest_us && request->tested == node->finished;
     if (!*blocked) {
         request->tested = node->finished;
-        node->tested_us = now_us;
+        node->tested_us = node->now_us;
     }
     return 0;
 }
@@ -296,14 +297,14 @@ uint64_t node_wake_us(const struct node *node)
 
 /* The node goes on with its links meanwhile; only the program stands, and so does its model
  * clock. */
-static int call_sleep(const struct node *node, uint64_t now_us, bool *blocked)
+static int call_sleep(const struct node *node, bool *blocked)
 {
-    *blocked = now_us < node_wake_us(node);
+    *blocked = node->now_us < node_wake_us(node);
     return E_OK;
 }
 
 /* Serves the open call once. A number that is no call's is E_SYSCALL. */
-static int serve(struct node *node, uint64_t now_us, bool *blocked)
+static int serve(struct node *node, bool *blocked)
 {
     const uint32_t *arguments = node->call_arguments;
 
@@ -314,11 +315,11 @@ static int serve(struct node *node, uint64_t now_us, bool *blocked)
     case ECUBE_CALL_RECEIVE: return call_message(node, arguments, false);
     case ECUBE_CALL_COLLECTIVE: return call_collective(node, arguments);
     case ECUBE_CALL_WAIT: return call_wait(node, arguments, blocked);
-    case ECUBE_CALL_TEST: return call_test(node, now_us, arguments, blocked);
-    case ECUBE_CALL_CLOCK: return call_clock(node, now_us, arguments);
+    case ECUBE_CALL_TEST: return call_test(node, arguments, blocked);
+    case ECUBE_CALL_CLOCK: return call_clock(node, arguments);
     case ECUBE_CALL_ADVANCE: return call_advance(node, arguments);
     case ECUBE_CALL_REPORT: return call_report(node, arguments, blocked);
-    case ECUBE_CALL_SLEEP: return call_sleep(node, now_us, blocked);
+    case ECUBE_CALL_SLEEP: return call_sleep(node, blocked);
     default: return E_SYSCALL;
     }
 }
@@ -349,20 +350,21 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
                             const uint32_t arguments[4], int32_t *result)
 {
     /* Nothing is sent here: boot/ has no program any more and goes on stepping, which sends it. */
+    node->now_us = now_us;
     if (number == ECUBE_CALL_EXIT) {
         program_end(node, PROGRAM_EXITED, (int32_t)arguments[0]);
         return NODE_END;
     }
     node->call_number = number;
     memcpy(node->call_arguments, arguments, sizeof node->call_arguments);
-    node->call_open = true;
+    due_call(node, true);
     node->rest_us = 0;
     /* A test in vain is no progress, or a machine of programs that only test would never be found
      * to stand still. */
     node->progress += number != ECUBE_CALL_TEST; /* take_result counts one that finds something */
     enum node_verdict verdict = node_resume(node, now_us, result);
     if (verdict == NODE_BLOCK || gives_work(number)) {
-        node_work(node, now_us);
+        node_work(node);
         if (verdict == NODE_BLOCK)
             verdict = node_resume(node, now_us, result);
     }
@@ -374,11 +376,12 @@ enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *resul
 {
     bool blocked = false;
 
+    node->now_us = now_us;
     if (node->program != PROGRAM_RUNNING)
         return NODE_END;
-    *result = serve(node, now_us, &blocked);
+    *result = serve(node, &blocked);
     if (blocked)
         return NODE_BLOCK;
-    node->call_open = false;
+    due_call(node, false);
     return NODE_RESUME;
 }

@@ -47,6 +47,7 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "network/network.h"
+#include "node/due.h"
 #include "node/state.h"
 #include "router/circuit.h"
 #include "router/notice.h"
@@ -86,6 +87,8 @@ static void finish(struct node *node, int status)
     c->request = ECUBE_REQUESTS_MAX;
     c->walking = false;
     c->step_open = false;
+    if (collective_owes_gone(node)) /* its program has ended: the next one is nobody's */
+        collective_gone(node);
 }
 
 /* A download begins. What neighbours have told stays: an ENTER of the program before may be here
@@ -117,7 +120,7 @@ static void begin_next(struct node *node)
             oldest = request;
     }
     CHECK(oldest);
-    node->collectives_queued--;
+    due_collective_begun(node);
     oldest->state = STATE_MOVING;
     c->request = (unsigned)(oldest - node->requests);
     c->arguments = node->collective_arguments[c->request];
@@ -171,7 +174,7 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
     struct request *request = request_make(node, REQUEST_COLLECTIVE);
     if (!request)
         return E_FULL;
-    node->collectives_queued++;
+    due_collective(node);
     node->collective_arguments[request - node->requests] = *arguments;
     if (!collective_active(node))
         begin_next(node);
@@ -285,6 +288,16 @@ void collective_packet(struct node *node, const struct notice *notice)
     node->collective.heard_here[enter.epoch & 1] |= (uint16_t)(1u << enter.round);
     if (is_gone(node, &enter))
         collective_gone(node);
+}
+
+bool collective_owes_gone(const struct node *node)
+{
+    const struct collective *c = &node->collective;
+
+    for (unsigned i = 0; i < 2 * node->router.network.dims; i++)
+        if (c->heard_here[i % 2] >> (i / 2) & 1 && is_gone(node, &c->heard[i % 2][i / 2]))
+            return true;
+    return false;
 }
 
 /* Answers every ENTER that is here for a collective in which this node has no part. One that finds

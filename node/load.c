@@ -47,6 +47,7 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "network/network.h"
+#include "node/due.h"
 #include "node/state.h"
 #include "router/circuit.h"
 #include "router/notice.h"
@@ -67,7 +68,7 @@ static uint8_t *image(const struct node *node)
 static void enter(struct node *node, enum load_state state)
 {
     node->load.state = (uint8_t)state;
-    node->load_due = state >= LOAD_SENDING;
+    due_load(node);
 }
 
 /* The download is over for this node, well or not. After a failure the memory holds parts of a
@@ -76,8 +77,10 @@ static void receipt_due(struct node *node, int status)
 {
     node->load.status = status;
     enter(node, LOAD_RECEIPT);
-    if (status != E_OK)
+    if (status != E_OK) {
         node->program = PROGRAM_NONE;
+        collective_gone(node);
+    }
 }
 
 /* Whether the offered parts fit where they must go. All of it comes from outside: sums are written
@@ -247,7 +250,7 @@ static void send_offer(struct node *node)
 
     /* Offers that a mute link keeps must leave slots: without one nobody would tell the host when
      * the link dies. */
-    load->again_us = node->router.agenda.now_us + ASK_AGAIN_US;
+    load->again_us = node->now_us + ASK_AGAIN_US;
     if (router_slots_free(&node->router) < REPLY_SLOTS)
         return;
     offer_pack(body, &offer);
@@ -295,7 +298,7 @@ void load_answer(struct node *node, const struct answer *answer)
         load->child = CHILD_READY;
     } else if (answer->kind == PACKET_RETRY) {
         load->child = CHILD_ASK;
-        load->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
+        load->again_us = node->now_us + ANSWER_RETRY_US;
     } else if (answer->kind == PACKET_CANCEL) {
         /* The child takes nothing, and its half goes without: the host hears from it why. The nodes
          * that are left are served all the same. */
@@ -340,7 +343,7 @@ void load_notice(struct node *node, const struct notice *notice)
             break;
         }
         load->child = CHILD_ASK;
-        load->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
+        load->again_us = node->now_us + ANSWER_RETRY_US;
         break;
     default: load->sends_pending--; break;
     }
@@ -385,7 +388,7 @@ static void send_receipt(struct node *node)
 
 /* Moves the download on. Only hashing has more to do at once: all else waits for packets or
  * slots. */
-bool load_pump(struct node *node, uint64_t now_us)
+bool load_pump(struct node *node)
 {
     struct load *load = &node->load;
 
@@ -396,7 +399,7 @@ bool load_pump(struct node *node, uint64_t now_us)
             sha256_begin(&load->sha);
             load->hashed = 0;
             enter(node, LOAD_HASHING);
-        } else if (now_us >= load->again_us &&
+        } else if (node->now_us >= load->again_us &&
                    (load->child == CHILD_ASK || load->child == CHILD_ASKED)) {
             send_offer(node);
         } else if (load->child == CHILD_READY) {
@@ -416,8 +419,7 @@ uint64_t load_deadline(const struct node *node)
     const struct load *load = &node->load;
 
     if (node->load_due && load->state == LOAD_SENDING && load->left > 1 &&
-        (load->child == CHILD_ASK || load->child == CHILD_ASKED) &&
-        load->again_us > node->router.agenda.now_us)
+        (load->child == CHILD_ASK || load->child == CHILD_ASKED) && load->again_us > node->now_us)
         return load->again_us;
     return UINT64_MAX;
 }

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "node/due.h"
 #include "node/state.h"
 #include "router/circuit.h"
 #include "router/router.h"
@@ -224,7 +225,7 @@ void match_self(struct node *node, struct request *request)
     }
     if (!store(node, &message, UNEXPECTED_MAX + 1)) {
         request->state = STATE_QUEUED;
-        request->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
+        request->again_us = node->now_us + ANSWER_RETRY_US;
     }
 }
 
@@ -259,7 +260,7 @@ void match_rts(struct node *node, const struct notice *notice)
         return;
     struct unexpected message = {
         .src = notice->src, .id = rts.name, .tag = rts.tag, .bytes = rts.length, .pool = POOL_MAX};
-    node->messages_move = true;
+    due_messages(node);
     /* No slot for its answer: forgotten, for its sender asks again. */
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
         node->dropped_requests++;
@@ -322,7 +323,7 @@ void match_deny(struct node *node, uint32_t dst, uint32_t name)
         return;
     }
     node->cancels[node->cancel_count++] = (struct cancel){dst, name};
-    node->messages_move = true;
+    due_messages(node);
 }
 
 /* First those for CTSs, then, when the program has ended, those for the RTSs that it leaves in the

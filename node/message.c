@@ -34,6 +34,7 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "network/network.h"
+#include "node/due.h"
 #include "node/state.h"
 #include "router/circuit.h"
 #include "router/notice.h"
@@ -55,7 +56,7 @@ void message_reset(struct node *node)
         if (request != &node->requests[node->collective.request])
             request_free(node, request);
     }
-    node->collectives_queued = 0;
+    due_collectives_gone(node);
     match_reset(node);
 }
 
@@ -69,7 +70,7 @@ void message_end(struct node *node)
 
     message_reset(node);
     node->unexpected_count = owed;
-    node->messages_move = true;
+    due_messages(node);
 }
 
 /* Checks what a program asks for, then makes the request; its number, or why not. E_FULL: the
@@ -97,7 +98,7 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
     request->data = data ? data : node->config.program;
     request->bytes = message->bytes;
     *made = request;
-    node->messages_move = true;
+    due_messages(node);
     return (int)(request - node->requests);
 }
 
@@ -153,7 +154,7 @@ void message_answer(struct node *node, const struct answer *answer)
     struct request *request = request_named(node, answer->name);
     uint32_t peer = answer->src;
 
-    node->messages_move = true;
+    due_messages(node);
     /* A CTS for a message that is no more: its program has ended, or the RTS came twice and the
      * message has long been sent. The receive that sent it would wait for ever, so it is told
      * CANCEL. */
@@ -184,7 +185,7 @@ void message_answer(struct node *node, const struct answer *answer)
     case PACKET_QUEUED: request->state = STATE_STORED; break;
     case PACKET_RETRY:
         request->state = STATE_QUEUED;
-        request->again_us = node->router.agenda.now_us + ANSWER_RETRY_US;
+        request->again_us = node->now_us + ANSWER_RETRY_US;
         break;
     case PACKET_CTS:
         request->state = STATE_READY;
@@ -225,7 +226,7 @@ static void refused(struct node *node, struct request *request, int status)
         uint32_t wait_us =
             status == E_BUSY ? (uint32_t)SOON_US << request->early : spread_us(node, request);
         request->state = request->match ? STATE_READY : STATE_QUEUED;
-        request->again_us = node->router.agenda.now_us + wait_us;
+        request->again_us = node->now_us + wait_us;
         if (status == E_BUSY && request->early < SOON_DOUBLINGS)
             request->early++;
     } else {
@@ -241,7 +242,7 @@ void message_notice(struct node *node, const struct notice *notice)
 
     if (!request)
         return;
-    node->messages_move = true;
+    due_messages(node);
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
         request->accepted = true;
@@ -284,7 +285,7 @@ static void send_rts(struct node *node, struct request *request, const struct re
     if (router_send(&node->router, PACKET_RTS, (uint32_t)request->peer, body, sizeof body) != E_OK)
         return;
     request->state = STATE_ASKED;
-    request->again_us = node->router.agenda.now_us + ASK_AGAIN_US;
+    request->again_us = node->now_us + ASK_AGAIN_US;
 }
 
 /* E_FULL: this node is setting up a circuit to another node; the state stays, and the next step
@@ -356,7 +357,7 @@ static bool receive_waits(const struct request *request)
 /* Moves sends and receives in the order in which the program has asked for them. When nothing is
  * left that could move by itself, messages_move is cleared, and steps cost nothing here until it is
  * set. */
-void message_pump(struct node *node, uint64_t now_us)
+void message_pump(struct node *node)
 {
     bool left = false;
 
@@ -365,13 +366,13 @@ void message_pump(struct node *node, uint64_t now_us)
     left = match_send_cancels(node);
     for (unsigned i = 0; i < node->request_count; i++) {
         struct request *request = request_at(node, i);
-        if (send_moves(request) && now_us >= request->again_us)
+        if (send_moves(request) && node->now_us >= request->again_us)
             pump_send(node, request);
         else if (receive_waits(request) && node->unexpected_count)
             match_receive(node, request);
         left |= send_moves(request) || (receive_waits(request) && node->unexpected_count);
     }
-    node->messages_move = left;
+    due_messages_seen(node, left);
 }
 
 /* When the next repetition is due. One that is due already waits for a slot or a source, which
@@ -384,8 +385,7 @@ uint64_t message_deadline(const struct node *node)
         return deadline;
     for (unsigned i = 0; i < node->request_count; i++) {
         const struct request *request = &node->requests[node->request_order[i]];
-        if (send_moves(request) && request->again_us > node->router.agenda.now_us &&
-            request->again_us < deadline)
+        if (send_moves(request) && request->again_us > node->now_us && request->again_us < deadline)
             deadline = request->again_us;
     }
     return deadline;

@@ -31,6 +31,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "node/due.h"
 #include "node/state.h"
 #include "router/notice.h"
 #include "router/router.h"
@@ -109,11 +110,12 @@ static void take_open(struct node *node, unsigned port)
 void program_end(struct node *node, enum program_state state, int32_t status)
 {
     node->program = (uint8_t)state;
-    node->program_moves = true;
+    due_program(node);
     node->start_due = false;
     node->exit_status = status;
-    node->owed |= state == PROGRAM_EXITED ? OWED_EXIT : 0;
-    node->call_open = false;
+    if (state == PROGRAM_EXITED)
+        due_say(node, OWED_EXIT);
+    due_call(node, false);
     message_end(node);
     collective_gone(node);
     for (unsigned p = 0; p < node->router.port_count; p++)
@@ -132,7 +134,7 @@ static void take_taken(struct node *node, const struct notice *notice)
         return;
     if (taken.bytes - node->console_taken <= node->console_sent - node->console_taken) {
         node->console_taken = taken.bytes;
-        node->program_moves = true;
+        due_program(node);
     }
 }
 
@@ -145,7 +147,8 @@ static void take_start(struct node *node, const struct notice *notice)
 
     if (node->program != PROGRAM_LOADED || !start_unpack(notice->body, notice->bytes, &start))
         return;
-    node->start_due = node->program_moves = true;
+    node->start_due = true;
+    due_program(node);
     node->clock_ns = start.model_ns;
 }
 
@@ -193,7 +196,7 @@ static void take_packet(struct node *node, const struct notice *notice)
         break;
     /* Owed, not answered here: all slots may be taken now. So each question has its answer, and the
      * host need not ask twice. */
-    case PACKET_QUERY: node->owed |= OWED_STATE; break;
+    case PACKET_QUERY: due_say(node, OWED_STATE); break;
     case PACKET_TAKEN: take_taken(node, notice); break;
     default: break;
     }
@@ -201,7 +204,7 @@ static void take_packet(struct node *node, const struct notice *notice)
 
 /* A token says in its highest byte whose circuit it is, and below that which use of it: each of the
  * three drops what is about an earlier one. */
-static void take_notice(struct node *node, const struct notice *notice, uint64_t now_us)
+static void take_notice(struct node *node, const struct notice *notice)
 {
     switch (notice->kind) {
     case NOTICE_PACKET: take_packet(node, notice); break;
@@ -217,14 +220,14 @@ static void take_notice(struct node *node, const struct notice *notice, uint64_t
         else
             load_notice(node, notice);
         break;
-    default: report_notice(node, notice, now_us); break;
+    default: report_notice(node, notice); break;
     }
 }
 
 /* A notice may let something move, and what moves may bring notices in the same step (a circuit
  * that begins or ends here): hence rounds. Every system call that gives work ends here too, so that
  * what a program sends leaves at once. */
-bool node_work(struct node *node, uint64_t now_us)
+bool node_work(struct node *node)
 {
     bool more = false;
 
@@ -232,13 +235,13 @@ bool node_work(struct node *node, uint64_t now_us)
         const struct notice *notice;
         uint32_t slots;
         while (router_noticed(&node->router) && (notice = router_notice(&node->router)))
-            take_notice(node, notice, now_us);
+            take_notice(node, notice);
         collective_pump(node);
-        message_pump(node, now_us);
-        more = node->load_due && load_pump(node, now_us);
-        report_pump(node, now_us);
+        message_pump(node);
+        more = node->load_due && load_pump(node);
+        report_pump(node);
         slots = node->router.slots_free;
-        router_move(&node->router, now_us);
+        router_move(&node->router, node->now_us);
         /* Packets for a dead link have been dropped and their slots are free: what is owed may take
          * them. No other event would bring the node back here. */
         if (node->router.notice_count == 0 && !(node->router.slots_free & ~slots))
@@ -250,9 +253,10 @@ bool node_work(struct node *node, uint64_t now_us)
 
 bool node_step(struct node *node, uint64_t now_us)
 {
+    node->now_us = now_us;
     bool more = router_take(&node->router, now_us);
 
-    return node_work(node, now_us) || more;
+    return node_work(node) || more;
 }
 
 /* The program's own time is not in here: see node_wake_us. */
@@ -300,10 +304,7 @@ bool node_take_start(struct node *node, struct node_start *start)
 
 bool node_program_moves(struct node *node)
 {
-    bool moves = node->program_moves;
-
-    node->program_moves = false;
-    return moves;
+    return due_program_seen(node);
 }
 
 bool node_program_runs(const struct node *node)
@@ -315,14 +316,15 @@ bool node_program_runs(const struct node *node)
  * time that the kernel runs at all. */
 void node_fault(struct node *node, uint64_t now_us, const struct fault *fault)
 {
+    node->now_us = now_us;
     node->fault = *fault;
-    node->owed |= OWED_FAULT;
+    due_say(node, OWED_FAULT);
     /* The report goes first, before all else that the end brings about: a kernel that has failed
      * may not come that far. Without a slot it stays owed. */
-    report_pump(node, now_us);
+    report_pump(node);
     /* When an EXIT is owed, the program had ended before its kernel failed: its exit status
      * stands. */
     if (!(node->owed & OWED_EXIT))
         program_end(node, PROGRAM_FAULTED, 0);
-    node_work(node, now_us);
+    node_work(node);
 }

@@ -28,6 +28,7 @@
 
 #include "drivers/status.h"
 #include "network/network.h"
+#include "node/due.h"
 #include "node/state.h"
 #include "router/channel_state.h"
 #include "router/notice.h"
@@ -35,14 +36,14 @@
 #include "router/router.h"
 
 /* Word of a link. Before LINKS has been sent, LINKS itself will tell of it. */
-void report_notice(struct node *node, const struct notice *notice, uint64_t now_us)
+void report_notice(struct node *node, const struct notice *notice)
 {
     switch (notice->kind) {
     /* From here on LINKS_REPORT_US counts: before, nobody could be told. */
-    case NOTICE_IDENTITY: node->identity_us = now_us; break;
+    case NOTICE_IDENTITY: node->identity_us = node->now_us; break;
     case NOTICE_UP:
         if (node->links_told)
-            node->owed |= OWED_LINKS;
+            due_say(node, OWED_LINKS);
         break;
     /* In the boot LINKS tells of crossed cables, and the host names them all. Later the other end
      * has become another node: what was under way over the link is lost, so it is dead. */
@@ -52,7 +53,7 @@ void report_notice(struct node *node, const struct notice *notice, uint64_t now_
         break;
     case NOTICE_DEAD:
         /* The reason is kept, for the report may have to wait for a slot. */
-        node->dead_owed |= 1u << notice->port;
+        due_say_dead(node, notice->port);
         node->dead_reason[notice->port] = (uint8_t)notice->status;
         break;
     default: break;
@@ -106,16 +107,16 @@ static int send_links(struct node *node)
 
 /* Sends LINKS when it is due. Without a number this node has no address to be answered at, and does
  * not know which links it should have. Before that, most links are not up. */
-static void pump_links(struct node *node, uint64_t now_us)
+static void pump_links(struct node *node)
 {
     if (node->router.id == ID_UNKNOWN)
         return;
-    bool due = links_settled(node) || now_us - node->identity_us >= LINKS_REPORT_US;
+    bool due = links_settled(node) || node->now_us - node->identity_us >= LINKS_REPORT_US;
     if ((due && !node->links_told) || node->owed & OWED_LINKS) {
         if (send_links(node) != E_OK)
             return;
         node->links_told = true;
-        node->owed &= (uint8_t)~OWED_LINKS;
+        due_said(node, OWED_LINKS);
     }
 }
 
@@ -134,7 +135,7 @@ static void pump_dead(struct node *node)
         link_dead_pack(body, &dead);
         if (router_send(&node->router, PACKET_LINK_DEAD, ID_HOST, body, sizeof body) != E_OK)
             return;
-        node->dead_owed &= ~(1u << p);
+        due_said_dead(node, p);
     }
 }
 
@@ -268,8 +269,7 @@ static int send_state(struct node *node)
         state.lr = node->program_lr;
     } else if (state.wait == WAIT_SLEEP) {
         uint64_t wake_us = node_wake_us(node);
-        state.left_us =
-            wake_us > node->router.agenda.now_us ? wake_us - node->router.agenda.now_us : 0;
+        state.left_us = wake_us > node->now_us ? wake_us - node->now_us : 0;
     }
     say_counters(node, state.counters);
     state_pack(body, &state);
@@ -339,16 +339,16 @@ static int send_exit(struct node *node)
 /* Tells what is owed. A bit is cleared only when router_send has taken the packet; from then on it
  * is the router's to deliver. A slot that comes free does so in a step, which comes here, so it
  * needs no timer. FAULT goes before EXIT: a kernel that has failed may not come farther. */
-void report_pump(struct node *node, uint64_t now_us)
+void report_pump(struct node *node)
 {
     if (!node->links_told || node->owed & OWED_LINKS)
-        pump_links(node, now_us);
+        pump_links(node);
     if (node->dead_owed)
         pump_dead(node);
     if (node->owed & OWED_FAULT && send_fault(node) == E_OK)
-        node->owed &= (uint8_t)~OWED_FAULT;
+        due_said(node, OWED_FAULT);
     if (node->owed & OWED_EXIT && send_exit(node) == E_OK)
-        node->owed &= (uint8_t)~OWED_EXIT;
+        due_said(node, OWED_EXIT);
     if (node->owed & OWED_STATE && send_state(node) == E_OK)
-        node->owed &= (uint8_t)~OWED_STATE;
+        due_said(node, OWED_STATE);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "drivers/check.h"
+#include "node/due.h"
 #include "node/state.h"
 
 /* NULL when all entries are in use: the call that asked says E_FULL, and the program has to wait
@@ -69,7 +70,7 @@ uint32_t request_name(const struct node *node, const struct request *request)
 /* `finished` counts so that a test after it finds its request untested, and does not rest. */
 void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns)
 {
-    node->program_moves = true;
+    due_program(node);
     node->progress++;
     node->finished++;
     request->state = STATE_DONE;

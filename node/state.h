@@ -165,6 +165,7 @@ struct node {
     uint8_t dead_reason[PORTS_MAX];
     struct router router;
 
+    uint64_t now_us; /* of the present step or call: the only clock that this room reads */
     struct node_config config;
     uint32_t dropped_requests;
     uint32_t progress;    /* of COUNTER_PROGRESS, beside the router's */
@@ -230,7 +231,7 @@ struct answer {
 
 void message_answer(struct node *node, const struct answer *answer);
 void message_notice(struct node *node, const struct notice *notice);
-void message_pump(struct node *node, uint64_t now_us);
+void message_pump(struct node *node);
 uint64_t message_deadline(const struct node *node);
 
 /* A download begins: the next program's collectives are counted anew. */
@@ -263,6 +264,8 @@ void collective_pump(struct node *node);
 /* Answers ENTERs for a collective in which this node has no part: its program has ended, or is the
  * next one. A collective that has begun goes on. */
 void collective_gone(struct node *node);
+/* Whether there are any who are still to be answered so. */
+bool collective_owes_gone(const struct node *node);
 
 /* Whether a collective has begun and is not over. */
 static inline bool collective_active(const struct node *node)
@@ -277,7 +280,7 @@ void load_answer(struct node *node, const struct answer *answer);
 void load_open(struct node *node, unsigned port, const uint8_t *packet);
 void load_notice(struct node *node, const struct notice *notice);
 /* True when it has more to do at once. */
-bool load_pump(struct node *node, uint64_t now_us);
+bool load_pump(struct node *node);
 uint64_t load_deadline(const struct node *node);
 
 /* How much text the program may send until its reader has taken some. */
@@ -286,12 +289,12 @@ static inline uint32_t console_room(const struct node *node)
     return CONSOLE_WINDOW - (node->console_sent - node->console_taken);
 }
 
-void report_notice(struct node *node, const struct notice *notice, uint64_t now_us);
-void report_pump(struct node *node, uint64_t now_us);
+void report_notice(struct node *node, const struct notice *notice);
+void report_pump(struct node *node);
 uint64_t report_deadline(const struct node *node);
 
 /* Handles notices and moves what can move; true when more is waiting. */
-bool node_work(struct node *node, uint64_t now_us);
+bool node_work(struct node *node);
 
 /* Ends the program: drops its requests and tells those who wait for it. */
 void program_end(struct node *node, enum program_state state, int32_t status);

@@ -100,6 +100,10 @@ void channel_greet(struct channel *channel, struct agenda *agenda, const struct 
 /* Hands queued segments, and the acknowledgements that are due, to the link. */
 void channel_flush(struct channel *channel, struct agenda *agenda);
 
+/* When something must be looked at though nothing arrives. What is due already has just been tried:
+ * the link took nothing. */
+uint64_t channel_deadline(const struct channel *channel, const struct agenda *agenda);
+
 /* Whether channel_flush has nothing to do until something happens. */
 static inline bool channel_settled(const struct channel *channel, uint32_t id)
 {

@@ -1,3 +1,23 @@
+/*
+ * channel_receive.c - from a link's chunks to packets and pieces.
+ *
+ * A chunk is cut anywhere. A header, or a whole control frame, that begins in one chunk and ends in
+ * the next is joined in the next one's headroom; payloads stay where they are, as pieces:
+ *
+ *     chunk   | header | payload ......... | header | packet | header | payl...
+ *              consumed  piece               consumed  arrival  consumed  piece
+ *
+ * Frames come in order or not at all: a number that is too high is a gap, for which one NAK goes
+ * out, and one that is too low has come twice, which is acknowledged again, for the word may have
+ * been lost. A payload with a check is believed only when its last byte has come ([commit, end) of
+ * the pieces is rolled back if it is wrong); others are passed on as they arrive.
+ *
+ * Buffers are few, so short data is joined: a run is copied behind the one before it when it fits
+ * whole, and when more buffers are held than full windows need (HELD_MAX) all pieces are packed. So
+ * DATA_WINDOW bytes always fit the link's buffers, however the stream is cut and whatever lies
+ * between, and control has one left. Refused: filling each buffer on arrival, which copies more in
+ * every relay and still leaves holes where packets were.
+ */
 #include "router/channel_receive.h"
 
 #include <stddef.h>
@@ -183,6 +203,7 @@ static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
     return true;
 }
 
+/* Joins what is left of the present chunk to the next ones, which go on where it ends. */
 static bool gather_more(struct channel *channel, uint32_t bytes)
 {
     while (channel->chunk.bytes < bytes) {
@@ -207,6 +228,7 @@ static inline bool gather(struct channel *channel, uint32_t bytes)
     return channel->chunk.bytes >= bytes || gather_more(channel, bytes);
 }
 
+/* One NAK per gap: all frames behind it are out of order too. */
 static void owe_nak(struct channel *channel, struct agenda *agenda)
 {
     if (!channel->nak_sent)
@@ -215,6 +237,8 @@ static void owe_nak(struct channel *channel, struct agenda *agenda)
     channel_wake(channel, agenda);
 }
 
+/* An acknowledgement may wait for a frame to carry it, but not for long, and not while the sender's
+ * window fills. */
 static void owe_ack(struct channel *channel, struct agenda *agenda)
 {
     if (channel->ack_us == UINT64_MAX) {
@@ -278,6 +302,9 @@ static inline bool is_for_us(const struct channel *channel, const struct frame *
            (frame->incarnation == 0 && frame->type == FRAME_HELLO);
 }
 
+/* Only the first HELLO of an incarnation settles the windows, for credits are counted from there.
+ * One of another incarnation on a link that has carried frames says that the other end has
+ * forgotten everything. */
 static void take_hello(struct channel *channel, struct agenda *agenda, const struct frame *frame,
                        const uint8_t *payload)
 {
@@ -376,6 +403,7 @@ static bool take_packet(struct channel *channel, const struct frame *frame, stru
     return true;
 }
 
+/* What does not come in order is skipped as it flows by: its length is believed, its header was. */
 static void begin_data(struct channel *channel, struct agenda *agenda, const struct frame *frame)
 {
     channel->payload_flags = frame->flags;
@@ -442,6 +470,7 @@ static void pass_stray(struct channel *channel, struct agenda *agenda)
     advance(channel, FRAME_HEADER_BYTES);
 }
 
+/* One frame's header, and all of it unless it is data. */
 static enum arrival_kind take_frame(struct channel *channel, struct agenda *agenda,
                                     struct arrival *arrival)
 {
@@ -546,6 +575,7 @@ static void lose_payload(struct channel *channel, struct agenda *agenda)
     owe_nak(channel, agenda);
 }
 
+/* The last byte of a data frame has come. */
 static void end_data(struct channel *channel, struct agenda *agenda)
 {
     if (channel->payload_skip)
@@ -565,6 +595,7 @@ static void end_data(struct channel *channel, struct agenda *agenda)
     accept_frame(channel, agenda);
 }
 
+/* Takes what the present chunk has of a data frame, or one byte of its check. */
 static void take_payload(struct channel *channel, struct agenda *agenda)
 {
     if (channel->payload_left) {

@@ -2,8 +2,8 @@
  * channel_send.h - what is sent over a channel: frames of segments, as far as credit and ring go.
  *
  * Whoever has a frame asks for room and credit, writes its segments into their places and queues
- * them; when the neighbour has acknowledged a segment, channel_take_done gives it back. Both rings
- * and their indices stand in channel_state.h; the functions are in channel.c.
+ * them; when the neighbour has acknowledged a segment, channel_take_done gives it back. The ring
+ * and its indices stand in channel_state.h.
  *
  * Units    bytes, us
  * Context  the router's step; the rest of the channel: channel.h
@@ -56,3 +56,14 @@ static inline bool channel_has_done(const struct channel *channel)
 
 /* Takes the oldest segment that is done with; false when there is none. */
 bool channel_take_done(struct channel *channel, struct segment *segment);
+
+/* Hands queued segments to the link, as many as it takes. */
+void channel_hand_over(struct channel *channel);
+
+/* Begins to send everything not acknowledged again, when no frame is half handed. */
+void channel_resend(struct channel *channel, const struct agenda *agenda);
+
+/* Sends an unnumbered frame, a HELLO or one without payload; false when its memory or the link has
+ * no room, or a frame is half handed. */
+bool channel_send_raw(struct channel *channel, uint8_t type, uint8_t flags,
+                      const struct hello *hello);

@@ -9,6 +9,11 @@
  * passed, or is an earlier bead on the very same path; so bytes drain in the order of acceptance,
  * and the only waiting that could form a cycle is that of OPENs: the rules of README.md.
  *
+ * What the links of a path learn only with the answer (when they are free again), the receiver adds
+ * to the model time of the next bead. A bead never follows one from before a collective: rule 5
+ * could have the later one answered first. Refused: several messages in one OPEN, which would need
+ * room for all of them at each hop.
+ *
  * The circuits of an in-port stand in a ring: those that flow, then those whose OPEN went on
  * without an answer yet, then those whose OPEN is held here.
  */
@@ -72,6 +77,8 @@ void circuit_close(struct router *router, unsigned port, struct circuit *circuit
         in->newest_passed = true;
     enter(circuit, CIRCUIT_FREE);
     leave_ring(in, circuit);
+    if (in->circuit_count == 0 && channel_piece(&in->channel))
+        work_bytes(router, port); /* they are nobody's */
 }
 
 void circuit_discard(struct router *router, unsigned port, struct circuit *circuit)
@@ -92,7 +99,8 @@ static unsigned unanswered(struct port *in)
     return count;
 }
 
-/* Whether a neighbour may send this OPEN now. */
+/* Whether a neighbour may send this OPEN now. What is not so is not refused but ends the link: an
+ * answer to it could be taken for another's. */
 static bool may_come(const struct router *router, struct port *in, const struct arrival *arrival)
 {
     const uint8_t *packet = arrival->packet;
@@ -272,6 +280,8 @@ static bool answer_passing(struct router *router, unsigned port, unsigned out, i
     return over;
 }
 
+/* An answer has come in over the link, or the link has died. Its circuit is the oldest of the one
+ * holder that the link is being set up for, so it needs no name. */
 void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns)
 {
     unsigned holder = setup_end(router, port, status, done_ns);
@@ -317,6 +327,8 @@ static void send_reply(struct router *router, unsigned port)
     segment->number = (uint16_t)number;
 }
 
+/* Sends answers as far as there is room. A neighbour has memory for no more than CIRCUITS_MAX that
+ * it has not acknowledged, and needs no more: it has no more circuits here. */
 static void send_replies(struct router *router)
 {
     for (uint32_t left = router->owed_ports; left;) {
@@ -329,6 +341,7 @@ static void send_replies(struct router *router)
     }
 }
 
+/* Answers go last: what has been refused just now has one. */
 void circuit_pump(struct router *router)
 {
     if (router->setup_due) {
@@ -365,6 +378,8 @@ static uint64_t start_of(const struct router *router, const struct port *in, con
     return clock_max(start_ns, ready_ns);
 }
 
+/* The model time of completion is known here, before a byte has come: the papers' cost depends on
+ * lengths, hops and the times at which the links are free, which the OPEN has collected. */
 uint64_t circuit_accept(struct router *router, unsigned port, const struct circuit_sink *sink)
 {
     struct port *in = &router->ports[port];
@@ -392,6 +407,9 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
     return done_ns;
 }
 
+/* In this order: answers first, for they are owed to those whose OPENs went out here; then the
+ * OPENs that came in here, whose senders nobody can answer; then the answers that were owed there.
+ * Bytes are stream_port_dead's. */
 void circuit_port_dead(struct router *router, unsigned port)
 {
     struct port *dead = &router->ports[port];

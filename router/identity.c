@@ -12,6 +12,7 @@
 #include "router/channel_state.h"
 #include "router/notice.h"
 #include "router/state.h"
+#include "router/work.h"
 #include "wire/circuit.h"
 
 enum {
@@ -54,6 +55,7 @@ static bool network_of(const struct hello *hello, struct network *network)
     return network_make(network, (enum network_kind)hello->network, sizes, hello->dims);
 }
 
+/* This node has a number. All its links say so: that is how numbers spread. */
 static void learn(struct router *router, const struct hello *hello, const struct network *network,
                   uint32_t id)
 {
@@ -94,6 +96,13 @@ static bool fits(const struct router *router, const struct network *network, uin
     return (router->port_count > network->ports) == (network_host_link_of(network, id) >= 0);
 }
 
+/* The cable leads to a wrong place. The owner is told when the channel is looked at. */
+static void cross(struct router *router, struct channel *channel)
+{
+    channel->state = LINK_CROSSED;
+    work_link_changed(router);
+}
+
 /* A link whose other end says what cannot be so is not used. */
 static void judge(struct router *router, unsigned port)
 {
@@ -105,7 +114,7 @@ static void judge(struct router *router, unsigned port)
     if (hello->role == ROLE_NODE && hello->id == ID_UNKNOWN)
         return;
     if (implied_id(&router->network, port, hello) != router->id)
-        channel->state = LINK_CROSSED;
+        cross(router, channel);
 }
 
 /* The host knows who is at its links; what a neighbour makes of its own number is believed until
@@ -120,7 +129,7 @@ void identity_take(struct router *router, unsigned port)
     channel->hello_new = false;
     if (router->role == ROLE_HOST) {
         if (hello->id != ID_UNKNOWN && hello->id != router->peers[port])
-            channel->state = LINK_CROSSED;
+            cross(router, channel);
         return;
     }
     bool told = hello->role == ROLE_HOST || (hello->id != ID_UNKNOWN && router->id == ID_UNKNOWN);

@@ -5,6 +5,12 @@
  * starts again, which under a debugger may be in the same ms; and where the last one is not known
  * but any value, most likely another one too.
  *
+ * Nodes can be reset while cables hold half a frame, or a HELLO and the frames behind it: without
+ * the number they would be taken for the beginning. What is for another incarnation is passed over
+ * without trust in its length. Not told apart are frames cut short when only their sender is reset:
+ * who is reset alone breaks the machine, and the host says so. In the simulator nobody starts
+ * twice: 0, which tells none apart.
+ *
  * Context  any; pure
  * Source   Kulkarni et al. 2014, "Logical Physical Clocks", OPODIS: the rule for a local event;
  *          numbers that wrap: RFC 1982

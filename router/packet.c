@@ -1,6 +1,21 @@
 /*
  * packet.c - packets, store and forward: those of others wait at their in-port, this node's own in
  * slots, until their link has credit.
+ *
+ * A packet is short and never waits for anything but credit, so no answer of its own is needed: the
+ * credit of a link says that the far end has a place for it, and a place is free again when the
+ * packet has gone on or has been read. On a path or a cube dimension order keeps waiting packets
+ * from forming a circle. On a ring it does not, and rule 6 does:
+ *
+ * A packet that enters a ring, from its own node or from another dimension, needs two free places
+ * at the far end of its link; one that goes on in the ring needs one. So the places of a ring are
+ * never all taken: somewhere a packet can move on, and what it frees lets the one behind move. A
+ * free place counts only when the sender knows of it, so in a ring the receiver tells at once when
+ * by what the sender knows fewer than two are free (control_owed in channel_receive.c). Between
+ * dimensions packets go in their order, so no circle leads through several rings.
+ *
+ * Source  bubble flow control: Carrion, Beivide, Gregorio & Vallejo 1997; checked in
+ *         models/ring_packets.pml
  */
 #include "router/packet.h"
 
@@ -21,6 +36,7 @@
 #include "wire/crc.h"
 #include "wire/packet.h"
 
+/* Whether packets go over a port. One that is not up yet will be, or will be dead: packets wait. */
 static bool alive(const struct router *router, unsigned port)
 {
     uint8_t state = port < router->port_count ? router->ports[port].channel.state : LINK_DEAD;
@@ -154,6 +170,8 @@ static bool can_send(struct router *router, unsigned in, unsigned port)
     return channel_room(channel, 1);
 }
 
+/* Sends what lies at an in-port on, oldest first. The first that must wait keeps those behind it,
+ * whatever their way: packets from one node to another arrive in the order they were sent in. */
 static void pump_routed(struct router *router, unsigned port)
 {
     struct port *in = &router->ports[port];
@@ -229,6 +247,7 @@ int packet_send(struct router *router, uint8_t kind, uint32_t dst, const void *b
     uint32_t fitting = router->slots_free & (bytes <= SLOT_BODY_MAX ? UINT32_MAX : ~small);
 
     CHECK(bytes <= PACKET_BODY_MAX && kind >= PACKET_ROUTED);
+    /* the lowest number that fits: a large slot is taken by a short packet only at last */
     if (!fitting)
         return E_FULL;
     unsigned number = (unsigned)__builtin_ctz(fitting);

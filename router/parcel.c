@@ -1,3 +1,9 @@
+/*
+ * parcel.c - data frames put together in their places in the ring.
+ *
+ * The segments are written where they will be sent from: nothing of a frame is moved. A frame whose
+ * first piece has room in front of it needs no segment for its header.
+ */
 #include "router/parcel.h"
 
 #include <stddef.h>
@@ -7,6 +13,7 @@
 #include "router/segment.h"
 #include "router/state.h"
 
+/* In turn, and given back in that order: OWNER_HEADER needs no number. */
 uint8_t *parcel_header(struct channel *channel)
 {
     if (channel->headers_used == HEADERS_MAX)
@@ -32,6 +39,7 @@ void parcel_begin(struct parcel *parcel, struct channel *channel, uint8_t *heade
             (struct segment){.data = header, .bytes = FRAME_HEADER_BYTES, .owner = OWNER_HEADER};
 }
 
+/* The check goes behind the header that the frame has of its own: one without cannot be checked. */
 void parcel_send(struct router *router, unsigned port, struct parcel *parcel, uint8_t *header)
 {
     struct channel *channel = &router->ports[port].channel;

@@ -1,3 +1,17 @@
+/*
+ * router.c - one step of a router: take, move, flush.
+ *
+ *   take   what the links hold, port by port: packets and answers are served at once, OPENs and
+ *          bytes are noted (work.h); segments that are acknowledged are given back
+ *   move   packets, then set-ups, then bytes; again while bytes have freed links for set-ups
+ *   flush  to each link all that it is to get in this step, with one kick
+ *
+ * Whatever a step may tell needs places for notices; when those run out the rest stays where it is,
+ * on the link or in the masks, until the owner has taken some. So a slow owner slows its neighbours
+ * down by their credit and nothing is lost.
+ *
+ * Working memory, one piece: ports | segments and pieces of port 0 | of port 1 ... | slots | OPENs
+ */
 #include "router/router.h"
 
 #include <stddef.h>
@@ -57,6 +71,7 @@ static void *take_memory(uint8_t **memory, uint32_t bytes)
     return taken;
 }
 
+/* All that is not named is 0: no circuit, no packet, links silent. */
 void router_init(struct router *router, const struct router_config *config)
 {
     uint8_t *memory = config->memory;
@@ -101,6 +116,7 @@ void router_init(struct router *router, const struct router_config *config)
         identity_set_network(router, config->network);
 }
 
+/* A link that is crossed carries nothing but HELLOs: what comes all the same is dropped. */
 static void take_arrival(struct router *router, unsigned port, const struct arrival *arrival)
 {
     struct channel *channel = &router->ports[port].channel;
@@ -134,7 +150,7 @@ static bool take_link(struct router *router, unsigned port)
             identity_take(router, port);
         more = kind != ARRIVAL_NONE && channel_news(&in->channel);
     }
-    work_link_moves(router, in); /* there may be credit */
+    work_credit(router, in); /* there may be */
     channel_be_patient(&in->channel);
     if (channel_piece(&in->channel))
         work_bytes(router, port);
@@ -153,7 +169,7 @@ static void tell_link(struct router *router, unsigned port)
     }
     if (state == LINK_UP && !(p->told & TOLD_UP)) {
         p->told |= TOLD_UP;
-        work_link_up(router);
+        work_link_changed(router);
         *notice_add(router) = (struct notice){.kind = NOTICE_UP, .port = port};
     }
     if (state == LINK_CROSSED && p->told & TOLD_UP && !(p->told & TOLD_CROSSED)) {
@@ -184,6 +200,7 @@ static void release_reply(struct port *port, unsigned number)
         port->replies_sent--;
 }
 
+/* Gives back the memory of segments that the neighbour has acknowledged, each to its owner. */
 static void release_done(struct router *router, struct port *port)
 {
     struct channel *channel = &port->channel;
@@ -224,6 +241,7 @@ static bool look(struct router *router, unsigned port)
     return more;
 }
 
+/* A link that may have more keeps its bit: the owner comes again. */
 bool router_take(struct router *router, uint64_t now_us)
 {
     bool more = false;
@@ -255,6 +273,7 @@ static void wake_channels(struct router *router)
     router->agenda.wake_us = wake_us;
 }
 
+/* A link may come up, or die, in here; the owner is told in this step. */
 static void flush(struct router *router, unsigned port)
 {
     struct port *p = &router->ports[port];
@@ -274,6 +293,8 @@ static void flush(struct router *router, unsigned port)
         release_done(router, p);
 }
 
+/* What drains frees a link, over which a set-up may go in this very step: or each circuit of a long
+ * exchange would wait for one more step at every hop. */
 void router_move(struct router *router, uint64_t now_us)
 {
     router->agenda.now_us = now_us;
@@ -386,6 +407,7 @@ uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *
     return channel->state;
 }
 
+/* Circuits that only pass do not count: their bytes lie in the links' buffers. */
 bool router_quiet(const struct router *router)
 {
     if (router->sources_used)

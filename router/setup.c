@@ -4,6 +4,27 @@
  * Candidates are the oldest OPEN that each in-port holds, and this node's own. The oldest that may
  * pass goes first. One that follows others on their very path passes without waiting for their
  * answers, but not ahead of an older one from elsewhere that waits for the same link.
+ *
+ * Rule 2: what waits while it holds links must not be part of a circle of those that wait.
+ *
+ * - Along a cube or a mesh an OPEN waits for links in dimension order, so the circle would have to
+ *   go back in that order somewhere.
+ * - A message that meets a link held by a schedule's circuit is refused, even at its first link:
+ *   the schedule's may be waiting for its turn behind one that needs a link, or the place of its
+ *   node's own circuits, that the message holds.
+ * - A circuit with a route of its own (OPEN_ROUTE) is refused wherever it would wait, even at its
+ *   own node's link: its route may go back in the order.
+ * - On a ring of four and more an OPEN that holds a link of the ring and meets another's set-up on
+ *   the next is refused: N of them, each with a link, would wait in a circle. A schedule's may wait
+ *   there, for turns (rule 4) are one order on all links.
+ *
+ * Rule 4: an OPEN says for each hop how many circuits of its schedule that link carries before it,
+ * and the receiver takes them in the order of its own rows. Which circuit goes first is so in the
+ * table, not in the race of two OPENs, and model time does not depend on wall time.
+ *
+ * Example  link 0>4 in a step with circuits 1>4 (its turn there is 0) and 3>4 (1): whichever OPEN
+ *          comes to node 0 first, 1>4 passes first; 3>4 finds the link at the model time at which
+ *          1>4 is done with it
  */
 #include "router/setup.h"
 
@@ -42,6 +63,9 @@ static int turn(const struct port *out, const uint8_t *packet, const uint8_t *ho
     return hop.turn < passed ? E_FORMAT : hop.turn == passed;
 }
 
+/* Rule 5. Otherwise the first node to leave a barrier would take a link before the barrier's last
+ * circuit, and both their model times would depend on wall time. Who is through is through for its
+ * links too: the generator has checked that the last circuit of each link is its own node's. */
 bool setup_early(const struct router *router, const uint8_t *packet)
 {
     return !(open_flags(packet) & (OPEN_SCHEDULE | OPEN_IMAGE)) &&
@@ -78,6 +102,8 @@ static int when_busy(const struct router *router, unsigned in, const struct wait
     return when_full(waiting->packet);
 }
 
+/* In the order of what is worse: a link that is dead never comes back, a turn that is past neither;
+ * busy links and full lanes pass. Room comes last, for the channel gives it back soonest. */
 int setup_verdict(const struct router *router, unsigned in, const struct waiting *waiting)
 {
     unsigned port = waiting->out;
@@ -148,6 +174,8 @@ unsigned setup_end(struct router *router, unsigned port, int status, uint64_t do
     return holder;
 }
 
+/* The OPEN goes on out of the buffer that it came in: the old frame header's place takes the new.
+ */
 static void pass_held(struct router *router, unsigned port)
 {
     unsigned out = circuit_held(&router->ports[port])->out;
@@ -198,6 +226,8 @@ uint32_t setup_holders(const struct router *router)
     return router->passing_ports | (own ? UINT32_C(1) << PORT_LOCAL : 0);
 }
 
+/* Beads pass without their answers, so nothing else would ever stop them from keeping out an OPEN
+ * that came before. */
 bool setup_overtakes(const struct router *router, const struct waiting *waiting)
 {
     struct waiting other;
@@ -211,6 +241,8 @@ bool setup_overtakes(const struct router *router, const struct waiting *waiting)
     return false;
 }
 
+/* A refusal changes what may pass, so it ends the search as a pass does. One that needs a notice
+ * for which there is no place is put off to the next step. */
 bool setup_pass_oldest(struct router *router)
 {
     struct waiting waiting;

@@ -4,6 +4,11 @@
  * A source's OPEN is written when it is asked for, and changes only where it passes the first link.
  * Hop list and short message are copied behind it as far as they fit: one segment costs less than
  * two. What does not fit is sent from where its owner keeps it.
+ *
+ * A path is a list of hops in the OPEN of a schedule's circuit, or of one with a route of its own:
+ * a port, or "as the network goes", and a turn for each, found by the hops that the OPEN has
+ * passed. So a link needs no number that all nodes know, and other OPENs are short. Refused: taking
+ * entries off at each hop, which would move the message that rides behind them.
  */
 #include "router/source.h"
 
@@ -47,6 +52,7 @@ static bool may_open(const struct router *router, const struct circuit_source *c
            open_epoch(first->open + FRAME_HEADER_BYTES) == router->schedules_done;
 }
 
+/* Over which port a circuit begins: a route of its own comes before the network's way. */
 static unsigned first_hop(const struct router *router, const struct circuit_source *circuit)
 {
     if (open_has_hops(circuit->flags)) {
@@ -82,6 +88,7 @@ static void write_open(const struct router *router, struct source *source)
         memcpy(packet + OPEN_BYTES, circuit->hops, source->list_bytes);
 }
 
+/* Nothing goes out here: the OPEN waits for its turn among those that other nodes have sent. */
 int source_open(struct router *router, const struct circuit_source *circuit)
 {
     unsigned out = first_hop(router, circuit);
@@ -157,6 +164,7 @@ static void queue_open(struct router *router, unsigned number)
                   router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + listed + inlined, count);
 }
 
+/* setup.c has found the link free, and room for all pieces. */
 void source_pass(struct router *router)
 {
     unsigned number = router->opening[router->opening_passed++];
@@ -165,6 +173,8 @@ void source_pass(struct router *router)
     queue_open(router, number);
 }
 
+/* All three: a segment that is not acknowledged is still read when it is sent again, and an answer
+ * that is still to come would be taken for the next source's of this number. */
 bool source_is_done(const struct router *router, unsigned number)
 {
     const struct source *source = &router->sources[number];
@@ -223,6 +233,8 @@ static bool bytes_follow(const struct source *source, int status)
                           : stream_early(flags) && source->state != SOURCE_WAITING;
 }
 
+/* The owner hears of the answer at once, of the memory when the last segment is acknowledged. One
+ * that was refused before it was sent closes here: nothing of it is under way. */
 bool source_answer(struct router *router, unsigned index, int status, uint64_t done_ns)
 {
     unsigned number = router->opening[index];
@@ -243,6 +255,7 @@ bool source_answer(struct router *router, unsigned index, int status, uint64_t d
     return !follow;
 }
 
+/* Bytes go in the order of the OPENs, as they do at every hop behind. */
 unsigned source_flowing(const struct router *router, unsigned out)
 {
     unsigned best = SOURCES_MAX;
@@ -278,6 +291,8 @@ void source_close_done(struct router *router)
         close_if_done(router, work_next(&left));
 }
 
+/* Those whose OPEN waits for the dead link are refused by setup.c, those without an answer have
+ * been given one by circuit_port_dead. */
 void source_port_dead(struct router *router, unsigned port)
 {
     unsigned number;

@@ -4,7 +4,17 @@
  *
  * What has arrived by now goes on as one frame, cut where it happens to end: frames are an affair
  * of one hop. The new header is written into the memory in front of the first piece, where a
- * consumed header or the link's headroom is.
+ * consumed header or the link's headroom is. Refused: passing frames on unchanged, which would let
+ * a stalled sender hold a frame half sent, and control behind it.
+ *
+ * Only the oldest circuit of an in-port moves, for its neighbour sends in that order; only the
+ * first of a lane sends, for the next hop takes in that order. What one waits for is so always the
+ * same circuit at its other ends, and that one is ahead of it everywhere (README.md: bytes drain).
+ *
+ * in-port 1: circuits A, B       lane of port 3: A, C
+ * in-port 2: circuits C, D       lane of port 5: D
+ *
+ * Here A's bytes go; C waits for A's last byte, D for C's; B has no lane yet: its OPEN is held.
  */
 #include "router/stream.h"
 
@@ -80,6 +90,8 @@ static bool keeps_word(struct router *router, struct port *in, const struct circ
     return false;
 }
 
+/* Small frames cost their header and their segments at every hop, so a frame is not cut to a scrap
+ * of credit: more comes soon. */
 bool stream_has_credit(const struct port *out, uint32_t bytes)
 {
     uint32_t credit = channel_data_credit(&out->channel);
@@ -120,6 +132,7 @@ static bool send_abort(struct router *router, unsigned out_port, unsigned in_por
     return true;
 }
 
+/* A dead in-port has something too: the word that no more will come. */
 bool stream_has_bytes(const struct router *router, unsigned out, unsigned in_port)
 {
     const struct port *in = &router->ports[in_port];
@@ -162,6 +175,8 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     return true;
 }
 
+/* Puts a frame of this node's own together: the program's memory is sent as it is, the header
+ * stands apart. */
 static bool send_from_source(struct router *router, unsigned out_port, struct source *source)
 {
     struct port *out = &router->ports[out_port];
@@ -210,6 +225,7 @@ static bool send_bytes(struct router *router, unsigned port)
     return source != SOURCES_MAX && send_from_source(router, port, &router->sources[source]);
 }
 
+/* Places are freed before bytes go: the next OPEN over this link may go out with this frame. */
 static void pump_out(struct router *router, unsigned port)
 {
     struct port *out = &router->ports[port];
@@ -307,14 +323,16 @@ static bool pump_in(struct router *router, unsigned port)
 {
     struct port *in = &router->ports[port];
 
-    check_stray(router, in);
     pump_local(router, port);
+    check_stray(router, in); /* behind the circuits that end with what was taken */
     const struct circuit *circuit = oldest(in);
     if (circuit && circuit->out < router->port_count)
         work_bytes_for(router, circuit->out);
     return notice_room(router);
 }
 
+/* In-ports first: what they let go on is one frame then, not several. An in-port that finds no
+ * place for a notice stays due. */
 void stream_pump(struct router *router)
 {
     uint32_t again = 0;

@@ -16,7 +16,7 @@
 struct router;
 
 /* Whether a circuit's bytes may follow its OPEN at once: no hop of a schedule's circuit refuses it
- * for being busy. */
+ * for being busy. If the path dies, the hop that refuses throws them away. */
 static inline bool stream_early(uint8_t flags)
 {
     return flags & OPEN_SCHEDULE && !(flags & OPEN_INLINE);

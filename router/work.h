@@ -134,6 +134,16 @@ static inline void work_link_moves(struct router *router, const struct port *out
         router->out_due |= out->channel.due_bit;
 }
 
+/* Credit may have come, which a link's bytes waited for, or an OPEN for a place. What has come of
+ * it may be less than that waits for: where bytes may be lost the neighbour is asked for the rest.
+ */
+static inline void work_credit(struct router *router, const struct port *out)
+{
+    work_link_moves(router, out);
+    if (out->channel.checked && lane_full(out))
+        router->setup_due = true;
+}
+
 /* The neighbour has acknowledged a segment of a port: there is more room on its channel. */
 static inline void work_room(struct router *router, const struct port *out)
 {
@@ -167,7 +177,8 @@ static inline bool work_take_bytes(struct router *router, unsigned *port)
 
 /* Links, packets, sources ------------------------------------------------------------------- */
 
-static inline void work_link_up(struct router *router)
+/* A link is up, or leads to a wrong place: what waits for it may go on, or be refused. */
+static inline void work_link_changed(struct router *router)
 {
     router->setup_due = true;
 }

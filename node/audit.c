@@ -1,0 +1,87 @@
+/*
+ * audit.c - every rule of due.h the other way round: from the states to the flags that must be set.
+ */
+#include "node/audit.h"
+
+#include <stdint.h>
+
+#include "drivers/check.h"
+#include "node/state.h"
+#include "router/audit.h"
+
+static void need(const struct node *node, bool flag, const char *name, const char *why)
+{
+    if (!flag)
+        audit_missing(node->router.id, name, why, UINT32_MAX, UINT32_MAX);
+}
+
+static bool fits(const struct request *request, const struct unexpected *message)
+{
+    return (request->peer == ECUBE_ANY || (uint32_t)request->peer == message->src) &&
+           (request->tag == ECUBE_ANY || (uint32_t)request->tag == message->tag);
+}
+
+static bool has_message(const struct node *node, const struct request *request)
+{
+    for (unsigned i = 0; i < node->unexpected_count; i++)
+        if (fits(request, &node->unexpected[i]))
+            return true;
+    return false;
+}
+
+static void audit_request(const struct node *node, const struct request *request)
+{
+    bool sends = request->kind == REQUEST_SEND && request->state <= STATE_READY &&
+                 request->state != STATE_STORED;
+    bool waits = request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED;
+
+    if (sends)
+        need(node, node->messages_move, "messages_move", "a send may go on");
+    if (waits && has_message(node, request))
+        need(node, node->messages_move, "messages_move", "a message waits for its receive");
+}
+
+static void audit_requests(const struct node *node)
+{
+    unsigned queued = 0;
+
+    for (unsigned i = 0; i < node->request_count; i++) {
+        const struct request *request = &node->requests[node->request_order[i]];
+        audit_request(node, request);
+        queued += request->kind == REQUEST_COLLECTIVE && request->state == STATE_QUEUED;
+    }
+    need(node, node->collectives_queued == queued, "collectives_queued", "it counts wrong");
+    if (node->cancel_count)
+        need(node, node->messages_move, "messages_move", "a CANCEL is owed");
+}
+
+/* Whether the call that waits would return. */
+static bool is_ready(const struct node *node)
+{
+    const struct request *request = &node->requests[node->call_arguments[0] % ECUBE_REQUESTS_MAX];
+
+    return node->call_open && node->program == PROGRAM_RUNNING &&
+           (node->call_number == ECUBE_CALL_WAIT || node->call_number == ECUBE_CALL_TEST) &&
+           request->kind != REQUEST_FREE && request->state == STATE_DONE;
+}
+
+struct audit_before audit_before_step(const struct node *node)
+{
+    return (struct audit_before){.ready = is_ready(node),
+                                 .running = node->program == PROGRAM_RUNNING,
+                                 .start_due = node->start_due};
+}
+
+void audit_node(const struct node *node, const struct audit_before *before)
+{
+    audit_requests(node);
+    need(node, node->load_due || node->load.state < LOAD_SENDING, "load_due", "a download goes on");
+    need(node, !node->call_open || node->program == PROGRAM_RUNNING, "an end of the call",
+         "its program is over");
+    if (collective_owes_gone(node))
+        need(node, node->collective.gone_owed, "gone_owed", "nobody answers who enters");
+    if ((is_ready(node) && !before->ready) ||
+        (before->running && node->program != PROGRAM_RUNNING) ||
+        (node->start_due && !before->start_due))
+        need(node, node->program_moves, "program_moves", "the program may go on, or is over");
+}

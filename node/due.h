@@ -1,0 +1,96 @@
+/*
+ * due.h - what a node has to look at: the flags of struct node that say so.
+ *
+ * Nothing else changes them. Each function is named for what has happened; a flag that is missing
+ * is a stall, which audit.c finds in the checked builds after every step.
+ *
+ *   messages_move      a send or a posted receive may go on, or a CANCEL is owed
+ *   program_moves      the program may start or go on, or has ended: its owner asks once
+ *   call_open          a system call waits
+ *   load_due           the download has something to do
+ *   collectives_queued collectives that wait behind the one that is under way
+ *   owed, dead_owed    what is to be said once, and has found no slot yet
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "node/state.h"
+
+/* A request, an answer, an announcement or a notice is new: messages may move. */
+static inline void due_messages(struct node *node)
+{
+    node->messages_move = true;
+}
+
+/* All requests have been looked at: whether one is left that may move without news. */
+static inline void due_messages_seen(struct node *node, bool left)
+{
+    node->messages_move = left;
+}
+
+/* Something has come for which the program may wait, or it is to start, or has ended. */
+static inline void due_program(struct node *node)
+{
+    node->program_moves = true;
+}
+
+/* The owner looks at the program. */
+static inline bool due_program_seen(struct node *node)
+{
+    bool moves = node->program_moves;
+
+    node->program_moves = false;
+    return moves;
+}
+
+/* A system call is made, and answered or over with its program. */
+static inline void due_call(struct node *node, bool open)
+{
+    node->call_open = open;
+}
+
+/* The state of the download has changed. */
+static inline void due_load(struct node *node)
+{
+    node->load_due = node->load.state >= LOAD_SENDING;
+}
+
+static inline void due_collective(struct node *node)
+{
+    node->collectives_queued++;
+}
+
+static inline void due_collective_begun(struct node *node)
+{
+    node->collectives_queued--;
+}
+
+/* The program has ended: no collective of it will begin. */
+static inline void due_collectives_gone(struct node *node)
+{
+    node->collectives_queued = 0;
+}
+
+/* The host is to be told: what, of enum owed. Then it has been. */
+static inline void due_say(struct node *node, enum owed what)
+{
+    node->owed |= (uint8_t)what;
+}
+
+static inline void due_said(struct node *node, enum owed what)
+{
+    node->owed &= (uint8_t)~what;
+}
+
+/* The host is to be told that a link has died, and has been. */
+static inline void due_say_dead(struct node *node, unsigned port)
+{
+    node->dead_owed |= UINT32_C(1) << port;
+}
+
+static inline void due_said_dead(struct node *node, unsigned port)
+{
+    node->dead_owed &= ~(UINT32_C(1) << port);
+}
