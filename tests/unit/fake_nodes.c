@@ -35,7 +35,9 @@ static void make_node(struct fake_nodes *all, unsigned index)
     memory_link_init(&all->node_ends[index], &all->host_ends[index], &all->seed, &all->fault);
     all->node_links[index][ports - 1] = &all->node_ends[index].link;
     all->host_links[index] = &all->host_ends[index].link;
-    all->router_memory[index] = must(malloc(router_memory_bytes(ports, 0)));
+    if (!all->router_memory[index]) {
+        all->router_memory[index] = must(malloc(router_memory_bytes(ports, 0)));
+    }
     config.link_count = ports;
     config.memory = all->router_memory[index];
     router_init(&all->routers[index], &config);
@@ -75,6 +77,16 @@ static void make_program(struct fake_nodes *all)
     }
 }
 
+static void wait_for_links(struct fake_nodes *all)
+{
+    for (unsigned i = 0; i < BOOT_ROUNDS; i++) {
+        fake_wait_ms(all, 1);
+    }
+    for (unsigned i = 0; i < all->links; i++) {
+        CHECK(all->routers[i].ports[all->network.ports].channel.state == LINK_UP);
+    }
+}
+
 struct fake_nodes *fake_make(const char *network)
 {
     struct fake_nodes *all = must(calloc(1, sizeof *all));
@@ -97,13 +109,19 @@ struct fake_nodes *fake_make(const char *network)
                                        .patience_us = FAKE_PATIENCE_US,
                                        .memory = all->memory};
     controller_init(&all->controller, &config, all->now_us);
-    for (unsigned i = 0; i < BOOT_ROUNDS; i++) {
-        fake_wait_ms(all, 1);
-    }
-    for (unsigned i = 0; i < all->links; i++) {
-        CHECK(all->routers[i].ports[all->network.ports].channel.state == LINK_UP);
-    }
+    wait_for_links(all);
     return all;
+}
+
+void fake_restart(struct fake_nodes *all)
+{
+    for (unsigned i = 0; i < all->links; i++) {
+        memory_link_free(&all->node_ends[i], &all->host_ends[i]);
+        make_node(all, i);
+        all->sniffed[i] = all->host_ends[i].end;
+    }
+    controller_restart(&all->controller, 0, all->now_us);
+    wait_for_links(all);
 }
 
 void fake_free(struct fake_nodes *all)
@@ -257,6 +275,13 @@ void fake_tell_links(struct fake_nodes *all, uint32_t rank)
     fake_say(all, rank, PACKET_LINKS, body, links_pack(body, &links));
 }
 
+void fake_tell_all_links(struct fake_nodes *all)
+{
+    for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
+        fake_tell_links(all, rank);
+    }
+}
+
 void fake_reply(struct fake_nodes *all, uint32_t rank, uint8_t kind, uint32_t name)
 {
     uint8_t body[CTS_BYTES];
@@ -344,24 +369,27 @@ struct fake_nodes *fake_booted(const char *network)
 {
     struct fake_nodes *all = fake_make(network);
 
-    for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
-        fake_tell_links(all, rank);
-    }
+    fake_tell_all_links(all);
     CHECK(all->controller.phase == PHASE_READY && !all->controller.broken);
     fake_forget(all);
     return all;
 }
 
-struct fake_nodes *fake_loaded(const char *network)
+void fake_load_whole(struct fake_nodes *all)
 {
-    struct fake_nodes *all = fake_booted(network);
-
     CHECK(fake_load(all, false) == CONTROLLER_OK);
     fake_reply(all, 0, PACKET_CTS, all->controller.name);
     for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
         fake_receipt(all, rank, 1000 + rank);
     }
     CHECK(all->controller.phase == PHASE_LOADED);
+}
+
+struct fake_nodes *fake_loaded(const char *network)
+{
+    struct fake_nodes *all = fake_booted(network);
+
+    fake_load_whole(all);
     return all;
 }
 

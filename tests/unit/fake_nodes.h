@@ -63,6 +63,8 @@ struct fake_nodes *fake_make(const char *network);
 struct fake_nodes *fake_booted(const char *network);
 struct fake_nodes *fake_loaded(const char *network);
 struct fake_nodes *fake_running(const char *network);
+/* All nodes and links start anew, and so does the controller: it boots. */
+void fake_restart(struct fake_nodes *all);
 void fake_free(struct fake_nodes *all);
 
 /* Until nothing moves; and the same when time has passed, in steps of 100 ms, that counts. */
@@ -74,6 +76,7 @@ void fake_wait_ms(struct fake_nodes *all, unsigned ms);
 /* What a node says; then all settles. */
 void fake_say(struct fake_nodes *all, uint32_t src, uint8_t kind, const void *body, uint32_t bytes);
 void fake_tell_links(struct fake_nodes *all, uint32_t rank);
+void fake_tell_all_links(struct fake_nodes *all);
 void fake_reply(struct fake_nodes *all, uint32_t rank, uint8_t kind, uint32_t name);
 void fake_receipt(struct fake_nodes *all, uint32_t rank, uint64_t model_ns);
 void fake_state(struct fake_nodes *all, uint32_t rank, const struct state_body *state);
@@ -87,6 +90,8 @@ void fake_plug(struct fake_nodes *all, uint32_t a, unsigned a_port, uint32_t b, 
 
 /* Loads: one message to node 0, or one to each node. */
 enum controller_refusal fake_load(struct fake_nodes *all, bool each);
+/* By one message, until all hold it. */
+void fake_load_whole(struct fake_nodes *all);
 
 /* What the controller has sent: how many of a kind, in all or to a node; the last of them. Forgets
  * packets and events. */
