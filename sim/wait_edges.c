@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
+#include "network/network.h"
 #include "node/state.h"
 #include "router/channel_state.h"
 #include "router/port.h"
@@ -17,6 +18,13 @@
 #include "sim/task.h"
 #include "sim/waits.h"
 #include "wire/circuit.h"
+
+static const uint32_t HOP_NONE = UINT32_MAX;
+
+/* Ranks: from, and before. */
+struct block {
+    uint32_t first, end;
+};
 
 /* The edges that are being collected, and how the texts of them begin. */
 struct collecting {
@@ -171,40 +179,83 @@ static bool is_next(const struct port *out, uint32_t hop, uint16_t epoch, const 
                (epoch == out->turn_epoch ? out->turn_count : 0);
 }
 
-/* How many hops of the e-cube path from src to dst lie before the one in this dimension. */
-static uint32_t hops_before(uint32_t src, uint32_t dst, unsigned dimension)
+/* The hop of the path from src to dst that leaves a node over a port; HOP_NONE: none does. */
+static uint32_t hop_over(const struct network *network, uint32_t src, uint32_t dst, uint32_t node,
+                         unsigned port)
 {
-    return (uint32_t)__builtin_popcount((src ^ dst) & ((UINT32_C(1) << dimension) - 1));
-}
-
-/* Whether the e-cube path from src to dst leaves a node in this dimension. */
-static bool passes(uint32_t src, uint32_t dst, uint32_t node, unsigned dimension)
-{
-    uint32_t low = (UINT32_C(1) << dimension) - 1;
-
-    return ((node ^ dst) & low) == 0 && ((node ^ src) & ~low) == 0 && (src ^ dst) >> dimension & 1;
+    for (uint32_t at = src, hop = 0; at != dst; hop++) {
+        unsigned out = network_next_hop(network, at, dst);
+        if (at == node && out == port)
+            return hop;
+        at = network_neighbour(network, at, out);
+    }
+    return HOP_NONE;
 }
 
 /* Whether a node has still to open the circuit that a link takes next; its step. */
-static bool will_open(const struct node *node, uint32_t actor, unsigned port, uint16_t epoch,
-                      uint16_t turn, uint32_t *number)
+static bool will_open(const struct network *network, const struct node *node, uint32_t actor,
+                      unsigned port, uint16_t epoch, uint16_t turn, uint32_t *number)
 {
     const struct collective *c = &node->collective;
     struct walk walk = c->walk;
     struct walk_step step = c->step;
 
-    if (!c->walking || c->epoch != epoch || port >= WALK_TURNS)
+    if (!c->walking || c->epoch != epoch)
         return false;
     bool more = c->step_open ? c->step_waits & STEP_SEND : walk_next(&walk, &step);
     if (c->step_open && !more)
         more = walk_next(&walk, &step);
     for (; more; more = walk_next(&walk, &step)) {
-        if (!step.sends || !passes(walk.rank, step.peer, actor, port))
+        if (!step.sends || hop_over(network, walk.rank, step.peer, actor, port) == HOP_NONE)
             continue;
         *number = step.step;
-        return step.turns[port] == turn;
+        return step.turns[network_port_dimension(network, port)] == turn;
     }
     return false;
+}
+
+/* The nodes whose circuits can pass over a link: what goes on in a dimension has all higher
+ * coordinates right. They are a block of ranks; the host's links carry no schedule's. */
+static struct block sources_over(const struct sim *sim, uint32_t actor, unsigned port)
+{
+    const struct network *network = sim_network(sim);
+
+    if (actor >= sim->count || port >= network->ports)
+        return (struct block){0, 0};
+    const struct network_dimension *dim = &network->dim[network_port_dimension(network, port)];
+    uint32_t count = dim->size * dim->stride, first = actor - actor % count;
+    return (struct block){first, first + count};
+}
+
+/* Adds the node whose circuit a link takes next, when it is `src`: it has opened it, or will. */
+static bool add_next(struct collecting *c, uint32_t actor, unsigned port, uint16_t epoch,
+                     uint32_t src)
+{
+    const struct network *network = sim_network(c->sim);
+    const struct port *out = &router_of(c->sim, actor)->ports[port];
+    const struct node *node = sim_node(c->sim, src);
+    const struct source *waiting = own_in(&node->router, SOURCE_WAITING);
+    const uint8_t *open = own_open(waiting ? waiting : own_in(&node->router, SOURCE_OPENED));
+    uint16_t turn = epoch == out->turn_epoch ? out->turn_count : 0;
+    char link[40], other[80];
+    uint32_t step;
+
+    link_text(c->sim, actor, port, link);
+    uint32_t hop = open && packet_dst(open) < c->sim->count
+                       ? hop_over(network, src, packet_dst(open), actor, port)
+                       : HOP_NONE;
+    if (hop != HOP_NONE && is_next(out, hop, epoch, open)) {
+        circuit_text(c->sim, open, other);
+        add(c, (struct wait_place){src, WAIT_OWN},
+            "waits for its turn on link %s, which is that of %s", link, other);
+        return true;
+    }
+    if (!will_open(network, node, actor, port, epoch, turn, &step))
+        return false;
+    add(c, (struct wait_place){src, WAIT_PROGRAM},
+        "waits for its turn on link %s, which is that of node %u in step %u", link, (unsigned)src,
+        (unsigned)step);
+    return true;
 }
 
 /* The circuit whose turn it is on a link: where it waits, or whose it is to open. */
@@ -212,6 +263,7 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
 {
     const struct sim *sim = c->sim;
     const struct port *out = &router_of(sim, actor)->ports[port];
+    struct block sources = sources_over(sim, actor, port);
     uint16_t epoch = open_epoch(packet);
     char link[40], other[80];
 
@@ -222,33 +274,13 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
             other);
         return;
     }
-    uint16_t turn = epoch == out->turn_epoch ? out->turn_count : 0;
-    /* only these pass here: their paths have still all bits from this one on to correct */
-    uint32_t sources = UINT32_C(1) << port, first = actor & ~(sources - 1);
-    for (uint32_t src = first; src < first + sources && actor < sim->count; src++) {
-        const struct node *node = sim_node(sim, src);
-        const struct source *waiting = own_in(&node->router, SOURCE_WAITING);
-        const struct source *opened = own_in(&node->router, SOURCE_OPENED);
-        const uint8_t *open = own_open(waiting ? waiting : opened);
-        uint32_t step;
-        if (open && passes(src, packet_dst(open), actor, port) &&
-            is_next(out, hops_before(src, packet_dst(open), port), epoch, open)) {
-            circuit_text(sim, open, other);
-            add(c, (struct wait_place){src, WAIT_OWN},
-                "waits for its turn on link %s, which is that of %s", link, other);
+    for (uint32_t src = sources.first; src < sources.end; src++)
+        if (add_next(c, actor, port, epoch, src))
             return;
-        }
-        if (will_open(node, actor, port, epoch, turn, &step)) {
-            add(c, (struct wait_place){src, WAIT_PROGRAM},
-                "waits for its turn on link %s, which is that of node %u in step %u", link,
-                (unsigned)src, (unsigned)step);
-            return;
-        }
-    }
     struct open_hop hop = {0};
     open_next_hop(packet, &hop);
     add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u", link,
-        hop.turn, turn);
+        hop.turn, epoch == out->turn_epoch ? out->turn_count : 0);
 }
 
 /* Why an OPEN from in-port `in`, or this node's own, does not pass over a link. */

@@ -80,17 +80,23 @@ struct made {
     uint8_t packets[2][MADE_BYTES]; /* 1>4, 3>4 */
 };
 
-/* `turn` is that on link 0>4, its last; all links before have been passed. */
-static void make_open(uint8_t *packet, uint32_t src, uint32_t step, uint16_t turn)
+/* `turn` is that on the last of `count` links; all before have been passed. */
+static void make_open_to(uint8_t *packet, uint32_t src, uint32_t dst, unsigned count, uint32_t step,
+                         uint16_t turn)
 {
-    unsigned count = (unsigned)__builtin_popcount(src ^ 4);
     struct open_hop hops[3] = {{HOP_DIMENSION_ORDER, 0}, {HOP_DIMENSION_ORDER, 0}};
 
     hops[count - 1] = (struct open_hop){HOP_DIMENSION_ORDER, turn};
     packet_pack(packet, PACKET_OPEN,
-                OPEN_BODY_BYTES + hop_list_pack(packet + OPEN_BYTES, hops, count), src, 4);
+                OPEN_BODY_BYTES + hop_list_pack(packet + OPEN_BYTES, hops, count), src, dst);
     packet_set_hops(packet, count - 1);
     open_pack(packet, &(struct open_body){.match = step, .flags = OPEN_SCHEDULE});
+}
+
+/* ... of a circuit to node 4 of the cube: link 0>4. */
+static void make_open(uint8_t *packet, uint32_t src, uint32_t step, uint16_t turn)
+{
+    make_open_to(packet, src, 4, (unsigned)__builtin_popcount(src ^ 4), step, turn);
 }
 
 static void make_own(struct router *router, unsigned out, enum source_state source_state,
@@ -235,6 +241,32 @@ static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
     sim_free(made.sim);
 }
 
+/* Its way round: circuit 1>12 waits in node 0 for link 0>12, which circuit 3>12 takes first. That
+ * one goes 3 -> 0 -> 12 over the ends of both dimensions, and cannot begin: link 3>0 is dead. */
+static void the_next_turn_is_found_on_the_ways_of_a_torus(void **state)
+{
+    enum { RIGHT, LEFT, UP, DOWN };
+    struct sim_options options = simulation(3, SIM_RANDOM, 100);
+    struct wait_edge edges[WAIT_EDGES_MAX];
+
+    (void)state;
+    options.network = network_named("torus:4x4");
+    struct made made = {.sim = sim_make(&options)};
+    assert_non_null(made.sim);
+    make_open_to(made.packets[0], 1, 12, 2, STEP_OF_1, 1);
+    make_open_to(made.packets[1], 3, 12, 2, 0, 0);
+    make_held(router_at(&made, 0), RIGHT, DOWN, made.packets[0]);
+    make_own(router_at(&made, 3), RIGHT, SOURCE_WAITING, made.packets[1]);
+    router_at(&made, 3)->ports[RIGHT].channel.state = LINK_DEAD;
+    assert_int_equal(wait_edges(made.sim, (struct wait_place){0, RIGHT}, edges), 1);
+    assert_string_equal(edges[0].text,
+                        "node 0: circuit 1>12 (step 2) waits for its turn on link 0>12, "
+                        "which is that of circuit 3>12 (step 0)");
+    assert_int_equal(edges[0].to.actor, 3);
+    assert_int_equal(edges[0].to.at, WAIT_OWN);
+    sim_free(made.sim);
+}
+
 /* Node 4 in its step waits for node 6 as before; node 6 has not entered, for it waits for node 4.
  */
 static void programs_and_circuits_wait_for_each_other(void **state)
@@ -259,4 +291,5 @@ TEST_MAIN(cmocka_unit_test(a_run_that_stops_says_who_waits_for_whom),
           cmocka_unit_test(circuits_that_hold_links_in_a_circle_are_named),
           cmocka_unit_test(circuits_behind_a_dead_node_wait_for_it),
           cmocka_unit_test(a_circuit_waits_for_the_one_whose_turn_it_is),
+          cmocka_unit_test(the_next_turn_is_found_on_the_ways_of_a_torus),
           cmocka_unit_test(programs_and_circuits_wait_for_each_other))
