@@ -27,6 +27,7 @@ enum {
     KEY_CUT,
     KEY_ONEWAY,
     KEY_SLOW,
+    KEY_HOST_STOP,
     KEY_FAIL,
     KEY_SCRUB,
     KEY_IMAGE,
@@ -90,17 +91,21 @@ static const struct argp_option option_list[] = {
     {"rate", KEY_RATE, "N", 0, "bytes per second of a link; k, M, G multiply (default: no limit)",
      1},
     {"kill", KEY_KILL, "N[@T]", 0,
-     "kill node N at model time T after the programs' start; without @T from the beginning, with "
-     "@boot+T or @download+T counted from there; repeatable, as the next ones",
+     "kill node N, or the host, at model time T after the programs' start; without @T from the "
+     "beginning, with @boot+T or @download+T counted from there; repeatable, as the next ones",
      1},
     {"cut", KEY_CUT, "A-B[@T]", 0, "cut the link of A and B; one may be 'host'", 1},
     {"oneway", KEY_ONEWAY, "A-B[@T]", 0,
      "B hears nothing from A any more, and nobody is told; one may be 'host'", 1},
     {"fail", KEY_FAIL, "E:ACTION", 0,
-     "what happens to the frame of link event E: drop, flip, duplicate, kill (its sender) or cut "
-     "(its link)",
+     "what happens at link event E: drop, flip or duplicate its frame, kill (its sender) or cut "
+     "(its "
+     "link); or the host: host-stop (for 2s), host-kill, host-restart (its links stay up); cancel "
+     "stops the program and loads it again",
      1},
-    {"slow", KEY_SLOW, "N@T", 0, "node N looks at what arrives a wall time T later", 1},
+    {"slow", KEY_SLOW, "N@T", 0,
+     "node N looks at what arrives a wall time T later; N may be 'host'", 1},
+    {"host-stop", KEY_HOST_STOP, "D[@T]", 0, "the host does nothing for a wall time D", 1},
     {0},
 };
 
@@ -185,7 +190,8 @@ static void add_fault(struct sim_arguments *arguments, enum sim_fault_kind kind,
 
 static void take_event(struct sim_faults *faults, const char *text)
 {
-    static const char *const names[] = {"drop", "flip", "duplicate", "kill", "cut"};
+    static const char *const names[] = {"drop",      "flip",      "duplicate",    "kill",  "cut",
+                                        "host-stop", "host-kill", "host-restart", "cancel"};
     char *end;
 
     if (faults->fail_event) {
@@ -200,7 +206,8 @@ static void take_event(struct sim_faults *faults, const char *text)
     }
     if (*text < '0' || *text > '9' || errno || !faults->fail_event || !faults->action) {
         options_reject("--fail %.40s: use the number of a link event from 1 on and drop, flip, "
-                       "duplicate, kill or cut, for example 17:drop",
+                       "duplicate, kill, cut, host-stop, host-kill, host-restart or cancel, for "
+                       "example 17:drop",
                        text);
     }
 }
@@ -246,6 +253,7 @@ static error_t parse_fault(int key, char *text, struct sim_arguments *arguments)
     case KEY_ONEWAY: add_fault(arguments, SIM_ONEWAY, text); break;
     case KEY_FAIL: take_event(faults, text); break;
     case KEY_SLOW: add_fault(arguments, SIM_SLOW, text); break;
+    case KEY_HOST_STOP: add_fault(arguments, SIM_STOP, text); break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -356,6 +364,17 @@ static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault 
     uint32_t ends[2];
     const char *dash = strchr(what, '-');
 
+    if (fault->kind == SIM_STOP) {
+        fault->a = ID_HOST;
+        return read_time(what, AT_MAX_S, &fault->slow_ns)
+                   ? 0
+                   : message_set(message, "--host-stop %.40s: say for how long, for example 2s@run",
+                                 what);
+    }
+    if ((fault->kind == SIM_KILL || fault->kind == SIM_SLOW) && strcmp(what, "host") == 0) {
+        fault->a = ID_HOST;
+        return 0;
+    }
     if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW) {
         return network_parse_node(network, what, &fault->a, message->text) ? 0 : -1;
     }

@@ -19,8 +19,6 @@ struct actor {
     bool queued, dead;
     bool polls;        /* its program is to be looked at in each step */
     bool given_up;     /* STOP did not reach it */
-    uint8_t heard;     /* bits of enum heard: what the host has of it */
+    bool receipted;    /* the host knows that it has its image */
     uint8_t partition; /* its number */
 };
-
-enum heard { HEARD_LINKS = 1, HEARD_RECEIPT = 2, HEARD_EXIT = 4 };

@@ -8,6 +8,7 @@
 #include "drivers/status.h"
 #include "network/network.h"
 #include "sim/actor.h"
+#include "sim/host.h"
 #include "sim/link.h"
 #include "sim/loop.h"
 #include "sim/observe/trace.h"
@@ -127,6 +128,10 @@ static bool act(struct sim *sim)
             sim_end_cut(end);
         return false;
     case SIM_CUT_LINK: sim_end_cut(end); return false;
+    case SIM_STOP_HOST: host_stop(sim, SIM_STOP_MS * UINT64_C(1000000)); return true;
+    case SIM_KILL_HOST: host_die(sim, true); return true;
+    case SIM_RESTART_HOST: host_die(sim, false); return true;
+    case SIM_CANCEL_PROGRAM: host_cancel(sim); return true;
     default: return true;
     }
 }
@@ -145,10 +150,16 @@ static uint32_t name_of(const struct sim *sim, uint32_t actor)
 
 bool fault_frame(struct sim *sim)
 {
-    static const char *const actions[] = {
-        [SIM_NOTHING] = "nothing",         [SIM_DROP_FRAME] = "drop",
-        [SIM_FLIP_BIT] = "flip",           [SIM_DUPLICATE_FRAME] = "duplicate",
-        [SIM_KILL_SENDER] = "kill sender", [SIM_CUT_LINK] = "cut link"};
+    static const char *const actions[] = {[SIM_NOTHING] = "nothing",
+                                          [SIM_DROP_FRAME] = "drop",
+                                          [SIM_FLIP_BIT] = "flip",
+                                          [SIM_DUPLICATE_FRAME] = "duplicate",
+                                          [SIM_KILL_SENDER] = "kill sender",
+                                          [SIM_CUT_LINK] = "cut link",
+                                          [SIM_STOP_HOST] = "stop host",
+                                          [SIM_KILL_HOST] = "kill host",
+                                          [SIM_RESTART_HOST] = "restart host",
+                                          [SIM_CANCEL_PROGRAM] = "cancel program"};
     const struct sim_faults *faults = &sim->options.faults;
 
     if (faults->fail_event == sim->partitions[0].link_events) {
@@ -208,10 +219,18 @@ void fault_apply(struct sim *sim, const struct sim_fault *fault)
     trace_fault(sim, fault);
     sim->result.faults_happened++;
     switch (fault->kind) {
-    case SIM_KILL: kill_node(sim, fault->a); break;
+    case SIM_KILL:
+        if (fault->a == ID_HOST)
+            host_die(sim, true);
+        else
+            kill_node(sim, fault->a);
+        break;
+    case SIM_STOP: host_stop(sim, fault->slow_ns); break;
     case SIM_CUT: sim_end_cut(end_at(sim, fault->a, fault->b)); break;
     case SIM_ONEWAY: end_at(sim, fault->a, fault->b)->mute = true; break;
-    default: sim->actors[fault->a].slow_ns = fault->slow_ns; break;
+    default:
+        sim->actors[fault->a == ID_HOST ? sim->count : fault->a].slow_ns = fault->slow_ns;
+        break;
     }
 }
 

@@ -6,6 +6,11 @@
  * one bit. A killed node stops and all its links lose their carrier, a cut link loses it at both
  * ends; over a one-way link from a to b nothing arrives at b.
  *
+ * The host (ID_HOST) can be slow too, be stopped for a time, and die. When it dies its links lose
+ * their carrier, and so do those of one that is killed by its process's end; when it starts anew at
+ * once they do not. A second later another host boots at the same links. A user may stop a program
+ * and load it again.
+ *
  * Units    ns; times of faults count from the start of their phase, in model time
  */
 #pragma once
@@ -15,18 +20,23 @@
 
 struct sim;
 
-enum { SIM_FAULTS_MAX = 64 };
+enum {
+    SIM_FAULTS_MAX = 64,
+    SIM_STOP_MS = 2000 /* how long a host is stopped at a link event */
+};
 
-enum sim_fault_kind { SIM_KILL, SIM_CUT, SIM_ONEWAY, SIM_SLOW };
+enum sim_fault_kind { SIM_KILL, SIM_CUT, SIM_ONEWAY, SIM_SLOW, SIM_STOP };
 
 enum sim_phase { SIM_BOOT, SIM_DOWNLOAD, SIM_RUN, SIM_OVER };
 
 struct sim_fault {
     uint8_t kind;  /* enum sim_fault_kind */
     uint8_t phase; /* enum sim_phase: when the time begins */
-    uint32_t a, b; /* nodes; a alone for KILL and SLOW; one may be ID_HOST: the other's host link */
+    /* nodes; a alone for KILL and SLOW; one may be ID_HOST: the other's host link, or the host; of
+     * STOP it is the host */
+    uint32_t a, b;
     uint64_t at_ns;
-    uint64_t slow_ns; /* SLOW: from arrival until the node looks */
+    uint64_t slow_ns; /* SLOW: from arrival until the node looks; STOP: for how long */
 };
 
 /* What happens to the frame of one link event. */
@@ -36,8 +46,19 @@ enum sim_action {
     SIM_FLIP_BIT,
     SIM_DUPLICATE_FRAME,
     SIM_KILL_SENDER,
-    SIM_CUT_LINK
+    SIM_CUT_LINK,
+    SIM_STOP_HOST,
+    SIM_KILL_HOST,
+    SIM_RESTART_HOST,
+    SIM_CANCEL_PROGRAM,
+    SIM_ACTIONS
 };
+
+/* Whether it damages bytes; the others break something, or need not be noticed at all. */
+static inline bool sim_action_damages(uint8_t action)
+{
+    return action >= SIM_DROP_FRAME && action <= SIM_DUPLICATE_FRAME;
+}
 
 struct sim_faults {
     double drop, flip, duplicate;
@@ -54,8 +75,7 @@ struct sim_faults {
 static inline bool sim_faults_damage(const struct sim_faults *faults)
 {
     return faults->drop > 0 || faults->flip > 0 || faults->duplicate > 0 ||
-           (faults->fail_event && faults->action != SIM_KILL_SENDER &&
-            faults->action != SIM_CUT_LINK);
+           (faults->fail_event && sim_action_damages(faults->action));
 }
 
 /* What happens to the frame that has just been handed over; false: all of it is lost. */

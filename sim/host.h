@@ -1,7 +1,10 @@
 /*
- * host.h - the host of a simulation: boot, download, start, end.
+ * host.h - the host of a simulation: the controller that people's tool runs, fed with simulated
+ * time, and the user who sits at it.
  *
- * It acts last in a round, when all partitions have, and sees what they have done.
+ * It acts last in a round, when all partitions have, and sees what they have done. What it says of
+ * a failure are the controller's words. It is told of no death: as on a board, it sees links that
+ * have died. It can be away itself (fault.h): stopped for a time, or dead.
  *
  * Units    bytes, ns
  * Context  the loop, while no partition runs
@@ -11,42 +14,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "router/port.h"
-#include "router/state.h"
+#include "controller/controller.h"
+#include "controller/state.h"
 #include "sim/options.h"
 
 struct sim;
 
-enum message_state { MESSAGE_WAITS, MESSAGE_OFFERED, MESSAGE_READY, MESSAGE_OPENED, MESSAGE_DONE };
+/* A program that the user has stopped, and loads once more (SIM_CANCEL). */
+enum host_again { AGAIN_NO, AGAIN_WANTED, AGAIN_LOADED };
 
-struct load_message {
-    uint32_t root, count, match;
-    uint8_t state;
-    bool sent;
-};
-
-/* The host: boot, download, start, end. */
 struct host {
-    struct router router;
-    void *memory;
-    struct link *links[PORTS_MAX];
-    uint32_t peers[PORTS_MAX];
-    struct load_message messages[NETWORK_HALVINGS_MAX + 1];
-    unsigned message_count, message_next;
-    uint32_t name;
-    uint8_t *blocks, *image, *digests; /* what nodes are sent, and what they must answer */
-    uint32_t image_bytes;
-    uint64_t again_ns; /* wall time of the next repetition; UINT64_MAX: none */
-    uint64_t base_ns, clock_ns, end_ns;
-    uint32_t links_told, receipts, exits, started;
-    uint32_t stopped; /* STOP has been sent to nodes below this */
-    bool failing;
-    uint64_t stop_ns, give_up_ns; /* wall times; UINT64_MAX: not now */
-    uint64_t asked_ns;            /* wall time of the last question to all nodes; 0: none */
-    uint32_t asked;               /* it has gone to nodes below this */
+    struct controller controller;
+    struct link *links[CONTROLLER_HOST_LINKS_MAX];
+    void *memory; /* of the controller, in the mapping of the simulation */
+    struct controller_program program;
+    struct download_message messages[NETWORK_HALVINGS_MAX + 1];
+    uint8_t *blocks, *image;          /* what nodes are sent, */
+    uint8_t (*digests)[DIGEST_BYTES]; /* and what they must answer */
+    uint64_t base_ns, end_ns;         /* model time of the last download */
+    uint32_t links_told, receipts;
+    uint64_t passed_ns;  /* wall time up to which controller_pass has been told */
+    uint64_t active_ns;  /* progress that the controller knows of */
+    bool stopping;       /* the machine is broken: programs are told to stop */
+    uint64_t give_up_ns; /* wall time at which those are that STOP does not reach */
+    bool cancelled;      /* the user wants the program stopped */
+    uint8_t again;       /* enum host_again */
+    uint64_t away_ns;    /* wall time until which it does nothing; 0: it is there */
+    bool dead;           /* for ever: the next one is another incarnation */
+    uint16_t incarnation;
 };
 
-/* boot.c */
 bool host_init(struct sim *sim);
 void host_free(struct sim *sim);
 /* Takes what has arrived and does what is next; true: it must be stepped once more. */
@@ -54,11 +51,12 @@ bool host_step(struct sim *sim);
 /* Wall time of its next deadline, in us. */
 uint64_t host_deadline(const struct sim *sim);
 
-/* ending.c */
-/* The programs have ended: says what is wrong with them. */
-void host_finish(struct sim *sim);
-/* A link is dead: stops the other programs, and gives up those that it cannot reach. */
-void host_pump_failure(struct sim *sim);
-/* Wall time at which the nodes are asked what they do; and asking. */
-uint64_t host_question_ns(const struct sim *sim);
-void host_pump_questions(struct sim *sim);
+/* Tells the dead links that the controller knows of and has not told yet: it waits for more. */
+void host_tell_links(struct sim *sim);
+
+/* The host does nothing for a wall time: what comes stays on its links. */
+void host_stop(struct sim *sim, uint64_t length_ns);
+/* The host dies, and all that it knew. A second later another one begins at the same links. */
+void host_die(struct sim *sim, bool carrier_lost);
+/* The user tries to load a second program, stops the first, and loads it again when he may. */
+void host_cancel(struct sim *sim);

@@ -421,6 +421,23 @@ void sim_end_absent(struct sim_end *end)
     end->link = (struct link){.ops = &ops, .carrier = CARRIER_UNKNOWN, .arrived = &end->arrived};
 }
 
+void sim_end_restart(struct sim_end *end)
+{
+    struct pool *pool = &end->partition->pool;
+
+    while (end->numbers)
+        pool_give(pool, take_held(end, (unsigned)__builtin_ctzll(end->numbers)));
+    discard(pool, end->first);
+    end->first = end->last = end->flight = NULL;
+    end->starved = false;
+    end->arrived = 0;
+    end->sent = 0;
+    end->link = (struct link){.ops = &ops, .carrier = CARRIER_UP, .arrived = &end->arrived};
+    end->peer->link.carrier = CARRIER_UP;
+    end->mute = end->peer->mute = false;
+    wake(end->peer);
+}
+
 void sim_end_cut(struct sim_end *end)
 {
     struct sim_end *both[] = {end, end->peer};

@@ -64,5 +64,9 @@ void sim_end_due(struct sim_end *end);
  */
 void sim_end_take(struct sim_end *end, struct chunk *first);
 
+/* Who has this end starts anew, knowing nothing of what was: what has come to it is lost. The link
+ * has its carrier. */
+void sim_end_restart(struct sim_end *end);
+
 /* Both ends lose their carrier; what is under way is lost. */
 void sim_end_cut(struct sim_end *end);

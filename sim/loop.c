@@ -64,6 +64,8 @@ const char *sim_trouble_name(enum sim_trouble_kind kind)
         [SIM_TROUBLE_DOWNLOAD_REFUSED] = "download-refused",
         [SIM_TROUBLE_DISAGREE] = "collectives-disagree",
         [SIM_TROUBLE_PROGRAM_FAILED] = "program-failed",
+        [SIM_TROUBLE_BOOT_FAILED] = "boot-failed",
+        [SIM_TROUBLE_HOST_DIED] = "host-died",
         [SIM_TROUBLE_NO_PROGRESS] = "no-progress",
         [SIM_TROUBLE_WAITS] = "waits",
         [SIM_TROUBLE_NO_MEMORY] = "out-of-memory"};
@@ -71,13 +73,18 @@ const char *sim_trouble_name(enum sim_trouble_kind kind)
     return names[kind];
 }
 
+void sim_note_trouble(struct sim *sim)
+{
+    if (!sim->result.trouble_event && !sim->result.trouble_count)
+        sim->result.trouble_event = sim->host_acts ? events_acted(sim) : sim_events(sim);
+}
+
 void sim_trouble(struct sim *sim, struct sim_about about, const char *format, ...)
 {
     struct sim_result *result = &sim->result;
     va_list arguments;
 
-    if (result->trouble_count == 0)
-        result->trouble_event = sim->host_acts ? events_acted(sim) : sim_events(sim);
+    sim_note_trouble(sim);
     if (result->trouble_count++ >= SIM_TROUBLES_MAX)
         return;
     result->abouts[result->trouble_count - 1] = about;
@@ -275,7 +282,7 @@ static void tell_waits(struct sim *sim)
 }
 
 /* Nothing more can happen, or nothing has for long. */
-static void stuck(struct sim *sim)
+void sim_stuck(struct sim *sim)
 {
     char text[STUCK_LINES][SIM_TEXT_MAX];
     unsigned count = sim_waits(sim, text, STUCK_LINES);
@@ -321,14 +328,14 @@ static void find_work(struct sim *sim)
     if (ready || due)
         return;
     if (model_ns == UINT64_MAX && wall_ns == UINT64_MAX) {
-        stuck(sim);
+        sim_stuck(sim);
         return;
     }
     move_clocks(sim, model_ns, wall_ns);
     /* how many events are due only their queues know; a moment is mostly as busy as the last */
     sim->crowded = sim->busy >= CROWD;
     if (model_ns == UINT64_MAX && sim->wall_ns > sim->progress_ns + patience_ns)
-        stuck(sim);
+        sim_stuck(sim);
 }
 
 /* Whether partitions have something for each other, or for the host. */
@@ -384,10 +391,12 @@ bool sim_advance(struct sim *sim, uint64_t events)
         if (idle > IDLE_ROUNDS_MAX) {
             sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS),
                         "nodes are stepped for ever, and nothing moves");
-            stuck(sim);
+            sim_stuck(sim);
         }
     }
-    if (sim->verdict == SIM_RUNS && sim_events(sim) >= last)
+    if (sim->verdict == SIM_RUNS && sim_events(sim) >= last) {
+        host_tell_links(sim);
         sim_end(sim, SIM_STOPPED);
+    }
     return sim->verdict == SIM_RUNS;
 }

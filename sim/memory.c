@@ -2,8 +2,8 @@
  * memory.c - where everything lies: one mapping, zeroed by the system, so that what is never
  * touched costs nothing.
  *
- *   nodes | ends | actors | tasks | counts | pools | gap | blocks 0, image 0, arguments 0, data 0 |
- *   blocks 1, ... | window of each partition
+ *   nodes | ends | actors | tasks | controller | counts | pools | gap |
+ *   blocks 0, image 0, arguments 0, data 0 | blocks 1, ... | window of each partition
  *
  * A node's private blocks in the download are those of all nodes that it serves: all at node 0,
  * one at nodes that serve nobody. So nodes have areas of different sizes, and each a different
@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "controller/controller.h"
 #include "drivers/check.h"
 #include "network/network.h"
 #include "node/node.h"
@@ -80,7 +81,7 @@ static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
     uint64_t each = layout->node_bytes + node_pool_bytes() + sizeof(struct actor) +
                     sizeof(struct task) + 3 * sizeof(uint32_t);
 
-    return count * each + layout->ends_bytes;
+    return count * each + layout->ends_bytes + layout->controller_bytes;
 }
 
 /* All windows must lie within the reach of a node's addresses. */
@@ -107,6 +108,7 @@ struct layout layout_make(const struct sim_options *options, bool checked)
         align(node_memory_bytes((unsigned)links, RING_PLACES) - node_pool_bytes());
     layout.ports_at = align(node_bytes()) + align(links * sizeof(void *));
     layout.node_bytes = layout.ports_at + layout.memory_bytes;
+    layout.controller_bytes = align(controller_memory_bytes(network));
     layout.ends_bytes = (count * ports + 2 * network_host_links(network)) * sizeof(struct sim_end);
     for (uint32_t rank = 0; rank < count; rank++) {
         layout.program_bytes += area_bytes(&layout, options, rank);
@@ -225,6 +227,7 @@ bool memory_map(struct sim *sim)
     sim->ends = take(&at, layout->ends_bytes);
     sim->actors = take(&at, (count + 1) * sizeof *sim->actors);
     sim->tasks = take(&at, count * sizeof *sim->tasks);
+    sim->host.memory = take(&at, layout->controller_bytes);
     sim->expected = take(&at, count * sizeof *sim->expected);
     sim->ready = take(&at, 2 * count * sizeof *sim->ready);
     sim->pools = at; /* not in large pages: few nodes use them */

@@ -26,6 +26,8 @@ enum sim_trouble_kind {
     SIM_TROUBLE_DOWNLOAD_REFUSED,
     SIM_TROUBLE_DISAGREE,
     SIM_TROUBLE_PROGRAM_FAILED,
+    SIM_TROUBLE_BOOT_FAILED,
+    SIM_TROUBLE_HOST_DIED,
     SIM_TROUBLE_NO_PROGRESS,
     SIM_TROUBLE_WAITS,
     SIM_TROUBLE_NO_MEMORY,
@@ -85,7 +87,7 @@ struct sim_result {
     struct sim_about abouts[SIM_TROUBLES_MAX]; /* of the troubles */
     unsigned trouble_count;                    /* may be more than are kept */
     uint64_t trouble_event;                    /* at which the first was known */
-    unsigned questions; /* times that nothing moved for so long that the host asked all nodes */
+    unsigned questions; /* nodes that were asked, for nothing moved for long, and have answered */
 };
 
 /* A name that stays, "node-died". */

@@ -36,7 +36,7 @@ struct collecting {
 
 static const struct router *router_of(const struct sim *sim, uint32_t actor)
 {
-    return actor == sim->count ? &sim->host.router : &sim_node(sim, actor)->router;
+    return actor == sim->count ? &sim->host.controller.router : &sim_node(sim, actor)->router;
 }
 
 static const struct sim_end *peer_of(const struct sim *sim, uint32_t actor, unsigned port)
@@ -125,7 +125,7 @@ static const uint8_t *own_open(const struct source *source)
  */
 static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigned port)
 {
-    for (unsigned hop = 0; hop < sim->host.router.hops_max; hop++) {
+    for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
         const struct router *router = router_of(sim, actor);
         const struct port *out = &router->ports[port];
         if (out->setup_count == 0)
@@ -144,7 +144,7 @@ static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigne
 /* Where the circuit that is being set up over a link waits; nowhere: its answer is under way. */
 static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigned port)
 {
-    for (unsigned hop = 0; hop < sim->host.router.hops_max; hop++) {
+    for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
         const struct sim_end *in = peer_of(sim, actor, port);
         const struct router *router = router_of(sim, in->actor);
         unsigned out = 0;

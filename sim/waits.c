@@ -93,7 +93,7 @@ unsigned sim_waits(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned l
     unsigned count = 0;
 
     for (uint32_t rank = 0; rank < sim->count; rank++) {
-        bool loaded = sim->phase == SIM_DOWNLOAD && sim->actors[rank].heard & HEARD_RECEIPT;
+        bool loaded = sim->phase == SIM_DOWNLOAD && sim->actors[rank].receipted;
         if (sim->tasks[rank].state == TASK_ENDED || loaded)
             continue;
         if (count < lines)

@@ -166,8 +166,7 @@ struct campaign_tally campaign_run(const struct campaign *campaign, unsigned sha
     CHECK(shards && shards <= SHARDS_MAX && campaign->stride);
     if (campaign->action != SIM_NOTHING) {
         struct sim_options options = campaign->options;
-        options.payload_checked =
-            campaign->action != SIM_KILL_SENDER && campaign->action != SIM_CUT_LINK;
+        options.payload_checked = sim_action_damages((uint8_t)campaign->action);
         if (!campaign_refer(&options, &task.reference)) {
             fprintf(stderr, "%s: does not end well without faults\n", campaign->name);
             return (struct campaign_tally){.runs = 1, .failed = 1};

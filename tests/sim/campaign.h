@@ -21,7 +21,7 @@
 
 #include "sim/simulation.h"
 
-enum { CAMPAIGN_TEXT_MAX = 1024, CAMPAIGN_ACTIONS = SIM_CUT_LINK };
+enum { CAMPAIGN_TEXT_MAX = 1024, CAMPAIGN_ACTIONS = SIM_ACTIONS - 1 };
 
 struct campaign {
     const char *name;

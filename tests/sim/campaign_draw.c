@@ -137,10 +137,10 @@ static void draw_delays(uint64_t *seed, struct sim_options *options)
     if (one_in(seed, 6))
         faults->rate = 2000000 + random_below(seed, 100000000);
     while (one_in(seed, 3) && faults->count < 3)
-        faults->list[faults->count++] =
-            (struct sim_fault){.kind = SIM_SLOW,
-                               .a = random_below(seed, options->network.nodes),
-                               .slow_ns = spread(seed, 1000000)};
+        faults->list[faults->count++] = (struct sim_fault){
+            .kind = SIM_SLOW,
+            .a = one_in(seed, 8) ? ID_HOST : random_below(seed, options->network.nodes),
+            .slow_ns = spread(seed, 1000000)};
 }
 
 static void draw_damage(uint64_t *seed, struct sim_faults *faults)
@@ -182,6 +182,24 @@ static void draw_break(uint64_t *seed, struct sim_options *options,
     options->faults.list[options->faults.count++] = fault;
 }
 
+/* The host is stopped for a time, which breaks nothing, or dies. */
+static void draw_host(uint64_t *seed, struct sim_options *options,
+                      const struct campaign_reference *reference)
+{
+    struct sim_fault fault = {
+        .kind = SIM_STOP, .a = ID_HOST, .slow_ns = 1 + spread(seed, 2000000000)};
+
+    fault.phase = (uint8_t)random_below(seed, options->scenario == SIM_LOAD ? SIM_RUN : SIM_OVER);
+    if (one_in(seed, 3)) {
+        fault.kind = SIM_KILL;
+        fault.slow_ns = 0;
+    }
+    uint64_t length_ns = reference->length_ns[fault.phase];
+    if (!one_in(seed, 8) && length_ns)
+        fault.at_ns = (random_next(seed) >> 1) % (length_ns + 1);
+    options->faults.list[options->faults.count++] = fault;
+}
+
 bool campaign_draw(uint64_t number, struct sim_options *options,
                    struct campaign_reference *reference)
 {
@@ -203,6 +221,8 @@ bool campaign_draw(uint64_t number, struct sim_options *options,
     }
     for (unsigned i = 0; i < BREAKS_MAX && one_in(&seed, 2); i++)
         draw_break(&seed, options, reference);
+    if (one_in(&seed, 4))
+        draw_host(&seed, options, reference);
     options->payload_checked = sim_faults_damage(faults);
     return true;
 }
@@ -236,16 +256,19 @@ static void put_end(struct line *line, uint32_t end)
 
 static void put_fault(struct line *line, const struct sim_fault *fault)
 {
-    static const char *const kinds[] = {"kill", "cut", "oneway", "slow"};
+    static const char *const kinds[] = {"kill", "cut", "oneway", "slow", "host-stop"};
     static const char *const phases[] = {"boot", "download", "run"};
 
     put(line, " --%s ", kinds[fault->kind]);
-    put_end(line, fault->a);
+    if (fault->kind == SIM_STOP)
+        put(line, "%" PRIu64 "ns", fault->slow_ns);
+    else
+        put_end(line, fault->a);
     if (fault->kind == SIM_SLOW) {
         put(line, "@%" PRIu64 "ns", fault->slow_ns);
         return;
     }
-    if (fault->kind != SIM_KILL) {
+    if (fault->kind == SIM_CUT || fault->kind == SIM_ONEWAY) {
         put(line, "-");
         put_end(line, fault->b);
     }
@@ -254,7 +277,9 @@ static void put_fault(struct line *line, const struct sim_fault *fault)
 
 static void put_faults(struct line *line, const struct sim_faults *faults)
 {
-    static const char *const actions[] = {"", "drop", "flip", "duplicate", "kill", "cut"};
+    static const char *const actions[] = {
+        "",    "drop",      "flip",      "duplicate",    "kill",
+        "cut", "host-stop", "host-kill", "host-restart", "cancel"};
 
     if (faults->drop > 0)
         put(line, " --drop %.17g", faults->drop);

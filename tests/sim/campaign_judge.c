@@ -21,9 +21,11 @@
 #include "tests/sim/campaign.h"
 
 enum {
-    HOST_QUIET_MS = 5000,    /* sim/boot.c: without progress, after which the nodes are asked */
+    HOST_QUIET_MS = 5000,    /* controller/query.c: without progress, after which nodes are asked */
     HOST_STOP_MS = 300,      /* from the first word of a dead link until programs are stopped */
     HOST_GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
+    NEXT_HOST_MS = 1000,     /* from a host's death until the next one begins, */
+    HOST_BOOT_MS = 16300,    /* and until that has seen that no node answers */
     ADVANCE_EVENTS = 1000
 };
 
@@ -53,9 +55,30 @@ static bool breaks(const struct sim_options *options)
     const struct sim_faults *faults = &options->faults;
 
     for (unsigned i = 0; i < faults->count; i++)
-        if (faults->list[i].kind != SIM_SLOW)
+        if (faults->list[i].kind != SIM_SLOW && faults->list[i].kind != SIM_STOP)
             return true;
-    return faults->fail_event && faults->action >= SIM_KILL_SENDER;
+    return faults->fail_event && faults->action >= SIM_KILL_SENDER &&
+           faults->action != SIM_STOP_HOST && faults->action != SIM_CANCEL_PROGRAM;
+}
+
+/* For how long the host does nothing, all told. */
+static uint64_t stopped_ns(const struct sim_faults *faults)
+{
+    uint64_t ns =
+        faults->fail_event && faults->action == SIM_STOP_HOST ? SIM_STOP_MS * UINT64_C(1000000) : 0;
+
+    for (unsigned i = 0; i < faults->count; i++)
+        ns += faults->list[i].kind == SIM_STOP ? faults->list[i].slow_ns : 0;
+    return ns;
+}
+
+/* Whether the host has died. */
+static bool host_died(const struct run *run)
+{
+    for (unsigned i = 0; i < run->result.trouble_count && i < SIM_TROUBLES_MAX; i++)
+        if (run->result.abouts[i].kind == SIM_TROUBLE_HOST_DIED)
+            return true;
+    return false;
 }
 
 uint64_t campaign_bound_ns(const struct sim_options *options,
@@ -67,7 +90,10 @@ uint64_t campaign_bound_ns(const struct sim_options *options,
     if (breaks(options))
         bound_us += DEAD_AFTER_MS * 1000 + RETRY_US +
                     (HOST_QUIET_MS + HOST_STOP_MS + HOST_GIVE_UP_MS) * UINT64_C(1000);
-    return 2 * reference->wall_ns + bound_us * 1000;
+    if (breaks(options))
+        bound_us += (NEXT_HOST_MS + HOST_BOOT_MS) * UINT64_C(1000);
+    bool again = options->faults.fail_event && options->faults.action == SIM_CANCEL_PROGRAM;
+    return (again ? 4 : 2) * reference->wall_ns + bound_us * 1000 + stopped_ns(&options->faults);
 }
 
 /* Requests that came to a node without room for an answer: they are repeated. */
@@ -91,10 +117,11 @@ static bool is_dead(const struct run *run, uint32_t a, uint32_t b)
     const struct sim_faults *faults = &run->options->faults;
 
     if ((a != ID_HOST && sim_node_dead(run->sim, a)) ||
-        (b != ID_HOST && sim_node_dead(run->sim, b)))
+        (b != ID_HOST && sim_node_dead(run->sim, b)) ||
+        ((a == ID_HOST || b == ID_HOST) && host_died(run)))
         return true;
     if (faults->fail_event && run->result.hit_from != run->result.hit_to &&
-        faults->action >= SIM_KILL_SENDER &&
+        (faults->action == SIM_KILL_SENDER || faults->action == SIM_CUT_LINK) &&
         same_link(a, b, run->result.hit_from, run->result.hit_to))
         return true;
     for (unsigned i = 0; i < faults->count; i++)
@@ -133,22 +160,13 @@ static bool is_unheard(const struct run *run, uint32_t rank)
     return is_dead(run, ID_HOST, root) || way_is_dead(run, rank, root);
 }
 
-/* The link that a line of the host's report calls dead; false when it names none. */
-static bool names_link(const struct run *run, const char *text, uint32_t *a, uint32_t *b)
+/* The link that a line of the host's report is about; false when it is about none. */
+static bool names_link(const struct sim_about *about, uint32_t *a, uint32_t *b)
 {
-    unsigned from, port, to;
-
-    if (sscanf(text, "the host's link to node %u is dead", &to) == 1) {
-        *a = ID_HOST;
-        *b = to;
-        return true;
-    }
-    if (sscanf(text, "node %u: its link %u", &from, &port) != 2)
-        return false;
-    *a = from;
-    const struct network *network = &run->options->network;
-    *b = port < network->ports ? network_neighbour(network, from, port) : ID_HOST;
-    return true;
+    *a = about->nodes[0];
+    *b = about->node_count == 2 ? about->nodes[1] : ID_HOST;
+    return about->kind == SIM_TROUBLE_LINK_DIED || about->kind == SIM_TROUBLE_LINK_MISSING ||
+           about->kind == SIM_TROUBLE_HOST_LINK_DIED;
 }
 
 /* The report names at least one dead node or link, and none that lives. */
@@ -158,20 +176,17 @@ static bool report_is_right(struct run *run)
     unsigned named = 0;
 
     for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        const struct sim_about *about = &result->abouts[i];
         uint32_t a, b;
-        unsigned rank;
-        int length = 0;
-        if (sscanf(result->troubles[i], "node %u has not told the host of its links%n", &rank,
-                   &length) == 1 &&
-            length)
-            named += is_unheard(run, rank);
-        if (!names_link(run, result->troubles[i], &a, &b))
+        if (about->kind == SIM_TROUBLE_NODE_SILENT)
+            named += is_unheard(run, about->nodes[0]) || is_cut_off(run, about->nodes[0]);
+        if (!names_link(about, &a, &b))
             continue;
         if (!is_dead(run, a, b))
             return wrong(run, "a good link is called dead: %s", result->troubles[i]);
         named++;
     }
-    return named || wrong(run, "nothing dead is named: %s", result->troubles[0]);
+    return named || host_died(run) || wrong(run, "nothing dead is named: %s", result->troubles[0]);
 }
 
 /* Programs that survive have ended, and well, or with an error that a dead link brings. */
@@ -187,6 +202,8 @@ static bool statuses_are_right(struct run *run, bool *all_well, bool *given_up)
             *given_up = true;
             if (!is_cut_off(run, rank))
                 return wrong(run, "node %u waits for ever, and the way to it is good", rank);
+        } else if (status == E_TIMEOUT && host_died(run)) {
+            continue; /* nobody is there to start it, or to stop it */
         } else if (status != E_LINK_DEAD && status != E_PEER_GONE && status != E_CANCELLED) {
             return wrong(run, "node %u ended with '%s'", rank,
                          status == E_TIMEOUT ? "still waits" : status_text(status));
@@ -214,7 +231,7 @@ static bool ended_well(struct run *run)
 {
     bool all_well = true, given_up = false;
 
-    if (run->result.trouble_count)
+    if (run->result.trouble_count && !host_died(run)) /* with its last frame */
         return wrong(run, "ended well, and yet: %s", run->result.troubles[0]);
     if (run->result.receipts != run->options->network.nodes)
         return wrong(run, "only %u receipts", run->result.receipts);
@@ -278,7 +295,7 @@ bool campaign_judge(const struct sim_options *options, const struct campaign_ref
         ;
     sim_result(run.sim, &run.result);
     bool right = judge(&run, tally);
-    if (right && run.result.questions && !breaks(options))
+    if (right && run.result.questions && !breaks(options) && !stopped_ns(&options->faults))
         right = wrong(&run, "nothing is dead, and nothing moved until the host asked");
     uint64_t bound_ns = campaign_bound_ns(options, reference, run.result.damaged) +
                         requests_dropped(&run) * ASK_AGAIN_US * UINT64_C(1000);

@@ -42,7 +42,7 @@ static void a_killed_node_is_named_in_every_phase(void **state)
             SIM_EXCHANGE,
             (struct sim_fault){.kind = SIM_KILL, .phase = phase, .a = 5, .at_ns = phase * 200000});
         assert_true(said(&result, "node 5 was killed"));
-        assert_true(said(&result, "no carrier"));
+        assert_true(said(&result, "carrier lost"));
         assert_int_equal(result.abouts[0].kind, SIM_TROUBLE_NODE_DIED);
         assert_int_equal(result.abouts[0].node_count, 1);
         assert_int_equal(result.abouts[0].nodes[0], 5);
@@ -59,14 +59,13 @@ static void every_trouble_has_a_name_of_its_own(void **state)
                              i == j);
 }
 
-static void a_cut_link_is_named_by_both_ends(void **state)
+static void a_cut_link_is_named(void **state)
 {
     (void)state;
     struct sim_result result = broken(
         SIM_RANDOM,
         (struct sim_fault){.kind = SIM_CUT, .phase = SIM_RUN, .a = 3, .b = 7, .at_ns = 300000});
-    assert_true(said(&result, "node 3: its link 2 to node 7 is dead (no carrier)"));
-    assert_true(said(&result, "node 7: its link 2 to node 3 is dead (no carrier)"));
+    assert_true(said(&result, "link 3-7 (dimension 2) died during run: carrier lost"));
     assert_int_equal(result.abouts[0].kind, SIM_TROUBLE_LINK_DIED);
     assert_int_equal(result.abouts[0].nodes[0] + result.abouts[0].nodes[1], 3 + 7);
 }
@@ -76,8 +75,8 @@ static void a_one_way_link_is_found_at_boot(void **state)
     (void)state;
     struct sim_result result =
         broken(SIM_EXCHANGE, (struct sim_fault){.kind = SIM_ONEWAY, .a = 2, .b = 3});
-    assert_true(said(&result, "node 2: its link 0 hears its neighbour and is not heard"));
-    assert_true(said(&result, "node 3: its link 0 is silent"));
+    assert_true(said(&result, "one-way: link 2-3 (dimension 0): node 2 hears the other end but "
+                              "is not heard"));
 }
 
 /* Before HELLOs have told who is where, the place of the link says who should be there. */
@@ -86,8 +85,7 @@ static void a_link_cut_before_its_ends_know_each_other_is_named_in_words(void **
     (void)state;
     struct sim_result result =
         broken(SIM_EXCHANGE, (struct sim_fault){.kind = SIM_CUT, .a = 3, .b = 7});
-    assert_true(said(&result, "node 3: its link 2 to node 7, which has not said who it is, is "
-                              "dead (no carrier)"));
+    assert_true(said(&result, "link 3-7 (dimension 2) died during boot: carrier lost"));
     assert_false(said(&result, "4294967294"));
 }
 
@@ -97,7 +95,7 @@ static void a_link_that_becomes_one_way_dies_for_want_of_answers(void **state)
     struct sim_result result = broken(
         SIM_EXCHANGE,
         (struct sim_fault){.kind = SIM_ONEWAY, .phase = SIM_RUN, .a = 2, .b = 3, .at_ns = 300000});
-    assert_true(said(&result, "nothing was acknowledged"));
+    assert_true(said(&result, "no acknowledgement through all retries"));
     assert_true(result.wall_ns < UINT64_C(45) * 1000000000);
 }
 
@@ -110,7 +108,7 @@ static void a_link_that_becomes_one_way_in_the_download_is_told(void **state)
     options.faults.count = 1;
     struct sim_result result = simulated(&options);
     assert_int_equal(result.verdict, SIM_ERROR);
-    assert_true(said(&result, "node 0: its link 0 to node 1 is dead (nothing was acknowledged)"));
+    assert_true(said(&result, "link 0-1 (dimension 0) died during download: no acknowledgement"));
 }
 
 /* Programs that have ended early once answered each other's answers without end. */
@@ -133,7 +131,7 @@ static void a_cut_host_link_is_named(void **state)
     struct sim_result result =
         broken(SIM_EXCHANGE,
                (struct sim_fault){.kind = SIM_CUT, .phase = SIM_DOWNLOAD, .a = 4, .b = ID_HOST});
-    assert_true(said(&result, "the host's link to node 4 is dead"));
+    assert_true(said(&result, "the host link of node 4 (rank 4) died during download"));
 }
 
 /* The host owes a link nothing that it hears nothing from: it must ask. */
@@ -151,14 +149,14 @@ static void a_host_link_that_falls_silent_in_the_download_is_named(void **state)
     options.faults.count = 1;
     struct sim_result result = simulated(&options);
     assert_int_equal(result.verdict, SIM_ERROR);
-    assert_true(said(&result, "the host's link to node 4 is dead"));
+    assert_true(said(&result, "the host link of node 4 (rank 4) died during download"));
 }
 
 static void a_node_that_hears_nothing_from_the_host_is_named_in_every_phase(void **state)
 {
-    static const char *const lines[] = {"node 4: its link 3 is silent",
-                                        "the host's link to node 4 is dead",
-                                        "the host's link to node 4 is dead"};
+    static const char *const lines[] = {"missing: node 4 (rank 4) tells nothing",
+                                        "the host link of node 4 (rank 4) died during download",
+                                        "the host link of node 4 (rank 4) died during run"};
 
     (void)state;
     for (uint8_t phase = SIM_BOOT; phase <= SIM_RUN; phase++) {
@@ -180,7 +178,7 @@ static void a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard(voi
     options.faults.count = 1;
     struct sim_result result = simulated(&options);
     assert_int_equal(result.verdict, SIM_ERROR);
-    assert_true(said(&result, "node 7 has not told the host of its links"));
+    assert_true(said(&result, "missing: node 7 (rank 7) tells nothing"));
 }
 
 /* Node 3 looks 400 ms after START has come; node 5 is dead by then, and STOP comes after 300 ms. */
@@ -226,6 +224,63 @@ static void delay_and_rate_take_wall_time(void **state)
     options.faults.delay_ns = 0;
     options.faults.rate = 100000; /* 100 ms for each of two steps */
     assert_true(simulated_well(&options).wall_ns > plain_ns + UINT64_C(180000000));
+}
+
+/* On a ring what the stopped programs still have under way holds links: the host's own circuit is
+ * refused there, and tried again. */
+static void a_program_that_is_stopped_at_any_event_is_loaded_again(void **state)
+{
+    struct sim_options options = simulation(3, SIM_RANDOM, 3000);
+
+    (void)state;
+    options.network = network_named("ring:6");
+    options.messages = 3;
+    uint64_t events = simulated_well(&options).link_events;
+    options.faults.action = SIM_CANCEL_PROGRAM;
+    for (uint64_t event = 1; event <= events; event += 3) {
+        options.faults.fail_event = event;
+        struct sim_result result = simulated(&options);
+        assert_int_equal(result.verdict, SIM_GOOD);
+        assert_int_equal(result.trouble_count, 0);
+        assert_int_equal(result.lines[0].nodes, 6);
+        assert_int_equal(result.lines[0].wrong, 0);
+    }
+}
+
+/* Its nodes have lost their links to it, or know that it has started anew: no host boots them again
+ * unless they are reset. */
+static void a_host_that_dies_is_named_and_the_next_one_finds_no_nodes(void **state)
+{
+    struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
+    uint64_t events = simulated_well(&options).link_events;
+
+    (void)state;
+    for (uint8_t action = SIM_KILL_HOST; action <= SIM_RESTART_HOST; action++) {
+        options.faults.action = action;
+        options.faults.fail_event = events / 2;
+        struct sim_result result = simulated(&options);
+        assert_int_equal(result.verdict, SIM_ERROR);
+        assert_int_equal(result.abouts[0].kind, SIM_TROUBLE_HOST_DIED);
+        assert_true(said(&result, "boot failed: 0 of 8 nodes answered"));
+        assert_true(result.wall_ns < UINT64_C(20) * 1000000000);
+    }
+}
+
+static void a_host_that_is_stopped_only_makes_a_run_longer(void **state)
+{
+    struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
+
+    (void)state;
+    struct sim_result quick = simulated_well(&options);
+    for (uint8_t phase = SIM_BOOT; phase <= SIM_RUN; phase++) {
+        options.faults.list[0] = (struct sim_fault){
+            .kind = SIM_STOP, .phase = phase, .a = ID_HOST, .slow_ns = UINT64_C(30000000000)};
+        options.faults.count = 1;
+        struct sim_result result = simulated(&options);
+        assert_int_equal(result.verdict, SIM_GOOD);
+        assert_true(result.wall_ns >= UINT64_C(30000000000));
+        assert_int_equal(result.lines[0].model_ns, quick.lines[0].model_ns);
+    }
 }
 
 /* Any one frame lost, damaged or doubled is repaired; any node or link lost is told. */
@@ -307,8 +362,7 @@ static void too_much_memory_is_known_before_it_is_asked_for(void **state)
 
 TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(every_trouble_has_a_name_of_its_own),
-          cmocka_unit_test(a_cut_link_is_named_by_both_ends),
-          cmocka_unit_test(a_one_way_link_is_found_at_boot),
+          cmocka_unit_test(a_cut_link_is_named), cmocka_unit_test(a_one_way_link_is_found_at_boot),
           cmocka_unit_test(a_link_cut_before_its_ends_know_each_other_is_named_in_words),
           cmocka_unit_test(a_link_that_becomes_one_way_dies_for_want_of_answers),
           cmocka_unit_test(a_link_that_becomes_one_way_in_the_download_is_told),
@@ -320,6 +374,9 @@ TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(a_stop_that_comes_with_the_start_stops),
           cmocka_unit_test(a_slow_node_only_takes_longer),
           cmocka_unit_test(delay_and_rate_take_wall_time),
+          cmocka_unit_test(a_program_that_is_stopped_at_any_event_is_loaded_again),
+          cmocka_unit_test(a_host_that_dies_is_named_and_the_next_one_finds_no_nodes),
+          cmocka_unit_test(a_host_that_is_stopped_only_makes_a_run_longer),
           cmocka_unit_test(one_fault_at_any_event_is_repaired_or_told),
           cmocka_unit_test(a_run_can_be_stopped_and_told_at_an_event),
           cmocka_unit_test(a_frame_under_way_is_lost_when_its_link_is_cut),

@@ -241,12 +241,14 @@ fault() {
 
 faults_are_named() {
     fault 'node 5 was killed' --kill node:5@300us
-    fault 'node 3: its link 2 to node 7 is dead' --cut 3-7@1ms
-    fault 'node 3: its link 0 is silent' --oneway 2-3
-    fault "host's link to node 4 is dead" --cut 4-host@download
-    fault "host's link to node 4 is dead" --cut host-4@download
-    fault 'node 4: its link 4 hears its neighbour and is not heard' --oneway 4-host
-    fault 'node 4: its link 4 is silent' --oneway host-4
+    fault 'link 3-7 \(dimension 2\) died during run: carrier lost' --cut 3-7@1ms
+    fault 'one-way: link 2-3 \(dimension 0\): node 2 hears the other end but is not heard' --oneway 2-3
+    fault 'the host link of node 4 \(rank 4\) died during download' --cut 4-host@download
+    fault 'the host link of node 4 \(rank 4\) died during download' --cut host-4@download
+    fault 'missing: node 4 \(rank 4\) tells nothing' --oneway 4-host
+    fault 'missing: node 4 \(rank 4\) tells nothing' --oneway host-4
+    fault 'the host died' --kill host@300us
+    fault 'boot failed: 0 of 16 nodes answered' --fail 900:host-restart
 }
 
 a_failure_is_replayed() {
@@ -259,11 +261,11 @@ a_failure_is_replayed() {
 
 # What the host is told of an event it says in a later round.
 a_replay_comes_to_its_trouble() {
-    fault 'node 3: its link 2 to node 7 is dead' --cut 3-7@1ms
+    fault 'link 3-7 \(dimension 2\) died during run: carrier lost' --cut 3-7@1ms
     event=$(sed -n 's/.*--replay \([0-9]*\) .*/\1/p' err)
     tool sim --mesh cube:4 exchange --bytes 1000 --cut 3-7@1ms --replay "$event"
     [ "$status" -eq 3 ] || fail "status $status, not 3"
-    grep -q 'node 3: its link 2 to node 7 is dead' err || fail "the replay differs: $(cat err)"
+    grep -q 'link 3-7 (dimension 2) died during run: carrier lost' err || fail "the replay differs: $(cat err)"
 }
 
 # A node that is dead from the beginning is so before the first event.
