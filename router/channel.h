@@ -124,5 +124,16 @@ static inline bool channel_delivered(const struct channel *channel)
            (int16_t)(channel->seq_acknowledged - channel->seq_marked) >= 0;
 }
 
+/* Its state (enum link_state); why it is dead (enum dead_reason, 0: it is not). */
+static inline uint8_t channel_state(const struct channel *channel)
+{
+    return channel->state;
+}
+
+static inline uint8_t channel_dead_reason(const struct channel *channel)
+{
+    return channel->dead_reason;
+}
+
 /* Declares the link dead. */
 void channel_kill(struct channel *channel, struct agenda *agenda, uint8_t reason);

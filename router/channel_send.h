@@ -25,6 +25,12 @@ bool channel_room(const struct channel *channel, unsigned segments);
 uint32_t channel_data_credit(const struct channel *channel);
 uint32_t channel_control_credit(const struct channel *channel);
 
+/* A routed packet has been queued: it will lie in one of the neighbour's places. */
+static inline void channel_use_credit(struct channel *channel)
+{
+    channel->control_sent++;
+}
+
 /* Something waits for credit: a lossy link asks for it when none comes. */
 void channel_short(struct channel *channel, struct agenda *agenda);
 

@@ -127,7 +127,7 @@ static void forward(struct router *router, unsigned in, unsigned out, const stru
     segment->port = (uint8_t)in;
     segment->number = arrival->buffer;
     segment->credit = CREDIT_CONTROL;
-    router->ports[out].channel.control_sent++;
+    channel_use_credit(&router->ports[out].channel);
     router->packets_forwarded++;
 }
 
@@ -210,7 +210,7 @@ static bool send_slot(struct router *router, unsigned number, unsigned out)
     struct segment *segment = packet_queue(router, out, slot->bytes, slot->packet_bytes);
     segment->owner = OWNER_SLOT;
     segment->number = (uint16_t)number;
-    router->ports[out].channel.control_sent++;
+    channel_use_credit(&router->ports[out].channel);
     return true;
 }
 

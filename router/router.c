@@ -161,7 +161,7 @@ static bool take_link(struct router *router, unsigned port)
 static void tell_link(struct router *router, unsigned port)
 {
     struct port *p = &router->ports[port];
-    uint8_t state = p->channel.state;
+    uint8_t state = channel_state(&p->channel);
 
     if (!notice_room_for_step(router)) {
         channel_wake(&p->channel, &router->agenda);
@@ -181,8 +181,8 @@ static void tell_link(struct router *router, unsigned port)
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
         work_link_dead(router, port);
-        *notice_add(router) =
-            (struct notice){.kind = NOTICE_DEAD, .port = port, .status = p->channel.dead_reason};
+        *notice_add(router) = (struct notice){
+            .kind = NOTICE_DEAD, .port = port, .status = router_dead_reason(router, port)};
     }
 }
 
@@ -404,7 +404,12 @@ uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *
     *peer = channel->peer.role == ROLE_HOST && channel->state != LINK_SILENT ? ID_HOST
                                                                              : channel->peer.id;
     *peer_port = channel->peer.port;
-    return channel->state;
+    return channel_state(channel);
+}
+
+uint8_t router_dead_reason(const struct router *router, unsigned port)
+{
+    return channel_dead_reason(&router->ports[port].channel);
 }
 
 /* Circuits that only pass do not count: their bytes lie in the links' buffers. */

@@ -109,6 +109,9 @@ bool router_has_link(const struct router *router, unsigned port);
 uint8_t router_port_state(const struct router *router, unsigned port, uint32_t *peer,
                           uint8_t *peer_port);
 
+/* Why a port is dead (enum dead_reason, wire/frame.h); 0: it is not. */
+uint8_t router_dead_reason(const struct router *router, unsigned port);
+
 /* Counts what brings circuits on: bytes taken or sent on, circuits accepted. */
 uint32_t router_progress(const struct router *router);
 

@@ -5,6 +5,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "wire/packet.h"
 
 uint32_t memory_random(uint64_t *seed)
 {
@@ -19,6 +20,20 @@ static struct memory_end *end_of(struct link *link)
     return (struct memory_end *)link;
 }
 
+/* A frame begins a segment; behind its header lies, of a packet, at least the packet's own. */
+static void note_said(struct memory_said *said, const uint8_t *data, uint32_t bytes)
+{
+    struct frame frame;
+
+    if (bytes < FRAME_HEADER_BYTES || !frame_begins(data) || !frame_unpack(data, &frame) ||
+        frame.type > FRAME_NAK)
+        return;
+    said->frames[frame.type]++;
+    said->last = frame;
+    if (frame.type == FRAME_PACKET && bytes >= FRAME_HEADER_BYTES + PACKET_HEADER_BYTES)
+        said->packets[packet_kind(data + FRAME_HEADER_BYTES) % SAID_KINDS]++;
+}
+
 static int end_send(struct link *link, const void *data, uint32_t bytes)
 {
     struct memory_end *end = end_of(link);
@@ -27,6 +42,7 @@ static int end_send(struct link *link, const void *data, uint32_t bytes)
     if (end->end - end->first == MEMORY_SEGMENTS)
         return E_FULL;
     end->segments[end->end++ % MEMORY_SEGMENTS] = (struct memory_segment){data, bytes};
+    note_said(&end->said, data, bytes);
     return E_OK;
 }
 

@@ -8,12 +8,20 @@
 #pragma once
 
 #include "drivers/link.h"
+#include "wire/frame.h"
 
-enum { MEMORY_SEGMENTS = 128 };
+enum { MEMORY_SEGMENTS = 128, SAID_KINDS = 64 };
 
 struct memory_fault {
     uint32_t flip_per_million; /* of chunks: one bit changes */
     uint32_t drop_per_million; /* of chunks: some bytes vanish */
+};
+
+/* What an analyzer on the cable shows of what an end has said, whether or not it was heard. */
+struct memory_said {
+    unsigned frames[FRAME_NAK + 1]; /* by enum frame_type */
+    unsigned packets[SAID_KINDS];   /* by the packet's kind */
+    struct frame last;
 };
 
 struct memory_end {
@@ -32,6 +40,7 @@ struct memory_end {
     uint8_t (*buffers)[LINK_HEADROOM + LINK_CHUNK_MAX];
     bool taken[LINK_BUFFERS_MAX];
     uint64_t bytes_moved;
+    struct memory_said said;
 };
 
 /* A port without a link: nobody ever attaches to it. */

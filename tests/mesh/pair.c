@@ -12,14 +12,14 @@
 
 enum { STEP_US = 10000, GREETINGS_US = 1000000 };
 
-static void begin_side(struct pair *pair, struct pair_side *side, bool checked)
+static void begin_side(struct pair *pair, struct pair_side *side)
 {
     struct channel_config config = {.link = &side->end.link,
                                     .segments = side->segments,
                                     .pieces = side->pieces,
                                     .ring = PAIR_RING,
                                     .incarnation = side->incarnation,
-                                    .checked = checked,
+                                    .checked = pair->checked,
                                     .dead_after_ms = pair->dead_after_ms,
                                     .due_bit = 1};
 
@@ -72,6 +72,7 @@ void pair_look(struct pair *pair, struct pair_side *side)
         if (kind == ARRIVAL_PACKET) {
             assert_true(side->held_count < PAIR_HELD_MAX);
             side->held[side->held_count++] = arrival;
+            side->heard_count++;
         }
     flush(pair, side);
     while (channel_take_done(&side->channel, &done))
@@ -92,18 +93,34 @@ void pair_wire(struct pair *pair, bool checked)
 
     memset(pair, 0, sizeof *pair);
     pair->seed = pair->now_us = 1;
+    pair->checked = checked;
     pair->dead_after_ms = dead_after_ms ? dead_after_ms : DEAD_AFTER_MS;
     memory_link_init(&pair->a.end, &pair->b.end, &pair->seed, &pair->fault);
-    begin_side(pair, &pair->a, checked);
-    begin_side(pair, &pair->b, checked);
+    begin_side(pair, &pair->a);
+    begin_side(pair, &pair->b);
 }
 
 void pair_begin(struct pair *pair, bool checked)
 {
     pair_wire(pair, checked);
     pair_pass_us(pair, GREETINGS_US);
-    assert_int_equal(pair->a.channel.state, LINK_UP);
-    assert_int_equal(pair->b.channel.state, LINK_UP);
+    assert_int_equal(pair_link(&pair->a), LINK_UP);
+    assert_int_equal(pair_link(&pair->b), LINK_UP);
+}
+
+uint8_t pair_link(const struct pair_side *side)
+{
+    return channel_state(&side->channel);
+}
+
+uint8_t pair_dead_reason(const struct pair_side *side)
+{
+    return channel_dead_reason(&side->channel);
+}
+
+bool pair_is_acknowledged(const struct pair_side *side)
+{
+    return side->done_count == side->queued_count;
 }
 
 static uint32_t take_unheard(struct memory_end *end, uint8_t *bytes, uint32_t most)
@@ -134,10 +151,10 @@ void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes
     end->segments[UINT32_MAX % MEMORY_SEGMENTS] = (struct memory_segment){side->left, bytes};
     end->offset = 0;
     memset(end->taken, 0, sizeof end->taken);
-    side->held_count = side->done_count = 0;
+    side->held_count = side->done_count = side->queued_count = 0;
     side->agenda.wake_us = 0;
     side->incarnation = (uint16_t)(side->incarnation + 1);
-    begin_side(pair, side, side->channel.checked);
+    begin_side(pair, side);
 }
 
 void pair_end(struct pair *pair)
@@ -149,13 +166,14 @@ static void queue(struct pair *pair, struct pair_side *side, unsigned number, ui
                   uint8_t flags, uint32_t bytes)
 {
     uint8_t *frame = side->frames[number], *payload = frame + FRAME_HEADER_BYTES;
-    uint32_t check = side->channel.checked ? FRAME_CHECK_BYTES : 0;
+    uint32_t check = pair->checked ? FRAME_CHECK_BYTES : 0;
 
     frame_put_check(payload + bytes, crc32_add(0, payload, bytes));
     *channel_place(&side->channel, 0) =
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
     channel_queue(&side->channel, pair_agenda(pair, side), type,
                   (uint8_t)(flags | (check ? FLAG_CHECKED : 0)), bytes, 1);
+    side->queued_count++;
 }
 
 void pair_packet(struct pair *pair, struct pair_side *side, unsigned number)
@@ -165,7 +183,7 @@ void pair_packet(struct pair *pair, struct pair_side *side, unsigned number)
     memset(packet, (int)number, PAIR_PACKET_BYTES);
     packet_pack(packet, PACKET_ROUTED, PAIR_PACKET_BYTES - PACKET_HEADER_BYTES, 0, 0);
     queue(pair, side, number, FRAME_PACKET, 0, PAIR_PACKET_BYTES);
-    side->channel.control_sent++;
+    channel_use_credit(&side->channel);
 }
 
 void pair_data(struct pair *pair, struct pair_side *side, unsigned number, uint32_t bytes,

@@ -30,6 +30,7 @@ struct pair_side {
     /* packets that have arrived and are not released; how many segments have been given back */
     struct arrival held[PAIR_HELD_MAX];
     unsigned held_count, done_count;
+    unsigned queued_count, heard_count; /* segments queued, and packets that have arrived */
     /* memory of the frames that this side sends: packet n with body byte n */
     uint8_t frames[CONTROL_WINDOW]
                   [FRAME_HEADER_BYTES + PAIR_PACKET_BYTES + PAIR_ROOM + FRAME_CHECK_BYTES];
@@ -37,6 +38,7 @@ struct pair_side {
 
 struct pair {
     struct pair_side a, b;
+    bool checked;
     uint64_t seed, now_us;
     uint32_t dead_after_ms;
     struct memory_fault fault;
@@ -51,12 +53,19 @@ void pair_end(struct pair *pair);
  * so many bytes are still heard. */
 void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes);
 
+/* Whether all that a side has queued has come back to it: it is acknowledged. */
+bool pair_is_acknowledged(const struct pair_side *side);
+
 /* A side's agenda, at the present time. */
 struct agenda *pair_agenda(const struct pair *pair, struct pair_side *side);
 
 /* One side takes what has arrived and flushes; both do, until a time has passed. */
 void pair_look(struct pair *pair, struct pair_side *side);
 void pair_pass_us(struct pair *pair, uint64_t us);
+
+/* A side's link (enum link_state), and why it is dead. */
+uint8_t pair_link(const struct pair_side *side);
+uint8_t pair_dead_reason(const struct pair_side *side);
 
 /* Queues routed packet `number`, or a frame of data (LAST or not) whose bytes are `number`. */
 void pair_packet(struct pair *pair, struct pair_side *side, unsigned number);

@@ -42,8 +42,8 @@ static void look(void)
 {
     pair_look(&pair, &pair.a);
     pair_look(&pair, &pair.b);
-    assert_int_equal(pair.a.channel.state, LINK_UP);
-    assert_int_equal(pair.b.channel.state, LINK_UP);
+    assert_int_equal(pair_link(&pair.a), LINK_UP);
+    assert_int_equal(pair_link(&pair.b), LINK_UP);
 }
 
 static uint8_t *place_frame(void)
@@ -87,7 +87,8 @@ static void send_packet(const struct flow *flow, uint8_t type, uint8_t number)
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
     channel_queue(&pair.a.channel, pair_agenda(&pair, &pair.a), FRAME_PACKET,
                   check ? FLAG_CHECKED : 0, bytes, 1);
-    pair.a.channel.control_sent = (uint16_t)(pair.a.channel.control_sent + (type >= PACKET_ROUTED));
+    if (type >= PACKET_ROUTED)
+        channel_use_credit(&pair.a.channel);
 }
 
 /* b lets go of the packet that it holds at `index`; all its bytes are still what they were. */
@@ -164,7 +165,7 @@ static void fill(const struct flow *flow)
     for (unsigned i = 0; i < 4; i++)
         look();
     assert_int_equal(channel_data_credit(&pair.a.channel), 0);
-    assert_int_equal(pair.b.channel.data_received - pair.b.channel.data_consumed, DATA_WINDOW);
+    assert_int_equal(pair.a.end.first, pair.a.end.end); /* b has all of it, and none is taken */
 }
 
 /* All credit for packets is used, and no more OPENs may come. */
@@ -221,10 +222,10 @@ static void windows_fill(const struct flow *flow)
         fill_control(flow);
         assert_true(buffers_left() > 0);
         for (unsigned i = 0; i < 3 * (CONTROL_WINDOW + CIRCUITS_MAX); i++) {
-            uint32_t frames = pair.b.channel.frames_received;
+            unsigned heard = pair.b.heard_count;
             pass_packet(flow, (uint8_t)i);
             look();
-            assert_int_equal(pair.b.channel.frames_received, frames + 1);
+            assert_int_equal(pair.b.heard_count, heard + 1);
             assert_true(buffers_left() > 0);
         }
         take_data();
@@ -233,8 +234,9 @@ static void windows_fill(const struct flow *flow)
         for (unsigned i = 0; i < 4; i++)
             look();
         assert_int_equal(channel_data_credit(&pair.a.channel), DATA_WINDOW);
+        assert_true(buffers_left() >= LINK_BUFFERS_MAX - 1);
+        /* What says when to pack: a little wrong, it would let buffers run out after days only. */
         assert_int_equal(buffers_left() + pair.b.channel.held, LINK_BUFFERS_MAX);
-        assert_true(pair.b.channel.held <= 1);
     }
     pair_end(&pair);
 }
