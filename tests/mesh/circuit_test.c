@@ -7,15 +7,13 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/channel_receive.h"
 #include "router/channel_state.h"
 #include "router/circuit.h"
 #include "router/packet.h"
-#include "router/work.h"
+#include "router/notice.h"
 #include "router/port.h"
 #include "router/router.h"
 #include "router/segment.h"
-#include "router/state.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 #include "wire/circuit.h"
@@ -25,6 +23,7 @@ enum {
     TO_2 = 1,
     LENGTH = 8,
     FRAMES = 8,
+    DATA_SEGMENTS = 2, /* of a short message: header and bytes */
     HOPS_MAX = OPEN_HOPS_MAX + 1 /* that packets of a small network may have */
 };
 
@@ -38,11 +37,6 @@ struct open {
 };
 
 static uint8_t frames[FRAMES][FRAME_HEADER_BYTES + FRAME_CONTROL_MAX];
-
-static const struct channel *link_to(const struct neighbours *all, unsigned port)
-{
-    return &all->node->router.ports[port].channel;
-}
 
 /* Node 0 gets this packet from 1. */
 static void get_packet(struct neighbours *all, unsigned number, uint32_t bytes)
@@ -71,7 +65,7 @@ static void get_open(struct neighbours *all, unsigned number, struct open open)
     packet_set_hops(packet, open.hops ? open.hops : 1);
     open_pack(packet, &(struct open_body){.length = open.length,
                                           .flags = open.flags,
-                                          .generation = all->node->load.generation});
+                                          .generation = all->mesh->runs});
     get_packet(all, number, bytes);
 }
 
@@ -115,11 +109,13 @@ static void impossible_opens_end_the_link(void **state)
 
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct neighbours *all = *state;
+        unsigned refused = node_said(all, TO_1)->packets[PACKET_REFUSE];
         get_open(all, 0, cases[i].open);
-        assert_int_equal(link_to(all, TO_1)->state, cases[i].outcome == ENDS ? LINK_DEAD : LINK_UP);
-        assert_int_equal(link_to(all, TO_1)->dead_reason,
+        assert_int_equal(node_link(all, TO_1), cases[i].outcome == ENDS ? LINK_DEAD : LINK_UP);
+        assert_int_equal(router_dead_reason(&all->node->router, TO_1),
                          cases[i].outcome == ENDS ? DEAD_PROTOCOL : 0);
-        assert_int_equal(all->node->router.circuits_refused, cases[i].outcome == REFUSED);
+        assert_int_equal(node_said(all, TO_1)->packets[PACKET_REFUSE] - refused,
+                         cases[i].outcome == REFUSED);
         neighbours_end(state);
         assert_int_equal(neighbours_begin(state), 0);
     }
@@ -145,12 +141,12 @@ static void only_messages_to_one_node_follow_each_other(void **state)
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct neighbours *all = *state;
         get_open(all, 0, cases[i].first);
-        assert_int_equal(link_to(all, TO_1)->state, LINK_UP);
+        assert_int_equal(node_link(all, TO_1), LINK_UP);
         get_open(all, 1, cases[i].second);
-        assert_int_equal(link_to(all, TO_1)->state, cases[i].possible ? LINK_UP : LINK_DEAD);
+        assert_int_equal(node_link(all, TO_1), cases[i].possible ? LINK_UP : LINK_DEAD);
         for (unsigned k = 2; cases[i].possible && k <= CIRCUITS_MAX; k++) {
             get_open(all, k, cases[i].second);
-            assert_int_equal(link_to(all, TO_1)->state, k < CIRCUITS_MAX ? LINK_UP : LINK_DEAD);
+            assert_int_equal(node_link(all, TO_1), k < CIRCUITS_MAX ? LINK_UP : LINK_DEAD);
         }
         neighbours_end(state);
         assert_int_equal(neighbours_begin(state), 0);
@@ -161,24 +157,24 @@ static void only_messages_to_one_node_follow_each_other(void **state)
 static void answers_that_are_not_acknowledged_are_few(void **state)
 {
     struct neighbours *all = *state;
-    const struct port *port = &all->node->router.ports[TO_1];
+    unsigned said = node_said(all, TO_1)->packets[PACKET_ACCEPT];
     struct open open = {.flags = OPEN_EAGER | OPEN_INLINE, .length = LENGTH, .inlined = LENGTH};
 
     for (unsigned i = 0; i <= CIRCUITS_MAX; i++) {
         get_open(all, i, open);
-        assert_int_equal(port->channel.state, LINK_UP);
-        assert_int_equal(port->replies_sent, i < CIRCUITS_MAX ? i + 1 : CIRCUITS_MAX);
+        assert_int_equal(node_link(all, TO_1), LINK_UP);
+        assert_int_equal(node_said(all, TO_1)->packets[PACKET_ACCEPT] - said,
+                         i < CIRCUITS_MAX ? i + 1 : CIRCUITS_MAX);
     }
-    assert_int_equal(port->owed_count, 1);
-    get_open(all, CIRCUITS_MAX + 1, open);
-    assert_int_equal(port->channel.state, LINK_DEAD);
+    get_open(all, CIRCUITS_MAX + 1, open); /* before the answer that is owed */
+    assert_int_equal(node_link(all, TO_1), LINK_DEAD);
 }
 
 /* Circuits that were accepted, whose bytes do not come. */
 static void open_circuits_are_few(void **state)
 {
     struct neighbours *all = *state;
-    const struct port *port = &all->node->router.ports[TO_1];
+    unsigned said = node_said(all, TO_1)->packets[PACKET_ACCEPT];
 
     for (unsigned i = 0; i < CIRCUITS_MAX; i++) {
         get_open(all, i, (struct open){.dst = 2, .length = LENGTH});
@@ -186,12 +182,11 @@ static void open_circuits_are_few(void **state)
             neighbours_step(all, 2);
             neighbours_step(all, 0);
         }
-        assert_int_equal(port->circuit_count, i + 1);
-        assert_int_equal(port->circuits[i].state, CIRCUIT_FLOWING);
+        assert_int_equal(node_said(all, TO_1)->packets[PACKET_ACCEPT] - said, i + 1);
     }
-    assert_int_equal(port->channel.state, LINK_UP);
+    assert_int_equal(node_link(all, TO_1), LINK_UP);
     get_open(all, CIRCUITS_MAX, (struct open){.dst = 2, .length = LENGTH});
-    assert_int_equal(port->channel.state, LINK_DEAD);
+    assert_int_equal(node_link(all, TO_1), LINK_DEAD);
 }
 
 /* A REFUSE says why. */
@@ -206,11 +201,11 @@ static void a_refusal_without_a_reason_ends_the_link(void **state)
     assert_int_equal(router_open(&all->node->router, &source), E_OK);
     neighbours_step(all, 0);
     get_open(all, 0, (struct open){.kind = PACKET_REFUSE, .length = E_OK});
-    assert_int_equal(link_to(all, TO_1)->state, LINK_DEAD);
+    assert_int_equal(node_link(all, TO_1), LINK_DEAD);
 }
 
-/* A circuit from a node to 2, by way of 0. */
-static void open_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint16_t epoch,
+/* A circuit from a node to 2, by way of 0; and it goes as far as it can. */
+static void begin_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint16_t epoch,
                       uint16_t turn)
 {
     struct open_hop hops[] = {{HOP_DIMENSION_ORDER, 0}, {HOP_DIMENSION_ORDER, turn}};
@@ -226,8 +221,17 @@ static void open_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint
     struct router *router = &all->mesh->nodes[rank].node->router;
 
     hop_list_pack(list, rank == 1 ? hops : hops + 1, rank == 1 ? 2 : 1);
-    router->ports[TO_1].turn_epoch = 0; /* the neighbour minds no turn */
+    if (rank != 0 && flags & OPEN_SCHEDULE)
+        router_reset_clocks(router); /* the neighbour minds no turn */
     assert_int_equal(router_open(router, &source), E_OK);
+    if (rank != 0)
+        neighbours_step(all, rank);
+}
+
+static void open_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint16_t epoch,
+                      uint16_t turn)
+{
+    begin_to_2(all, rank, flags, epoch, turn);
     neighbours_turn(all);
 }
 
@@ -260,14 +264,15 @@ static void a_circuit_whose_list_leads_nowhere_is_refused(void **state)
     for (unsigned i = 0; i <= sizeof ports; i++) {
         struct neighbours *all = *state;
         bool over = i == sizeof ports; /* the list ends before the path */
+        unsigned refused = node_said(all, TO_1)->packets[PACKET_REFUSE];
         get_open(all, 0,
                  (struct open){.flags = OPEN_ROUTE | OPEN_INLINE,
                                .dst = 2,
                                .listed = over ? 1 : 2,
                                .entries = over ? 1 : 2,
                                .next = {over ? HOP_DIMENSION_ORDER : ports[i], 0}});
-        assert_int_equal(link_to(all, TO_1)->state, LINK_UP);
-        assert_int_equal(all->node->router.circuits_refused, 1);
+        assert_int_equal(node_link(all, TO_1), LINK_UP);
+        assert_int_equal(node_said(all, TO_1)->packets[PACKET_REFUSE], refused + 1);
         neighbours_end(state);
         assert_int_equal(neighbours_begin(state), 0);
     }
@@ -316,15 +321,16 @@ static void messages_from_behind_a_collective_wait_and_images_do_not(void **stat
 
     struct router *receiver = &all->mesh->nodes[2].node->router;
 
-    sender->schedules_done = receiver->schedules_done = 2;
-    all->node->router.schedules_done = 1;
+    router_schedule_done(sender, 2);
+    router_schedule_done(receiver, 2);
+    router_schedule_done(&all->node->router, 1);
     open_to_2(all, 1, 0, 0, 0);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_BUSY);
     open_to_2(all, 1, OPEN_IMAGE, 0, 7);
     assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 7);
     neighbours_expect(all, PACKET_ACCEPT, 1);
     router_schedule_done(&all->node->router, 2);
-    receiver->schedules_done = 1;
+    router_schedule_done(receiver, 1);
     open_to_2(all, 1, 0, 0, 8);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_BUSY);
     router_schedule_done(receiver, 2);
@@ -343,12 +349,13 @@ static void a_message_does_not_follow_one_of_another_node(void **state)
                                     .bytes = {LENGTH},
                                     .token = token_make(TOKEN_REQUEST, 0, 1)};
 
+    unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
     assert_int_equal(router_open(&all->node->router, &source), E_OK);
     neighbours_step(all, 0);
     source.match = 1;
     assert_int_equal(router_open(&all->mesh->nodes[1].node->router, &source), E_OK);
     neighbours_turn_without_2(all);
-    assert_int_equal(all->node->router.ports[TO_2].setup_count, 1);
+    assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + 1);
     neighbours_turn(all);
     for (uint32_t match = 0; match < 2; match++)
         assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, match);
@@ -356,15 +363,10 @@ static void a_message_does_not_follow_one_of_another_node(void **state)
     neighbours_expect_no_more(all);
 }
 
-/* So many places for circuits on a link are taken, or free again. */
-static void take_places(struct router *router, unsigned port, uint8_t count)
+/* Node 2 reads what has come, and answers nothing. */
+static void node_2_reads(struct neighbours *all)
 {
-    struct port *out = &router->ports[port];
-
-    for (unsigned i = 0; i < count; i++)
-        out->draining[i] = INT32_MAX;
-    out->draining_count = count;
-    work_drained(router);
+    router_step(&all->mesh->nodes[2].node->router, all->mesh->now_us);
 }
 
 /* Messages to one node follow each other, but not ahead of an older one that waits for the same
@@ -381,18 +383,22 @@ static void messages_that_follow_each_other_do_not_keep_an_older_one_out(void **
                                      .data = {mesh_at(all->mesh, 0, MESH_DATA)},
                                      .bytes = {LENGTH},
                                      .token = token_make(TOKEN_REQUEST, 0, 1)};
+        node_takes_places(all, 1, CIRCUITS_MAX);
+        node_takes_places(all, 2, CIRCUITS_MAX - 1);
         get_open(all, 0, (struct open){.dst = 2, .length = LENGTH});
-        take_places(router, TO_1, CIRCUITS_MAX);
-        take_places(router, TO_2, CIRCUITS_MAX - 1);
         if (when != RETRY)
             assert_int_equal(router_open(router, &own), E_OK);
         get_open(all, 1, (struct open){.dst = 2, .length = LENGTH});
         if (when == RETRY)
             assert_int_equal(router_open(router, &own), E_OK);
-        take_places(router, TO_2, 0);
+        unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
+        node_2_reads(all);
         neighbours_step(all, 0);
-        assert_int_equal(router->ports[TO_2].setup_count, when == OLDER ? 1 : 2);
-        neighbours_turn(all);
+        assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN] - opened, when != OLDER);
+        for (unsigned round = 0; round < 20; round++) { /* 1 hears nothing any more */
+            neighbours_step(all, 0);
+            neighbours_step(all, 2);
+        }
         for (unsigned i = 0; i < (when == ELSEWHERE ? 2 : 3); i++)
             assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match,
                              i == (when == OLDER ? 1 : 2) ? OWN : 0);
@@ -406,32 +412,40 @@ static void messages_that_follow_each_other_do_not_keep_an_older_one_out(void **
 static void a_fifth_circuit_waits_until_one_of_four_has_drained(void **state)
 {
     struct neighbours *all = *state;
-    struct router *router = &all->node->router;
-    struct port *port = &router->ports[TO_2];
+    struct memory_end *cable = &all->mesh->nodes[0].ends[TO_2];
     struct circuit_source source = {.dst = 2,
                                     .match = 55,
                                     .data = {mesh_at(all->mesh, 0, MESH_DATA)},
                                     .bytes = {LENGTH},
                                     .token = token_make(TOKEN_REQUEST, 0, 1)};
-    uint32_t consumed = port->channel.data_limit - port->channel.peer.data_window;
 
-    port->draining_count = CIRCUITS_MAX;
-    for (unsigned i = 0; i < CIRCUITS_MAX; i++)
-        port->draining[i] = consumed + i + 1;
-    assert_int_equal(router_open(router, &source), E_OK);
-    neighbours_turn(all);
-    neighbours_expect_no_more(all);
-    assert_int_equal(port->draining_count, CIRCUITS_MAX);
-    port->channel.data_limit++; /* as a header would say */
-    work_link_moves(router, port);
+    node_takes_places(all, 2, CIRCUITS_MAX);
+    unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
+    for (unsigned i = 0; i < 2; i++, source.match++)
+        assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    neighbours_turn_without_2(all);
+    assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened);
+    memory_link_hold(cable, DATA_SEGMENTS);
+    node_2_reads(all);
     neighbours_step(all, 0);
-    assert_int_equal(port->draining_count, CIRCUITS_MAX - 1);
-    assert_int_equal(port->setup_count, 1);
-    neighbours_step(all, 2);
-    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 55);
+    assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + 1);
+    neighbours_turn(all);
+    for (uint32_t match = 55; match < 57; match++)
+        assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, match);
 }
 
-/* Of two that follow each other, one on its way and one not yet. */
+/* How many of the circuits of node 0's own it hears of that are refused. */
+static unsigned refused(struct router *router)
+{
+    const struct notice *notice;
+    unsigned count = 0;
+
+    while ((notice = router_notice(router)))
+        count += notice->kind == NOTICE_REFUSED && notice->status == E_LINK_DEAD;
+    return count;
+}
+
+/* Of those that follow each other, one is on its way and the others not yet. */
 static void circuits_of_this_node_all_end_with_their_link(void **state)
 {
     struct neighbours *all = *state;
@@ -441,20 +455,22 @@ static void circuits_of_this_node_all_end_with_their_link(void **state)
                                  .bytes = {LENGTH},
                                  .token = token_make(TOKEN_REQUEST, 0, 1)};
 
-    take_places(router, TO_2, CIRCUITS_MAX - 1);
+    node_takes_places(all, 2, CIRCUITS_MAX - 1);
+    unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(router_open(router, &own), E_OK);
     neighbours_step(all, 0);
-    assert_int_equal(router->opening_count, 2);
-    assert_int_equal(router->opening_passed, 1);
+    assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + 1);
     router_kill_port(router, TO_2, DEAD_CARRIER);
-    work_drained(router);
-    router_move(router, all->mesh->now_us); /* the second is refused first */
-    assert_int_equal(router->opening_count, 1);
-    neighbours_turn_without_2(all);
-    assert_int_equal(router->opening_count, 0);
-    assert_int_equal(router->opening_passed, 0);
-    assert_int_equal(router->sources_used, 0);
+    assert_int_equal(router_open(router, &own), E_OK);
+    router_move(router, all->mesh->now_us); /* those that wait are refused first */
+    assert_int_equal(refused(router), 2);
+    router_flush(router);
+    assert_int_equal(refused(router), 1);
+    router_step(router, all->mesh->now_us);
+    assert_true(router_quiet(router));
+    own.dst = 1; /* it would follow none that has no answer */
+    assert_int_equal(router_open(router, &own), E_OK);
 }
 
 /* Nothing of it remains, though bytes of a schedule's circuit need no answer. */
@@ -462,13 +478,15 @@ static void a_crossed_link_takes_no_circuit(void **state)
 {
     struct neighbours *all = *state;
 
-    all->node->router.ports[TO_2].channel.state = LINK_CROSSED;
-    all->node->router.ports[TO_2].told |= TOLD_CROSSED; /* and is not dead yet */
+    /* Written, for the node kills the link in the step in which its router says that it is. */
+    struct port *crossed = &all->node->router.ports[TO_2];
+    crossed->channel.state = LINK_CROSSED;
+    crossed->told |= TOLD_CROSSED; /* and is not dead yet */
     open_to_2(all, 1, 0, 0, 0);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_LINK_DEAD);
     open_to_2(all, 0, OPEN_SCHEDULE, 4, 0);
-    assert_int_equal(all->node->router.opening_count, 0);
-    assert_int_equal(all->node->router.sources_used, 0);
+    assert_true(router_quiet(&all->node->router));
+    open_to_2(all, 0, OPEN_SCHEDULE, 4, 0); /* one without an answer would keep it out */
     neighbours_expect_no_more(all);
 }
 
@@ -476,44 +494,45 @@ static void a_crossed_link_takes_no_circuit(void **state)
 static void bytes_of_a_circuit_that_is_refused_are_thrown_away(void **state)
 {
     struct neighbours *all = *state;
-    const struct port *in = &all->node->router.ports[TO_1];
+    const struct memory_said *said = node_said(all, TO_1);
+    uint32_t read = said->last.data_credit;
 
-    open_to_2(all, 1, OPEN_SCHEDULE, 4, 1);
-    assert_int_equal(in->circuits[in->circuit_first].state, CIRCUIT_HELD);
-    assert_non_null(channel_piece(&in->channel));
+    open_to_2(all, 1, OPEN_SCHEDULE, 4, 1); /* not its turn */
+    neighbours_expect_no_more(all);
+    assert_int_equal(all->mesh->nodes[1].ends[TO_1].said.frames[FRAME_DATA], 1);
     memory_link_cut(&all->mesh->nodes[0].ends[TO_2]);
     neighbours_step(all, 0);
-    router_move(&all->node->router, all->mesh->now_us);
-    assert_int_equal(in->circuit_count, 0);
-    assert_null(channel_piece(&in->channel));
+    neighbours_step(all, 0);
+    assert_int_equal(said->last.data_credit - read, LENGTH);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_LINK_DEAD);
-    assert_int_equal(in->channel.state, LINK_UP);
+    for (unsigned i = 0; i < CIRCUITS_MAX; i++) { /* it keeps no place */
+        open_to_2(all, 1, 0, 0, 0);
+        assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_LINK_DEAD);
+    }
+    assert_int_equal(node_link(all, TO_1), LINK_UP);
 }
 
 /* Those of a schedule follow their OPEN in any case. */
 static void bytes_may_come_after_their_circuit_has_been_refused_farther_on(void **state)
 {
     struct neighbours *all = *state;
-    struct router *sender = &all->mesh->nodes[1].node->router;
-    const struct port *in = &all->node->router.ports[TO_1];
-    struct channel *channel = &sender->ports[TO_1].channel;
-    uint32_t window = channel->peer.data_window;
+    struct memory_end *cable = &all->mesh->nodes[1].ends[TO_1];
+    uint32_t read = node_said(all, TO_1)->last.data_credit;
 
-    channel->data_sent += window;
     all->refusal = E_PEER_GONE;
-    open_to_2(all, 1, OPEN_SCHEDULE, 4, 0);
+    begin_to_2(all, 1, OPEN_SCHEDULE, 4, 0);
+    memory_link_hold(cable, 1); /* the OPEN */
+    neighbours_turn(all);
     neighbours_expect(all, PACKET_OPEN, 2);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_PEER_GONE);
-    assert_int_equal(in->circuit_count, 1);
-    channel->data_sent -= window;
-    work_bytes_for(sender, TO_1);
+    assert_int_equal(node_said(all, TO_1)->last.data_credit, read);
+    memory_link_let_go(cable);
     neighbours_turn(all);
-    assert_int_equal(in->circuit_count, 0);
-    assert_int_equal(in->channel.state, LINK_UP);
-    assert_int_equal(in->channel.data_consumed, LENGTH);
+    assert_int_equal(node_link(all, TO_1), LINK_UP);
+    assert_int_equal(node_said(all, TO_1)->last.data_credit - read, LENGTH);
     assert_int_equal(all->received, 0);
-    assert_int_equal(sender->sources_used, 0);
+    assert_true(router_quiet(&all->mesh->nodes[1].node->router));
 }
 
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)

@@ -156,6 +156,16 @@ void memory_link_start(struct memory_end *end, const bool taken[LINK_BUFFERS_MAX
         end->taken[i] = end->taken[i] && taken[i];
 }
 
+void memory_link_hold(struct memory_end *end, uint32_t segments)
+{
+    end->kicked = end->first + segments;
+}
+
+void memory_link_let_go(struct memory_end *end)
+{
+    end_kick(&end->link);
+}
+
 void memory_link_free(struct memory_end *a, struct memory_end *b)
 {
     free(a->buffers);

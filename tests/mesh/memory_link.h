@@ -54,6 +54,11 @@ void memory_link_cut(struct memory_end *end);
 void memory_link_stop(struct memory_end *end, bool taken[LINK_BUFFERS_MAX]);
 void memory_link_start(struct memory_end *end, const bool taken[LINK_BUFFERS_MAX]);
 
+/* Of what an end has said, so many segments go on to its peer; the others when it says more, or the
+ * cable is let go. */
+void memory_link_hold(struct memory_end *end, uint32_t segments);
+void memory_link_let_go(struct memory_end *end);
+
 void memory_link_free(struct memory_end *a, struct memory_end *b);
 
 /* The next number of the sequence that a seed begins (xorshift64*). */

@@ -173,7 +173,7 @@ static void take_events(struct mesh *mesh)
     }
 }
 
-static bool step_host(struct mesh *mesh)
+bool mesh_step_host(struct mesh *mesh)
 {
     bool more = controller_step(&mesh->controller, mesh->now_us);
 
@@ -206,7 +206,7 @@ bool mesh_round(struct mesh *mesh)
         if (memory_random(&mesh->seed) % 4 == 0)
             continue; /* a slow node: later */
         more |=
-            who == mesh->count ? step_host(mesh) : node_step(mesh->nodes[who].node, mesh->now_us);
+            who == mesh->count ? mesh_step_host(mesh) : node_step(mesh->nodes[who].node, mesh->now_us);
     }
     return more || on_the_way(mesh);
 }

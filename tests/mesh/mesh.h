@@ -75,6 +75,9 @@ void mesh_free(struct mesh *mesh);
  * link. */
 bool mesh_round(struct mesh *mesh);
 
+/* The host alone, once; true when it has more to do. */
+bool mesh_step_host(struct mesh *mesh);
+
 /* Steps until `done` is true; false when simulated seconds pass without it. */
 bool mesh_run(struct mesh *mesh, bool (*done)(struct mesh *mesh));
 

@@ -8,10 +8,11 @@
 #include "router/notice.h"
 #include "router/router.h"
 #include "router/state.h"
+#include "router/work.h"
 #include "tests/unit/testing.h"
 #include "wire/circuit.h"
 
-enum { ROUNDS = 40, US_PER_MS = 1000 };
+enum { ROUNDS = 40, US_PER_MS = 1000, PLACE_BYTES = 8 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
@@ -179,7 +180,7 @@ void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t name, u
                             .tag = NEIGHBOUR_TAG,
                             .length = NEIGHBOUR_ROOM,
                             .behind = behind,
-                            .generation = all->node->load.generation};
+                            .generation = all->mesh->runs};
     uint8_t body[RTS_BYTES];
 
     rts_pack(body, &told);
@@ -193,7 +194,7 @@ static void say_enter(struct neighbours *all, unsigned rank, const struct enter_
     uint8_t body[ENTER_BYTES];
 
     told.round = (uint8_t)round;
-    told.generation = all->node->load.generation;
+    told.generation = all->mesh->runs;
     enter_pack(body, &told);
     say(all, rank, PACKET_ENTER, body, bytes);
 }
@@ -216,7 +217,7 @@ void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint
                                     .match = match,
                                     .tag = NEIGHBOUR_TAG,
                                     .flags = flags,
-                                    .generation = all->node->load.generation,
+                                    .generation = all->mesh->runs,
                                     .data = {mesh_at(all->mesh, rank, MESH_DATA)},
                                     .bytes = {bytes},
                                     .token = token_make(TOKEN_REQUEST, 0, 0)};
@@ -251,6 +252,61 @@ void node_is_done_with(const struct neighbours *all, int32_t number, int status)
 {
     assert_int_equal(node_request(all, number)->state, STATE_DONE);
     assert_int_equal(node_request(all, number)->status, status);
+}
+
+uint8_t node_link(const struct neighbours *all, unsigned port)
+{
+    uint32_t peer;
+    uint8_t peer_port;
+
+    return router_port_state(&all->node->router, port, &peer, &peer_port);
+}
+
+const struct memory_said *node_said(const struct neighbours *all, unsigned port)
+{
+    return &all->mesh->nodes[0].ends[port].said;
+}
+
+struct state_body node_state(struct neighbours *all)
+{
+    struct mesh *mesh = all->mesh;
+
+    mesh->event_count = 0;
+    assert_int_equal(router_send(&mesh->controller.router, PACKET_QUERY, 0, NULL, 0), E_OK);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        mesh_step_host(mesh);
+        neighbours_step(all, 0);
+    }
+    return mesh_heard_state(mesh);
+}
+
+void node_takes_places(struct neighbours *all, unsigned rank, unsigned count)
+{
+    struct circuit_source source = {.dst = rank,
+                                    .data = {mesh_at(all->mesh, 0, MESH_DATA)},
+                                    .bytes = {PLACE_BYTES},
+                                    .token = token_make(TOKEN_REQUEST, 0, 1)};
+
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    neighbours_step(all, 0);
+    for (unsigned i = 0; i <= count;
+         i++) /* one OPEN is told of in a step; its answer goes in the next */
+        neighbours_step(all, rank);
+    neighbours_step(all, 0);
+    for (unsigned i = 0; i < count; i++)
+        neighbours_expect(all, PACKET_OPEN, rank);
+}
+
+/* The channel's own count, for a neighbour that reads nothing and yet answers: whoever plays one
+ * with a router reads what comes. */
+void hold_bytes(struct neighbours *all, unsigned rank, unsigned port, bool hold)
+{
+    struct router *router = router_of(all, rank);
+    struct channel *channel = &router->ports[port].channel;
+
+    channel->data_sent += hold ? DATA_WINDOW : 0 - (uint32_t)DATA_WINDOW;
+    work_bytes_for(router, port);
 }
 
 void neighbours_turn_without_2(struct neighbours *all)

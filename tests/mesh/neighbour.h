@@ -67,6 +67,20 @@ int32_t node_receives(struct neighbours *all, int32_t peer, uint32_t address);
 const struct request *node_request(const struct neighbours *all, int32_t number);
 void node_is_done_with(const struct neighbours *all, int32_t number, int status);
 
+/* The state of a link of node 0's (enum link_state), and what node 0 has said over it. */
+uint8_t node_link(const struct neighbours *all, unsigned port);
+const struct memory_said *node_said(const struct neighbours *all, unsigned port);
+
+/* What node 0 answers the host's question; the neighbours do nothing meanwhile. */
+struct state_body node_state(struct neighbours *all);
+
+/* So many circuits of node 0's own to neighbour 1 or 2 have been accepted and sent whole. Until the
+ * neighbour reads their bytes each of them keeps a place on the link. */
+void node_takes_places(struct neighbours *all, unsigned rank, unsigned count);
+
+/* What a node, 0 or a neighbour's router, sends in circuits over a port waits for credit. */
+void hold_bytes(struct neighbours *all, unsigned rank, unsigned port, bool hold);
+
 /* Packets to node 2, which takes none, have all slots of node 0; and a turn without node 2. */
 void node_fills_slots(struct neighbours *all);
 void neighbours_turn_without_2(struct neighbours *all);
