@@ -23,7 +23,7 @@ enum {
     TO_2 = 1,
     LENGTH = 8,
     FRAMES = 8,
-    DATA_SEGMENTS = 2, /* of a short message: header and bytes */
+    DATA_SEGMENTS = 2,           /* of a short message: header and bytes */
     HOPS_MAX = OPEN_HOPS_MAX + 1 /* that packets of a small network may have */
 };
 
@@ -206,7 +206,7 @@ static void a_refusal_without_a_reason_ends_the_link(void **state)
 
 /* A circuit from a node to 2, by way of 0; and it goes as far as it can. */
 static void begin_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint16_t epoch,
-                      uint16_t turn)
+                       uint16_t turn)
 {
     struct open_hop hops[] = {{HOP_DIMENSION_ORDER, 0}, {HOP_DIMENSION_ORDER, turn}};
     uint8_t list[HOP_LIST_BYTES + 2 * HOP_BYTES];
@@ -427,7 +427,7 @@ static void a_fifth_circuit_waits_until_one_of_four_has_drained(void **state)
     assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened);
     memory_link_hold(cable, DATA_SEGMENTS);
     node_2_reads(all);
-    neighbours_step(all, 0);
+    router_step(&all->node->router, all->mesh->now_us);
     assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + 1);
     neighbours_turn(all);
     for (uint32_t match = 55; match < 57; match++)

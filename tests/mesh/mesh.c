@@ -205,8 +205,8 @@ bool mesh_round(struct mesh *mesh)
         unsigned who = (start + i * stride) % (mesh->count + 1);
         if (memory_random(&mesh->seed) % 4 == 0)
             continue; /* a slow node: later */
-        more |=
-            who == mesh->count ? mesh_step_host(mesh) : node_step(mesh->nodes[who].node, mesh->now_us);
+        more |= who == mesh->count ? mesh_step_host(mesh)
+                                   : node_step(mesh->nodes[who].node, mesh->now_us);
     }
     return more || on_the_way(mesh);
 }

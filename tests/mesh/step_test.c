@@ -6,11 +6,10 @@
  */
 #include "drivers/status.h"
 #include "router/router.h"
-#include "router/work.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 
-enum { TO_1 = 0, TO_2 = 1, BYTES = 2000 };
+enum { TO_1 = 0, TO_2 = 1, TO_0 = 1 /* from 2 */, BYTES = 2000 };
 
 /* Node 0 and its neighbours begin a collective of node 0, which is its program's `epoch`th. */
 static int32_t begin(struct neighbours *all, uint32_t operation, uint16_t epoch)
@@ -29,26 +28,20 @@ static int32_t begin(struct neighbours *all, uint32_t operation, uint16_t epoch)
     return request;
 }
 
-/* What node 0 sends to a neighbour in circuits waits for credit. */
-static void hold_bytes(struct neighbours *all, unsigned port, bool hold)
-{
-    struct channel *channel = &all->node->router.ports[port].channel;
-    uint32_t window = channel->peer.data_window;
-
-    channel->data_sent += hold ? window : 0 - window;
-    work_bytes_for(&all->node->router, port);
-}
-
 static void a_broadcast_whose_bytes_did_not_all_go_has_failed(void **state)
 {
     struct neighbours *all = *state;
 
-    hold_bytes(all, TO_2, true);
+    unsigned accepted = all->mesh->nodes[2].ends[TO_0].said.packets[PACKET_ACCEPT];
+    hold_bytes(all, 0, TO_2, true);
     int32_t request = begin(all, ECUBE_BROADCAST, 1);
     neighbours_turn(all);
     assert_int_equal(all->received, 1);
-    assert_int_equal(all->node->collective.step_waits, 0);
-    assert_int_equal(all->node->collective.sends_pending, 1);
+    /* The last one's circuit is accepted: its bytes alone are missing. */
+    assert_int_equal(all->mesh->nodes[2].ends[TO_0].said.packets[PACKET_ACCEPT], accepted + 1);
+    struct state_body says = node_state(all);
+    assert_int_equal(says.stage, COLLECTIVE_STEPS);
+    assert_int_equal(says.step, says.steps);
     memory_link_cut(&all->mesh->nodes[0].ends[TO_2]);
     neighbours_turn(all);
     node_is_done_with(all, request, E_LINK_DEAD);
@@ -68,15 +61,15 @@ static void a_step_whose_circuit_is_refused_waits_for_nothing_else(void **state)
 /* A neighbour's circuit of node 0's present step. */
 static void step_gets(struct neighbours *all, unsigned rank)
 {
-    const struct collective *collective = &all->node->collective;
+    struct state_body says = node_state(all);
     struct circuit_source source = {.dst = 0,
                                     .flags = OPEN_SCHEDULE | OPEN_INLINE,
                                     .hops = one_hop,
-                                    .match = collective->step.step,
-                                    .epoch = collective->epoch,
+                                    .match = says.step - 1u,
+                                    .epoch = (uint16_t)says.counters[COUNTER_COLLECTIVES],
                                     .data = {mesh_at(all->mesh, rank, MESH_DATA)}};
 
-    assert_int_equal(collective->step.peer, rank);
+    assert_int_equal(says.partner, rank);
     assert_int_equal(router_open(&all->mesh->nodes[rank].node->router, &source), E_OK);
     neighbours_turn(all);
 }
@@ -87,7 +80,7 @@ static void word_of_a_collective_that_failed_is_not_taken_for_the_next(void **st
 {
     struct neighbours *all = *state;
 
-    hold_bytes(all, TO_1, true);
+    hold_bytes(all, 0, TO_1, true);
     int32_t first = begin(all, ECUBE_BROADCAST, 1);
     neighbours_step(all, 2);
     neighbours_turn_without_2(all);
@@ -97,7 +90,7 @@ static void word_of_a_collective_that_failed_is_not_taken_for_the_next(void **st
     int32_t second = begin(all, ECUBE_BARRIER, 2);
     neighbours_turn(all);
     assert_int_equal(all->received, 0);
-    hold_bytes(all, TO_1, false);
+    hold_bytes(all, 0, TO_1, false);
     neighbours_turn(all);
     assert_int_equal(all->received, 1);
     for (unsigned rank = 1; rank <= 2; rank++)

@@ -7,18 +7,17 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "router/channel_receive.h"
+#include "router/channel.h"
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/packet.h"
-#include "router/port.h"
 #include "router/router.h"
 #include "router/segment.h"
 #include "tests/mesh/neighbour.h"
 #include "tests/unit/testing.h"
 #include "wire/circuit.h"
 
-enum { TO_1 = 0, LENGTH = 100, FRAMES = 4, ROOM = 256, HERE = 0, ON = 2 };
+enum { TO_1 = 0, TO_2 = 1, LENGTH = 100, FRAMES = 4, ROOM = 256, HERE = 0, ON = 2 };
 
 static uint8_t frames[FRAMES][FRAME_HEADER_BYTES + ROOM];
 
@@ -53,6 +52,7 @@ static void get_open(struct neighbours *all, uint32_t dst, uint32_t match, uint8
 
 static void get_data(struct neighbours *all, unsigned number, uint32_t bytes, uint8_t flags)
 {
+    /* What no router says goes by its channel. */
     struct router *router = &all->mesh->nodes[1].node->router;
     struct channel *channel = &router->ports[TO_1].channel;
 
@@ -76,13 +76,14 @@ static int32_t circuit_stands(struct neighbours *all, uint32_t dst)
         neighbours_turn(all);
         match = neighbours_expect(all, PACKET_CTS, 1)->match;
     }
+    unsigned accepted = node_said(all, TO_1)->packets[PACKET_ACCEPT];
     get_open(all, dst, match, 0);
-    assert_int_equal(all->node->router.ports[TO_1].circuit_count, 1);
-    assert_int_equal(all->node->router.ports[TO_1].circuits[0].state, CIRCUIT_FLOWING);
+    assert_int_equal(node_said(all, TO_1)->packets[PACKET_ACCEPT], accepted + 1);
     return request;
 }
 
-/* What the receiver has been told, and whether the link that the bytes came by lives. */
+/* What the receiver has been told, and whether the link that the bytes came by lives: nothing of
+ * the circuit is left then, and as many as may be can come. */
 static void ends(struct neighbours *all, uint32_t dst, int32_t request, int status, bool lives)
 {
     if (dst == HERE) {
@@ -91,9 +92,37 @@ static void ends(struct neighbours *all, uint32_t dst, int32_t request, int stat
         assert_int_equal(all->received, 1);
         assert_int_equal(all->received_status, status);
     }
-    const struct port *port = &all->node->router.ports[TO_1];
-    assert_int_equal(port->channel.state, lives ? LINK_UP : LINK_DEAD);
-    assert_int_equal(port->circuit_count, 0);
+    assert_int_equal(node_link(all, TO_1), lives ? LINK_UP : LINK_DEAD);
+    assert_true(router_quiet(&all->node->router));
+    unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
+    for (unsigned i = 0; lives && i < CIRCUITS_MAX; i++)
+        get_open(all, ON, 0, 0);
+    if (lives)
+        assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + CIRCUITS_MAX);
+}
+
+/* All circuits that may share node 0's link to 2 go out over it. */
+static void link_to_2_is_free(struct neighbours *all)
+{
+    unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
+    struct circuit_source source = {.dst = 2,
+                                    .data = {mesh_at(all->mesh, 0, MESH_DATA)},
+                                    .bytes = {LENGTH},
+                                    .token = token_make(TOKEN_REQUEST, 0, 1)};
+
+    for (unsigned i = 0; i < CIRCUITS_MAX; i++)
+        assert_int_equal(router_open(&all->node->router, &source), E_OK);
+    neighbours_step(all, 0);
+    assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened + CIRCUITS_MAX);
+}
+
+/* How many bytes node 0 has read of what 1 has sent in circuits, as the next header says. */
+static uint32_t bytes_read(struct neighbours *all)
+{
+    go_on(all);
+    assert_int_equal(router_send(&all->node->router, PACKET_QUEUED, 1, NULL, 0), E_OK);
+    go_on(all);
+    return node_said(all, TO_1)->last.data_credit;
 }
 
 static void bytes_must_be_as_many_as_announced(void **state)
@@ -132,9 +161,10 @@ static void bytes_without_a_circuit_end_the_link(void **state)
     struct neighbours *all = *state;
 
     get_data(all, 1, LENGTH, FLAG_LAST);
-    assert_int_equal(all->node->router.ports[TO_1].channel.state, LINK_DEAD);
-    assert_int_equal(all->node->router.ports[TO_1].channel.dead_reason, DEAD_PROTOCOL);
-    assert_null(channel_piece(&all->node->router.ports[TO_1].channel));
+    assert_int_equal(node_link(all, TO_1), LINK_DEAD);
+    assert_int_equal(router_dead_reason(&all->node->router, TO_1), DEAD_PROTOCOL);
+    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++) /* nor are they kept */
+        assert_false(all->mesh->nodes[0].ends[TO_1].taken[i]);
 }
 
 /* A message's bytes wait for the answer. */
@@ -142,13 +172,16 @@ static void bytes_before_the_answer_end_the_link(void **state)
 {
     struct neighbours *all = *state;
 
-    all->mesh->nodes[0].node->router.ports[1].draining_count = CIRCUITS_MAX; /* none may pass */
-    for (unsigned i = 0; i < CIRCUITS_MAX; i++)
-        all->mesh->nodes[0].node->router.ports[1].draining[i] = INT32_MAX;
+    bool taken[LINK_BUFFERS_MAX];
+
+    node_takes_places(all, 2, CIRCUITS_MAX); /* none may pass */
+    memory_link_stop(&all->mesh->nodes[2].ends[1], taken);
+    unsigned opened = node_said(all, TO_2)->packets[PACKET_OPEN];
     get_open(all, ON, 0, 0);
-    assert_int_equal(all->node->router.ports[TO_1].circuits[0].state, CIRCUIT_HELD);
+    assert_int_equal(node_said(all, TO_2)->packets[PACKET_OPEN], opened);
+    assert_int_equal(node_link(all, TO_1), LINK_UP);
     get_data(all, 1, LENGTH, FLAG_LAST);
-    assert_int_equal(all->node->router.ports[TO_1].channel.state, LINK_DEAD);
+    assert_int_equal(node_link(all, TO_1), LINK_DEAD);
 }
 
 static void who_waits_for_bytes_hears_when_their_link_is_cut(void **state)
@@ -162,7 +195,7 @@ static void who_waits_for_bytes_hears_when_their_link_is_cut(void **state)
         memory_link_cut(&all->mesh->nodes[0].ends[TO_1]);
         go_on(all);
         ends(all, dst, request, E_LINK_DEAD, false);
-        assert_int_equal(all->node->router.ports[1].order_count, 0);
+        link_to_2_is_free(all);
         neighbours_end(state);
         assert_int_equal(neighbours_begin(state), 0);
     }
@@ -173,39 +206,37 @@ static void bytes_for_a_link_that_is_cut_are_thrown_away(void **state)
 {
     struct neighbours *all = *state;
 
-    struct port *out = &all->node->router.ports[1];
+    uint32_t before = bytes_read(all);
     circuit_stands(all, ON);
-    out->channel.data_sent += out->channel.peer.data_window; /* they wait here */
+    hold_bytes(all, 0, TO_2, true); /* they wait here */
     get_data(all, 1, LENGTH / 2, 0);
-    out->draining_count = 1;
-    out->draining[0] = out->channel.data_sent + 1;
-    memory_link_cut(&all->mesh->nodes[0].ends[1]);
-    go_on(all);
-    assert_int_equal(out->order_count + out->draining_count, 0);
-    assert_int_equal(all->node->router.ports[TO_1].channel.data_consumed, LENGTH / 2);
+    assert_int_equal(bytes_read(all), before);
+    memory_link_cut(&all->mesh->nodes[0].ends[TO_2]);
+    assert_int_equal(bytes_read(all) - before, LENGTH / 2);
     get_data(all, 2, LENGTH - LENGTH / 2, FLAG_LAST);
-    const struct port *port = &all->node->router.ports[TO_1];
-    assert_int_equal(port->circuit_count, 0);
-    assert_int_equal(port->channel.state, LINK_UP);
-    assert_int_equal(port->channel.data_consumed, LENGTH);
+    assert_int_equal(bytes_read(all) - before, LENGTH);
+    assert_int_equal(node_link(all, TO_1), LINK_UP);
+    get_open(all, ON, 0, OPEN_SCHEDULE); /* its bytes, refused or not, are the next one's */
+    get_data(all, 3, LENGTH, FLAG_LAST);
+    assert_int_equal(bytes_read(all) - before, 2 * LENGTH);
+    assert_int_equal(node_link(all, TO_1), LINK_UP);
 }
 
 static void a_message_whose_link_is_cut_has_failed(void **state)
 {
     struct neighbours *all = *state;
-    struct channel *channel = &all->node->router.ports[1].channel;
     int32_t request = node_sends(all, 2);
 
     neighbours_turn(all);
-    channel->data_sent += channel->peer.data_window; /* its bytes wait here */
+    hold_bytes(all, 0, TO_2, true); /* its bytes wait here */
     neighbour_answers(all, 2, PACKET_CTS, neighbours_expect(all, PACKET_RTS, 2)->name, 77);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_OPEN, 2)->match, 77);
     assert_int_equal(node_request(all, request)->state, STATE_MOVING);
-    memory_link_cut(&all->mesh->nodes[0].ends[1]);
+    memory_link_cut(&all->mesh->nodes[0].ends[TO_2]);
     go_on(all);
     node_is_done_with(all, request, E_LINK_DEAD);
-    assert_int_equal(all->node->router.sources_used, 0);
+    assert_true(router_quiet(&all->node->router));
 }
 
 /* A broadcast of node 1. */
@@ -224,9 +255,10 @@ static void a_collective_whose_bytes_were_cut_short_has_failed(void **state)
     neighbour_enters(all, 1, &enter, 0);
     neighbour_enters(all, 2, &enter, 1);
     neighbours_turn(all);
-    const struct collective *collective = &all->node->collective;
-    assert_true(collective->walking && collective->step.peer == 1);
-    get_open(all, HERE, collective->step.step, OPEN_SCHEDULE);
+    struct state_body says = node_state(all);
+    assert_int_equal(says.stage, COLLECTIVE_STEPS);
+    assert_int_equal(says.partner, 1);
+    get_open(all, HERE, says.step - 1u, OPEN_SCHEDULE);
     get_data(all, 1, LENGTH / 2, FLAG_LAST | FLAG_ABORT);
     node_is_done_with(all, request, E_LINK_DEAD);
 }
