@@ -30,6 +30,8 @@ static void note_said(struct memory_said *said, const uint8_t *data, uint32_t by
         return;
     said->frames[frame.type]++;
     said->last = frame;
+    if (frame.type == FRAME_HELLO)
+        hello_unpack(data + FRAME_HEADER_BYTES, bytes - FRAME_HEADER_BYTES, &said->hello);
     if (frame.type == FRAME_PACKET && bytes >= FRAME_HEADER_BYTES + PACKET_HEADER_BYTES)
         said->packets[packet_kind(data + FRAME_HEADER_BYTES) % SAID_KINDS]++;
 }

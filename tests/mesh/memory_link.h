@@ -22,6 +22,7 @@ struct memory_said {
     unsigned frames[FRAME_NAK + 1]; /* by enum frame_type */
     unsigned packets[SAID_KINDS];   /* by the packet's kind */
     struct frame last;
+    struct hello hello; /* the last */
 };
 
 struct memory_end {

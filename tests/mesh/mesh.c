@@ -15,7 +15,12 @@
 
 const uint8_t one_hop[HOP_LIST_BYTES + HOP_BYTES] = {1, HOP_DIMENSION_ORDER, 0, 0};
 
-enum { ARGUMENTS = MESH_PROGRAM, PATIENCE_US = 120 * 1000 * 1000, QUIET_ROUNDS = 12 };
+enum {
+    ARGUMENTS = MESH_PROGRAM,
+    PATIENCE_US = 120 * 1000 * 1000,
+    QUIET_ROUNDS = 12,
+    ANSWER_ROUNDS = 10000
+};
 
 _Noreturn void check_failed(const char *file, int line, const char *what)
 {
@@ -293,6 +298,29 @@ struct state_body mesh_heard_state(const struct mesh *mesh)
     for (unsigned i = 0; i < mesh->event_count; i++)
         if (mesh->events[i].kind == PACKET_STATE)
             CHECK(state_unpack(mesh->events[i].body, mesh->events[i].bytes, &state));
+    return state;
+}
+
+static const struct mesh_event *answer_since(const struct mesh *mesh, unsigned event, uint32_t rank)
+{
+    for (; event < mesh->event_count; event++)
+        if (mesh->events[event].kind == PACKET_STATE && mesh->events[event].src == rank)
+            return &mesh->events[event];
+    return NULL;
+}
+
+struct state_body mesh_state(struct mesh *mesh, uint32_t rank)
+{
+    unsigned asked = mesh->event_count;
+    const struct mesh_event *answer = NULL;
+    struct state_body state = {0};
+
+    CHECK(router_send(&mesh->controller.router, PACKET_QUERY, rank, NULL, 0) == E_OK);
+    for (unsigned round = 0; !answer && round < ANSWER_ROUNDS; round++) {
+        mesh_round(mesh);
+        answer = answer_since(mesh, asked, rank);
+    }
+    CHECK(answer && state_unpack(answer->body, answer->bytes, &state));
     return state;
 }
 

@@ -102,6 +102,9 @@ struct offer_body mesh_offer(const struct mesh *mesh, uint32_t image_bytes, uint
 /* The one packet of this kind that the host has heard, unpacked. */
 struct state_body mesh_heard_state(const struct mesh *mesh);
 
+/* What a node answers the host's question, while the mesh runs. */
+struct state_body mesh_state(struct mesh *mesh, uint32_t rank);
+
 unsigned mesh_count_events(const struct mesh *mesh, uint8_t kind);
 
 /* The test's pointer to program memory of a node. */

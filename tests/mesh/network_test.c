@@ -115,7 +115,7 @@ static void flood(const char *name, struct memory_fault fault)
     assert_true(sent > mesh->count * ROUNDS / 8);
     assert_true(mesh_run(mesh, all_arrived));
     for (unsigned rank = 0; rank < mesh->count; rank++)
-        assert_int_equal(mesh->nodes[rank].node->router.packets_dropped, 0);
+        assert_int_equal(mesh_state(mesh, rank).counters[COUNTER_PACKETS_DROPPED], 0);
     mesh_free(mesh);
 }
 
@@ -156,7 +156,7 @@ static uint32_t circuits(const char *name)
         }
     assert_true(mesh_run(mesh, all_ended));
     for (unsigned rank = 0; rank < mesh->count; rank++)
-        refused += mesh->nodes[rank].node->router.circuits_refused;
+        refused += mesh_state(mesh, rank).counters[COUNTER_CIRCUITS_REFUSED];
     mesh_free(mesh);
     return refused;
 }

@@ -31,7 +31,7 @@ static uint64_t send_by(struct mesh *mesh, uint32_t dst, const struct open_hop *
     struct circuit_source source = {.dst = dst,
                                     .tag = TAG,
                                     .flags = OPEN_ROUTE | OPEN_EAGER | OPEN_INLINE,
-                                    .generation = node->load.generation,
+                                    .generation = mesh->runs,
                                     .hops = list,
                                     .issue_ns = issue_ns += 1000000000,
                                     .data = {data},
@@ -78,11 +78,12 @@ static void a_message_takes_the_route_that_it_is_given(void **state)
     (void)state;
     struct mesh *mesh = started(3, no_fault);
     for (unsigned rank = 0; rank < 8; rank++)
-        forwarded[rank] = mesh->nodes[rank].node->router.circuits_forwarded;
+        forwarded[rank] = mesh_state(mesh, rank).counters[COUNTER_CIRCUITS_FORWARDED];
     assert_int_equal(send_by(mesh, 1, detour, 3, 100), alone_ns(3, 100));
     assert_int_equal(send_by(mesh, 7, over_4, 3, 100), alone_ns(3, 100));
     for (unsigned rank = 0; rank < 8; rank++)
-        assert_int_equal(mesh->nodes[rank].node->router.circuits_forwarded - forwarded[rank],
+        assert_int_equal(mesh_state(mesh, rank).counters[COUNTER_CIRCUITS_FORWARDED] -
+                             forwarded[rank],
                          rank == 2 || rank == 3 || rank == 4 || rank == 5);
     mesh_free(mesh);
 }

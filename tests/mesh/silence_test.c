@@ -4,26 +4,36 @@
  */
 #include "drivers/status.h"
 #include "router/channel.h"
-#include "router/channel_state.h"
 #include "router/router.h"
-#include "router/state.h"
 #include "tests/mesh/mesh.h"
 #include "tests/unit/testing.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
 
-enum { SECOND_US = 1000 * 1000, HOUR_S = 3600, LONG = 50000, STOPPED = 3, PORTS = 2, ROUNDS = 40 };
+enum {
+    SECOND_US = 1000 * 1000,
+    BOOT_US = 120 * SECOND_US,
+    HOUR_S = 3600,
+    LONG = 50000,
+    STOPPED = 3,
+    PORTS = 2,
+    ROUNDS = 40
+};
 
 /* A mesh of four whose host says how long a link may be silent; 0: it says nothing. */
 static struct mesh *patient(uint32_t dead_after_ms)
 {
     struct mesh *mesh = mesh_make(2, 4 << 20, 5, no_fault, ipsc860);
 
-    if (dead_after_ms) {
-        mesh->controller.router.dead_after_ms = dead_after_ms;
-        for (unsigned p = 0; p < mesh->controller.router.port_count; p++)
-            mesh->controller.router.ports[p].channel.dead_after_ms = dead_after_ms;
+    if (dead_after_ms) { /* another host, which has said nothing yet either */
+        struct controller_config config = {.links = mesh->host_links,
+                                           .network = &mesh->network,
+                                           .profile = ipsc860,
+                                           .dead_after_ms = dead_after_ms,
+                                           .patience_us = BOOT_US,
+                                           .memory = mesh->host_memory};
+        controller_init(&mesh->controller, &config, mesh->now_us);
     }
     assert_true(mesh_start(mesh));
     mesh_settle(mesh);
@@ -115,6 +125,15 @@ static void a_node_that_stands_still_for_long_takes_part_again(void **state)
     mesh_free(mesh);
 }
 
+/* The host's link to node 0. */
+static uint8_t host_link(const struct mesh *mesh)
+{
+    uint32_t peer;
+    uint8_t peer_port;
+
+    return router_port_state(&mesh->controller.router, 0, &peer, &peer_port);
+}
+
 static void a_silence_that_the_host_forgives_does_not_count(void **state)
 {
     bool taken[PORTS][LINK_BUFFERS_MAX];
@@ -131,9 +150,9 @@ static void a_silence_that_the_host_forgives_does_not_count(void **state)
         pass_s(mesh, 1);
         router_forgive(&mesh->controller.router, mesh->now_us);
     }
-    assert_int_not_equal(mesh->controller.router.ports[0].channel.state, LINK_DEAD);
+    assert_int_not_equal(host_link(mesh), LINK_DEAD);
     pass_s(mesh, 3);
-    assert_int_equal(mesh->controller.router.ports[0].channel.state, LINK_DEAD);
+    assert_int_equal(host_link(mesh), LINK_DEAD);
     mesh_free(mesh);
 }
 
@@ -144,18 +163,18 @@ static void a_host_that_stands_still_is_waited_for(void **state)
 
     (void)state;
     struct mesh *mesh = patient(2000);
-    unsigned ports = mesh->controller.router.port_count,
+    unsigned ports = network_host_links(&mesh->network),
              heard = mesh_count_events(mesh, PACKET_CONSOLE);
-    for (unsigned p = 0; p < ports; p++) {
+    for (unsigned p = 0; p < ports; p++)
         memory_link_stop(&mesh->host_ends[p], taken[p]);
-        mesh->controller.router.ports[p].channel.dead_after_ms =
-            UINT32_MAX; /* nor does it judge meanwhile */
-    }
     for (unsigned rank = 0; rank < 4; rank++)
         assert_int_equal(
             router_send(&mesh->nodes[rank].node->router, PACKET_CONSOLE, ID_HOST, "", 1), E_OK);
     turn(mesh);
-    pass_s(mesh, HOUR_S);
+    for (unsigned i = 0; i < HOUR_S; i++) {
+        pass_s(mesh, 1);
+        router_forgive(&mesh->controller.router, mesh->now_us); /* nor does it judge meanwhile */
+    }
     assert_int_equal(mesh_count_events(mesh, PACKET_CONSOLE), heard);
     for (unsigned p = 0; p < ports; p++)
         memory_link_start(&mesh->host_ends[p], taken[p]);
