@@ -11,8 +11,9 @@
 
 static void need(const struct node *node, bool flag, const char *name, const char *why)
 {
-    if (!flag)
+    if (!flag) {
         audit_missing(node->router.id, name, why, UINT32_MAX, UINT32_MAX);
+    }
 }
 
 static bool fits(const struct request *request, const struct unexpected *message)
@@ -23,9 +24,11 @@ static bool fits(const struct request *request, const struct unexpected *message
 
 static bool has_message(const struct node *node, const struct request *request)
 {
-    for (unsigned i = 0; i < node->unexpected_count; i++)
-        if (fits(request, &node->unexpected[i]))
+    for (unsigned i = 0; i < node->unexpected_count; i++) {
+        if (fits(request, &node->unexpected[i])) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -35,10 +38,12 @@ static void audit_request(const struct node *node, const struct request *request
                  request->state != STATE_STORED;
     bool waits = request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED;
 
-    if (sends)
+    if (sends) {
         need(node, node->messages_move, "messages_move", "a send may go on");
-    if (waits && has_message(node, request))
+    }
+    if (waits && has_message(node, request)) {
         need(node, node->messages_move, "messages_move", "a message waits for its receive");
+    }
 }
 
 static void audit_requests(const struct node *node)
@@ -51,8 +56,9 @@ static void audit_requests(const struct node *node)
         queued += request->kind == REQUEST_COLLECTIVE && request->state == STATE_QUEUED;
     }
     need(node, node->collectives_queued == queued, "collectives_queued", "it counts wrong");
-    if (node->cancel_count)
+    if (node->cancel_count) {
         need(node, node->messages_move, "messages_move", "a CANCEL is owed");
+    }
 }
 
 /* Whether the call that waits would return. */
@@ -78,10 +84,12 @@ void audit_node(const struct node *node, const struct audit_before *before)
     need(node, node->load_due || node->load.state < LOAD_SENDING, "load_due", "a download goes on");
     need(node, !node->call_open || node->program == PROGRAM_RUNNING, "an end of the call",
          "its program is over");
-    if (collective_owes_gone(node))
+    if (collective_owes_gone(node)) {
         need(node, node->collective.gone_owed, "gone_owed", "nobody answers who enters");
+    }
     if ((is_ready(node) && !before->ready) ||
         (before->running && node->program != PROGRAM_RUNNING) ||
-        (node->start_due && !before->start_due))
+        (node->start_due && !before->start_due)) {
         need(node, node->program_moves, "program_moves", "the program may go on, or is over");
+    }
 }

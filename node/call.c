@@ -38,8 +38,9 @@ uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t byte
 {
     uint32_t offset = address - node->config.program_address;
 
-    if (offset >= node->config.program_bytes || bytes > node->config.program_bytes - offset)
+    if (offset >= node->config.program_bytes || bytes > node->config.program_bytes - offset) {
         return NULL;
+    }
     return node->config.program + offset;
 }
 
@@ -75,15 +76,17 @@ static int call_write(struct node *node, const uint32_t arguments[4], bool *bloc
     struct console_body console = {.stream = error ? ECUBE_STREAM_ERROR : ECUBE_STREAM_OUTPUT};
     uint8_t body[SLOT_BODY_MAX];
 
-    if (!text)
+    if (!text) {
         return E_FAULT;
+    }
     while (done < bytes && has_slot(node) && console_room(node) > 0) {
         console.text = text + done;
         console.text_bytes =
             min32(min32(bytes - done, console_room(node)), sizeof body - CONSOLE_HEADER_BYTES);
         if (router_send(&node->router, PACKET_CONSOLE, ID_HOST, body,
-                        console_pack(body, &console)) != E_OK)
+                        console_pack(body, &console)) != E_OK) {
             break;
+        }
         node->console_sent += console.text_bytes;
         done += console.text_bytes;
     }
@@ -113,8 +116,9 @@ static int call_report(struct node *node, const uint32_t arguments[4], bool *blo
     struct ecube_abi_report report;
     const void *at = structure(node, arguments[0], sizeof report);
 
-    if (!at)
+    if (!at) {
         return E_FAULT;
+    }
     /* A copy, because a program may name any word and the numbers are longer than a word: in place
      * that is undefined. */
     memcpy(&report, at, sizeof report);
@@ -128,8 +132,9 @@ static int call_info(struct node *node, const uint32_t arguments[4])
     const struct router *router = &node->router;
     struct ecube_abi_info *info = structure(node, arguments[0], sizeof *info);
 
-    if (!info)
+    if (!info) {
         return E_FAULT;
+    }
     *info = (struct ecube_abi_info){
         .rank = router->id,
         .size = router->network.nodes,
@@ -151,8 +156,9 @@ static int call_clock(struct node *node, const uint32_t arguments[4])
     struct ecube_abi_clock clock = {node->clock_ns, node->now_us * 1000};
     void *at = structure(node, arguments[0], sizeof clock);
 
-    if (!at)
+    if (!at) {
         return E_FAULT;
+    }
     memcpy(at, &clock, sizeof clock);
     return E_OK;
 }
@@ -164,8 +170,9 @@ static int call_advance(struct node *node, const uint32_t arguments[4])
 {
     uint64_t ns = arguments[0] | (uint64_t)arguments[1] << 32;
 
-    if (node->clock_ns > INT64_MAX || ns > INT64_MAX - node->clock_ns)
+    if (node->clock_ns > INT64_MAX || ns > INT64_MAX - node->clock_ns) {
         return E_ARGUMENT;
+    }
     node->clock_ns += ns;
     return E_OK;
 }
@@ -183,8 +190,9 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
                                       .done_ns = request->done_ns};
     void *at = structure(node, address, sizeof result);
 
-    if (!at)
+    if (!at) {
         return E_FAULT;
+    }
     /* A send tells what it was asked to send, a collective has no single peer. Only a receive
      * learns these. */
     if (request->kind == REQUEST_SEND) {
@@ -217,8 +225,9 @@ static int call_wait(struct node *node, const uint32_t arguments[4], bool *block
 {
     struct request *request = named_request(node, arguments);
 
-    if (!request)
+    if (!request) {
         return E_ARGUMENT;
+    }
     *blocked = request->state != STATE_DONE;
     return *blocked ? 0 : take_result(node, request, arguments[1]);
 }
@@ -237,15 +246,17 @@ static int call_test(struct node *node, const uint32_t arguments[4], bool *block
 {
     struct request *request = named_request(node, arguments);
 
-    if (!request)
+    if (!request) {
         return E_ARGUMENT;
+    }
     if (request->state == STATE_DONE) {
         int status = take_result(node, request, arguments[1]);
         return status == E_OK ? 1 : status;
     }
     /* Decided once for each call: node_resume comes here again and must not begin the rest anew. */
-    if (node->rest_us == 0)
+    if (node->rest_us == 0) {
         node->rest_us = tests_again(node, request) ? node->now_us + REST_US : node->now_us;
+    }
     /* A request that ends raises `finished`, and the rest is over: the program may look at all its
      * requests again, to find out which one it was. */
     *blocked = node->now_us < node->rest_us && request->tested == node->finished;
@@ -260,8 +271,9 @@ static int call_message(struct node *node, const uint32_t arguments[4], bool sen
 {
     const struct ecube_abi_message *at = structure(node, arguments[0], sizeof *at);
 
-    if (!at)
+    if (!at) {
         return E_FAULT;
+    }
     struct ecube_abi_message message = *at;
     return send ? message_send(node, &message) : message_receive(node, &message);
 }
@@ -270,8 +282,9 @@ static int call_collective(struct node *node, const uint32_t arguments[4])
 {
     const struct ecube_abi_collective *at = structure(node, arguments[0], sizeof *at);
 
-    if (!at)
+    if (!at) {
         return E_FAULT;
+    }
     struct ecube_abi_collective copy = *at;
     return collective_start(node, &copy);
 }
@@ -285,12 +298,15 @@ static uint64_t sleep_end_ns(const struct node *node)
 /* Rounded up: a sleep must not end before its time. */
 uint64_t node_wake_us(const struct node *node)
 {
-    if (!node->call_open)
+    if (!node->call_open) {
         return UINT64_MAX;
-    if (node->call_number == ECUBE_CALL_TEST)
+    }
+    if (node->call_number == ECUBE_CALL_TEST) {
         return node->rest_us;
-    if (node->call_number != ECUBE_CALL_SLEEP)
+    }
+    if (node->call_number != ECUBE_CALL_SLEEP) {
         return UINT64_MAX;
+    }
     uint64_t ns = sleep_end_ns(node);
     return ns / 1000 + (ns % 1000 != 0);
 }
@@ -365,8 +381,9 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     enum node_verdict verdict = node_resume(node, now_us, result);
     if (verdict == NODE_BLOCK || gives_work(number)) {
         node_work(node);
-        if (verdict == NODE_BLOCK)
+        if (verdict == NODE_BLOCK) {
             verdict = node_resume(node, now_us, result);
+        }
     }
     return verdict;
 }
@@ -377,11 +394,13 @@ enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *resul
     bool blocked = false;
 
     node->now_us = now_us;
-    if (node->program != PROGRAM_RUNNING)
+    if (node->program != PROGRAM_RUNNING) {
         return NODE_END;
+    }
     *result = serve(node, &blocked);
-    if (blocked)
+    if (blocked) {
         return NODE_BLOCK;
+    }
     due_call(node, false);
     return NODE_RESUME;
 }

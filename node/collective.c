@@ -80,15 +80,17 @@ static void finish(struct node *node, int status)
     struct collective *c = &node->collective;
     struct request *request = &node->requests[c->request];
 
-    if (status == E_OK)
+    if (status == E_OK) {
         router_schedule_done(&node->router, c->epoch);
+    }
     request->result_steps = c->steps;
     request_finish(node, request, status, c->clock_ns);
     c->request = ECUBE_REQUESTS_MAX;
     c->walking = false;
     c->step_open = false;
-    if (collective_owes_gone(node)) /* its program has ended: the next one is nobody's */
+    if (collective_owes_gone(node)) { /* its program has ended: the next one is nobody's */
         collective_gone(node);
+    }
 }
 
 /* A download begins. What neighbours have told stays: an ENTER of the program before may be here
@@ -112,12 +114,14 @@ static void begin_next(struct node *node)
     struct collective *c = &node->collective;
     struct request *oldest = NULL;
 
-    if (node->collectives_queued == 0)
+    if (node->collectives_queued == 0) {
         return;
+    }
     for (unsigned i = 0; i < node->request_count && !oldest; i++) {
         struct request *request = request_at(node, i);
-        if (request->kind == REQUEST_COLLECTIVE && request->state == STATE_QUEUED)
+        if (request->kind == REQUEST_COLLECTIVE && request->state == STATE_QUEUED) {
             oldest = request;
+        }
     }
     CHECK(oldest);
     due_collective_begun(node);
@@ -148,18 +152,21 @@ static int check_arguments(const struct node *node, const struct ecube_abi_colle
     struct walk walk;
     uint32_t dims = node->router.network.dims;
 
-    if (node->router.network.kind != NETWORK_CUBE)
+    if (node->router.network.kind != NETWORK_CUBE) {
         return E_NETWORK;
-    if (!walk_possible(arguments->operation, dims, arguments->root, arguments->block_bytes))
+    }
+    if (!walk_possible(arguments->operation, dims, arguments->root, arguments->block_bytes)) {
         return E_ARGUMENT;
+    }
     walk_begin(&walk, arguments->operation, dims, node->router.id, arguments->root,
                arguments->block_bytes);
     struct walk_span span = walk_span(&walk);
     if (span.send_bytes > UINT32_MAX || span.receive_bytes > UINT32_MAX ||
         (span.send_bytes && !program_memory(node, arguments->send, (uint32_t)span.send_bytes)) ||
         (span.receive_bytes &&
-         !program_memory(node, arguments->receive, (uint32_t)span.receive_bytes)))
+         !program_memory(node, arguments->receive, (uint32_t)span.receive_bytes))) {
         return E_FAULT;
+    }
     return E_OK;
 }
 
@@ -169,15 +176,18 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
 {
     int status = check_arguments(node, arguments);
 
-    if (status != E_OK)
+    if (status != E_OK) {
         return status;
+    }
     struct request *request = request_make(node, REQUEST_COLLECTIVE);
-    if (!request)
+    if (!request) {
         return E_FULL;
+    }
     due_collective(node);
     node->collective_arguments[request - node->requests] = *arguments;
-    if (!collective_active(node))
+    if (!collective_active(node)) {
         begin_next(node);
+    }
     return (int)(request - node->requests);
 }
 
@@ -191,8 +201,9 @@ static int tell_disagreement(struct node *node, uint32_t neighbour, const struct
                                      .other = {heard->operation, heard->bytes, heard->root}};
     uint8_t body[DISAGREE_BYTES];
 
-    if (neighbour < node->router.id)
+    if (neighbour < node->router.id) {
         return E_OK;
+    }
     disagree_pack(body, &disagree);
     return router_send(&node->router, PACKET_DISAGREE, ID_HOST, body, sizeof body);
 }
@@ -209,12 +220,14 @@ static int merge(struct node *node, const struct enter_body *heard)
     if (mine->status == E_PEER_GONE || heard->status == E_PEER_GONE) {
         mine->status = E_PEER_GONE;
     } else if (mine->status != E_OK || heard->status != E_OK) {
-        if (mine->status == E_OK)
+        if (mine->status == E_OK) {
             mine->status = heard->status;
+        }
     } else if (heard->operation != mine->operation || heard->bytes != mine->bytes ||
                heard->root != mine->root) {
-        if (tell_disagreement(node, entry_partner(node, c->round), heard) != E_OK)
+        if (tell_disagreement(node, entry_partner(node, c->round), heard) != E_OK) {
             return E_FULL;
+        }
         mine->status = E_MISMATCH;
     }
     return E_OK;
@@ -230,16 +243,19 @@ static void pump_entry(struct node *node)
         uint16_t *here = &c->heard_here[c->epoch & 1], bit = (uint16_t)(1u << c->round);
         if (!c->round_sent) {
             c->mine.round = (uint8_t)c->round;
-            if (send_enter(node, &c->mine) != E_OK)
+            if (send_enter(node, &c->mine) != E_OK) {
                 return;
+            }
             c->round_sent = true;
         }
         /* Collectives share a place by the parity of their number: one that is two off is not taken
          * for this one. */
-        if (!(*here & bit) || heard->epoch != c->epoch)
+        if (!(*here & bit) || heard->epoch != c->epoch) {
             return;
-        if (merge(node, heard) != E_OK)
+        }
+        if (merge(node, heard) != E_OK) {
             return;
+        }
         *here &= (uint16_t)~bit;
         c->round++;
         c->round_sent = false;
@@ -248,8 +264,9 @@ static void pump_entry(struct node *node)
      * arguments are checked again, or a step would go past buffers that were checked for other
      * ones. */
     int status = c->mine.status;
-    if (status == E_OK)
+    if (status == E_OK) {
         status = check_arguments(node, &c->arguments);
+    }
     if (status != E_OK) {
         finish(node, status);
         return;
@@ -264,10 +281,12 @@ static void pump_entry(struct node *node)
  * loaded and not started may still have: others may have been started before it. */
 static bool is_gone(const struct node *node, const struct enter_body *heard)
 {
-    if (heard->generation != node->load.generation)
+    if (heard->generation != node->load.generation) {
         return true;
-    if (collective_active(node) && heard->epoch == node->collective.epoch)
+    }
+    if (collective_active(node) && heard->epoch == node->collective.epoch) {
         return false;
+    }
     return node->program != PROGRAM_LOADED && node->program != PROGRAM_RUNNING;
 }
 
@@ -280,23 +299,27 @@ void collective_packet(struct node *node, const struct notice *notice)
 
     if (!enter_unpack(notice->body, notice->bytes, &enter) ||
         node->router.network.kind != NETWORK_CUBE || enter.round >= node->router.network.dims ||
-        notice->src != entry_partner(node, enter.round))
+        notice->src != entry_partner(node, enter.round)) {
         return;
+    }
     /* A neighbour may be one collective ahead before this one's answer has been read: two places.
      */
     node->collective.heard[enter.epoch & 1][enter.round] = enter;
     node->collective.heard_here[enter.epoch & 1] |= (uint16_t)(1u << enter.round);
-    if (is_gone(node, &enter))
+    if (is_gone(node, &enter)) {
         collective_gone(node);
+    }
 }
 
 bool collective_owes_gone(const struct node *node)
 {
     const struct collective *c = &node->collective;
 
-    for (unsigned i = 0; i < 2 * node->router.network.dims; i++)
-        if (c->heard_here[i % 2] >> (i / 2) & 1 && is_gone(node, &c->heard[i % 2][i / 2]))
+    for (unsigned i = 0; i < 2 * node->router.network.dims; i++) {
+        if (c->heard_here[i % 2] >> (i / 2) & 1 && is_gone(node, &c->heard[i % 2][i / 2])) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -315,13 +338,15 @@ void collective_gone(struct node *node)
                                   .round = (uint8_t)round,
                                   .status = E_PEER_GONE,
                                   .generation = heard->generation};
-        if (!(c->heard_here[i % 2] & bit) || !is_gone(node, heard))
+        if (!(c->heard_here[i % 2] & bit) || !is_gone(node, heard)) {
             continue;
+        }
         /* Two programs that have ended must not answer each other's answers for ever. */
-        if (heard->operation != OPERATION_GONE && send_enter(node, &gone) != E_OK)
+        if (heard->operation != OPERATION_GONE && send_enter(node, &gone) != E_OK) {
             c->gone_owed = true;
-        else
+        } else {
             c->heard_here[i % 2] &= (uint16_t)~bit;
+        }
     }
 }
 
@@ -335,8 +360,9 @@ static uint32_t pack_hops(uint8_t *list, const struct walk_step *step, uint32_t 
     struct open_hop hops[WALK_TURNS];
     unsigned count = 0;
 
-    for (; differ; differ &= differ - 1)
+    for (; differ; differ &= differ - 1) {
         hops[count++] = (struct open_hop){HOP_DIMENSION_ORDER, step->turns[__builtin_ctz(differ)]};
+    }
     return hop_list_pack(list, hops, count);
 }
 
@@ -365,13 +391,15 @@ static void open_send(struct node *node)
         (step->send_bytes ? c->arguments.send + step->send_offset - node->config.program_address
                           : 0);
     int status = router_open(&node->router, &source);
-    if (status == E_FULL)
+    if (status == E_FULL) {
         return;
+    }
     c->step_waits &= (uint8_t)~STEP_SEND;
-    if (status == E_OK)
+    if (status == E_OK) {
         c->sends_pending++;
-    else
+    } else {
         c->status = status;
+    }
 }
 
 /* Accepts the present step's circuit, if it is among those that are held. Circuits of later steps
@@ -385,8 +413,9 @@ static void accept_receive(struct node *node)
         unsigned port = (unsigned)__builtin_ctz(left);
         const uint8_t *packet = router_open_at(&node->router, port);
         if (!(open_flags(packet) & OPEN_SCHEDULE) || open_epoch(packet) != c->epoch ||
-            packet_src(packet) != step->peer || open_match(packet) != step->step)
+            packet_src(packet) != step->peer || open_match(packet) != step->step) {
             continue;
+        }
         bool is_inline = open_flags(packet) & OPEN_INLINE;
         struct circuit_sink sink = {.room = step->receive_bytes,
                                     .ready_ns = c->clock_ns,
@@ -395,8 +424,9 @@ static void accept_receive(struct node *node)
                                                 ? c->arguments.receive + step->receive_offset -
                                                       node->config.program_address
                                                 : 0);
-        if (open_length(packet) != step->receive_bytes)
+        if (open_length(packet) != step->receive_bytes) {
             c->status = E_MISMATCH;
+        }
         c->step_done_ns = clock_max(c->step_done_ns, router_accept(&node->router, port, &sink));
         c->step_waits &= (uint8_t)~STEP_RECEIVE;
         /* Inline bytes have been copied already; of others a notice tells the end. */
@@ -417,8 +447,9 @@ static bool independent(const struct collective *c)
  * an error nothing is waited for: the answer may never come. */
 static bool end_step(struct collective *c)
 {
-    if (c->status == E_OK && c->step_waits)
+    if (c->status == E_OK && c->step_waits) {
         return false;
+    }
     c->clock_ns = c->step_done_ns;
     c->step_open = false;
     return true;
@@ -436,12 +467,14 @@ static void pump_steps(struct node *node)
                 finish(node, c->status);
                 return;
             }
-            if (!independent(c))
+            if (!independent(c)) {
                 return;
+            }
             /* The schedule is over; the buffers are still in use as long as bytes move. */
             if (!walk_next(&c->walk, &c->step)) {
-                if (c->receives_pending == 0 && c->sends_pending == 0)
+                if (c->receives_pending == 0 && c->sends_pending == 0) {
                     finish(node, E_OK);
+                }
                 return;
             }
             c->step_open = true;
@@ -449,12 +482,15 @@ static void pump_steps(struct node *node)
                 (uint8_t)((c->step.sends ? STEP_SENDS : 0) | (c->step.receives ? STEP_RECEIVE : 0));
             c->step_done_ns = c->clock_ns;
         }
-        if (c->step_waits & STEP_SEND)
+        if (c->step_waits & STEP_SEND) {
             open_send(node);
-        if (c->step_waits & STEP_RECEIVE)
+        }
+        if (c->step_waits & STEP_RECEIVE) {
             accept_receive(node);
-        if (!end_step(c))
+        }
+        if (!end_step(c)) {
             return;
+        }
     }
 }
 
@@ -464,8 +500,9 @@ void collective_notice(struct node *node, const struct notice *notice)
 {
     struct collective *c = &node->collective;
 
-    if ((notice->token >> 8 & 0xff) != (c->epoch & 0xff))
+    if ((notice->token >> 8 & 0xff) != (c->epoch & 0xff)) {
         return;
+    }
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
         c->step_done_ns = clock_max(c->step_done_ns, notice->done_ns);
@@ -475,8 +512,9 @@ void collective_notice(struct node *node, const struct notice *notice)
     case NOTICE_SENT: c->sends_pending--; break;
     default: c->receives_pending--; break;
     }
-    if (notice->status != E_OK)
+    if (notice->status != E_OK) {
         c->status = notice->status;
+    }
 }
 
 /* Moves the collective that is under way, and begins the next one when it is over, until one has to
@@ -485,19 +523,25 @@ void collective_pump(struct node *node)
 {
     struct collective *c = &node->collective;
 
-    if (c->gone_owed)
+    if (c->gone_owed) {
         collective_gone(node);
+    }
     for (;;) {
-        if (!collective_active(node))
+        if (!collective_active(node)) {
             begin_next(node);
-        if (!collective_active(node))
+        }
+        if (!collective_active(node)) {
             return;
+        }
         unsigned request = c->request;
-        if (!c->walking)
+        if (!c->walking) {
             pump_entry(node);
-        if (c->walking)
+        }
+        if (c->walking) {
             pump_steps(node);
-        if (c->request == request && collective_active(node))
+        }
+        if (c->request == request && collective_active(node)) {
             return;
+        }
     }
 }

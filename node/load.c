@@ -107,8 +107,9 @@ static void answer(struct node *node, uint8_t kind, uint32_t dst, uint32_t name)
     uint8_t body[RTS_REPLY_BYTES];
 
     rts_reply_pack(body, &(struct rts_reply_body){name});
-    if (router_send(&node->router, kind, dst, body, sizeof body) != E_OK)
+    if (router_send(&node->router, kind, dst, body, sizeof body) != E_OK) {
         node->dropped_requests++;
+    }
 }
 
 /* The download's name on this node is the one that the offer gives it: the OPEN names it, and one
@@ -118,8 +119,9 @@ static void answer_cts(struct node *node, uint32_t dst, uint32_t name)
     uint8_t body[CTS_BYTES];
 
     cts_pack(body, &(struct cts_body){.name = name, .match = name});
-    if (router_send(&node->router, PACKET_CTS, dst, body, sizeof body) != E_OK)
+    if (router_send(&node->router, PACKET_CTS, dst, body, sizeof body) != E_OK) {
         node->dropped_requests++;
+    }
 }
 
 /* Circuits that wait for their step of a collective that is no more. Nobody would ever accept them,
@@ -129,8 +131,9 @@ static void refuse_steps(struct node *node)
 {
     for (uint32_t left = router_opens(&node->router); left; left &= left - 1) {
         unsigned port = (unsigned)__builtin_ctz(left);
-        if (open_flags(router_open_at(&node->router, port)) & OPEN_SCHEDULE)
+        if (open_flags(router_open_at(&node->router, port)) & OPEN_SCHEDULE) {
             router_refuse(&node->router, port, E_PEER_GONE);
+        }
     }
 }
 
@@ -142,8 +145,9 @@ void load_offer(struct node *node, const struct notice *notice)
     struct offer_body offer;
     uint32_t from = notice->src;
 
-    if (!offer_unpack(notice->body, notice->bytes, &offer))
+    if (!offer_unpack(notice->body, notice->bytes, &offer)) {
         return;
+    }
     /* No slot for its answer: forgotten, for it is repeated. */
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
         node->dropped_requests++;
@@ -251,11 +255,13 @@ static void send_offer(struct node *node)
     /* Offers that a mute link keeps must leave slots: without one nobody would tell the host when
      * the link dies. */
     load->again_us = node->now_us + ASK_AGAIN_US;
-    if (router_slots_free(&node->router) < REPLY_SLOTS)
+    if (router_slots_free(&node->router) < REPLY_SLOTS) {
         return;
+    }
     offer_pack(body, &offer);
-    if (router_send(&node->router, PACKET_OFFER, load_child(node), body, sizeof body) != E_OK)
+    if (router_send(&node->router, PACKET_OFFER, load_child(node), body, sizeof body) != E_OK) {
         return;
+    }
     load->child = CHILD_ASKED;
 }
 
@@ -291,8 +297,9 @@ void load_answer(struct node *node, const struct answer *answer)
     struct load *load = &node->load;
 
     if (load->state != LOAD_SENDING || load->child != CHILD_ASKED || answer->name != load->name ||
-        answer->src != load_child(node))
+        answer->src != load_child(node)) {
         return;
+    }
     if (answer->kind == PACKET_CTS) {
         load->child_match = answer->match;
         load->child = CHILD_READY;
@@ -313,8 +320,9 @@ void load_notice(struct node *node, const struct notice *notice)
 {
     struct load *load = &node->load;
 
-    if ((notice->token >> 8 & 0xff) != load->number)
+    if ((notice->token >> 8 & 0xff) != load->number) {
         return; /* of an earlier download */
+    }
     switch (notice->kind) {
     case NOTICE_RECEIVED:
         if (notice->status != E_OK) {
@@ -382,8 +390,9 @@ static void send_receipt(struct node *node)
 
     memcpy(receipt.digest, load->digest, DIGEST_BYTES);
     receipt_pack(body, &receipt);
-    if (router_send(&node->router, PACKET_RECEIPT, ID_HOST, body, sizeof body) == E_OK)
+    if (router_send(&node->router, PACKET_RECEIPT, ID_HOST, body, sizeof body) == E_OK) {
         enter(node, LOAD_IDLE);
+    }
 }
 
 /* Moves the download on. Only hashing has more to do at once: all else waits for packets or
@@ -394,8 +403,9 @@ bool load_pump(struct node *node)
 
     if (load->state == LOAD_SENDING) {
         if (load->left == 1) {
-            if (load->sends_pending)
+            if (load->sends_pending) {
                 return false;
+            }
             sha256_begin(&load->sha);
             load->hashed = 0;
             enter(node, LOAD_HASHING);
@@ -406,10 +416,12 @@ bool load_pump(struct node *node)
             open_child(node);
         }
     }
-    if (load->state == LOAD_HASHING)
+    if (load->state == LOAD_HASHING) {
         hash_slice(node);
-    if (load->state == LOAD_RECEIPT)
+    }
+    if (load->state == LOAD_RECEIPT) {
         send_receipt(node);
+    }
     return load->state == LOAD_HASHING;
 }
 
@@ -419,7 +431,8 @@ uint64_t load_deadline(const struct node *node)
     const struct load *load = &node->load;
 
     if (node->load_due && load->state == LOAD_SENDING && load->left > 1 &&
-        (load->child == CHILD_ASK || load->child == CHILD_ASKED) && load->again_us > node->now_us)
+        (load->child == CHILD_ASK || load->child == CHILD_ASKED) && load->again_us > node->now_us) {
         return load->again_us;
+    }
     return UINT64_MAX;
 }

@@ -54,8 +54,9 @@ static struct request *find_receive(struct node *node, uint32_t src, uint32_t ta
 {
     for (unsigned i = 0; i < node->request_count; i++) {
         struct request *request = request_at(node, i);
-        if (fits(request, src, tag))
+        if (fits(request, src, tag)) {
             return request;
+        }
     }
     return NULL;
 }
@@ -76,8 +77,9 @@ void match_finish(struct node *node, struct request *request, uint64_t done_ns)
 {
     bool fit = request->result_bytes <= request->bytes;
 
-    if (!fit)
+    if (!fit) {
         request->result_bytes = request->bytes;
+    }
     request_finish(node, request, fit ? E_OK : E_TRUNCATED, done_ns);
 }
 
@@ -97,8 +99,9 @@ void match_reset(struct node *node)
 {
     node->unexpected_count = 0;
     node->pool_free_count = 0;
-    for (unsigned pool = POOL_MAX; pool-- > 0;)
+    for (unsigned pool = POOL_MAX; pool-- > 0;) {
         give_pool(node, (uint8_t)pool);
+    }
 }
 
 /* Closes the gap: the others keep their order. */
@@ -133,8 +136,9 @@ static int send_reply(struct node *node, uint8_t kind, uint32_t dst, uint32_t na
 /* Answers an RTS at once, or not at all: it is repeated until it has been answered. */
 static void answer(struct node *node, uint8_t kind, const struct unexpected *message)
 {
-    if (send_reply(node, kind, message->src, message->id) != E_OK)
+    if (send_reply(node, kind, message->src, message->id) != E_OK) {
         node->dropped_requests++;
+    }
 }
 
 /* Joins a receive and a message of the queue; false when there is no slot for the CTS. Of another
@@ -162,8 +166,9 @@ static bool join(struct node *node, struct request *request, unsigned index)
             request_finish(node, send, E_OK, send->issue_ns);
         }
     } else {
-        if (send_cts(node, &message, request) != E_OK)
+        if (send_cts(node, &message, request) != E_OK) {
             return false; /* it stays stored, and is looked for again in each step */
+        }
         settle_receive(node, request, message.src, message.tag, message.bytes);
         request->match = message.id;
         request->state = STATE_MOVING;
@@ -195,10 +200,12 @@ static bool store(struct node *node, const struct unexpected *message, unsigned 
 
     node->unexpected[node->unexpected_count++] = *message;
     struct request *request = find_receive(node, message->src, message->tag);
-    if (request)
+    if (request) {
         match_receive(node, request);
-    if (node->unexpected_count <= before || node->unexpected_count <= most)
+    }
+    if (node->unexpected_count <= before || node->unexpected_count <= most) {
         return true;
+    }
     node->unexpected_count--;
     return false;
 }
@@ -235,8 +242,9 @@ static const struct request *expecting(struct node *node, uint32_t src, uint32_t
     for (unsigned i = 0; i < node->request_count; i++) {
         const struct request *request = request_at(node, i);
         if (request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING &&
-            request->match == id && (uint32_t)request->result_peer == src)
+            request->match == id && (uint32_t)request->result_peer == src) {
             return request;
+        }
     }
     return NULL;
 }
@@ -244,9 +252,11 @@ static const struct request *expecting(struct node *node, uint32_t src, uint32_t
 /* Whether an RTS is in the queue. Names are the senders' own: two nodes may use the same one. */
 static bool is_stored(const struct node *node, uint32_t src, uint32_t id)
 {
-    for (unsigned i = 0; i < node->unexpected_count; i++)
-        if (node->unexpected[i].src == src && node->unexpected[i].id == id)
+    for (unsigned i = 0; i < node->unexpected_count; i++) {
+        if (node->unexpected[i].src == src && node->unexpected[i].id == id) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -256,8 +266,9 @@ void match_rts(struct node *node, const struct notice *notice)
 {
     struct rts_body rts;
 
-    if (!rts_unpack(notice->body, notice->bytes, &rts))
+    if (!rts_unpack(notice->body, notice->bytes, &rts)) {
         return;
+    }
     struct unexpected message = {
         .src = notice->src, .id = rts.name, .tag = rts.tag, .bytes = rts.length, .pool = POOL_MAX};
     due_messages(node);
@@ -274,8 +285,9 @@ void match_rts(struct node *node, const struct notice *notice)
      * it: the CTS is sent once more, unless the circuit that it asked for has come. */
     const struct request *receive = expecting(node, message.src, message.id);
     if (receive) {
-        if (!receive->accepted && send_cts(node, &message, receive) != E_OK)
+        if (!receive->accepted && send_cts(node, &message, receive) != E_OK) {
             node->dropped_requests++;
+        }
         return;
     }
     if (is_stored(node, message.src, message.id)) {
@@ -291,10 +303,11 @@ void match_rts(struct node *node, const struct notice *notice)
     }
     /* QUEUED only if it has stayed in the queue: store() may have sent its CTS. */
     unsigned before = node->unexpected_count;
-    if (!store(node, &message, UNEXPECTED_MAX))
+    if (!store(node, &message, UNEXPECTED_MAX)) {
         answer(node, PACKET_RETRY, &message);
-    else if (node->unexpected_count > before)
+    } else if (node->unexpected_count > before) {
         answer(node, PACKET_QUEUED, &message);
+    }
 }
 
 /* Those of this node to itself are left out: their send ends with the program that is both
@@ -303,9 +316,11 @@ unsigned match_announced(struct node *node)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < node->unexpected_count; i++)
-        if (node->unexpected[i].pool == POOL_MAX && node->unexpected[i].src != node->router.id)
+    for (unsigned i = 0; i < node->unexpected_count; i++) {
+        if (node->unexpected[i].pool == POOL_MAX && node->unexpected[i].src != node->router.id) {
             node->unexpected[count++] = node->unexpected[i];
+        }
+    }
     return count;
 }
 
@@ -313,9 +328,11 @@ unsigned match_announced(struct node *node)
  * already will do: a repeated CTS names the same receive. */
 void match_deny(struct node *node, uint32_t dst, uint32_t name)
 {
-    for (unsigned i = 0; i < node->cancel_count; i++)
-        if (node->cancels[i].dst == dst && node->cancels[i].name == name)
+    for (unsigned i = 0; i < node->cancel_count; i++) {
+        if (node->cancels[i].dst == dst && node->cancels[i].name == name) {
             return;
+        }
+    }
     /* No place. This node's own RTSs bring about no more than there are places for: it is
      * forgotten, and counted. */
     if (node->cancel_count == CANCELS_MAX) {
@@ -335,11 +352,14 @@ bool match_send_cancels(struct node *node)
         node->cancel_count--;
         memmove(&node->cancels[0], &node->cancels[1], node->cancel_count * sizeof node->cancels[0]);
     }
-    if (takes_messages(node, node->load.generation))
+    if (takes_messages(node, node->load.generation)) {
         return node->cancel_count > 0;
+    }
     while (node->unexpected_count && router_slots_free(&node->router) >= REPLY_SLOTS &&
-           send_reply(node, PACKET_CANCEL, node->unexpected[0].src, node->unexpected[0].id) == E_OK)
+           send_reply(node, PACKET_CANCEL, node->unexpected[0].src, node->unexpected[0].id) ==
+               E_OK) {
         forget_stored(node, 0);
+    }
     return node->cancel_count + node->unexpected_count > 0;
 }
 
@@ -383,10 +403,11 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
 void match_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     if (open_flags(packet) & OPEN_EAGER) {
-        if (open_flags(packet) & OPEN_INLINE)
+        if (open_flags(packet) & OPEN_INLINE) {
             take_eager(node, port, packet);
-        else
+        } else {
             router_refuse(&node->router, port, E_FORMAT);
+        }
         return;
     }
     struct request *request = request_named(node, open_match(packet));
@@ -406,6 +427,7 @@ void match_open(struct node *node, unsigned port, const uint8_t *packet)
     request->result_bytes = open_length(packet);
     /* router_accept frees the packet: it is not looked at afterwards */
     request->done_ns = router_accept(&node->router, port, &sink);
-    if (is_inline)
+    if (is_inline) {
         match_finish(node, request, request->done_ns);
+    }
 }

@@ -53,8 +53,9 @@ void message_reset(struct node *node)
 {
     for (unsigned i = node->request_count; i-- > 0;) {
         struct request *request = request_at(node, i);
-        if (request != &node->requests[node->collective.request])
+        if (request != &node->requests[node->collective.request]) {
             request_free(node, request);
+        }
     }
     due_collectives_gone(node);
     match_reset(node);
@@ -82,16 +83,20 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
     uint32_t size = node->router.network.nodes;
     uint8_t *data = message->bytes ? program_memory(node, message->data, message->bytes) : NULL;
 
-    if (message->bytes && !data)
+    if (message->bytes && !data) {
         return E_FAULT;
+    }
     if (!(any && message->peer == ECUBE_ANY) &&
-        (message->peer < 0 || (uint32_t)message->peer >= size))
+        (message->peer < 0 || (uint32_t)message->peer >= size)) {
         return E_ARGUMENT;
-    if (message->tag < 0 && !(any && message->tag == ECUBE_ANY))
+    }
+    if (message->tag < 0 && !(any && message->tag == ECUBE_ANY)) {
         return E_ARGUMENT;
+    }
     struct request *request = request_make(node, kind);
-    if (!request)
+    if (!request) {
         return E_FULL;
+    }
     request->peer = message->peer;
     request->tag = message->tag;
     /* No bytes need no address; this one is only a place that is the kernel's to point at. */
@@ -116,9 +121,11 @@ static const struct request *unanswered_before(struct node *node, const struct r
 {
     const struct request *last = NULL, *other;
 
-    for (unsigned i = 0; (other = request_at(node, i)) != send; i++)
-        if (other->kind == REQUEST_SEND && other->peer == send->peer && is_unanswered(other))
+    for (unsigned i = 0; (other = request_at(node, i)) != send; i++) {
+        if (other->kind == REQUEST_SEND && other->peer == send->peer && is_unanswered(other)) {
             last = other;
+        }
+    }
     return last;
 }
 
@@ -129,10 +136,12 @@ int message_send(struct node *node, const struct ecube_abi_message *message)
     struct request *request;
     int number = new_message(node, message, REQUEST_SEND, &request);
 
-    if (number < 0)
+    if (number < 0) {
         return number;
-    if ((uint32_t)request->peer == node->router.id && !unanswered_before(node, request))
+    }
+    if ((uint32_t)request->peer == node->router.id && !unanswered_before(node, request)) {
         match_self(node, request);
+    }
     return number;
 }
 
@@ -142,8 +151,9 @@ int message_receive(struct node *node, const struct ecube_abi_message *message)
     struct request *request;
     int number = new_message(node, message, REQUEST_RECEIVE, &request);
 
-    if (number >= 0)
+    if (number >= 0) {
         match_receive(node, request);
+    }
     return number;
 }
 
@@ -179,8 +189,9 @@ void message_answer(struct node *node, const struct answer *answer)
      * always believed, and nothing that comes after it. */
     bool asked = request && (request->state == STATE_ASKED || request->state == STATE_STORED ||
                              (request->state == STATE_QUEUED && answer->kind == PACKET_CTS));
-    if (!asked || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer)
+    if (!asked || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer) {
         return;
+    }
     switch (answer->kind) {
     case PACKET_QUEUED: request->state = STATE_STORED; break;
     case PACKET_RETRY:
@@ -203,10 +214,12 @@ static uint32_t spread_us(const struct node *node, struct request *request)
 {
     uint32_t tries = request->refusals;
 
-    if (tries < SPREAD_DOUBLINGS)
+    if (tries < SPREAD_DOUBLINGS) {
         request->refusals++;
-    if (tries == 0)
+    }
+    if (tries == 0) {
         return ANSWER_RETRY_US;
+    }
     uint32_t draw = (node->router.id + 1 + node->router.stamp) * SPREAD_FACTOR >> SPREAD_SHIFT;
     return ((uint32_t)ANSWER_RETRY_US << tries) / 2 + (draw << tries);
 }
@@ -227,8 +240,9 @@ static void refused(struct node *node, struct request *request, int status)
             status == E_BUSY ? (uint32_t)SOON_US << request->early : spread_us(node, request);
         request->state = request->match ? STATE_READY : STATE_QUEUED;
         request->again_us = node->now_us + wait_us;
-        if (status == E_BUSY && request->early < SOON_DOUBLINGS)
+        if (status == E_BUSY && request->early < SOON_DOUBLINGS) {
             request->early++;
+        }
     } else {
         request_finish(node, request, status, request->issue_ns);
     }
@@ -240,8 +254,9 @@ void message_notice(struct node *node, const struct notice *notice)
 {
     struct request *request = request_named(node, notice->token);
 
-    if (!request)
+    if (!request) {
         return;
+    }
     due_messages(node);
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
@@ -255,16 +270,18 @@ void message_notice(struct node *node, const struct notice *notice)
         request->status = notice->status;
         break;
     default:
-        if (notice->status == E_OK || notice->status == E_TRUNCATED)
+        if (notice->status == E_OK || notice->status == E_TRUNCATED) {
             match_finish(node, request, request->done_ns);
-        else
+        } else {
             request_finish(node, request, notice->status, request->done_ns);
+        }
         return;
     }
     /* The two come in either order. Before the second one the receiver's answer is missing, or
      * bytes still leave from the program's memory. */
-    if (request->accepted && request->sent)
+    if (request->accepted && request->sent) {
         request_finish(node, request, request->status, request->done_ns);
+    }
 }
 
 /* Sends an RTS. It leaves REPLY_SLOTS slots for answers: an RTS can wait and is repeated, a CTS
@@ -279,11 +296,14 @@ static void send_rts(struct node *node, struct request *request, const struct re
                            .generation = node->load.generation};
     uint8_t body[RTS_BYTES];
 
-    if (router_slots_free(&node->router) < REPLY_SLOTS)
+    if (router_slots_free(&node->router) < REPLY_SLOTS) {
         return;
+    }
     rts_pack(body, &rts);
-    if (router_send(&node->router, PACKET_RTS, (uint32_t)request->peer, body, sizeof body) != E_OK)
+    if (router_send(&node->router, PACKET_RTS, (uint32_t)request->peer, body, sizeof body) !=
+        E_OK) {
         return;
+    }
     request->state = STATE_ASKED;
     request->again_us = node->now_us + ASK_AGAIN_US;
 }
@@ -306,10 +326,11 @@ static void open_circuit(struct node *node, struct request *request, uint8_t fla
                                                         (unsigned)(request - node->requests))};
     int status = router_open(&node->router, &source);
 
-    if (status == E_OK)
+    if (status == E_OK) {
         request->state = STATE_OPENING;
-    else if (status != E_FULL)
+    } else if (status != E_FULL) {
         request_finish(node, request, status, request->issue_ns);
+    }
 }
 
 /* Moves a send on, if it can. */
@@ -324,13 +345,15 @@ static void pump_send(struct node *node, struct request *request)
     }
     before = unanswered_before(node, request);
     if ((uint32_t)request->peer == node->router.id) {
-        if (!before)
+        if (!before) {
             match_self(node, request);
+        }
         return;
     }
     if (request->state == STATE_QUEUED && request->bytes <= OPEN_INLINE_MAX && !request->announce) {
-        if (!before)
+        if (!before) {
             open_circuit(node, request, OPEN_EAGER);
+        }
     } else if (!before || (before->state == STATE_ASKED && request->again_us == 0)) {
         /* Behind one without an answer an RTS goes once only, and again after that answer: it is
          * told RETRY until then, and with many senders these RETRYs take the very slots that the
@@ -361,15 +384,17 @@ void message_pump(struct node *node)
 {
     bool left = false;
 
-    if (!node->messages_move)
+    if (!node->messages_move) {
         return;
+    }
     left = match_send_cancels(node);
     for (unsigned i = 0; i < node->request_count; i++) {
         struct request *request = request_at(node, i);
-        if (send_moves(request) && node->now_us >= request->again_us)
+        if (send_moves(request) && node->now_us >= request->again_us) {
             pump_send(node, request);
-        else if (receive_waits(request) && node->unexpected_count)
+        } else if (receive_waits(request) && node->unexpected_count) {
             match_receive(node, request);
+        }
         left |= send_moves(request) || (receive_waits(request) && node->unexpected_count);
     }
     due_messages_seen(node, left);
@@ -381,12 +406,15 @@ uint64_t message_deadline(const struct node *node)
 {
     uint64_t deadline = UINT64_MAX;
 
-    if (!node->messages_move)
+    if (!node->messages_move) {
         return deadline;
+    }
     for (unsigned i = 0; i < node->request_count; i++) {
         const struct request *request = &node->requests[node->request_order[i]];
-        if (send_moves(request) && request->again_us > node->now_us && request->again_us < deadline)
+        if (send_moves(request) && request->again_us > node->now_us &&
+            request->again_us < deadline) {
             deadline = request->again_us;
+        }
     }
     return deadline;
 }

@@ -88,14 +88,16 @@ static void take_open(struct node *node, unsigned port)
 {
     const uint8_t *packet = router_open_at(&node->router, port);
 
-    if (!packet)
+    if (!packet) {
         return;
+    }
     if (open_flags(packet) & OPEN_SCHEDULE) {
         /* A node opens circuits of a collective only after all nodes have begun it. So where no
          * program runs and none has been begun, the collective is over and nobody will ever accept
          * this one. */
-        if (node->program != PROGRAM_RUNNING && !collective_active(node))
+        if (node->program != PROGRAM_RUNNING && !collective_active(node)) {
             router_refuse(&node->router, port, E_PEER_GONE);
+        }
     } else if (open_flags(packet) & OPEN_IMAGE) {
         load_open(node, port, packet);
     } else {
@@ -113,13 +115,15 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     due_program(node);
     node->start_due = false;
     node->exit_status = status;
-    if (state == PROGRAM_EXITED)
+    if (state == PROGRAM_EXITED) {
         due_say(node, OWED_EXIT);
+    }
     due_call(node, false);
     message_end(node);
     collective_gone(node);
-    for (unsigned p = 0; p < node->router.port_count; p++)
+    for (unsigned p = 0; p < node->router.port_count; p++) {
         take_open(node, p);
+    }
 }
 
 /* The host has read text of the program (TAKEN): the program may write as much more. The number
@@ -130,8 +134,9 @@ static void take_taken(struct node *node, const struct notice *notice)
     struct taken_body taken;
 
     if (!taken_unpack(notice->body, notice->bytes, &taken) ||
-        taken.generation != node->load.generation)
+        taken.generation != node->load.generation) {
         return;
+    }
     if (taken.bytes - node->console_taken <= node->console_sent - node->console_taken) {
         node->console_taken = taken.bytes;
         due_program(node);
@@ -145,8 +150,9 @@ static void take_start(struct node *node, const struct notice *notice)
 {
     struct start_body start;
 
-    if (node->program != PROGRAM_LOADED || !start_unpack(notice->body, notice->bytes, &start))
+    if (node->program != PROGRAM_LOADED || !start_unpack(notice->body, notice->bytes, &start)) {
         return;
+    }
     node->start_due = true;
     due_program(node);
     node->clock_ns = start.model_ns;
@@ -163,13 +169,15 @@ static void take_answer(struct node *node, const struct notice *notice)
     struct rts_reply_body reply;
 
     if (notice->packet_kind == PACKET_CTS) {
-        if (!cts_unpack(notice->body, notice->bytes, &cts))
+        if (!cts_unpack(notice->body, notice->bytes, &cts)) {
             return;
+        }
         answer.name = cts.name;
         answer.match = cts.match;
     } else {
-        if (!rts_reply_unpack(notice->body, notice->bytes, &reply))
+        if (!rts_reply_unpack(notice->body, notice->bytes, &reply)) {
             return;
+        }
         answer.name = reply.name;
     }
     load_answer(node, &answer);
@@ -191,8 +199,9 @@ static void take_packet(struct node *node, const struct notice *notice)
     case PACKET_STOP:
         /* START may have come in this very step: without start_due the STOP would be lost, and the
          * program would start and be waited for in vain. */
-        if (node->program == PROGRAM_RUNNING || node->start_due)
+        if (node->program == PROGRAM_RUNNING || node->start_due) {
             program_end(node, PROGRAM_EXITED, E_CANCELLED);
+        }
         break;
     /* Owed, not answered here: all slots may be taken now. So each question has its answer, and the
      * host need not ask twice. */
@@ -213,12 +222,13 @@ static void take_notice(struct node *node, const struct notice *notice)
     case NOTICE_REFUSED:
     case NOTICE_SENT:
     case NOTICE_RECEIVED:
-        if (notice->token >> 24 == TOKEN_REQUEST)
+        if (notice->token >> 24 == TOKEN_REQUEST) {
             message_notice(node, notice);
-        else if (notice->token >> 24 == TOKEN_STEP)
+        } else if (notice->token >> 24 == TOKEN_STEP) {
             collective_notice(node, notice);
-        else
+        } else {
             load_notice(node, notice);
+        }
         break;
     default: report_notice(node, notice); break;
     }
@@ -234,8 +244,9 @@ bool node_work(struct node *node)
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
         const struct notice *notice;
         uint32_t slots;
-        while (router_noticed(&node->router) && (notice = router_notice(&node->router)))
+        while (router_noticed(&node->router) && (notice = router_notice(&node->router))) {
             take_notice(node, notice);
+        }
         collective_pump(node);
         message_pump(node);
         more = node->load_due && load_pump(node);
@@ -244,8 +255,9 @@ bool node_work(struct node *node)
         router_move(&node->router, node->now_us);
         /* Packets for a dead link have been dropped and their slots are free: what is owed may take
          * them. No other event would bring the node back here. */
-        if (node->router.notice_count == 0 && !(node->router.slots_free & ~slots))
+        if (node->router.notice_count == 0 && !(node->router.slots_free & ~slots)) {
             break;
+        }
     }
     router_flush(&node->router);
     return more || node->router.notice_count > 0;
@@ -265,9 +277,11 @@ uint64_t node_deadline(const struct node *node)
     uint64_t deadline = router_deadline(&node->router);
     uint64_t others[] = {message_deadline(node), load_deadline(node), report_deadline(node)};
 
-    for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (others[i] < deadline)
+    for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (others[i] < deadline) {
             deadline = others[i];
+        }
+    }
     return deadline;
 }
 
@@ -289,8 +303,9 @@ bool node_take_start(struct node *node, struct node_start *start)
 {
     const struct load *load = &node->load;
 
-    if (!node->start_due)
+    if (!node->start_due) {
         return false;
+    }
     node->start_due = false;
     node->program = PROGRAM_RUNNING;
     node->program_pc = node->program_lr = 0;
@@ -324,7 +339,8 @@ void node_fault(struct node *node, uint64_t now_us, const struct fault *fault)
     report_pump(node);
     /* When an EXIT is owed, the program had ended before its kernel failed: its exit status
      * stands. */
-    if (!(node->owed & OWED_EXIT))
+    if (!(node->owed & OWED_EXIT)) {
         program_end(node, PROGRAM_FAULTED, 0);
+    }
     node_work(node);
 }

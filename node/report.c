@@ -42,14 +42,16 @@ void report_notice(struct node *node, const struct notice *notice)
     /* From here on LINKS_REPORT_US counts: before, nobody could be told. */
     case NOTICE_IDENTITY: node->identity_us = node->now_us; break;
     case NOTICE_UP:
-        if (node->links_told)
+        if (node->links_told) {
             due_say(node, OWED_LINKS);
+        }
         break;
     /* In the boot LINKS tells of crossed cables, and the host names them all. Later the other end
      * has become another node: what was under way over the link is lost, so it is dead. */
     case NOTICE_CROSSED: /* the boot tells of crossed cables; later, what it carries is lost */
-        if (node->links_told)
+        if (node->links_told) {
             router_kill_port(&node->router, notice->port, DEAD_PROTOCOL);
+        }
         break;
     case NOTICE_DEAD:
         /* The reason is kept, for the report may have to wait for a slot. */
@@ -66,10 +68,13 @@ static bool links_complete(const struct node *node)
     for (unsigned p = 0; p < node->router.port_count; p++) {
         uint32_t peer;
         uint8_t peer_port;
-        if (!router_has_link(&node->router, p))
+        if (!router_has_link(&node->router, p)) {
             continue;
-        if (router_port_state(&node->router, p, &peer, &peer_port) != LINK_UP || peer == ID_UNKNOWN)
+        }
+        if (router_port_state(&node->router, p, &peer, &peer_port) != LINK_UP ||
+            peer == ID_UNKNOWN) {
             return false;
+        }
     }
     return true;
 }
@@ -82,8 +87,9 @@ static bool links_settled(const struct node *node)
         uint32_t peer;
         uint8_t peer_port, state = router_port_state(&node->router, p, &peer, &peer_port);
         if (router_has_link(&node->router, p) &&
-            (peer == ID_UNKNOWN || (state != LINK_UP && state != LINK_CROSSED)))
+            (peer == ID_UNKNOWN || (state != LINK_UP && state != LINK_CROSSED))) {
             return false;
+        }
     }
     return true;
 }
@@ -109,12 +115,14 @@ static int send_links(struct node *node)
  * not know which links it should have. Before that, most links are not up. */
 static void pump_links(struct node *node)
 {
-    if (node->router.id == ID_UNKNOWN)
+    if (node->router.id == ID_UNKNOWN) {
         return;
+    }
     bool due = links_settled(node) || node->now_us - node->identity_us >= LINKS_REPORT_US;
     if ((due && !node->links_told) || node->owed & OWED_LINKS) {
-        if (send_links(node) != E_OK)
+        if (send_links(node) != E_OK) {
             return;
+        }
         node->links_told = true;
         due_said(node, OWED_LINKS);
     }
@@ -130,11 +138,13 @@ static void pump_dead(struct node *node)
                                       .peer = node->router.ports[p].channel.peer.id};
         uint8_t body[LINK_DEAD_BYTES];
         /* A node that has no number yet keeps it owed. */
-        if (!(node->dead_owed >> p & 1) || node->router.id == ID_UNKNOWN)
+        if (!(node->dead_owed >> p & 1) || node->router.id == ID_UNKNOWN) {
             continue;
+        }
         link_dead_pack(body, &dead);
-        if (router_send(&node->router, PACKET_LINK_DEAD, ID_HOST, body, sizeof body) != E_OK)
+        if (router_send(&node->router, PACKET_LINK_DEAD, ID_HOST, body, sizeof body) != E_OK) {
             return;
+        }
         due_said_dead(node, p);
     }
 }
@@ -143,8 +153,9 @@ static void pump_dead(struct node *node)
  * ones it misses, though nothing happens. */
 uint64_t report_deadline(const struct node *node)
 {
-    if (node->links_told || node->router.id == ID_UNKNOWN)
+    if (node->links_told || node->router.id == ID_UNKNOWN) {
         return UINT64_MAX;
+    }
     return node->identity_us + LINKS_REPORT_US;
 }
 
@@ -152,16 +163,20 @@ uint64_t report_deadline(const struct node *node)
 static uint8_t waits_for(const struct node *node, const struct request **request)
 {
     *request = NULL;
-    if (!node->call_open)
+    if (!node->call_open) {
         return WAIT_NOTHING;
-    if (node->call_number == ECUBE_CALL_SLEEP)
+    }
+    if (node->call_number == ECUBE_CALL_SLEEP) {
         return WAIT_SLEEP;
+    }
     /* WAIT_READER says that the text's reader is slow, WAIT_CONSOLE below that the node has no
      * slot. */
-    if (node->call_number == ECUBE_CALL_WRITE && console_room(node) == 0)
+    if (node->call_number == ECUBE_CALL_WRITE && console_room(node) == 0) {
         return WAIT_READER;
-    if (node->call_number != ECUBE_CALL_WAIT && node->call_number != ECUBE_CALL_TEST)
+    }
+    if (node->call_number != ECUBE_CALL_WAIT && node->call_number != ECUBE_CALL_TEST) {
         return WAIT_CONSOLE;
+    }
     /* The call was served once before it blocked, so the number is one of a request. */
     *request = &node->requests[node->call_arguments[0]];
     switch ((*request)->kind) {
@@ -176,8 +191,9 @@ static uint8_t waits_for(const struct node *node, const struct request **request
  * of it, its program has not asked for it. From READY on both programs have asked. */
 static uint8_t transfer_stage(const struct request *request)
 {
-    if (request->state == STATE_STORED)
+    if (request->state == STATE_STORED) {
         return TRANSFER_KNOWN;
+    }
     return request->state > STATE_STORED ? TRANSFER_MOVES : TRANSFER_OPEN;
 }
 
@@ -198,8 +214,9 @@ static void say_collective(const struct node *node, struct state_body *state)
 {
     const struct collective *c = &node->collective;
 
-    if (!collective_active(node))
+    if (!collective_active(node)) {
         return;
+    }
     state->stage = c->walking ? COLLECTIVE_STEPS : COLLECTIVE_ENTRY;
     state->operation = (uint8_t)c->arguments.operation;
     state->collective_bytes = c->arguments.block_bytes;
@@ -260,8 +277,9 @@ static int send_state(struct node *node)
     /* STATE_POLLS: the program does not wait, it tests again and again and finds nothing. */
     state.flags = (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
                             (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
-    if (request && request->kind != REQUEST_COLLECTIVE)
+    if (request && request->kind != REQUEST_COLLECTIVE) {
         say_message(request, &state);
+    }
     say_collective(node, &state);
     /* One that computes is told with its place, one that sleeps with the time that is left. */
     if (node->program == PROGRAM_RUNNING && state.wait == WAIT_NOTHING) {
@@ -274,8 +292,9 @@ static int send_state(struct node *node)
     say_counters(node, state.counters);
     state_pack(body, &state);
     int status = router_send(&node->router, PACKET_STATE, ID_HOST, body, sizeof body);
-    if (status == E_OK)
+    if (status == E_OK) {
         router_mark(&node->router);
+    }
     return status;
 }
 
@@ -287,11 +306,13 @@ static void add_stack(const struct node *node, uint32_t room, struct fault_body 
     const struct node_config *config = &node->config;
     uint32_t from = node->fault.registers[13] & ~3u;
 
-    if (from < config->program_address)
+    if (from < config->program_address) {
         from = config->program_address;
+    }
     uint32_t offset = from - config->program_address;
-    if (offset >= config->program_bytes)
+    if (offset >= config->program_bytes) {
         return;
+    }
     uint32_t left = config->program_bytes - offset;
     fault->line = from;
     fault->tail = config->program + offset;
@@ -320,10 +341,11 @@ static int send_fault(struct node *node)
     uint8_t body[PACKET_BODY_MAX];
 
     memcpy(told.registers, fault->registers, sizeof told.registers);
-    if (fault->kind < FAULT_KERNEL)
+    if (fault->kind < FAULT_KERNEL) {
         add_stack(node, PACKET_BODY_MAX - FAULT_BYTES, &told);
-    else
+    } else {
         add_text(fault->text, PACKET_BODY_MAX - FAULT_BYTES, &told);
+    }
     return router_send(&node->router, PACKET_FAULT, ID_HOST, body, fault_pack(body, &told));
 }
 
@@ -341,14 +363,19 @@ static int send_exit(struct node *node)
  * needs no timer. FAULT goes before EXIT: a kernel that has failed may not come farther. */
 void report_pump(struct node *node)
 {
-    if (!node->links_told || node->owed & OWED_LINKS)
+    if (!node->links_told || node->owed & OWED_LINKS) {
         pump_links(node);
-    if (node->dead_owed)
+    }
+    if (node->dead_owed) {
         pump_dead(node);
-    if (node->owed & OWED_FAULT && send_fault(node) == E_OK)
+    }
+    if (node->owed & OWED_FAULT && send_fault(node) == E_OK) {
         due_said(node, OWED_FAULT);
-    if (node->owed & OWED_EXIT && send_exit(node) == E_OK)
+    }
+    if (node->owed & OWED_EXIT && send_exit(node) == E_OK) {
         due_said(node, OWED_EXIT);
-    if (node->owed & OWED_STATE && send_state(node) == E_OK)
+    }
+    if (node->owed & OWED_STATE && send_state(node) == E_OK) {
         due_said(node, OWED_STATE);
+    }
 }

@@ -23,8 +23,9 @@ struct request *request_make(struct node *node, enum request_kind kind)
 {
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         struct request *request = &node->requests[i];
-        if (request->kind != REQUEST_FREE)
+        if (request->kind != REQUEST_FREE) {
             continue;
+        }
         uint8_t generation = (uint8_t)(request->generation + 1);
         *request = (struct request){.kind = (uint8_t)kind,
                                     .generation = generation,
@@ -41,11 +42,13 @@ void request_free(struct node *node, struct request *request)
 {
     unsigned at = 0;
 
-    while (request_at(node, at) != request)
+    while (request_at(node, at) != request) {
         at++;
+    }
     node->request_count--;
-    for (; at < node->request_count; at++)
+    for (; at < node->request_count; at++) {
         node->request_order[at] = node->request_order[at + 1];
+    }
     request->kind = REQUEST_FREE;
 }
 

@@ -45,8 +45,9 @@ static uint32_t big_endian(const uint8_t *p)
  * The lower-case sigmas of the standard rotate twice and shift once. */
 static void schedule(uint32_t w[64], const uint8_t *block)
 {
-    for (unsigned t = 0; t < 16; t++)
+    for (unsigned t = 0; t < 16; t++) {
         w[t] = big_endian(block + 4 * t);
+    }
     for (unsigned t = 16; t < 64; t++) {
         uint32_t x = w[t - 15], y = w[t - 2];
         w[t] = w[t - 16] + (rotate(x, 7) ^ rotate(x, 18) ^ x >> 3) + w[t - 7] +
@@ -89,8 +90,9 @@ static void compress(uint32_t state[8], const uint8_t *block)
         one_round(b, c, d, &e, f, g, h, &a, constants[t + 7] + w[t + 7]);
     }
     const uint32_t mixed[8] = {a, b, c, d, e, f, g, h};
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         state[i] += mixed[i];
+    }
 }
 
 /* The initial state: the first 32 bits of the fractional parts of the square roots of the first
@@ -146,9 +148,11 @@ void sha256_end(struct sha256 *sha, uint8_t digest[32])
         held = 0;
     }
     memset(sha->block + held, 0, LENGTH_AT - held);
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; i++) {
         sha->block[LENGTH_AT + i] = (uint8_t)(bits >> (56 - 8 * i));
+    }
     compress(sha->state, sha->block);
-    for (unsigned i = 0; i < 32; i++)
+    for (unsigned i = 0; i < 32; i++) {
         digest[i] = (uint8_t)(sha->state[i / 4] >> (24 - 8 * (i % 4)));
+    }
 }

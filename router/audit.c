@@ -42,8 +42,9 @@ static void add(struct text *text, const char *words)
 {
     size_t length = strlen(words);
 
-    if (length > TEXT_MAX - 1 - text->length)
+    if (length > TEXT_MAX - 1 - text->length) {
         length = TEXT_MAX - 1 - text->length;
+    }
     memcpy(text->bytes + text->length, words, length);
     text->length += length;
 }
@@ -53,11 +54,12 @@ static void add_number(struct text *text, const char *what, uint32_t number)
     char digits[DIGITS_MAX + 1] = {0};
     unsigned at = DIGITS_MAX;
 
-    if (number == NOBODY)
+    if (number == NOBODY) {
         return;
-    do
+    }
+    do {
         digits[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
+    } while ((number /= 10) > 0);
     add(text, what);
     add(text, digits + at);
 }
@@ -80,14 +82,16 @@ _Noreturn void audit_missing(uint32_t node, const char *flag, const char *why, u
 static void need(const struct router *router, uint32_t mask, unsigned bit, const char *flag,
                  const char *why, uint32_t circuit)
 {
-    if (!(mask >> bit & 1))
+    if (!(mask >> bit & 1)) {
         audit_missing(router->id, flag, why, bit, circuit);
+    }
 }
 
 static void need_setup(const struct router *router, const char *why, uint32_t port)
 {
-    if (!router->setup_due)
+    if (!router->setup_due) {
         audit_missing(router->id, "setup_due", why, port, NOBODY);
+    }
 }
 
 /* Channels ---------------------------------------------------------------------------------- */
@@ -108,21 +112,28 @@ static void audit_channel(const struct router *router, unsigned p)
     const struct agenda *agenda = &router->agenda;
     bool alive = channel->state != LINK_DEAD, due = agenda->flush_due >> p & 1;
 
-    if (!channel_settled(channel, router->id))
+    if (!channel_settled(channel, router->id)) {
         need(router, agenda->flush_due, p, "flush_due", "frames wait to be sent", NOBODY);
-    if (is_untold(port))
+    }
+    if (is_untold(port)) {
         need(router, agenda->flush_due, p, "flush_due", "the owner does not know of it", NOBODY);
-    if (!alive && channel->first != channel->end)
+    }
+    if (!alive && channel->first != channel->end) {
         need(router, agenda->flush_due, p, "flush_due", "a dead link has segments", NOBODY);
-    if (!due && channel->wake_us < agenda->wake_us)
+    }
+    if (!due && channel->wake_us < agenda->wake_us) {
         audit_missing(router->id, "wake_us", "a channel wants to be looked at", p, NOBODY);
-    if (!due && alive && channel_deadline(channel, agenda) < channel->wake_us)
+    }
+    if (!due && alive && channel_deadline(channel, agenda) < channel->wake_us) {
         audit_missing(router->id, "the channel's wake_us", "it waits for its time", p, NOBODY);
-    if (alive && channel_has_done(channel) && !channel->resent)
+    }
+    if (alive && channel_has_done(channel) && !channel->resent) {
         audit_missing(router->id, "nothing", "acknowledged segments are held", p, NOBODY);
+    }
     if (router->attention && alive && channel->link->arrived && link_news(channel->link) &&
-        notice_room_for_step(router))
+        notice_room_for_step(router)) {
         need(router, *router->attention, p, "attention", "the link has news", NOBODY);
+    }
 }
 
 /* Whether a channel that lacks credit, where bytes may be lost, asks for it in time. */
@@ -130,8 +141,9 @@ static void need_asking(const struct router *router, unsigned p, const char *why
 {
     const struct channel *channel = &router->ports[p].channel;
 
-    if (channel->checked && channel->state == LINK_UP && channel->short_us == UINT64_MAX)
+    if (channel->checked && channel->state == LINK_UP && channel->short_us == UINT64_MAX) {
         audit_missing(router->id, "short_us", why, p, NOBODY);
+    }
 }
 
 /* Setting up -------------------------------------------------------------------------------- */
@@ -141,16 +153,19 @@ static void audit_held(const struct router *router, unsigned p)
     const struct circuit *held = circuit_held(&router->ports[p]);
     bool local = held && held->out == PORT_LOCAL;
 
-    if (held)
+    if (held) {
         need(router, router->held_ports, p, "held_ports", "an OPEN is held", held->stamp);
-    if (held && !local)
+    }
+    if (held && !local) {
         need(router, router->passing_ports, p, "passing_ports", "an OPEN is to go on", held->stamp);
+    }
     if (local && held->state == CIRCUIT_HELD) {
         need(router, router->untold_ports, p, "untold_ports", "nobody knows of it", held->stamp);
         need_setup(router, "an OPEN is to be told of", p);
     }
-    if (router->ports[p].owed_count)
+    if (router->ports[p].owed_count) {
         need(router, router->owed_ports, p, "owed_ports", "answers are owed", NOBODY);
+    }
     /* the other way round as well: who answers looks at the ports that hold and do not pass */
     CHECK(held || !((router->held_ports | router->passing_ports | router->untold_ports) >> p & 1));
     CHECK(!local || !(router->passing_ports >> p & 1));
@@ -162,18 +177,23 @@ static void audit_waiting(const struct router *router, unsigned in)
 {
     struct waiting waiting;
 
-    if (!setup_waiting_at(router, in, &waiting))
+    if (!setup_waiting_at(router, in, &waiting)) {
         return;
+    }
     int verdict = setup_verdict(router, in, &waiting);
     if (verdict < 0 &&
-        !(waiting.out < router->port_count && is_untold(&router->ports[waiting.out])))
+        !(waiting.out < router->port_count && is_untold(&router->ports[waiting.out]))) {
         need_setup(router, "an OPEN is to be refused", in);
-    if (verdict == SETUP_PASSES && !setup_overtakes(router, &waiting))
+    }
+    if (verdict == SETUP_PASSES && !setup_overtakes(router, &waiting)) {
         need_setup(router, "an OPEN may pass", in);
-    if (verdict == SETUP_NO_ROOM && !router->setup_short)
+    }
+    if (verdict == SETUP_NO_ROOM && !router->setup_short) {
         need_setup(router, "an OPEN waits for room, and setup_short is not set either", in);
-    if (verdict == SETUP_NO_PLACE && !router->setup_due)
+    }
+    if (verdict == SETUP_NO_PLACE && !router->setup_due) {
         need_asking(router, waiting.out, "an OPEN waits for circuits to drain");
+    }
 }
 
 /* Bytes ------------------------------------------------------------------------------------- */
@@ -186,14 +206,17 @@ static void audit_in(const struct router *router, unsigned p)
     bool alive = in->channel.state != LINK_DEAD, piece = channel_piece(&in->channel) != NULL;
     uint32_t stamp = oldest ? oldest->stamp : NOBODY;
 
-    if (piece && !oldest)
+    if (piece && !oldest) {
         need(router, router->in_due, p, "in_due", "bytes lie there for no circuit", stamp);
+    }
     if (piece && alive && oldest && oldest->state != CIRCUIT_FLOWING &&
-        !stream_early(oldest->flags))
+        !stream_early(oldest->flags)) {
         need(router, router->in_due, p, "in_due", "bytes came before their answer", stamp);
+    }
     if (oldest && oldest->state == CIRCUIT_FLOWING && oldest->out >= PORT_NONE &&
-        (piece || (!alive && !is_untold(in))))
+        (piece || (!alive && !is_untold(in)))) {
         need(router, router->in_due, p, "in_due", "bytes may be taken", stamp);
+    }
 }
 
 /* Whether a frame can be put together that has so many segments and begins with so many bytes. */
@@ -212,14 +235,17 @@ static void audit_relay(const struct router *router, unsigned p, unsigned in)
 
     /* what is seen at the in-port is handed on to its out-port, a dead link when it is told of */
     if (!stream_has_bytes(router, p, in) || router->in_due >> in & 1 ||
-        is_untold(&router->ports[in]))
+        is_untold(&router->ports[in])) {
         return;
+    }
     if (can_send(out, piece ? FRAME_SEGMENTS_MAX : 3, bytes,
-                 router->payload_checked || !piece || piece->split))
+                 router->payload_checked || !piece || piece->split)) {
         need(router, router->out_due, p, "out_due", "bytes may go on", stamp);
+    }
     if (channel_room(&out->channel, FRAME_SEGMENTS_MAX) && !stream_has_credit(out, bytes) &&
-        !(router->out_due >> p & 1))
+        !(router->out_due >> p & 1)) {
         need_asking(router, p, "bytes wait for credit");
+    }
 }
 
 /* The same of this node's own circuits. */
@@ -228,27 +254,32 @@ static void audit_own(const struct router *router, unsigned p)
     const struct port *out = &router->ports[p];
     unsigned number = source_flowing(router, p);
 
-    if (number == SOURCES_MAX)
+    if (number == SOURCES_MAX) {
         return;
+    }
     const struct source *source = &router->sources[number];
     uint32_t left = source->length - source->moved;
-    if (can_send(out, 4, left, true))
+    if (can_send(out, 4, left, true)) {
         need(router, router->out_due, p, "out_due", "this node's bytes may go", source->stamp);
+    }
     if (channel_room(&out->channel, 4) && !stream_has_credit(out, left) &&
-        !(router->out_due >> p & 1))
+        !(router->out_due >> p & 1)) {
         need_asking(router, p, "this node's bytes wait for credit");
+    }
 }
 
 static void audit_out(const struct router *router, unsigned p)
 {
     const struct port *out = &router->ports[p];
 
-    if (lane_drains(out))
+    if (lane_drains(out)) {
         need(router, router->out_due, p, "out_due", "a circuit has drained", NOBODY);
-    if (lane_turn(out) && out->order[0] == PORT_LOCAL)
+    }
+    if (lane_turn(out) && out->order[0] == PORT_LOCAL) {
         audit_own(router, p);
-    else if (lane_turn(out))
+    } else if (lane_turn(out)) {
         audit_relay(router, p, out->order[0]);
+    }
 }
 
 /* Packets and sources ----------------------------------------------------------------------- */
@@ -258,12 +289,14 @@ static void audit_packets(const struct router *router, unsigned p)
 {
     const struct port *in = &router->ports[p];
 
-    if (!in->routed_count)
+    if (!in->routed_count) {
         return;
+    }
     need(router, router->routed_due, p, "routed_due", "packets for others lie there", NOBODY);
     unsigned out = router_next_hop(router, packet_dst(in->routed[in->routed_first].packet));
-    if (out < router->port_count && channel_control_credit(&router->ports[out].channel) == 0)
+    if (out < router->port_count && channel_control_credit(&router->ports[out].channel) == 0) {
         need_asking(router, out, "a packet waits for credit");
+    }
 }
 
 static void audit_source(const struct router *router, unsigned number)
@@ -271,10 +304,12 @@ static void audit_source(const struct router *router, unsigned number)
     const struct source *source = &router->sources[number];
     bool used = source->state != SOURCE_FREE;
 
-    if (used)
+    if (used) {
         need(router, router->sources_used, number, "sources_used", "a source is", source->stamp);
-    if (used && source_is_done(router, number))
+    }
+    if (used && source_is_done(router, number)) {
         need(router, router->sources_due, number, "sources_due", "a source is done", source->stamp);
+    }
     CHECK(used || !(router->sources_used >> number & 1));
 }
 
@@ -287,9 +322,11 @@ void audit_router(const struct router *router)
         audit_out(router, p);
         audit_packets(router, p);
     }
-    for (unsigned i = 0; i < SOURCES_MAX; i++)
+    for (unsigned i = 0; i < SOURCES_MAX; i++) {
         audit_source(router, i);
-    for (uint32_t left = setup_holders(router); left;)
+    }
+    for (uint32_t left = setup_holders(router); left;) {
         audit_waiting(router, work_next(&left));
+    }
     CHECK(!router->links_freed);
 }

@@ -52,8 +52,9 @@ void channel_init(struct channel *channel, struct agenda *agenda,
  * middle of something. */
 void channel_kill(struct channel *channel, struct agenda *agenda, uint8_t reason)
 {
-    if (channel->state == LINK_DEAD)
+    if (channel->state == LINK_DEAD) {
         return;
+    }
     channel->state = LINK_DEAD;
     channel->dead_reason = reason;
     channel->wake_us = UINT64_MAX;
@@ -75,8 +76,9 @@ static bool may_expire(const struct channel *channel)
 /* Watches the carrier and the acknowledgements; false when the link is dead. */
 static bool watch(struct channel *channel, struct agenda *agenda)
 {
-    if (channel->state == LINK_DEAD)
+    if (channel->state == LINK_DEAD) {
         return false;
+    }
     if (channel->link->carrier == CARRIER_LOST) {
         channel_kill(channel, agenda, DEAD_CARRIER);
         return false;
@@ -86,14 +88,16 @@ static bool watch(struct channel *channel, struct agenda *agenda)
         channel_kill(channel, agenda, DEAD_TIMEOUT);
         return false;
     }
-    if (channel->first == channel->end)
+    if (channel->first == channel->end) {
         return true;
+    }
     if (may_expire(channel) && agenda->now_us - channel->progress_us >= dead_after_us(channel)) {
         channel_kill(channel, agenda, DEAD_TIMEOUT);
         return false;
     }
-    if (channel->checked && agenda->now_us >= channel->retry_us)
+    if (channel->checked && agenda->now_us >= channel->retry_us) {
         channel->owes |= OWES_AGAIN;
+    }
     return true;
 }
 
@@ -105,8 +109,9 @@ static bool knows_all(const struct channel *channel)
 
 uint8_t channel_heard(const struct channel *channel)
 {
-    if (channel->state == LINK_SILENT)
+    if (channel->state == LINK_SILENT) {
         return HEARD_NOTHING;
+    }
     return knows_all(channel) ? HEARD_ALL : HEARD_PART;
 }
 
@@ -129,8 +134,9 @@ bool channel_greets(const struct channel *channel, const struct agenda *agenda, 
 
 void channel_greet(struct channel *channel, struct agenda *agenda, const struct hello *hello)
 {
-    if (!channel_send_raw(channel, FRAME_HELLO, FLAG_CHECKED, hello))
+    if (!channel_send_raw(channel, FRAME_HELLO, FLAG_CHECKED, hello)) {
         return;
+    }
     channel->owes &= (uint8_t)~OWES_HELLO;
     channel->hello_us = agenda->now_us;
     channel->told_id = hello->id;
@@ -154,8 +160,9 @@ static void tell_sender(struct channel *channel, struct agenda *agenda)
 static void ask_credit(struct channel *channel, struct agenda *agenda)
 {
     channel->short_us = agenda->now_us + RETRY_US;
-    if (channel->asked_us == 0)
+    if (channel->asked_us == 0) {
         channel->asked_us = agenda->now_us;
+    }
     channel->counters.acks += channel_send_raw(channel, FRAME_ACK, FLAG_ASK, NULL);
 }
 
@@ -165,34 +172,43 @@ uint64_t channel_deadline(const struct channel *channel, const struct agenda *ag
 {
     uint64_t wake_us = UINT64_MAX;
 
-    if (channel->state >= LINK_CROSSED || channel->link->carrier != CARRIER_UP)
+    if (channel->state >= LINK_CROSSED || channel->link->carrier != CARRIER_UP) {
         return wake_us;
-    if (channel->first != channel->end && may_expire(channel))
-        wake_us = channel->progress_us + dead_after_us(channel);
-    if (channel->ack_us < wake_us)
-        wake_us = channel->ack_us;
-    if (channel->checked) {
-        if (channel->first != channel->end && channel->retry_us < wake_us)
-            wake_us = channel->retry_us;
-        if (channel->short_us < wake_us)
-            wake_us = channel->short_us;
     }
-    if (wants_hello(channel) && channel->hello_us + HELLO_RETRY_US < wake_us)
+    if (channel->first != channel->end && may_expire(channel)) {
+        wake_us = channel->progress_us + dead_after_us(channel);
+    }
+    if (channel->ack_us < wake_us) {
+        wake_us = channel->ack_us;
+    }
+    if (channel->checked) {
+        if (channel->first != channel->end && channel->retry_us < wake_us) {
+            wake_us = channel->retry_us;
+        }
+        if (channel->short_us < wake_us) {
+            wake_us = channel->short_us;
+        }
+    }
+    if (wants_hello(channel) && channel->hello_us + HELLO_RETRY_US < wake_us) {
         wake_us = channel->hello_us + HELLO_RETRY_US;
+    }
     return wake_us > agenda->now_us ? wake_us : agenda->now_us + ACK_DELAY_US;
 }
 
 /* Frames that wait come before acknowledgements: each carries one. One kick for all of them. */
 void channel_flush(struct channel *channel, struct agenda *agenda)
 {
-    if (!watch(channel, agenda))
+    if (!watch(channel, agenda)) {
         return;
-    if (channel->owes & OWES_AGAIN)
+    }
+    if (channel->owes & OWES_AGAIN) {
         channel_resend(channel, agenda);
+    }
     channel_hand_over(channel);
     tell_sender(channel, agenda);
-    if (channel->checked && agenda->now_us >= channel->short_us)
+    if (channel->checked && agenda->now_us >= channel->short_us) {
         ask_credit(channel, agenda);
+    }
     if (channel->kick_due) {
         channel->kick_due = false;
         channel->link->ops->kick(channel->link);

@@ -67,14 +67,16 @@ void channel_release(struct channel *channel, struct agenda *agenda, uint16_t bu
     channel_drop(channel, buffer);
     if (credit == CREDIT_CONTROL) {
         channel->control_consumed++;
-        if (control_owed(channel))
+        if (control_owed(channel)) {
             channel_acknowledge(channel, agenda);
+        }
     } else if (credit == CREDIT_DATA) {
         channel->data_consumed += bytes;
         bool closed = channel->data_consumed == channel->data_received &&
                       channel->payload_left == 0 && channel->payload_flags & FLAG_LAST;
-        if (channel->data_consumed - channel->data_told >= channel->data_window / 4 || closed)
+        if (channel->data_consumed - channel->data_told >= channel->data_window / 4 || closed) {
             channel_acknowledge(channel, agenda);
+        }
     }
 }
 
@@ -89,8 +91,9 @@ static void advance(struct channel *channel, uint32_t bytes)
 {
     channel->chunk.data += bytes;
     channel->chunk.bytes -= bytes;
-    if (channel->chunk.bytes == 0)
+    if (channel->chunk.bytes == 0) {
         drop_chunk(channel);
+    }
 }
 
 /* The same for a packet that stays: what is left of the chunk needs a hold of its own. */
@@ -123,8 +126,9 @@ static bool alone(const struct channel *channel, uint16_t index)
     uint16_t buffer = channel_piece_at(channel, index)->buffer;
     unsigned count = 0;
 
-    while (index != channel->piece_end && channel_piece_at(channel, index)->buffer == buffer)
+    while (index != channel->piece_end && channel_piece_at(channel, index)->buffer == buffer) {
         index++, count++;
+    }
     return channel->refs[buffer] == count;
 }
 
@@ -145,8 +149,9 @@ static void pull(struct piece *to, struct piece *from)
 {
     uint16_t bytes = from->bytes;
 
-    if (from->buffer != to->buffer && bytes > to->room)
+    if (from->buffer != to->buffer && bytes > to->room) {
         bytes = to->room;
+    }
     add_bytes(to, from->data, bytes);
     from->data += bytes;
     from->bytes = (uint16_t)(from->bytes - bytes);
@@ -171,35 +176,41 @@ static void pack(struct channel *channel)
             channel->piece_commit = kept;
             to = NULL;
         }
-        if (to)
+        if (to) {
             pull(to, &from);
+        }
         if (from.bytes == 0) {
             to->flags = from.flags;
             channel_drop(channel, from.buffer);
         } else {
             struct piece *place = channel_piece_at(channel, kept++);
             to = alone(channel, i) ? place : NULL;
-            if (to)
+            if (to) {
                 slide(&from);
+            }
             *place = from;
         }
-        if (from.flags & FLAG_LAST)
+        if (from.flags & FLAG_LAST) {
             to = NULL;
+        }
     }
-    if (commit == channel->piece_end)
+    if (commit == channel->piece_end) {
         channel->piece_commit = kept;
+    }
     channel->piece_end = kept;
 }
 
 static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
 {
-    if (!channel->link->ops->receive(channel->link, chunk))
+    if (!channel->link->ops->receive(channel->link, chunk)) {
         return false;
+    }
     CHECK(chunk->buffer < LINK_BUFFERS_MAX && chunk->bytes <= LINK_CHUNK_MAX);
     channel->refs[chunk->buffer] = 1;
     channel->chunk_end = chunk->data + LINK_CHUNK_MAX;
-    if (++channel->held > HELD_MAX)
+    if (++channel->held > HELD_MAX) {
         pack(channel);
+    }
     return true;
 }
 
@@ -211,8 +222,9 @@ static bool gather_more(struct channel *channel, uint32_t bytes)
         uint32_t kept = channel->chunk.bytes;
 
         CHECK(kept <= LINK_HEADROOM);
-        if (!next_chunk(channel, &chunk))
+        if (!next_chunk(channel, &chunk)) {
             return false;
+        }
         chunk.data -= kept;
         chunk.bytes += kept;
         memcpy(chunk.data, channel->chunk.data, kept);
@@ -231,8 +243,9 @@ static inline bool gather(struct channel *channel, uint32_t bytes)
 /* One NAK per gap: all frames behind it are out of order too. */
 static void owe_nak(struct channel *channel, struct agenda *agenda)
 {
-    if (!channel->nak_sent)
+    if (!channel->nak_sent) {
         channel->owes |= OWES_NAK;
+    }
     channel->nak_sent = true;
     channel_wake(channel, agenda);
 }
@@ -243,13 +256,15 @@ static void owe_ack(struct channel *channel, struct agenda *agenda)
 {
     if (channel->ack_us == UINT64_MAX) {
         channel->ack_us = agenda->now_us + ACK_DELAY_US;
-        if (channel->ack_us < channel->wake_us)
+        if (channel->ack_us < channel->wake_us) {
             channel->wake_us = channel->ack_us;
+        }
         agenda_by(agenda, channel->ack_us);
     }
     if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
-        channel->data_received - channel->data_acknowledged >= channel->data_window / 4)
+        channel->data_received - channel->data_acknowledged >= channel->data_window / 4) {
         channel_acknowledge(channel, agenda);
+    }
 }
 
 static void accept_frame(struct channel *channel, struct agenda *agenda)
@@ -290,8 +305,9 @@ static inline void take_credits(struct channel *channel, const struct frame *fra
     }
     if (channel->checked) {
         channel->asked_us = 0;
-        if (more)
+        if (more) {
             channel->short_us = UINT64_MAX;
+        }
     }
 }
 
@@ -328,23 +344,27 @@ static void take_hello(struct channel *channel, struct agenda *agenda, const str
         channel->state = LINK_HEARD; /* they had only greeted each other */
     }
     channel->peer_incarnation = frame->seq;
-    if (anew)
+    if (anew) {
         channel_greet_soon(channel, agenda);
+    }
     if (channel->state == LINK_SILENT || (anew && channel->state == LINK_HEARD)) {
         channel->state = LINK_HEARD;
         /* The windows are settled by its first HELLO: credits count on them. */
         channel->data_limit = channel->peer_data_window = hello.data_window;
         channel->control_limit = channel->peer_control_window = hello.control_window;
     }
-    if (hello.heard != HEARD_ALL && agenda->now_us - channel->hello_us >= HELLO_RETRY_US / 2)
+    if (hello.heard != HEARD_ALL && agenda->now_us - channel->hello_us >= HELLO_RETRY_US / 2) {
         channel_greet_soon(channel, agenda); /* it asks again: what we said was lost */
+    }
     channel->peer = hello;
     channel->peer_known = hello.id != ID_UNKNOWN;
     channel->hello_new = true;
-    if (hello.heard != HEARD_NOTHING && knows_us && channel->state == LINK_HEARD)
+    if (hello.heard != HEARD_NOTHING && knows_us && channel->state == LINK_HEARD) {
         channel->state = LINK_UP;
-    if (channel_heard(channel) != channel->told_heard)
+    }
+    if (channel_heard(channel) != channel->told_heard) {
         channel_greet_soon(channel, agenda);
+    }
 }
 
 static void take_unnumbered(struct channel *channel, struct agenda *agenda,
@@ -363,12 +383,15 @@ static void take_unnumbered(struct channel *channel, struct agenda *agenda,
 /* Says whether a numbered frame is the next one; if not, what is owed to the sender. */
 static bool in_order(struct channel *channel, struct agenda *agenda, const struct frame *frame)
 {
-    if (channel->state == LINK_SILENT)
+    if (channel->state == LINK_SILENT) {
         return false; /* its HELLO was lost; it sends this again */
-    if (channel->state == LINK_HEARD)
+    }
+    if (channel->state == LINK_HEARD) {
         channel->state = LINK_UP; /* who sends numbered frames has heard us */
-    if (frame->seq == channel->seq_expected)
+    }
+    if (frame->seq == channel->seq_expected) {
         return true;
+    }
     if ((int16_t)(frame->seq - channel->seq_expected) < 0) {
         channel_acknowledge(channel, agenda);
     } else {
@@ -389,8 +412,9 @@ static bool take_packet(struct channel *channel, const struct frame *frame, stru
 {
     uint8_t *packet = channel->chunk.data + FRAME_HEADER_BYTES;
 
-    if (!in_order(channel, agenda, frame))
+    if (!in_order(channel, agenda, frame)) {
         return false;
+    }
     if (packet_kind(packet) >= PACKET_ROUTED) {
         if ((uint16_t)(channel->control_received - channel->control_consumed) >= CONTROL_WINDOW) {
             channel_kill(channel, agenda, DEAD_PROTOCOL);
@@ -413,8 +437,9 @@ static void begin_data(struct channel *channel, struct agenda *agenda, const str
     channel->crc_received = 0;
     channel->crc_left = frame->flags & FLAG_CHECKED ? FRAME_CHECK_BYTES : 0;
     if (!channel->payload_skip &&
-        channel->data_received + frame->length - channel->data_consumed > channel->data_window)
+        channel->data_received + frame->length - channel->data_consumed > channel->data_window) {
         channel_kill(channel, agenda, DEAD_PROTOCOL);
+    }
 }
 
 /* The control frames' total length that must be contiguous; 0: the header is impossible. */
@@ -429,8 +454,9 @@ static uint32_t control_bytes(const struct channel *channel, const struct frame 
     case FRAME_NAK: return frame->length == 0 && !check ? FRAME_HEADER_BYTES : 0;
     case FRAME_PACKET:
         if (frame->length < PACKET_HEADER_BYTES || frame->length > FRAME_CONTROL_MAX ||
-            (channel->checked && !check))
+            (channel->checked && !check)) {
             return 0;
+        }
         return FRAME_HEADER_BYTES + frame->length + check;
     default: return 0;
     }
@@ -453,8 +479,9 @@ static void hunt(struct channel *channel, struct agenda *agenda)
         owe_nak(channel, agenda);
     }
     channel->hunting = true;
-    while (skip < channel->chunk.bytes && channel->chunk.data[skip] != (FRAME_SYNC & 0xff))
+    while (skip < channel->chunk.bytes && channel->chunk.data[skip] != (FRAME_SYNC & 0xff)) {
         skip++;
+    }
     advance(channel, skip);
 }
 
@@ -465,8 +492,9 @@ static void pass_stray(struct channel *channel, struct agenda *agenda)
 {
     channel->counters.strays++;
     channel->hunting = true;
-    if (agenda->now_us - channel->hello_us >= HELLO_RETRY_US / 2)
+    if (agenda->now_us - channel->hello_us >= HELLO_RETRY_US / 2) {
         channel_greet_soon(channel, agenda);
+    }
     advance(channel, FRAME_HEADER_BYTES);
 }
 
@@ -476,8 +504,9 @@ static enum arrival_kind take_frame(struct channel *channel, struct agenda *agen
 {
     struct frame frame;
 
-    if (!gather(channel, FRAME_HEADER_BYTES))
+    if (!gather(channel, FRAME_HEADER_BYTES)) {
         return ARRIVAL_NONE;
+    }
     if (!frame_unpack(channel->chunk.data, &frame)) {
         hunt(channel, agenda);
         return ARRIVAL_PROGRESS;
@@ -498,8 +527,9 @@ static enum arrival_kind take_frame(struct channel *channel, struct agenda *agen
         hunt(channel, agenda);
         return ARRIVAL_PROGRESS;
     }
-    if (!gather(channel, bytes))
+    if (!gather(channel, bytes)) {
         return ARRIVAL_NONE;
+    }
     channel->hunting = false;
     take_credits(channel, &frame, agenda);
     if (!payload_good(&frame, channel->chunk.data + FRAME_HEADER_BYTES)) {
@@ -523,11 +553,13 @@ static bool join_piece(struct channel *channel, uint32_t bytes)
     uint16_t oldest =
         channel->payload_flags & FLAG_CHECKED ? channel->piece_commit : channel->piece_first;
 
-    if (channel->piece_end == oldest || last->flags & FLAG_LAST)
+    if (channel->piece_end == oldest || last->flags & FLAG_LAST) {
         return false;
+    }
     if (last->buffer != channel->chunk.buffer) {
-        if (bytes > last->room || channel->refs[last->buffer] > 1)
+        if (bytes > last->room || channel->refs[last->buffer] > 1) {
             return false; /* it does not fit, or something else may lie there */
+        }
     } else if (channel->chunk.data - (last->data + last->bytes) >
                FRAME_HEADER_BYTES + FRAME_CHECK_BYTES) {
         return false; /* a packet that is still in use may lie between */
@@ -539,12 +571,15 @@ static bool join_piece(struct channel *channel, uint32_t bytes)
 /* Keeps bytes of the present chunk as a piece; false when there are too many pieces. */
 static bool keep_piece(struct channel *channel, uint32_t bytes)
 {
-    if (join_piece(channel, bytes))
+    if (join_piece(channel, bytes)) {
         return true;
-    if (piece_count(channel) == channel->ring)
+    }
+    if (piece_count(channel) == channel->ring) {
         pack(channel);
-    if (piece_count(channel) == channel->ring)
+    }
+    if (piece_count(channel) == channel->ring) {
         return false;
+    }
     uint32_t room = (uint32_t)(channel->chunk_end - channel->chunk.data) - bytes;
     *channel_piece_at(channel, channel->piece_end++) =
         (struct piece){.data = channel->chunk.data,
@@ -568,8 +603,9 @@ static void roll_back(struct channel *channel)
 /* No room for another piece: a checked frame is sent again later, any other cannot be. */
 static void lose_payload(struct channel *channel, struct agenda *agenda)
 {
-    if (!(channel->payload_flags & FLAG_CHECKED))
+    if (!(channel->payload_flags & FLAG_CHECKED)) {
         channel_kill(channel, agenda, DEAD_PROTOCOL);
+    }
     roll_back(channel);
     channel->payload_skip = true;
     owe_nak(channel, agenda);
@@ -578,8 +614,9 @@ static void lose_payload(struct channel *channel, struct agenda *agenda)
 /* The last byte of a data frame has come. */
 static void end_data(struct channel *channel, struct agenda *agenda)
 {
-    if (channel->payload_skip)
+    if (channel->payload_skip) {
         return;
+    }
     if (channel->payload_flags & FLAG_CHECKED && channel->crc != channel->crc_received) {
         channel->counters.damaged++;
         roll_back(channel);
@@ -600,16 +637,20 @@ static void take_payload(struct channel *channel, struct agenda *agenda)
 {
     if (channel->payload_left) {
         uint32_t bytes = channel->payload_left;
-        if (bytes > channel->chunk.bytes)
+        if (bytes > channel->chunk.bytes) {
             bytes = channel->chunk.bytes;
-        if (channel->payload_flags & FLAG_CHECKED && !channel->payload_skip)
+        }
+        if (channel->payload_flags & FLAG_CHECKED && !channel->payload_skip) {
             channel->crc = crc32_add(channel->crc, channel->chunk.data, bytes);
-        if (!channel->payload_skip && !keep_piece(channel, bytes))
+        }
+        if (!channel->payload_skip && !keep_piece(channel, bytes)) {
             lose_payload(channel, agenda);
+        }
         if (!channel->payload_skip) {
             channel->data_received += bytes;
-            if (!(channel->payload_flags & FLAG_CHECKED))
+            if (!(channel->payload_flags & FLAG_CHECKED)) {
                 channel->piece_commit = channel->piece_end;
+            }
         }
         channel->payload_left -= bytes;
         advance(channel, bytes);
@@ -618,8 +659,9 @@ static void take_payload(struct channel *channel, struct agenda *agenda)
         channel->crc_received |= (uint32_t)channel->chunk.data[0] << shift;
         advance(channel, 1);
     }
-    if (channel->payload_left == 0 && channel->crc_left == 0)
+    if (channel->payload_left == 0 && channel->crc_left == 0) {
         end_data(channel, agenda);
+    }
 }
 
 /* Chunks without which the frame under way cannot be complete bring nothing but its middle. Where
@@ -628,8 +670,9 @@ uint16_t channel_coalesce(const struct channel *channel)
 {
     uint32_t chunks = (channel->payload_left + LINK_CHUNK_MAX - 1) / LINK_CHUNK_MAX;
 
-    if (channel->checked)
+    if (channel->checked) {
         chunks = 1;
+    }
     return (uint16_t)(chunks < PATIENCE_MAX ? chunks : PATIENCE_MAX);
 }
 
@@ -637,10 +680,12 @@ uint16_t channel_coalesce(const struct channel *channel)
 static void drain(struct channel *channel)
 {
     roll_back(channel);
-    if (channel->chunk_held)
+    if (channel->chunk_held) {
         drop_chunk(channel);
-    while (next_chunk(channel, &channel->chunk))
+    }
+    while (next_chunk(channel, &channel->chunk)) {
         channel_drop(channel, channel->chunk.buffer);
+    }
 }
 
 enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda,
@@ -651,12 +696,14 @@ enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda
         return ARRIVAL_NONE;
     }
     if (!channel->chunk_held) {
-        if (!next_chunk(channel, &channel->chunk))
+        if (!next_chunk(channel, &channel->chunk)) {
             return ARRIVAL_NONE;
+        }
         channel->chunk_held = true;
     }
-    if (channel->payload_left == 0 && channel->crc_left == 0)
+    if (channel->payload_left == 0 && channel->crc_left == 0) {
         return take_frame(channel, agenda, arrival);
+    }
     take_payload(channel, agenda);
     return ARRIVAL_PROGRESS;
 }
@@ -665,6 +712,7 @@ void channel_drop_piece(struct channel *channel)
 {
     CHECK(channel->piece_first != channel->piece_commit);
     channel->piece_first++;
-    if (channel->piece_first == channel->piece_end)
+    if (channel->piece_first == channel->piece_end) {
         channel->piece_first = channel->piece_commit = channel->piece_end = 0;
+    }
 }

@@ -45,11 +45,13 @@ uint32_t channel_control_credit(const struct channel *channel)
 /* Where no byte is lost credit comes by itself. */
 void channel_short(struct channel *channel, struct agenda *agenda)
 {
-    if (!channel->checked || channel->short_us != UINT64_MAX || channel->state != LINK_UP)
+    if (!channel->checked || channel->short_us != UINT64_MAX || channel->state != LINK_UP) {
         return;
+    }
     channel->short_us = agenda->now_us + RETRY_US;
-    if (channel->short_us < channel->wake_us)
+    if (channel->short_us < channel->wake_us) {
         channel->wake_us = channel->short_us;
+    }
     agenda_by(agenda, channel->short_us);
 }
 
@@ -61,8 +63,9 @@ void channel_grow(struct channel *channel, unsigned placed)
 
     CHECK(before < channel->ring);
     channel->places = (uint16_t)(2 * before);
-    for (uint16_t i = channel->first; i != end; i++)
+    for (uint16_t i = channel->first; i != end; i++) {
         *segment_at(channel, i) = channel->segments[i & (before - 1)];
+    }
 }
 
 /* Back to a few places, when at most one segment is left. */
@@ -95,8 +98,9 @@ void channel_queue(struct channel *channel, struct agenda *agenda, uint8_t type,
                    uint32_t payload, unsigned count)
 {
     CHECK(count > 0 && channel_room(channel, count));
-    if (channel->first == channel->end)
+    if (channel->first == channel->end) {
         channel_progress(channel, agenda);
+    }
     struct frame frame = {
         .type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
     write_header(channel, (uint8_t *)(uintptr_t)segment_at(channel, channel->end)->data, &frame);
@@ -105,8 +109,9 @@ void channel_queue(struct channel *channel, struct agenda *agenda, uint8_t type,
     channel->seq_next++;
     channel_wake(channel, agenda);
     channel->frames_sent++;
-    if (type == FRAME_DATA)
+    if (type == FRAME_DATA) {
         channel->data_sent += payload;
+    }
 }
 
 /* True when no frame is half handed to the link. */
@@ -137,8 +142,9 @@ bool channel_send_raw(struct channel *channel, uint8_t type, uint8_t flags,
     uint32_t total = FRAME_HEADER_BYTES + length + (hello ? FRAME_CHECK_BYTES : 0);
     uint32_t done = channel->link->ops->sent(channel->link);
 
-    if (!between_frames(channel) || (int32_t)(done - channel->raw_handed[index]) < 0)
+    if (!between_frames(channel) || (int32_t)(done - channel->raw_handed[index]) < 0) {
         return false;
+    }
     struct frame frame = {
         .type = type, .flags = flags, .length = length, .seq = hello ? channel->incarnation : 0};
     write_header(channel, bytes, &frame);
@@ -160,12 +166,14 @@ bool channel_send_raw(struct channel *channel, uint8_t type, uint8_t flags,
  */
 void channel_resend(struct channel *channel, const struct agenda *agenda)
 {
-    if (!between_frames(channel))
+    if (!between_frames(channel)) {
         return;
+    }
     channel->owes &= (uint8_t)~OWES_AGAIN;
     channel->retry_us = agenda->now_us + RETRY_US;
-    if (channel->first == channel->next)
+    if (channel->first == channel->next) {
         return;
+    }
     channel->next = channel->first;
     channel->resent = true;
     channel->counters.retransmissions++;
@@ -175,8 +183,9 @@ void channel_hand_over(struct channel *channel)
 {
     while (channel->next != channel->end) {
         struct segment *segment = segment_at(channel, channel->next);
-        if (hand_over(channel, segment->data, segment->bytes) != E_OK)
+        if (hand_over(channel, segment->data, segment->bytes) != E_OK) {
             break;
+        }
         segment->handed = channel->handed;
         channel->next++;
     }
@@ -187,24 +196,30 @@ void channel_hand_over(struct channel *channel)
  * the same memory. On a dead link all is given back. */
 bool channel_take_done(struct channel *channel, struct segment *segment)
 {
-    if (channel->first == channel->end)
+    if (channel->first == channel->end) {
         return false;
+    }
     const struct segment *oldest = segment_at(channel, channel->first);
     if (channel->state != LINK_DEAD) {
-        if (channel->seq_released == channel->seq_acknowledged || channel->first == channel->next)
+        if (channel->seq_released == channel->seq_acknowledged || channel->first == channel->next) {
             return false;
+        }
         /* One copy that the neighbour has is one the device has read; with two, ask the device. */
         if (channel->resent &&
-            (int32_t)(channel->link->ops->sent(channel->link) - oldest->handed) < 0)
+            (int32_t)(channel->link->ops->sent(channel->link) - oldest->handed) < 0) {
             return false;
+        }
     }
     *segment = *oldest;
-    if (segment->last)
+    if (segment->last) {
         channel->seq_released++;
-    if (channel->first == channel->next)
+    }
+    if (channel->first == channel->next) {
         channel->next++;
+    }
     channel->first++;
-    if (channel->places > PLACES_MIN && (uint16_t)(channel->end - channel->first) <= 1)
+    if (channel->places > PLACES_MIN && (uint16_t)(channel->end - channel->first) <= 1) {
         shrink(channel);
+    }
     return true;
 }

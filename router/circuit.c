@@ -58,11 +58,13 @@ static void leave_ring(struct port *in, struct circuit *circuit)
         in->circuit_count--;
         return;
     }
-    while (circuit_at(in, index) != circuit)
+    while (circuit_at(in, index) != circuit) {
         index++;
+    }
     CHECK(index < in->circuit_count);
-    for (; index + 1 < in->circuit_count; index++)
+    for (; index + 1 < in->circuit_count; index++) {
         *circuit_at(in, index) = *circuit_at(in, index + 1);
+    }
     in->circuit_count--;
     circuit_at(in, in->circuit_count)->state = CIRCUIT_FREE;
 }
@@ -73,19 +75,22 @@ void circuit_close(struct router *router, unsigned port, struct circuit *circuit
 {
     struct port *in = &router->ports[port];
 
-    if (circuit->state == CIRCUIT_OPENED)
+    if (circuit->state == CIRCUIT_OPENED) {
         in->newest_passed = true;
+    }
     enter(circuit, CIRCUIT_FREE);
     leave_ring(in, circuit);
-    if (in->circuit_count == 0 && channel_piece(&in->channel))
+    if (in->circuit_count == 0 && channel_piece(&in->channel)) {
         work_bytes(router, port); /* they are nobody's */
+    }
 }
 
 void circuit_discard(struct router *router, unsigned port, struct circuit *circuit)
 {
     circuit->out = PORT_NONE;
-    if (circuit->state != CIRCUIT_FLOWING)
+    if (circuit->state != CIRCUIT_FLOWING) {
         enter(circuit, CIRCUIT_FLOWING);
+    }
     work_bytes(router, port);
 }
 
@@ -94,8 +99,9 @@ static unsigned unanswered(struct port *in)
 {
     unsigned count = in->owed_count + in->newest_passed;
 
-    for (unsigned i = 0; i < in->circuit_count; i++)
+    for (unsigned i = 0; i < in->circuit_count; i++) {
         count += circuit_at(in, i)->state != CIRCUIT_FLOWING;
+    }
     return count;
 }
 
@@ -107,8 +113,9 @@ static bool may_come(const struct router *router, struct port *in, const struct 
     unsigned before = unanswered(in);
 
     if (!open_possible(packet, arrival->bytes) || in->circuit_count == CIRCUITS_MAX ||
-        packet_hops(packet) >= router->hops_max)
+        packet_hops(packet) >= router->hops_max) {
         return false;
+    }
     return before == 0 || (before < CIRCUITS_MAX && circuit_chains(open_flags(packet)) &&
                            circuit_chains(in->open_flags) && packet_dst(packet) == in->open_dst);
 }
@@ -133,8 +140,9 @@ static bool take_answer(struct router *router, unsigned port, const struct arriv
     struct accept_body accept = {0};
     struct refuse_body refuse = {E_OK};
 
-    if (in->setup_count == 0 || !unpack_answer(arrival, &accept, &refuse))
+    if (in->setup_count == 0 || !unpack_answer(arrival, &accept, &refuse)) {
         return false;
+    }
     circuit_answer(router, port, refuse.reason, accept.done_ns);
     channel_drop(&in->channel, arrival->buffer);
     return true;
@@ -146,12 +154,15 @@ static unsigned circuit_next_hop(const struct router *router, const uint8_t *pac
     unsigned out = router_next_hop(router, packet_dst(packet));
     struct open_hop hop;
 
-    if (out == PORT_LOCAL || !open_has_hops(open_flags(packet)))
+    if (out == PORT_LOCAL || !open_has_hops(open_flags(packet))) {
         return out;
-    if (!open_next_hop(packet, &hop))
+    }
+    if (!open_next_hop(packet, &hop)) {
         return PORT_NONE;
-    if (hop.port == HOP_DIMENSION_ORDER)
+    }
+    if (hop.port == HOP_DIMENSION_ORDER) {
         return out;
+    }
     return hop.port < router->port_count ? hop.port : PORT_NONE;
 }
 
@@ -163,8 +174,9 @@ static void hold(struct router *router, unsigned port, const struct arrival *arr
 
     in->open_flags = open_flags(arrival->packet);
     in->open_dst = packet_dst(arrival->packet);
-    if (in->circuit_count == 0)
+    if (in->circuit_count == 0) {
         in->circuit_first = 0;
+    }
     struct circuit *circuit = circuit_at(in, in->circuit_count++);
     enter(circuit, CIRCUIT_HELD);
     *circuit = (struct circuit){.out = (uint8_t)(out == port ? PORT_NONE : out),
@@ -173,16 +185,19 @@ static void hold(struct router *router, unsigned port, const struct arrival *arr
                                 .length = open_length(arrival->packet),
                                 .open = *arrival,
                                 .stamp = router->stamp++};
-    if (in->opens_held++ == 0)
+    if (in->opens_held++ == 0) {
         work_held(router, port, circuit->out == PORT_LOCAL);
+    }
 }
 
 bool circuit_take(struct router *router, unsigned port, const struct arrival *arrival)
 {
-    if (packet_kind(arrival->packet) != PACKET_OPEN)
+    if (packet_kind(arrival->packet) != PACKET_OPEN) {
         return take_answer(router, port, arrival);
-    if (!may_come(router, &router->ports[port], arrival))
+    }
+    if (!may_come(router, &router->ports[port], arrival)) {
         return false;
+    }
     hold(router, port, arrival);
     return true;
 }
@@ -194,8 +209,9 @@ static void unhold(struct router *router, unsigned port, struct circuit *circuit
 
     circuit->open.packet = NULL;
     work_unheld(router, port);
-    if (--in->opens_held > 0)
+    if (--in->opens_held > 0) {
         work_held(router, port, circuit_held(in)->out == PORT_LOCAL);
+    }
 }
 
 struct arrival circuit_pass(struct router *router, unsigned port)
@@ -221,17 +237,19 @@ static void owe_reply(struct router *router, unsigned port, int status, uint64_t
 {
     struct port *in = &router->ports[port];
 
-    if (in->channel.state == LINK_DEAD)
+    if (in->channel.state == LINK_DEAD) {
         return; /* there is nobody to be told */
+    }
     CHECK(in->owed_count < CIRCUITS_MAX && in->replies_busy != UINT8_MAX);
     unsigned number = (unsigned)__builtin_ctz(~(unsigned)in->replies_busy);
     uint8_t *packet = in->replies[number] + FRAME_HEADER_BYTES;
 
     packet_pack(packet, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, ANSWER_BYTES, 0, 0);
-    if (status == E_OK)
+    if (status == E_OK) {
         accept_pack(packet + PACKET_HEADER_BYTES, &(struct accept_body){done_ns});
-    else
+    } else {
         refuse_pack(packet + PACKET_HEADER_BYTES, &(struct refuse_body){status});
+    }
     in->replies_busy |= (uint8_t)(1u << number);
     in->owed |= (uint16_t)(number << OWED_BITS * in->owed_count++);
     work_reply_owed(router, port);
@@ -242,10 +260,11 @@ void circuit_refuse(struct router *router, unsigned port, int status)
     struct circuit *circuit = circuit_held(&router->ports[port]);
 
     drop_open(router, port, circuit);
-    if (stream_early(circuit->flags))
+    if (stream_early(circuit->flags)) {
         circuit_discard(router, port, circuit);
-    else
+    } else {
         circuit_close(router, port, circuit);
+    }
     owe_reply(router, port, status, 0);
     router->circuits_refused++;
 }
@@ -255,8 +274,9 @@ static struct circuit *oldest_opened(struct port *in, unsigned out)
 {
     unsigned index = 0;
 
-    while (circuit_at(in, index)->state != CIRCUIT_OPENED || circuit_at(in, index)->out != out)
+    while (circuit_at(in, index)->state != CIRCUIT_OPENED || circuit_at(in, index)->out != out) {
         CHECK(++index < in->circuit_count);
+    }
     return circuit_at(in, index);
 }
 
@@ -275,8 +295,9 @@ static bool answer_passing(struct router *router, unsigned port, unsigned out, i
     struct circuit *circuit = oldest_opened(in, out);
     bool over = circuit->flags & OPEN_INLINE || (status != E_OK && !stream_early(circuit->flags));
     enter(circuit, CIRCUIT_FLOWING);
-    if (over)
+    if (over) {
         circuit_close(router, port, circuit);
+    }
     return over;
 }
 
@@ -288,8 +309,9 @@ void circuit_answer(struct router *router, unsigned port, int status, uint64_t d
     bool over = holder == PORT_LOCAL ? source_answer(router, 0, status, done_ns)
                                      : answer_passing(router, holder, port, status, done_ns);
 
-    if (over)
+    if (over) {
         lane_leave(&router->ports[port]);
+    }
 }
 
 /* Tells the owner of the OPENs that are for it, but of those that come too early. */
@@ -334,10 +356,12 @@ static void send_replies(struct router *router)
     for (uint32_t left = router->owed_ports; left;) {
         unsigned port = work_next(&left);
         struct port *in = &router->ports[port];
-        while (in->owed_count && in->replies_sent < CIRCUITS_MAX && channel_room(&in->channel, 1))
+        while (in->owed_count && in->replies_sent < CIRCUITS_MAX && channel_room(&in->channel, 1)) {
             send_reply(router, port);
-        if (in->owed_count == 0)
+        }
+        if (in->owed_count == 0) {
             work_replies_sent(router, port);
+        }
     }
 }
 
@@ -346,13 +370,16 @@ void circuit_pump(struct router *router)
 {
     if (router->setup_due) {
         work_setup_taken(router);
-        while (setup_waits(router) && setup_pass_oldest(router))
+        while (setup_waits(router) && setup_pass_oldest(router)) {
             ;
-        if (router->untold_ports)
+        }
+        if (router->untold_ports) {
             offer_opens(router);
+        }
     }
-    if (router->owed_ports)
+    if (router->owed_ports) {
         send_replies(router);
+    }
 }
 
 const uint8_t *circuit_open_at(const struct router *router, unsigned port)
@@ -370,11 +397,13 @@ static uint64_t start_of(const struct router *router, const struct port *in, con
 
     /* The links of its path are not free before the circuit ahead of it on the same path is done;
      * it may have passed them before that was known. */
-    if (circuit_chains(open_flags(packet)) && in->chain_src == packet_src(packet))
+    if (circuit_chains(open_flags(packet)) && in->chain_src == packet_src(packet)) {
         start_ns = clock_max(start_ns,
                              in->chain_ns + (uint64_t)packet_hops(packet) * router->profile.tau_ns);
-    if (!router->profile.all_port)
+    }
+    if (!router->profile.all_port) {
         start_ns = clock_max(start_ns, clock_max(open_free(packet), router->receive_free_ns));
+    }
     return clock_max(start_ns, ready_ns);
 }
 
@@ -401,8 +430,9 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
         memcpy(sink->data, open_inlined(packet), bytes);
     }
     drop_open(router, port, circuit);
-    if (circuit->flags & OPEN_INLINE)
+    if (circuit->flags & OPEN_INLINE) {
         circuit_close(router, port, circuit);
+    }
     owe_reply(router, port, E_OK, done_ns);
     return done_ns;
 }
@@ -414,8 +444,9 @@ void circuit_port_dead(struct router *router, unsigned port)
 {
     struct port *dead = &router->ports[port];
 
-    while (dead->setup_count)
+    while (dead->setup_count) {
         circuit_answer(router, port, E_LINK_DEAD, 0);
+    }
     while (dead->opens_held) {
         struct circuit *circuit = circuit_held(dead);
         drop_open(router, port, circuit);

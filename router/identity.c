@@ -26,8 +26,9 @@ void identity_set_network(struct router *router, const struct network *network)
 
     router->network = *network;
     router->hops_max = hops < HOPS_LEAST ? HOPS_LEAST : hops < UINT16_MAX ? hops : UINT16_MAX;
-    for (unsigned p = 0; p < router->port_count; p++)
+    for (unsigned p = 0; p < router->port_count; p++) {
         router->ports[p].channel.in_ring = network_stays_in_ring(network, p, p);
+    }
 }
 
 uint64_t identity_xi(const struct router *router)
@@ -50,8 +51,9 @@ static bool network_of(const struct hello *hello, struct network *network)
 {
     uint32_t sizes[HELLO_SIZES_MAX];
 
-    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++)
+    for (unsigned k = 0; k < HELLO_SIZES_MAX; k++) {
         sizes[k] = hello->last[k] + 1u;
+    }
     return network_make(network, (enum network_kind)hello->network, sizes, hello->dims);
 }
 
@@ -59,8 +61,9 @@ static bool network_of(const struct hello *hello, struct network *network)
 static void learn(struct router *router, const struct hello *hello, const struct network *network,
                   uint32_t id)
 {
-    if (id >= network->nodes || hello->dead_after_ms < DEAD_AFTER_MS_MIN)
+    if (id >= network->nodes || hello->dead_after_ms < DEAD_AFTER_MS_MIN) {
         return;
+    }
     router->id = id;
     identity_set_network(router, network);
     router->profile = (struct profile){.xi_ns = hello->xi_ns,
@@ -80,11 +83,13 @@ static void learn(struct router *router, const struct hello *hello, const struct
 /* What the other end's number makes of ours; ID_UNKNOWN when the cable is not where it belongs. */
 static uint32_t implied_id(const struct network *network, unsigned port, const struct hello *hello)
 {
-    if (hello->role == ROLE_HOST)
+    if (hello->role == ROLE_HOST) {
         return hello->peer_id;
+    }
     if (hello->id >= network->nodes || hello->port >= network->ports ||
-        network_far_port(network, hello->port) != port)
+        network_far_port(network, hello->port) != port) {
         return ID_UNKNOWN;
+    }
     uint32_t id = network_neighbour(network, hello->id, hello->port);
     return id == NETWORK_NO_NODE ? ID_UNKNOWN : id;
 }
@@ -109,12 +114,15 @@ static void judge(struct router *router, unsigned port)
     struct channel *channel = &router->ports[port].channel;
     const struct hello *hello = &channel->peer;
 
-    if (channel->state != LINK_HEARD && channel->state != LINK_UP)
+    if (channel->state != LINK_HEARD && channel->state != LINK_UP) {
         return;
-    if (hello->role == ROLE_NODE && hello->id == ID_UNKNOWN)
+    }
+    if (hello->role == ROLE_NODE && hello->id == ID_UNKNOWN) {
         return;
-    if (implied_id(&router->network, port, hello) != router->id)
+    }
+    if (implied_id(&router->network, port, hello) != router->id) {
         cross(router, channel);
+    }
 }
 
 /* The host knows who is at its links; what a neighbour makes of its own number is believed until
@@ -124,12 +132,14 @@ void identity_take(struct router *router, unsigned port)
     struct channel *channel = &router->ports[port].channel;
     const struct hello *hello = &channel->peer;
 
-    if (!channel->hello_new || channel->state == LINK_DEAD)
+    if (!channel->hello_new || channel->state == LINK_DEAD) {
         return;
+    }
     channel->hello_new = false;
     if (router->role == ROLE_HOST) {
-        if (hello->id != ID_UNKNOWN && hello->id != router->peers[port])
+        if (hello->id != ID_UNKNOWN && hello->id != router->peers[port]) {
             cross(router, channel);
+        }
         return;
     }
     bool told = hello->role == ROLE_HOST || (hello->id != ID_UNKNOWN && router->id == ID_UNKNOWN);
@@ -137,11 +147,13 @@ void identity_take(struct router *router, unsigned port)
     if (told && network_of(hello, &network)) {
         uint32_t id = implied_id(&network, port, hello);
         if (id != ID_UNKNOWN && id != router->id &&
-            (hello->role == ROLE_HOST || fits(router, &network, id)))
+            (hello->role == ROLE_HOST || fits(router, &network, id))) {
             learn(router, hello, &network, id);
+        }
     }
-    for (unsigned p = 0; p < router->port_count && router->id != ID_UNKNOWN; p++)
+    for (unsigned p = 0; p < router->port_count && router->id != ID_UNKNOWN; p++) {
         judge(router, p);
+    }
 }
 
 void identity_hello(const struct router *router, unsigned port, struct hello *hello)
@@ -164,6 +176,7 @@ void identity_hello(const struct router *router, unsigned port, struct hello *he
                             .element_ns = router->profile.element_ns,
                             .peer_id = router->peers ? router->peers[port] : ID_UNKNOWN,
                             .dead_after_ms = router->dead_after_ms};
-    for (unsigned k = 0; k < HELLO_SIZES_MAX && k < router->network.dims; k++)
+    for (unsigned k = 0; k < HELLO_SIZES_MAX && k < router->network.dims; k++) {
         hello->last[k] = (uint16_t)(router->network.dim[k].size - 1);
+    }
 }

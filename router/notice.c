@@ -23,8 +23,9 @@ bool notice_room_for_step(const struct router *router)
 struct notice *notice_add(struct router *router)
 {
     CHECK(notice_room(router));
-    if (router->notice_count == 0)
+    if (router->notice_count == 0) {
         router->notice_first = 0;
+    }
     return &router->notices[(router->notice_first + router->notice_count++) % NOTICES_MAX];
 }
 
@@ -33,9 +34,10 @@ static void drop(struct router *router)
 {
     const struct notice *notice = &router->notices[router->notice_first];
 
-    if (notice->kind == NOTICE_PACKET)
+    if (notice->kind == NOTICE_PACKET) {
         channel_release(&router->ports[notice->port].channel, &router->agenda, notice->buffer,
                         CREDIT_CONTROL, 0);
+    }
     router->notice_first = (uint8_t)((router->notice_first + 1) % NOTICES_MAX);
     router->notice_count--;
     router->notice_taken = false;
@@ -43,10 +45,12 @@ static void drop(struct router *router)
 
 const struct notice *notice_take(struct router *router)
 {
-    if (router->notice_taken)
+    if (router->notice_taken) {
         drop(router);
-    if (router->notice_count == 0)
+    }
+    if (router->notice_count == 0) {
         return NULL;
+    }
     router->notice_taken = true;
     return &router->notices[router->notice_first];
 }

@@ -50,8 +50,9 @@ static unsigned port_to(const struct router *router, uint32_t peer)
     for (unsigned p = 0; p < router->port_count; p++) {
         const struct channel *channel = &router->ports[p].channel;
         uint32_t there = router->role == ROLE_HOST ? router->peers[p] : channel->peer.id;
-        if (channel->state != LINK_SILENT && there == peer)
+        if (channel->state != LINK_SILENT && there == peer) {
             return p;
+        }
     }
     return PORT_NONE;
 }
@@ -63,8 +64,9 @@ static unsigned port_to(const struct router *router, uint32_t peer)
  */
 static unsigned hop_to_host(const struct router *router)
 {
-    if (router->id >= ID_UNKNOWN)
+    if (router->id >= ID_UNKNOWN) {
         return PORT_NONE;
+    }
     const struct network *network = &router->network;
     uint32_t root = network_host_root(network, router->id);
     if (root == router->id) {
@@ -74,29 +76,36 @@ static unsigned hop_to_host(const struct router *router)
     }
     for (unsigned k = 0; k < network->dims; k++) {
         unsigned port = network_port_toward(network, router->id, root, k);
-        if (port != NETWORK_NO_PORT && alive(router, port))
+        if (port != NETWORK_NO_PORT && alive(router, port)) {
             return port;
+        }
     }
     unsigned wrong = network_next_hop(network, router->id, root);
     const struct network_dimension *first = &network->dim[network_port_dimension(network, wrong)];
-    for (unsigned p = (unsigned)first->port + first->ports; p < network->ports; p++)
-        if (router_has_link(router, p) && alive(router, p))
+    for (unsigned p = (unsigned)first->port + first->ports; p < network->ports; p++) {
+        if (router_has_link(router, p) && alive(router, p)) {
             return p;
+        }
+    }
     return PORT_NONE;
 }
 
 unsigned router_next_hop(const struct router *router, uint32_t dst)
 {
-    if (dst == router->id)
+    if (dst == router->id) {
         return PORT_LOCAL;
-    if (router->role == ROLE_HOST)
+    }
+    if (router->role == ROLE_HOST) {
         return dst < router->network.nodes
                    ? port_to(router, network_host_root(&router->network, dst))
                    : PORT_NONE;
-    if (dst == ID_HOST)
+    }
+    if (dst == ID_HOST) {
         return hop_to_host(router);
-    if (router->id >= ID_UNKNOWN || dst >= router->network.nodes)
+    }
+    if (router->id >= ID_UNKNOWN || dst >= router->network.nodes) {
         return PORT_NONE;
+    }
     return network_next_hop(&router->network, router->id, dst);
 }
 
@@ -205,8 +214,9 @@ static bool send_slot(struct router *router, unsigned number, unsigned out)
         router->slots_free |= 1u << number;
         return true;
     }
-    if (!can_send(router, PORT_LOCAL, out))
+    if (!can_send(router, PORT_LOCAL, out)) {
         return false;
+    }
     struct segment *segment = packet_queue(router, out, slot->bytes, slot->packet_bytes);
     segment->owner = OWNER_SLOT;
     segment->number = (uint16_t)number;
@@ -235,10 +245,12 @@ static void pump_slots(struct router *router)
 
 void packet_pump(struct router *router)
 {
-    for (uint32_t left = router->routed_due; left;)
+    for (uint32_t left = router->routed_due; left;) {
         pump_routed(router, work_next(&left));
-    if (router->slots_queued)
+    }
+    if (router->slots_queued) {
         pump_slots(router);
+    }
 }
 
 int packet_send(struct router *router, uint8_t kind, uint32_t dst, const void *body, uint32_t bytes)
@@ -248,14 +260,16 @@ int packet_send(struct router *router, uint8_t kind, uint32_t dst, const void *b
 
     CHECK(bytes <= PACKET_BODY_MAX && kind >= PACKET_ROUTED);
     /* the lowest number that fits: a large slot is taken by a short packet only at last */
-    if (!fitting)
+    if (!fitting) {
         return E_FULL;
+    }
     unsigned number = (unsigned)__builtin_ctz(fitting);
     struct slot *slot = &router->slots[number];
     uint8_t *packet = slot->bytes + FRAME_HEADER_BYTES;
     packet_pack(packet, kind, bytes, router->id, dst);
-    if (bytes > 0)
+    if (bytes > 0) {
         memcpy(packet + PACKET_HEADER_BYTES, body, bytes);
+    }
     slot->packet_bytes = (uint16_t)(PACKET_HEADER_BYTES + bytes);
     router->slots_free &= ~(1u << number);
     router->slot_order[router->slots_queued++] = (uint8_t)number;

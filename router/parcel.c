@@ -16,8 +16,9 @@
 /* In turn, and given back in that order: OWNER_HEADER needs no number. */
 uint8_t *parcel_header(struct channel *channel)
 {
-    if (channel->headers_used == HEADERS_MAX)
+    if (channel->headers_used == HEADERS_MAX) {
         return NULL;
+    }
     uint8_t *header = channel->headers[channel->header_next];
     channel->header_next = (uint8_t)((channel->header_next + 1) % HEADERS_MAX);
     channel->headers_used++;
@@ -34,9 +35,10 @@ void parcel_begin(struct parcel *parcel, struct channel *channel, uint8_t *heade
     parcel->flags = 0;
     parcel->crc = 0;
     parcel->limit = credit < FRAME_DATA_MAX ? credit : FRAME_DATA_MAX;
-    if (header)
+    if (header) {
         *channel_place(channel, parcel->count++) =
             (struct segment){.data = header, .bytes = FRAME_HEADER_BYTES, .owner = OWNER_HEADER};
+    }
 }
 
 /* The check goes behind the header that the frame has of its own: one without cannot be checked. */

@@ -110,10 +110,12 @@ void router_init(struct router *router, const struct router_config *config)
         slot->body_max = i < SLOTS_MAX ? SLOT_BODY_MAX : PACKET_BODY_MAX;
         slot->bytes = take_memory(&memory, packet + slot->body_max);
     }
-    for (unsigned i = 0; i < SOURCES_MAX; i++)
+    for (unsigned i = 0; i < SOURCES_MAX; i++) {
         router->sources[i].open = take_memory(&memory, SOURCE_OPEN_BYTES);
-    if (config->network)
+    }
+    if (config->network) {
         identity_set_network(router, config->network);
+    }
 }
 
 /* A link that is crossed carries nothing but HELLOs: what comes all the same is dropped. */
@@ -121,13 +123,13 @@ static void take_arrival(struct router *router, unsigned port, const struct arri
 {
     struct channel *channel = &router->ports[port].channel;
 
-    if (channel->state != LINK_UP)
+    if (channel->state != LINK_UP) {
         channel_release(
             channel, &router->agenda, arrival->buffer,
             packet_kind(arrival->packet) >= PACKET_ROUTED ? CREDIT_CONTROL : CREDIT_NONE, 0);
-    else if (packet_kind(arrival->packet) >= PACKET_ROUTED)
+    } else if (packet_kind(arrival->packet) >= PACKET_ROUTED) {
         packet_take(router, port, arrival);
-    else if (!circuit_take(router, port, arrival)) {
+    } else if (!circuit_take(router, port, arrival)) {
         channel_drop(channel, arrival->buffer);
         channel_kill(channel, &router->agenda, DEAD_PROTOCOL);
     }
@@ -141,19 +143,23 @@ static bool take_link(struct router *router, unsigned port)
 
     bool more = true;
     for (unsigned i = 0; i < ARRIVALS_PER_STEP && more; i++) {
-        if (!notice_room_for_step(router))
+        if (!notice_room_for_step(router)) {
             break;
+        }
         enum arrival_kind kind = channel_receive(&in->channel, &router->agenda, &arrival);
-        if (kind == ARRIVAL_PACKET)
+        if (kind == ARRIVAL_PACKET) {
             take_arrival(router, port, &arrival);
-        if (in->channel.hello_new)
+        }
+        if (in->channel.hello_new) {
             identity_take(router, port);
+        }
         more = kind != ARRIVAL_NONE && channel_news(&in->channel);
     }
     work_credit(router, in); /* there may be */
     channel_be_patient(&in->channel);
-    if (channel_piece(&in->channel))
+    if (channel_piece(&in->channel)) {
         work_bytes(router, port);
+    }
     return more;
 }
 
@@ -188,16 +194,18 @@ static void tell_link(struct router *router, unsigned port)
 
 static inline void watch_link(struct router *router, unsigned port, const struct port *p)
 {
-    if (p->channel.state != LINK_UP || !(p->told & TOLD_UP))
+    if (p->channel.state != LINK_UP || !(p->told & TOLD_UP)) {
         tell_link(router, port);
+    }
 }
 
 /* A dead link has forgotten them all. */
 static void release_reply(struct port *port, unsigned number)
 {
     port->replies_busy &= (uint8_t) ~(1u << number);
-    if (port->replies_sent)
+    if (port->replies_sent) {
         port->replies_sent--;
+    }
 }
 
 /* Gives back the memory of segments that the neighbour has acknowledged, each to its owner. */
@@ -232,11 +240,13 @@ static bool look(struct router *router, unsigned port)
         p->carrier = (uint8_t)channel->link->carrier;
         channel_wake(channel, &router->agenda);
     }
-    if (!channel_news(channel))
+    if (!channel_news(channel)) {
         return false;
+    }
     bool more = take_link(router, port);
-    if (channel_has_done(channel))
+    if (channel_has_done(channel)) {
         release_done(router, p);
+    }
     watch_link(router, port, p);
     return more;
 }
@@ -252,8 +262,9 @@ bool router_take(struct router *router, uint64_t now_us)
         unsigned port = work_next(&left);
         bool waits = port < router->port_count && look(router, port);
         more |= waits;
-        if (router->attention && !waits)
+        if (router->attention && !waits) {
             *router->attention &= ~(UINT32_C(1) << port);
+        }
     }
     return more;
 }
@@ -265,10 +276,11 @@ static void wake_channels(struct router *router)
 
     for (unsigned p = 0; p < router->port_count; p++) {
         struct channel *channel = &router->ports[p].channel;
-        if (channel->wake_us <= router->agenda.now_us)
+        if (channel->wake_us <= router->agenda.now_us) {
             channel_wake(channel, &router->agenda);
-        else if (channel->wake_us < wake_us)
+        } else if (channel->wake_us < wake_us) {
             wake_us = channel->wake_us;
+        }
     }
     router->agenda.wake_us = wake_us;
 }
@@ -286,11 +298,13 @@ static void flush(struct router *router, unsigned port)
         channel_greet(channel, &router->agenda, &hello);
     }
     channel_flush(channel, &router->agenda);
-    if (!channel_settled(channel, router->id))
+    if (!channel_settled(channel, router->id)) {
         channel_wake(channel, &router->agenda);
+    }
     watch_link(router, port, p);
-    if (channel->state == LINK_DEAD)
+    if (channel->state == LINK_DEAD) {
         release_done(router, p);
+    }
 }
 
 /* What drains frees a link, over which a set-up may go in this very step: or each circuit of a long
@@ -307,12 +321,14 @@ void router_move(struct router *router, uint64_t now_us)
 
 void router_flush(struct router *router)
 {
-    if (router->agenda.now_us >= router->agenda.wake_us)
+    if (router->agenda.now_us >= router->agenda.wake_us) {
         wake_channels(router);
+    }
     uint32_t due = router->agenda.flush_due;
     router->agenda.flush_due = 0;
-    while (due)
+    while (due) {
         flush(router, work_next(&due));
+    }
 }
 
 bool router_step(struct router *router, uint64_t now_us)
@@ -333,15 +349,17 @@ bool router_delivered(const struct router *router)
 {
     bool all = true;
 
-    for (unsigned p = 0; p < router->port_count; p++)
+    for (unsigned p = 0; p < router->port_count; p++) {
         all &= channel_delivered(&router->ports[p].channel);
+    }
     return all;
 }
 
 void router_mark(struct router *router)
 {
-    for (unsigned p = 0; p < router->port_count; p++)
+    for (unsigned p = 0; p < router->port_count; p++) {
         channel_mark(&router->ports[p].channel);
+    }
 }
 
 uint64_t router_deadline(const struct router *router)
@@ -415,14 +433,16 @@ uint8_t router_dead_reason(const struct router *router, unsigned port)
 /* Circuits that only pass do not count: their bytes lie in the links' buffers. */
 bool router_quiet(const struct router *router)
 {
-    if (router->sources_used)
+    if (router->sources_used) {
         return false;
+    }
     for (unsigned p = 0; p < router->port_count; p++) {
         const struct port *in = &router->ports[p];
         for (unsigned i = 0; i < in->circuit_count; i++) {
             const struct circuit *circuit = circuit_at(in, i);
-            if (circuit->out == PORT_LOCAL && circuit->state == CIRCUIT_FLOWING)
+            if (circuit->out == PORT_LOCAL && circuit->state == CIRCUIT_FLOWING) {
                 return false;
+            }
         }
     }
     return true;
@@ -448,6 +468,7 @@ void router_kill_port(struct router *router, unsigned port, int reason)
 
 void router_forgive(struct router *router, uint64_t now_us)
 {
-    for (unsigned p = 0; p < router->port_count; p++)
+    for (unsigned p = 0; p < router->port_count; p++) {
         channel_forgive(&router->ports[p].channel, now_us);
+    }
 }

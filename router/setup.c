@@ -57,8 +57,9 @@ static int turn(const struct port *out, const uint8_t *packet, const uint8_t *ho
     uint16_t epoch = open_epoch(packet);
     uint16_t passed = epoch == out->turn_epoch ? out->turn_count : 0;
 
-    if (packet_hops(packet) >= hop_list_count(hops) || (int16_t)(epoch - out->turn_epoch) < 0)
+    if (packet_hops(packet) >= hop_list_count(hops) || (int16_t)(epoch - out->turn_epoch) < 0) {
         return E_FORMAT;
+    }
     struct open_hop hop = hop_list_at(hops, packet_hops(packet));
     return hop.turn < passed ? E_FORMAT : hop.turn == passed;
 }
@@ -77,8 +78,9 @@ bool setup_early(const struct router *router, const uint8_t *packet)
 static int message_may_pass(const struct router *router, const struct port *out,
                             const uint8_t *packet)
 {
-    if (setup_early(router, packet))
+    if (setup_early(router, packet)) {
         return E_BUSY;
+    }
     /* It holds links, or the place of this node's own circuits, and what it waits for may wait for
      * its turn: rule 2. */
     return out->setup_count && out->setup_flags & OPEN_SCHEDULE ? E_REFUSED : 1;
@@ -97,8 +99,9 @@ static int when_full(const uint8_t *packet)
 static int when_busy(const struct router *router, unsigned in, const struct waiting *waiting)
 {
     if (!(open_flags(waiting->packet) & OPEN_SCHEDULE) &&
-        network_stays_in_ring(&router->network, in, waiting->out))
+        network_stays_in_ring(&router->network, in, waiting->out)) {
         return E_REFUSED;
+    }
     return when_full(waiting->packet);
 }
 
@@ -110,18 +113,22 @@ int setup_verdict(const struct router *router, unsigned in, const struct waiting
     const uint8_t *packet = waiting->packet;
     const struct port *out = port < router->port_count ? &router->ports[port] : NULL;
 
-    if (!out || out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED)
+    if (!out || out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED) {
         return E_LINK_DEAD;
+    }
     int now = open_flags(packet) & OPEN_SCHEDULE ? turn(out, packet, waiting->hops)
                                                  : message_may_pass(router, out, packet);
-    if (now <= 0)
+    if (now <= 0) {
         return now;
+    }
     /* What an in-port sends before it has its answers takes the same path: may_come, and
      * may_open of this node's own. */
-    if (out->setup_count && out->setup_holder != in)
+    if (out->setup_count && out->setup_holder != in) {
         return when_busy(router, in, waiting);
-    if (lane_full(out))
+    }
+    if (lane_full(out)) {
         return SETUP_NO_PLACE;
+    }
     return channel_room(&out->channel, OPEN_SEGMENTS_MAX) ? SETUP_PASSES : SETUP_NO_ROOM;
 }
 
@@ -130,10 +137,12 @@ static int verdict_on(struct router *router, unsigned in, const struct waiting *
 {
     int verdict = setup_verdict(router, in, waiting);
 
-    if (verdict == SETUP_NO_ROOM)
+    if (verdict == SETUP_NO_ROOM) {
         work_short(router);
-    if (verdict != SETUP_NO_PLACE)
+    }
+    if (verdict != SETUP_NO_PLACE) {
         return verdict;
+    }
     /* that they have drained may be lost word */
     channel_short(&router->ports[waiting->out].channel, &router->agenda);
     return when_full(waiting->packet);
@@ -162,14 +171,16 @@ unsigned setup_end(struct router *router, unsigned port, int status, uint64_t do
     struct port *out = &router->ports[port];
     unsigned holder = out->setup_holder;
 
-    if (--out->setup_count == 0)
+    if (--out->setup_count == 0) {
         out->setup_holder = PORT_NONE;
+    }
     work_answered(router);
     if (status == E_OK) {
         router->progress++;
         out->free_ns = done_ns;
-        if (out->setup_flags & OPEN_SCHEDULE)
+        if (out->setup_flags & OPEN_SCHEDULE) {
             out->turn_count++;
+        }
     }
     return holder;
 }
@@ -210,8 +221,9 @@ bool setup_waiting_at(const struct router *router, unsigned in, struct waiting *
     }
     const struct port *port = &router->ports[in];
     const struct circuit *circuit = circuit_held(port);
-    if (port->channel.state == LINK_DEAD)
+    if (port->channel.state == LINK_DEAD) {
         return false;
+    }
     *waiting = (struct waiting){.out = circuit->out,
                                 .stamp = circuit->stamp,
                                 .packet = circuit->open.packet,
@@ -232,12 +244,15 @@ bool setup_overtakes(const struct router *router, const struct waiting *waiting)
 {
     struct waiting other;
 
-    if (router->ports[waiting->out].setup_count == 0)
+    if (router->ports[waiting->out].setup_count == 0) {
         return false;
-    for (uint32_t left = setup_holders(router); left;)
+    }
+    for (uint32_t left = setup_holders(router); left;) {
         if (setup_waiting_at(router, work_next(&left), &other) && other.out == waiting->out &&
-            (int32_t)(other.stamp - waiting->stamp) < 0)
+            (int32_t)(other.stamp - waiting->stamp) < 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -251,8 +266,9 @@ bool setup_pass_oldest(struct router *router)
 
     for (uint32_t left = setup_holders(router); left;) {
         unsigned in = work_next(&left);
-        if (!setup_waiting_at(router, in, &waiting))
+        if (!setup_waiting_at(router, in, &waiting)) {
             continue;
+        }
         int verdict = verdict_on(router, in, &waiting);
         if (verdict < 0 && in != PORT_LOCAL) {
             circuit_refuse(router, in, verdict);
@@ -262,8 +278,9 @@ bool setup_pass_oldest(struct router *router)
             source_answer(router, router->opening_passed, verdict, 0);
             return true;
         }
-        if (verdict < 0)
+        if (verdict < 0) {
             work_unsaid(router);
+        }
         if (verdict == SETUP_PASSES &&
             (best == PORT_NONE || (int32_t)(waiting.stamp - best_stamp) < 0) &&
             !setup_overtakes(router, &waiting)) {
@@ -271,11 +288,13 @@ bool setup_pass_oldest(struct router *router)
             best_stamp = waiting.stamp;
         }
     }
-    if (best == PORT_NONE)
+    if (best == PORT_NONE) {
         return false;
-    if (best == PORT_LOCAL)
+    }
+    if (best == PORT_LOCAL) {
         pass_own(router);
-    else
+    } else {
         pass_held(router, best);
+    }
     return true;
 }

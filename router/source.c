@@ -44,8 +44,9 @@ static void enter(struct source *source, enum source_state next)
  * one pass: that answer would be taken for the earlier one's. */
 static bool may_open(const struct router *router, const struct circuit_source *circuit)
 {
-    if (router->opening_count == 0)
+    if (router->opening_count == 0) {
         return true;
+    }
     const struct source *first = &router->sources[router->opening[0]];
     return router->opening_count < CIRCUITS_MAX && first->circuit.dst == circuit->dst &&
            circuit_chains(first->circuit.flags) && circuit_chains(circuit->flags) &&
@@ -58,8 +59,9 @@ static unsigned first_hop(const struct router *router, const struct circuit_sour
     if (open_has_hops(circuit->flags)) {
         CHECK(circuit->hops && hop_list_count(circuit->hops) > 0);
         unsigned port = hop_list_at(circuit->hops, 0).port;
-        if (port != HOP_DIMENSION_ORDER)
+        if (port != HOP_DIMENSION_ORDER) {
             return port;
+        }
     }
     return router_next_hop(router, circuit->dst);
 }
@@ -82,10 +84,11 @@ static void write_open(const struct router *router, struct source *source)
     packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + source->list_bytes + inlined, router->id,
                 circuit->dst);
     open_pack(packet, &open);
-    if (source->list_bytes > OPEN_COPY_MAX)
+    if (source->list_bytes > OPEN_COPY_MAX) {
         hop_list_pack(packet + OPEN_BYTES, NULL, 0);
-    else if (source->list_bytes > 0)
+    } else if (source->list_bytes > 0) {
         memcpy(packet + OPEN_BYTES, circuit->hops, source->list_bytes);
+    }
 }
 
 /* Nothing goes out here: the OPEN waits for its turn among those that other nodes have sent. */
@@ -93,13 +96,16 @@ int source_open(struct router *router, const struct circuit_source *circuit)
 {
     unsigned out = first_hop(router, circuit);
 
-    if (!may_open(router, circuit))
+    if (!may_open(router, circuit)) {
         return E_FULL;
-    if (out >= router->port_count)
+    }
+    if (out >= router->port_count) {
         return E_LINK_DEAD;
+    }
     unsigned number = (unsigned)__builtin_ctz(~router->sources_used);
-    if (number >= SOURCES_MAX)
+    if (number >= SOURCES_MAX) {
         return E_FULL;
+    }
     struct source *source = &router->sources[number];
     enter(source, SOURCE_WAITING);
     source->circuit = *circuit;
@@ -143,14 +149,17 @@ static void queue_open(struct router *router, unsigned number)
     uint32_t own = OPEN_BYTES + (list_copied ? listed : 0);
     unsigned count = 0;
 
-    if (inlined && inline_copied)
+    if (inlined && inline_copied) {
         memcpy(packet + own, circuit->data[0], inlined);
+    }
     own += inline_copied ? inlined : 0;
     add_piece(channel, &count, segment, source->open, FRAME_HEADER_BYTES + own);
-    if (!list_copied)
+    if (!list_copied) {
         add_piece(channel, &count, segment, circuit->hops, listed);
-    if (inlined && !inline_copied)
+    }
+    if (inlined && !inline_copied) {
         add_piece(channel, &count, segment, circuit->data[0], inlined);
+    }
     if (router->payload_checked) {
         uint8_t *check = packet + own + (list_copied ? 0 : HOP_LIST_BYTES);
         uint32_t crc = crc32_add(0, packet, own);
@@ -179,11 +188,14 @@ bool source_is_done(const struct router *router, unsigned number)
 {
     const struct source *source = &router->sources[number];
 
-    if (source->state != SOURCE_DRAINING || source->unacknowledged)
+    if (source->state != SOURCE_DRAINING || source->unacknowledged) {
         return false;
-    for (unsigned i = 0; i < router->opening_count; i++)
-        if (router->opening[i] == number)
+    }
+    for (unsigned i = 0; i < router->opening_count; i++) {
+        if (router->opening[i] == number) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -194,10 +206,11 @@ static void source_close(struct router *router, unsigned number)
     struct source *source = &router->sources[number];
     bool whole = source->moved == source->length || source->circuit.flags & OPEN_INLINE;
 
-    if (!source->refused)
+    if (!source->refused) {
         *notice_add(router) = (struct notice){.kind = NOTICE_SENT,
                                               .token = source->circuit.token,
                                               .status = whole ? E_OK : E_LINK_DEAD};
+    }
     enter(source, SOURCE_FREE);
     work_source_free(router, number);
 }
@@ -206,22 +219,26 @@ static void source_close(struct router *router, unsigned number)
 static void close_if_done(struct router *router, unsigned number)
 {
     work_source_seen(router, number);
-    if (!source_is_done(router, number))
+    if (!source_is_done(router, number)) {
         return;
-    if (router->sources[number].refused || notice_room(router))
+    }
+    if (router->sources[number].refused || notice_room(router)) {
         source_close(router, number);
-    else
+    } else {
         work_source_done(router, number);
+    }
 }
 
 /* It has an answer: those behind it move up. */
 static void leave_opening(struct router *router, unsigned index)
 {
     router->opening_count--;
-    if (index < router->opening_passed)
+    if (index < router->opening_passed) {
         router->opening_passed--;
-    for (unsigned i = index; i < router->opening_count; i++)
+    }
+    for (unsigned i = index; i < router->opening_count; i++) {
         router->opening[i] = router->opening[i + 1];
+    }
 }
 
 /* Whether bytes follow an answer: a schedule's that has been refused on its way has sent some. */
@@ -242,15 +259,17 @@ bool source_answer(struct router *router, unsigned index, int status, uint64_t d
     bool follow = bytes_follow(source, status);
 
     leave_opening(router, index);
-    if (status == E_OK)
+    if (status == E_OK) {
         router->send_free_ns = done_ns;
+    }
     *notice_add(router) = (struct notice){.kind = status == E_OK ? NOTICE_ACCEPTED : NOTICE_REFUSED,
                                           .token = source->circuit.token,
                                           .status = status,
                                           .done_ns = done_ns};
     source->refused = status != E_OK;
-    if (source->state != SOURCE_DRAINING) /* a schedule's may have sent all before its answer */
+    if (source->state != SOURCE_DRAINING) { /* a schedule's may have sent all before its answer */
         enter(source, follow ? SOURCE_FLOWING : SOURCE_DRAINING);
+    }
     close_if_done(router, number);
     return !follow;
 }
@@ -266,8 +285,9 @@ unsigned source_flowing(const struct router *router, unsigned out)
         bool flows = source->state == SOURCE_FLOWING ||
                      (source->state == SOURCE_OPENED && stream_early(source->circuit.flags));
         if (flows && source->out == out &&
-            (best == SOURCES_MAX || (int32_t)(source->stamp - router->sources[best].stamp) < 0))
+            (best == SOURCES_MAX || (int32_t)(source->stamp - router->sources[best].stamp) < 0)) {
             best = number;
+        }
     }
     return best;
 }
@@ -281,14 +301,16 @@ void source_drain(struct router *router, struct source *source)
 void source_acknowledged(struct router *router, unsigned number)
 {
     CHECK(router->sources[number].unacknowledged > 0);
-    if (--router->sources[number].unacknowledged == 0)
+    if (--router->sources[number].unacknowledged == 0) {
         work_source_done(router, number);
+    }
 }
 
 void source_close_done(struct router *router)
 {
-    for (uint32_t left = router->sources_due; left;)
+    for (uint32_t left = router->sources_due; left;) {
         close_if_done(router, work_next(&left));
+    }
 }
 
 /* Those whose OPEN waits for the dead link are refused by setup.c, those without an answer have
@@ -297,6 +319,7 @@ void source_port_dead(struct router *router, unsigned port)
 {
     unsigned number;
 
-    while ((number = source_flowing(router, port)) != SOURCES_MAX)
+    while ((number = source_flowing(router, port)) != SOURCES_MAX) {
         source_drain(router, &router->sources[number]);
+    }
 }

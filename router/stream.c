@@ -84,8 +84,9 @@ static bool keeps_word(struct router *router, struct port *in, const struct circ
                        uint8_t flags)
 {
     if (circuit->moved <= circuit->length &&
-        (!(flags & FLAG_LAST) || flags & FLAG_ABORT || circuit->moved == circuit->length))
+        (!(flags & FLAG_LAST) || flags & FLAG_ABORT || circuit->moved == circuit->length)) {
         return true;
+    }
     channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
     return false;
 }
@@ -104,8 +105,9 @@ static bool enough_credit(struct router *router, struct port *out, uint32_t byte
 {
     bool enough = stream_has_credit(out, bytes);
 
-    if (!enough)
+    if (!enough) {
         channel_short(&out->channel, &router->agenda);
+    }
     return enough;
 }
 
@@ -115,11 +117,13 @@ static bool send_abort(struct router *router, unsigned out_port, unsigned in_por
     struct port *out = &router->ports[out_port], *in = &router->ports[in_port];
     struct parcel parcel;
 
-    if (!channel_room(&out->channel, 3) || !enough_credit(router, out, FILLER_BYTES))
+    if (!channel_room(&out->channel, 3) || !enough_credit(router, out, FILLER_BYTES)) {
         return false;
+    }
     uint8_t *header = parcel_header(&out->channel);
-    if (!header)
+    if (!header) {
         return false;
+    }
     parcel_begin(&parcel, &out->channel, header);
     header[FRAME_HEADER_BYTES] = 0;
     struct segment filler = {.data = header + FRAME_HEADER_BYTES, .bytes = FILLER_BYTES};
@@ -151,21 +155,25 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     struct parcel parcel;
 
     const struct piece *piece = channel_piece(&in->channel);
-    if (!piece)
+    if (!piece) {
         return send_abort(router, out_port, in_port);
+    }
     if (!channel_room(&out->channel, FRAME_SEGMENTS_MAX) ||
-        !enough_credit(router, out, piece->bytes))
+        !enough_credit(router, out, piece->bytes)) {
         return false;
+    }
     uint8_t *header = NULL;
     if (checked || piece->split) {
         header = parcel_header(&out->channel);
-        if (!header)
+        if (!header) {
             return false;
+        }
     }
     parcel_begin(&parcel, &out->channel, header);
     collect(in, in_port, circuit, &parcel, FRAME_SEGMENTS_MAX - 1, checked);
-    if (!keeps_word(router, in, circuit, parcel.flags))
+    if (!keeps_word(router, in, circuit, parcel.flags)) {
         parcel.flags = FLAG_LAST | FLAG_ABORT;
+    }
     parcel_send(router, out_port, &parcel, header);
     if (parcel.flags & FLAG_LAST) {
         circuit_close(router, in_port, circuit);
@@ -182,20 +190,24 @@ static bool send_from_source(struct router *router, unsigned out_port, struct so
     struct port *out = &router->ports[out_port];
     struct parcel parcel;
 
-    if (!channel_room(&out->channel, 4))
+    if (!channel_room(&out->channel, 4)) {
         return false;
-    if (!enough_credit(router, out, source->length - source->moved))
+    }
+    if (!enough_credit(router, out, source->length - source->moved)) {
         return false;
+    }
     uint8_t *header = parcel_header(&out->channel);
-    if (!header)
+    if (!header) {
         return false;
+    }
     parcel_begin(&parcel, &out->channel, header);
     while (parcel.bytes < parcel.limit && source->moved < source->length) {
         bool second = source->moved >= source->circuit.bytes[0];
         uint32_t at = second ? source->moved - source->circuit.bytes[0] : source->moved;
         uint32_t bytes = source->circuit.bytes[second] - at;
-        if (bytes > parcel.limit - parcel.bytes)
+        if (bytes > parcel.limit - parcel.bytes) {
             bytes = parcel.limit - parcel.bytes;
+        }
         struct segment segment = {.data = source->circuit.data[second] + at,
                                   .bytes = bytes,
                                   .owner = OWNER_SOURCE,
@@ -204,8 +216,9 @@ static bool send_from_source(struct router *router, unsigned out_port, struct so
         source->unacknowledged++;
         source->moved += bytes;
     }
-    if (source->moved == source->length)
+    if (source->moved == source->length) {
         parcel.flags = FLAG_LAST;
+    }
     parcel_send(router, out_port, &parcel, header);
     if (parcel.flags & FLAG_LAST) {
         source_drain(router, source);
@@ -219,8 +232,9 @@ static bool send_bytes(struct router *router, unsigned port)
 {
     unsigned in = router->ports[port].order[0];
 
-    if (in != PORT_LOCAL)
+    if (in != PORT_LOCAL) {
         return stream_has_bytes(router, port, in) && send_from_port(router, port, in);
+    }
     unsigned source = source_flowing(router, port);
     return source != SOURCES_MAX && send_from_source(router, port, &router->sources[source]);
 }
@@ -230,10 +244,12 @@ static void pump_out(struct router *router, unsigned port)
 {
     struct port *out = &router->ports[port];
 
-    for (; lane_drains(out); work_drained(router))
+    for (; lane_drains(out); work_drained(router)) {
         lane_drained(out);
-    while (lane_turn(out) && send_bytes(router, port))
+    }
+    while (lane_turn(out) && send_bytes(router, port)) {
         ;
+    }
 }
 
 static void tell_received(struct router *router, unsigned port, const struct circuit *circuit,
@@ -273,10 +289,12 @@ static void pump_local(struct router *router, unsigned port)
         const struct piece *piece = channel_piece(&in->channel);
         bool local = circuit->out == PORT_LOCAL;
         if (!piece) {
-            if (in->channel.state != LINK_DEAD)
+            if (in->channel.state != LINK_DEAD) {
                 return;
-            if (local)
+            }
+            if (local) {
                 tell_received(router, port, circuit, FLAG_ABORT);
+            }
             circuit_close(router, port, circuit);
             continue;
         }
@@ -293,10 +311,12 @@ static void pump_local(struct router *router, unsigned port)
         channel_drop_piece(&in->channel);
         channel_release(&in->channel, &router->agenda, done.buffer, CREDIT_DATA, done.bytes);
         if (flags & FLAG_LAST) {
-            if (!keeps_word(router, in, circuit, flags))
+            if (!keeps_word(router, in, circuit, flags)) {
                 flags |= FLAG_ABORT;
-            if (local)
+            }
+            if (local) {
                 tell_received(router, port, circuit, flags);
+            }
             circuit_close(router, port, circuit);
         }
     }
@@ -308,8 +328,9 @@ static void check_stray(struct router *router, struct port *in)
     const struct circuit *circuit = oldest(in);
 
     if (in->channel.state != LINK_DEAD && channel_piece(&in->channel) &&
-        (!circuit || (circuit->state != CIRCUIT_FLOWING && !stream_early(circuit->flags))))
+        (!circuit || (circuit->state != CIRCUIT_FLOWING && !stream_early(circuit->flags)))) {
         channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
+    }
     while (in->channel.state == LINK_DEAD && !circuit && channel_piece(&in->channel)) {
         struct piece stray = *channel_piece(&in->channel);
         channel_drop_piece(&in->channel);
@@ -326,8 +347,9 @@ static bool pump_in(struct router *router, unsigned port)
     pump_local(router, port);
     check_stray(router, in); /* behind the circuits that end with what was taken */
     const struct circuit *circuit = oldest(in);
-    if (circuit && circuit->out < router->port_count)
+    if (circuit && circuit->out < router->port_count) {
         work_bytes_for(router, circuit->out);
+    }
     return notice_room(router);
 }
 
@@ -339,15 +361,18 @@ void stream_pump(struct router *router)
 
     while (router->in_due || router->out_due) {
         unsigned port;
-        if (!work_take_bytes(router, &port))
+        if (!work_take_bytes(router, &port)) {
             pump_out(router, port);
-        else if (!pump_in(router, port))
+        } else if (!pump_in(router, port)) {
             again |= UINT32_C(1) << port;
+        }
     }
-    while (again)
+    while (again) {
         work_bytes(router, work_next(&again));
-    if (router->sources_due)
+    }
+    if (router->sources_due) {
         source_close_done(router);
+    }
 }
 
 void stream_port_dead(struct router *router, unsigned port)
@@ -356,8 +381,9 @@ void stream_port_dead(struct router *router, unsigned port)
         struct port *in = &router->ports[p];
         for (unsigned i = 0; i < in->circuit_count; i++) {
             struct circuit *circuit = circuit_at(in, i);
-            if (circuit->out == port && circuit_flows(circuit))
+            if (circuit->out == port && circuit_flows(circuit)) {
                 circuit_discard(router, p, circuit);
+            }
         }
     }
     source_port_dead(router, port);
