@@ -359,7 +359,7 @@ int verb_sim(int argc, char **argv)
     struct message message;
 
     run.arguments = (struct sim_arguments){
-        .mesh = options_machine_defaults(),
+        .machine = options_machine_defaults(),
         .x = DOWNLOAD_X_BEST,
         .options = {.scenario = SIM_SCENARIOS, .seed = 1, .messages = MESSAGES_DEFAULT}};
     options_parse(&sim_argp, argc, argv, 0, &run.arguments);

@@ -13,7 +13,7 @@
 #include "sim/simulation.h"
 
 struct sim_arguments {
-    struct machine_arguments mesh;
+    struct machine_arguments machine;
     struct network network;
     char network_name[NETWORK_NAME_MAX];
     struct sim_options options;

@@ -265,7 +265,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     struct sim_options *options = &arguments->options;
 
     switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->mesh; break;
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->machine; break;
     case KEY_BYTES: add_sizes(options, text); break;
     case KEY_MESSAGES:
         options->messages = (uint32_t)parse_whole("--messages", text, 1, MESSAGES_MAX);
@@ -305,8 +305,8 @@ const struct argp sim_argp = {
     "random, transpose, bitreversal, hotspot; in circle every node receives from the next one "
     "before "
     "it sends, which is a deadlock."
-    "\vExamples: ecube sim --mesh cube:10 exchange --bytes 1000\n"
-    "          ecube sim --mesh cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n\n"
+    "\vExamples: ecube sim --network cube:10 exchange --bytes 1000\n"
+    "          ecube sim --network cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n\n"
     "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 wrong bytes; "
     "124 no progress; 2 bad input.",
     children,
@@ -470,11 +470,11 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
     static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX,
                                                  .place = "in the simulator"};
 
-    if (!network_parse(&arguments->network, arguments->mesh.network, &limits, message->text)) {
+    if (!network_parse(&arguments->network, arguments->machine.network, &limits, message->text)) {
         return -1;
     }
     network_name(&arguments->network, arguments->network_name);
-    if (options_find_profile(&arguments->mesh, &options->profile, message) != 0 ||
+    if (options_find_profile(&arguments->machine, &options->profile, message) != 0 ||
         finish_scenario(arguments, message) != 0) {
         return -1;
     }

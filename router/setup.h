@@ -40,7 +40,7 @@ bool setup_waiting_at(const struct router *router, unsigned in, struct waiting *
 int setup_verdict(const struct router *router, unsigned in, const struct waiting *waiting);
 
 /* Whether it follows others on their path, while an older OPEN from elsewhere waits for the same
- * link: beads must not keep that one out. */
+ * link: circuits of one pair must not keep that one out. */
 bool setup_overtakes(const struct router *router, const struct waiting *waiting);
 
 /* Whether any OPEN is to go on. */

@@ -85,7 +85,7 @@ static void random_faults_in_random_runs_are_repaired_or_told(void **state)
 /* The options that the tool makes of a command. */
 static struct sim_options read_command(char *text)
 {
-    struct sim_arguments arguments = {.mesh = options_machine_defaults(),
+    struct sim_arguments arguments = {.machine = options_machine_defaults(),
                                       .options = {.scenario = SIM_SCENARIOS, .seed = 1}};
     struct message message;
     char *words[WORDS_MAX], *rest = NULL;
