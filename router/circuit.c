@@ -3,10 +3,10 @@
  *
  * Over one directed link circuits are set up for one holder at a time (setup_holder): a single
  * circuit, or several messages from one node to one other, whose OPENs follow each other on the
- * same path one behind the other. Answers come back in the order of the OPENs, so an answer needs no name: it
- * is for the holder's oldest. Data of several circuits may queue on the link in the order of their
+ * same path. Answers come back in the order of the OPENs, so an answer needs no name: it is for the
+ * holder's oldest. Data of several circuits may queue on the link in the order of their
  * OPENs. Every circuit whose bytes are ahead of another's was accepted before the other's OPEN
- * passed, or is an earlier bead on the very same path; so bytes drain in the order of acceptance,
+ * passed, or goes ahead of it on the very same path; so bytes drain in the order of acceptance,
  * and the only waiting that could form a cycle is that of OPENs: the rules of README.md.
  *
  * What the links of a path learn only with the answer (when they are free again), the receiver adds
