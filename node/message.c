@@ -44,7 +44,7 @@
 enum {
     SPREAD_FACTOR = 0x1e3779b1, /* odd, its high bits mix the low ones */
     SPREAD_SHIFT = 22,          /* leaves 10 bits: up to 1 ms, doubled like ANSWER_RETRY_US */
-    SPREAD_DOUBLINGS = 8        /* to half a second */
+    SPREAD_DOUBLINGS = 7        /* to a quarter of a second */
 };
 
 /* Frees all requests but that of the collective that is under way: its kernel goes through it to

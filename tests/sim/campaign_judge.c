@@ -21,7 +21,6 @@
 #include "tests/sim/campaign.h"
 
 enum {
-    REFUSED_WAIT_US = 518 * 1000, /* the longest wait of node/message.c, spread_us */
     HOST_QUIET_MS = 5000,    /* controller/query.c: without progress, after which nodes are asked */
     HOST_STOP_MS = 300,      /* from the first word of a dead link until programs are stopped */
     HOST_GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
@@ -85,9 +84,8 @@ static bool host_died(const struct run *run)
 uint64_t campaign_bound_ns(const struct sim_options *options,
                            const struct campaign_reference *reference, uint64_t damaged)
 {
-    /* A frame that has lost bytes takes what comes next in their place: twice the timeout. A
-     * message that was refused all that time waits once more. */
-    uint64_t bound_us = damaged * (2 * (RETRY_US + ACK_DELAY_US) + REFUSED_WAIT_US);
+    /* A frame that has lost bytes takes what comes next in their place: twice the timeout. */
+    uint64_t bound_us = 2 * damaged * (RETRY_US + ACK_DELAY_US);
 
     if (breaks(options))
         bound_us += DEAD_AFTER_MS * 1000 + RETRY_US +
