@@ -32,59 +32,66 @@ WIRE := wire/crc.c
 ROUTER := router/channel.c router/channel_receive.c router/channel_send.c router/circuit.c router/identity.c router/notice.c \
 	router/packet.c router/parcel.c router/router.c router/setup.c router/source.c router/stream.c
 NETWORK_ROOM := network/network.c
+REDUCTION := reduction/reduction.c
 NETWORK_TEXT := network/text.c
-COLLECTIVES := collectives/schedule.c collectives/walker.c
+COLLECTIVES := collectives/engine.c collectives/entry.c collectives/operation.c collectives/plan.c collectives/store.c
+# Makes and proves plans: for the tool, the simulator and tests.
+PLANNER := collectives/planner/aap.c collectives/planner/allgather.c collectives/planner/barrier.c collectives/planner/blocks.c \
+	collectives/planner/bound.c collectives/planner/build.c collectives/planner/candidates.c collectives/planner/contents.c \
+	collectives/planner/desk.c collectives/planner/digest.c collectives/planner/direct.c collectives/planner/expand.c \
+	collectives/planner/halving.c collectives/planner/knowledge.c collectives/planner/make.c collectives/planner/neighbours.c \
+	collectives/planner/part.c collectives/planner/paths.c collectives/planner/perform.c collectives/planner/prove.c collectives/planner/replay.c \
+	collectives/planner/tree.c
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
-GENERATOR := collectives/gen/build.c collectives/gen/prove.c collectives/gen/schedule_gen.c
-PROVER := collectives/gen/build.c collectives/gen/prove.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
 	node/report.c node/request.c node/sha256.c
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := router/audit.c node/audit.c tests/audit/hook.c
-CONTROLLER := controller/boot.c controller/cables.c controller/controller.c controller/download.c controller/failure.c controller/loader.c \
+CONTROLLER := controller/boot.c controller/cables.c controller/controller.c controller/download.c controller/failure.c controller/loader.c controller/plans.c \
 	controller/query.c controller/run.c controller/waits.c controller/words.c
-SIM := sim/fault.c sim/host.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
+SIM := sim/contents.c sim/fault.c sim/host.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
 	sim/observe/trace.c sim/observe/trace_file.c sim/observe/trace_phases.c sim/parallel/outbox.c \
-	sim/parallel/partition.c sim/parallel/prefetch.c sim/parallel/worker_pool.c sim/pool.c sim/program.c sim/queue.c \
-	sim/scenarios.c sim/simulation.c sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT) $(CONTROLLER)
+	sim/parallel/partition.c sim/parallel/prefetch.c sim/parallel/worker_pool.c sim/plans.c sim/pool.c sim/program.c sim/queue.c \
+	sim/scenarios.c sim/simulation.c sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER)
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/format.c lib/info.c lib/memalign.c \
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
 LIBRARY_START := lib/crt0.S
-PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h include/ecube/predict.h
+PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h
 TOOL := host/announce.c host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
 	host/down.c host/duration.c host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/launcher.c host/line.c host/list.c host/load.c \
-	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/ps.c host/report.c \
+	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/plan.c host/plan_blocks.c host/plan_export.c host/plan_show.c host/ps.c host/report.c \
 	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \
 	host/symbols.c host/target.c host/tell.c host/text_lines.c host/unwind.c host/up.c host/view.c
 # What of it the tool has, too.
 TOOL_JTAG := jtag/notice.c jtag/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
-JTAG := jtag/chain.c jtag/dap.c jtag/debug_unit.c jtag/description.c jtag/excursion.c jtag/execute.c \
+JTAG := jtag/chain.c jtag/dap.c jtag/debug_registers.c jtag/debug_unit.c jtag/description.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/mem_ap.c jtag/notice.c jtag/points.c jtag/qtest.c jtag/registers.c jtag/relay.c \
 	jtag/rom_table.c jtag/rsp.c jtag/run.c jtag/stub.c \
 	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/notifier.c jtag/main.c jtag/peer.c \
 	jtag/station.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
-	examples/hello/hello.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
+	examples/hello/hello.c examples/power/power.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c \
 	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/page_table_test.c tests/unit/predict_test.c tests/unit/prover_test.c \
-	tests/unit/qtest_test.c tests/unit/raw_run_test.c tests/unit/relay_test.c tests/unit/report_test.c \
+	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c \
+	tests/unit/qtest_test.c tests/unit/raw_run_test.c tests/unit/reduction_test.c tests/unit/relay_test.c tests/unit/report_test.c \
 	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c tests/unit/text_lines_test.c \
-	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/walker_test.c tests/unit/wire_test.c
+	tests/unit/planner_all_test.c tests/unit/planner_prove_test.c tests/unit/planner_test.c \
+	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/wire_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/predict_test.c tests/unit/walker_test.c
+	tests/unit/generic_timer_test.c tests/unit/reduction_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
-MESH_TESTS := tests/mesh/answer_test.c tests/mesh/ask_test.c tests/mesh/channel_test.c tests/mesh/circuit_test.c tests/mesh/console_test.c \
-	tests/mesh/contention_test.c tests/mesh/copy_test.c tests/mesh/credit_test.c tests/mesh/ending_test.c tests/mesh/enter_test.c \
-	tests/mesh/exchange_test.c tests/mesh/failure_test.c tests/mesh/fault_test.c tests/mesh/incarnation_test.c tests/mesh/message_test.c tests/mesh/network_test.c \
-	tests/mesh/notice_test.c tests/mesh/order_test.c tests/mesh/owed_test.c tests/mesh/poll_test.c tests/mesh/route_test.c tests/mesh/silence_test.c \
-	tests/mesh/state_test.c tests/mesh/step_test.c tests/mesh/stream_test.c tests/mesh/turn_test.c tests/mesh/rendezvous_test.c \
-	tests/mesh/window_test.c
-MESH_SUPPORT := tests/mesh/memory_link.c tests/mesh/mesh.c tests/mesh/neighbour.c tests/mesh/pair.c
-UNIT_SUPPORT := tests/unit/fake_core.c tests/unit/fake_nodes.c
+FABRIC_TESTS := tests/fabric/answer_test.c tests/fabric/ask_test.c tests/fabric/behind_test.c tests/fabric/channel_test.c tests/fabric/circuit_test.c tests/fabric/collective_test.c tests/fabric/console_test.c \
+	tests/fabric/contention_test.c tests/fabric/copy_test.c tests/fabric/credit_test.c tests/fabric/disagree_test.c tests/fabric/ending_test.c tests/fabric/engine_test.c tests/fabric/enter_test.c \
+	tests/fabric/exchange_test.c tests/fabric/failure_test.c tests/fabric/fault_test.c tests/fabric/incarnation_test.c tests/fabric/message_test.c tests/fabric/network_test.c \
+	tests/fabric/notice_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
+	tests/fabric/state_test.c tests/fabric/step_test.c tests/fabric/stream_test.c tests/fabric/rendezvous_test.c \
+	tests/fabric/window_test.c
+FABRIC_SUPPORT := tests/fabric/memory_link.c tests/fabric/fabric.c tests/fabric/neighbour.c tests/fabric/pair.c tests/fabric/routers.c
+UNIT_SUPPORT := tests/unit/odd_plans.c tests/unit/fake_core.c tests/unit/fake_nodes.c tests/unit/plan_machine.c tests/unit/plan_shapes.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
@@ -94,7 +101,7 @@ SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/argume
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
-SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c
+SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
 	bench/timed_run.c bench/waiting.c bench/queue_rate.c jtag/rsp.c sim/queue.c host/check.c
@@ -106,9 +113,9 @@ FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/channel_send.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The controller, and of the tool what programs' text and faults become.
-FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c node/sha256.c host/fault.c host/message.c \
+FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c tests/unit/fake_desk.c collectives/operation.c reduction/reduction.c node/sha256.c host/fault.c host/message.c \
 	host/report.c host/target.c host/tell.c host/text_lines.c host/unwind.c
-FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
+FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_registers.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 FUZZ_RELAY := fuzz/relay_fuzz.c fuzz/fuzz.c jtag/description.c jtag/relay.c jtag/rsp.c jtag/stub.c
@@ -146,10 +153,7 @@ PROGRAM_CFLAGS := $(COMMON) -O2 $(PROGRAM_FLAGS) -Iinclude -ffunction-sections -
 
 CRC_TABLES := $(B)/gen/crc_tables.c
 TARGET_OPTIONS := $(B)/gen/target_options.c
-# Two sets of schedules: the firmware's stay small, the tool's reach the cubes that only the simulator has.
-TABLES := $(B)/gen/schedule_tables.c $(CRC_TABLES)
-TABLES_LARGE := $(B)/gen/schedule_tables_large.c $(CRC_TABLES)
-ROOMS := $(DRIVERS) $(WIRE) $(NETWORK_ROOM) $(ROUTER) $(COLLECTIVES) $(NODE)
+ROOMS := $(DRIVERS) $(WIRE) $(NETWORK_ROOM) $(REDUCTION) $(ROUTER) $(COLLECTIVES) $(NODE)
 kernel = $(patsubst %,$(B)/virt/%.o,$(basename $(1:$(B)/%=%)))
 checked = $(patsubst %,$(B)/host/%.o,$(basename $(1:$(B)/%=%)))
 native = $(patsubst %,$(B)/tool/%.o,$(basename $(1:$(B)/%=%)))
@@ -158,9 +162,9 @@ fuzzed = $(patsubst %,$(B)/fuzz/objects/%.o,$(basename $(1:$(B)/%=%)))
 program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 
 KERNEL := $(B)/virt/kernel.elf
-KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(TABLES))
+KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(CRC_TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(TABLES_LARGE) $(PROVER) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
 	$(filter-out jtag/main.c,$(JTAG)))
 # What OpenOCD must know of the board.
 OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/virt/openocd.cfg))
@@ -168,7 +172,7 @@ SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
-UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(MESH_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
+UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
@@ -272,7 +276,7 @@ $(KERNEL): $(KERNEL_OBJECTS) $(B)/virt/node.ld
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
 		-o $@ $(KERNEL_OBJECTS)
 
-$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(TABLES_LARGE))
+$(B)/ecube: $(call native,$(TOOL) $(TOOL_JTAG) $(TARGET_OPTIONS) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES))
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(TOOL_LIBS)
 
@@ -289,11 +293,7 @@ $(B)/ecube-jtag-checked: $(call checked,$(JTAG))
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -luv
 
-$(B)/schedule_gen: $(call native,$(GENERATOR) collectives/walker.c)
-	@echo "  link  $@"
-	$(Q)$(CC) -o $@ $^
-
-$(B)/schedule_pml: $(call native,$(MODELS) $(COLLECTIVES) $(TABLES))
+$(B)/schedule_pml: $(call native,$(MODELS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) host/check.c)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
@@ -310,14 +310,6 @@ $(TARGET_OPTIONS): board/virt/board.mk Makefile
 	@mkdir -p $(@D)
 	$(Q){ echo '#include "host/target.h"'; echo 'const char *const target_options[] = {'; \
 	printf '    "%s",\n' $(QEMU_OPTIONS); echo '    0};'; } >$@
-
-# The dimensions of the exchange, and of the trees and the barrier.
-$(B)/gen/schedule_tables.c: SCHEDULE_DIMS := 10 10
-$(B)/gen/schedule_tables_large.c: SCHEDULE_DIMS := 12 16
-$(B)/gen/schedule_tables.c $(B)/gen/schedule_tables_large.c: $(B)/schedule_gen
-	@mkdir -p $(@D)
-	@echo "  prove $@"
-	$(Q)$(B)/schedule_gen $(SCHEDULE_DIMS) > $@
 
 $(B)/host/rooms.a: $(CHECKED_ROOMS) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(CHECKED_ROOMS)
@@ -388,25 +380,27 @@ $(B)/fuzz/$(1)_fuzz: $(call fuzzed,$(2))
 	$(Q)$(FUZZ_CC) $(FUZZ_SANITIZE) -fsanitize=fuzzer $(4) -o $$@ $$^ $(3)
 endef
 $(eval $(call fuzz_rule,frame,$(FUZZ_COMMON) $(FUZZ_FRAME)))
-$(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(AUDIT) $(TABLES),,$(AUDIT_LINK)))
+$(eval $(call fuzz_rule,node,$(FUZZ_COMMON) $(FUZZ_NODE) $(ROOMS) $(PLANNER) $(AUDIT) $(CRC_TABLES),,$(AUDIT_LINK)))
 $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(WIRE) $(ROUTER) $(CRC_TABLES),-ljansson -lnettle,-Wl$(,)--wrap=json_pack))
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
 $(eval $(call fuzz_rule,relay,$(FUZZ_RELAY)))
 $(eval $(call fuzz_rule,debug,$(FUZZ_DEBUG)))
 
-$(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(TABLES_LARGE) host/check.c)
+$(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(CONTROLLER) $(PLANNER) $(CRC_TABLES) host/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
 
-$(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(TABLES) host/check.c)
+$(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
 
 # machine_test has processes, a program's file and the computer's load of its own.
-WRAPPED_TESTS := $(B)/tests/sim/deadlock_test $(B)/tests/unit/machine_test $(B)/tests/unit/rundir_test
+WRAPPED_TESTS := $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test $(B)/tests/unit/machine_test $(B)/tests/unit/rundir_test
+# Parts are changed at the desk, pieces of them are lost and repeated on their way.
+$(B)/tests/fabric/plan_test: TEST_LINK := -Wl,--wrap=plan_desk_part,--wrap=router_send
 # Circuits out of the order of dimensions, so that real nodes deadlock.
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
 # The tool is killed where it calls them.
@@ -415,7 +409,7 @@ $(B)/tests/unit/rundir_test: TEST_LINK := -Wl,--wrap=flock,--wrap=rename
 $(B)/tests/unit/raw_run_test: $(call checked,bench/raw_run.c)
 
 # The same test once more, with another sanitizer.
-$(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(TABLES) host/check.c)
+$(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka $(SIM_LIBS)
@@ -426,16 +420,19 @@ $(B)/host/librooms.so: $(CHECKED_ROOMS)
 	$(Q)$(CC) -shared -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS)
 
 # An archive, so that only the tests that use the many-node loop or campaigns carry them.
-$(B)/host/mesh_support.a: $(call checked,$(MESH_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN)) Makefile
+$(B)/host/fabric_support.a: $(call checked,$(FABRIC_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-$(B)/tests/%: $(B)/host/tests/%.o $(B)/host/mesh_support.a | $(B)/host/librooms.so
+# Another desk in place of the planner's.
+$(B)/tests/unit/plans_test: $(B)/host/tests/unit/fake_desk.o
+
+$(B)/tests/%: $(B)/host/tests/%.o $(B)/host/fabric_support.a | $(B)/host/librooms.so
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ -L$(B)/host -lrooms -Wl,-rpath,'$$ORIGIN/../../host' -lcmocka $(TOOL_LIBS)
 
 # These replace functions of rooms that rooms call, which only the linker can.
-$(WRAPPED_TESTS): $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/mesh_support.a $(B)/host/rooms.a
+$(WRAPPED_TESTS): $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/fabric_support.a $(B)/host/rooms.a
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) $(TEST_LINK) -o $@ $^ -lcmocka $(TOOL_LIBS)

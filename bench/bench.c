@@ -138,7 +138,7 @@ static double raw_stream_work(unsigned relays, double *bytes_per_us)
 /* The same from node 0 of a machine to its last. */
 static double stream_work(const char *network, double *bytes_per_us)
 {
-    struct mesh_result all, some;
+    struct machine_result all, some;
     machine_run(build, &all, "--network %s %s/bench/stream.elf %d %d", network, build, STREAM_BYTES,
                 STREAM_COUNT);
     machine_run(build, &some, "--network %s %s/bench/stream.elf %d %d", network, build,
@@ -157,7 +157,7 @@ static void add_stream(enum figure_index rate, enum figure_index work, unsigned 
 static void bench_links(void)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct mesh_result trips;
+        struct machine_result trips;
         double rate, work;
         work = raw_stream_work(0, &rate);
         add_stream(RAW_STREAM, RAW_STREAM_WORK, 1, rate, work);
@@ -175,7 +175,7 @@ static void bench_links(void)
 
 static double boot_ms(const char *network)
 {
-    struct mesh_result result;
+    struct machine_result result;
     machine_run(build, &result, "--network %s %s/bench/nothing.elf", network, build);
     return result.boot_ms;
 }
@@ -190,8 +190,8 @@ static void bench_boot(void)
     }
 }
 
-static void run_exchange(struct mesh_result *result, unsigned dims, unsigned bytes, unsigned count,
-                         const char *how)
+static void run_exchange(struct machine_result *result, unsigned dims, unsigned bytes,
+                         unsigned count, const char *how)
 {
     machine_run(build, result, "--network cube:%u --timeout %ds %s/bench/exchange.elf %u %u %s",
                 dims, POLLING_SECONDS, build, bytes, count, how);
@@ -204,7 +204,7 @@ static void bench_exchange(void)
     const double hops = (1 << EXCHANGE_DIMS) * (1 << EXCHANGE_DIMS) * EXCHANGE_DIMS / 2.0;
     const double processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct mesh_result many, one;
+        struct machine_result many, one;
         double rate, work = raw_stream_work(0, &rate);
         run_exchange(&many, EXCHANGE_DIMS, EXCHANGE_BYTES, EXCHANGE_COUNT, "wait");
         run_exchange(&one, EXCHANGE_DIMS, EXCHANGE_BYTES, 1, "wait");
@@ -219,7 +219,7 @@ static void bench_polling(void)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (unsigned i = 0; i < POLLING_DIMS; i++) {
-            struct mesh_result result;
+            struct machine_result result;
             if (figures[POLLING_2 + i].tried && figures[POLLING_2 + i].count == 0) {
                 continue; /* it took too long once: no need to wait for that in every round */
             }

@@ -41,7 +41,7 @@ static bool run_words(const char *build, double *processor_us, const char *argum
         words[i] = word;
         word = strtok(NULL, " ");
     }
-    int status = timed_run_within(MESH_RUN_SECONDS, words, output, &run);
+    int status = timed_run_within(MACHINE_RUN_SECONDS, words, output, &run);
     if (processor_us) {
         *processor_us = 1e6 * run.processor_s;
     }
@@ -71,12 +71,12 @@ static double number_of(const json_t *object, const char *key)
     return json_is_number(number) ? json_number_value(number) : -1;
 }
 
-bool machine_run(const char *build, struct mesh_result *result, const char *words, ...)
+bool machine_run(const char *build, struct machine_result *result, const char *words, ...)
 {
     char text[TEXT_BYTES], path[PATH_BYTES];
     va_list list;
 
-    *result = (struct mesh_result){-1, -1, -1, -1};
+    *result = (struct machine_result){-1, -1, -1, -1};
     snprintf(path, sizeof path, "%s/bench/run.json", build);
     int used = snprintf(text, sizeof text, "run --json %s ", path);
     va_start(list, words);

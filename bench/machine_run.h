@@ -12,9 +12,9 @@
 
 #include <stdbool.h>
 
-enum { MESH_RUN_SECONDS = 180 };
+enum { MACHINE_RUN_SECONDS = 180 };
 
-struct mesh_result {
+struct machine_result {
     double boot_ms;
     double bytes, wall_us; /* of the last report of the program */
     double processor_us;   /* of the tool and its QEMUs, all threads, from start to end */
@@ -26,5 +26,5 @@ __attribute__((format(printf, 3, 4))) bool machine_run_tool(const char *build, d
 
 /* Runs "BUILD/ecube run WORDS". When it fails, or reports nothing, what is missing is -1. */
 __attribute__((format(printf, 3, 4))) bool machine_run(const char *build,
-                                                       struct mesh_result *result,
+                                                       struct machine_result *result,
                                                        const char *words, ...);

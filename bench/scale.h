@@ -12,7 +12,7 @@
 enum { SCALE_BYTES = 1000, SCALE_REASON_MAX = 160 };
 
 enum scale_state {
-    SCALE_EXACT,    /* measured; model time is the closed form */
+    SCALE_EXACT,    /* measured; model time is what was predicted */
     SCALE_WRONG,    /* measured; it is not, or a receipt is missing */
     SCALE_FAILED,   /* the run ended badly: `reason` */
     SCALE_LEFT_OUT, /* not run, or not to its end: `reason`; the figures are estimates, 0: none */

@@ -37,7 +37,7 @@ void scale_print(const struct scale_row *rows, unsigned count, const char *const
     const struct scale_row *before = NULL;
 
     printf("\n%d bytes per pair, block or image; iPSC/860\n"
-           "operation  d  nodes       model us closed form us       bound us     events Mevent/s "
+           "operation  d  nodes       model us   predicted us       bound us     events Mevent/s "
            "bytes/node\n",
            (int)SCALE_BYTES);
     for (unsigned i = 0; operations[i]; i++) {

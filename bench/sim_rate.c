@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "bench/queue_rate.h"
+#include "drivers/check.h"
+#include "network/network.h"
 #include "sim/simulation.h"
 
 static double seconds(void)
@@ -22,10 +24,9 @@ static void print_queue(uint32_t nodes)
            queue_rate(nodes));
 }
 
-static void measure_mesh(unsigned dims, uint32_t bytes)
+static void measure_machine(unsigned dims, uint32_t bytes)
 {
-    struct sim_options options = {.dims = dims,
-                                  .profile = {65425, 9575, 425, 1500, 0},
+    struct sim_options options = {.profile = {65425, 9575, 425, 1500, 0},
                                   .scenario = SIM_EXCHANGE,
                                   .sizes = {bytes},
                                   .size_count = 1,
@@ -34,6 +35,7 @@ static void measure_mesh(unsigned dims, uint32_t bytes)
                                   .image_bytes = 512,
                                   .download_x = 3};
     struct sim_result result;
+    CHECK(network_make(&options.network, NETWORK_CUBE, NULL, dims));
     double start = seconds();
     struct sim *sim = sim_make(&options);
 
@@ -54,7 +56,7 @@ int main(void)
 {
     print_queue(1024);
     print_queue(65536);
-    measure_mesh(6, 100);
-    measure_mesh(10, 16);
+    measure_machine(6, 100);
+    measure_machine(10, 16);
     return 0;
 }

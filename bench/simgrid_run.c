@@ -5,7 +5,7 @@
 
 enum { PATH_BYTES = 300, LINE_BYTES = 200, ENVELOPE_BYTES = 16 };
 
-static bool write_platform(const char *path, unsigned dims, const struct ecube_profile *profile)
+static bool write_platform(const char *path, unsigned dims, const struct profile *profile)
 {
     FILE *file = fopen(path, "w");
     if (!file) {
@@ -60,7 +60,7 @@ bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned byte
 {
     char platform[PATH_BYTES], hosts[PATH_BYTES], program[PATH_BYTES], output[PATH_BYTES];
     char startup[64], amount[16], limit[16];
-    const struct ecube_profile *profile = bench->profile;
+    const struct profile *profile = bench->profile;
     const char *words[] = {
         /* smpirun starts another process, which would outlive it */
         "timeout", "-k", "5", limit, "smpirun", "-platform", platform, "-hostfile", hosts,

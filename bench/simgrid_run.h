@@ -21,11 +21,11 @@
 #include <stdint.h>
 
 #include "bench/timed_run.h"
-#include "include/ecube/predict.h"
+#include "collectives/planner/closed_form.h"
 
 struct simgrid_bench {
     const char *build; /* holds bench/alltoall.so; files of a run go to bench/ in it */
-    const struct ecube_profile *profile;
+    const struct profile *profile;
 };
 
 /* Exchanges `bytes` between each pair of 2^dims nodes. */

@@ -7,7 +7,7 @@
 #include "bench/queue_rate.h"
 #include "bench/simgrid_run.h"
 #include "bench/timed_run.h"
-#include "include/ecube/predict.h"
+#include "collectives/planner/closed_form.h"
 
 enum {
     BYTES = 1000,
@@ -36,7 +36,7 @@ struct row {
     double events, node_bytes;
 };
 
-static const struct ecube_profile ipsc860 = {
+static const struct profile ipsc860 = {
     .xi_ns = 65425, .tau_ns = 9575, .element_ns = 425, .sigma_permille = 1500};
 
 static void name_side(struct side *side, const char *simulator, unsigned dims)
@@ -49,7 +49,7 @@ static void name_side(struct side *side, const char *simulator, unsigned dims)
 
 static double closed_form_us(const struct row *row)
 {
-    return (double)ecube_predict_ns(ECUBE_EXCHANGE, row->dims, BYTES, &ipsc860) / 1e3;
+    return (double)closed_form_ns(ECUBE_EXCHANGE, row->dims, BYTES, &ipsc860) / 1e3;
 }
 
 /* A run counts only when it simulated what the other does: its time is the closed form. */

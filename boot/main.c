@@ -235,6 +235,8 @@ int main(void)
         .blocks_address = (uint32_t)platform_program.blocks,
         .image_address = (uint32_t)platform_program.image,
         .memory = node_memory,
+        .plans = platform_plans.memory,
+        .plan_bytes = platform_plans.bytes,
         .incarnation = incarnation,
         .payload_checked = false, /* a virtio queue and a socket lose nothing */
     };

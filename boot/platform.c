@@ -61,6 +61,10 @@ static _Alignas(
     64) uint8_t buffers[BOARD_LINKS_MAX * BOARD_LINK_BUFFERS * (LINK_HEADROOM + LINK_CHUNK_MAX)]
     __attribute__((section(".noinit")));
 
+static _Alignas(4) uint8_t plans[BOARD_PLAN_BYTES] __attribute__((section(".noinit")));
+
+const struct platform_plans platform_plans = {.memory = plans, .bytes = sizeof plans};
+
 /* The section-sized piece that holds a device's registers. */
 static struct mmu_region device_region(uintptr_t address)
 {

@@ -24,9 +24,16 @@ struct platform_program {
     uintptr_t guard_end;
 };
 
+/* Where a node keeps its parts of plans. */
+struct platform_plans {
+    uint8_t *memory;
+    uint32_t bytes;
+};
+
 enum { PLATFORM_LINKS_MAX = 16 }; /* at least BOARD_LINKS_MAX */
 
 extern const struct platform_program platform_program;
+extern const struct platform_plans platform_plans;
 
 /* Maps the memory and starts interrupt controller, timer and links. Returns the number of links, or
  * a status. */

@@ -296,8 +296,8 @@ static void set_lead(struct cable_end *end, const struct cable_lead *lead)
     end->really_port = lead->port;
 }
 
-/* Whether nothing is known of a link but that it is right. */
-/* Most links of a machine: nothing else is asked of them. */
+/* Whether nothing is known of a link but that it is right. Of most links of a machine nothing else
+ * is asked. */
 static bool is_right(const struct controller *controller, const struct wanted_link *link)
 {
     return has_told(controller, link->node) && has_told(controller, link->peer) &&

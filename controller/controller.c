@@ -81,7 +81,9 @@ static void link_findings(struct controller *controller)
     controller->finding_end = 0;
 }
 
-/* All but what outlives a restart of the machine. */
+/* All but what outlives a restart of the machine: names of offers, generations and question numbers
+ * go on, so that no word from before is taken for one of now. Nobody runs, is owed anything, or is
+ * among the silent; the cursors of those to be started and stopped stand at their ends. */
 static void begin(struct controller *controller)
 {
     controller->broken = controller->restarts = false;
@@ -96,12 +98,15 @@ static void begin(struct controller *controller)
     controller->dead_link_count = controller->dead_links_told = 0;
     controller->running = 0;
     controller->start_next = controller->stop_next = controller->config.network->nodes;
+    controller->stop_unstarted = controller->config.network->nodes;
     controller->program = (struct controller_program){0};
     link_findings(controller);
     begin_router(controller);
     boot_begin(controller);
 }
 
+/* Entries first, then the router's memory, each from the beginning of a line. Offers are named from
+ * 1: an answer that is all zeros is to none of them. */
 void controller_init(struct controller *controller, const struct controller_config *config,
                      uint64_t now_us)
 {
@@ -134,6 +139,8 @@ void controller_restart(struct controller *controller, uint16_t incarnation, uin
     begin(controller);
 }
 
+/* Events are made only when none is waiting, but for those of one notice or request. So a full
+ * queue is an owner that goes on asking and takes none. */
 struct controller_event *controller_tell(struct controller *controller, enum event_kind kind)
 {
     unsigned at = controller->event_first + controller->event_count++;
@@ -145,6 +152,8 @@ struct controller_event *controller_tell(struct controller *controller, enum eve
     return event;
 }
 
+/* A node stands in the queue once, whatever it is owed, so that the queue through the entries can
+ * hold all nodes and needs no place of its own. */
 void controller_owe(struct controller *controller, uint32_t rank, uint8_t owed)
 {
     struct controller_node *node = &controller->nodes[rank];
@@ -183,8 +192,8 @@ static bool pump_owed(struct controller *controller)
         uint32_t rank = controller->owed_first;
         struct controller_node *node = &controller->nodes[rank];
 
-        /* Both may be owed. A bit that has been sent is taken off at once, so that a second try
-         * does not send it twice when the other finds no room. */
+        /* Several may be owed. A bit that has been sent is taken off at once, so that a second try
+         * does not send it twice when another finds no room. */
         if (node->owed & OWED_TAKEN && send_taken(controller, rank) != E_OK) {
             return false;
         }
@@ -193,8 +202,15 @@ static bool pump_owed(struct controller *controller)
             router_send(&controller->router, PACKET_QUERY, rank, NULL, 0) != E_OK) {
             return false;
         }
+        node->owed &= (uint8_t)~OWED_QUERY;
+        if (node->owed & (OWED_PLAN | OWED_PREDICTED) && plans_answer(controller, rank) != E_OK) {
+            return false;
+        }
         node->owed = 0;
         controller->owed_first = node->owed_next;
+        if (controller->event_count > 0) {
+            return false; /* there is one place for its words */
+        }
     }
     return true;
 }
@@ -214,6 +230,7 @@ static void pump(struct controller *controller)
     router_flush(&controller->router);
 }
 
+/* LINKS comes again when another link of the node has come up. */
 static void take_links(struct controller *controller, const struct notice *notice)
 {
     struct links_body links;
@@ -276,6 +293,7 @@ static void take_state(struct controller *controller, const struct notice *notic
     }
 }
 
+/* The parts look at the phase themselves: a packet may have been sent in the one before. */
 static void take_packet(struct controller *controller, const struct notice *notice)
 {
     /* A packet says who sent it, and it may lie. After a reset of all what is still on the cables
@@ -323,7 +341,8 @@ static bool has_events(const struct controller *controller)
            controller->death_first != CONTROLLER_NO_NODE || query_is_over(controller);
 }
 
-/* Makes the next events of what is known already; false: there are none. */
+/* Makes the next events of what is known already; false: there are none. A death is told before the
+ * failure that it brings, and a failure before the end of a question: reasons come first. */
 static bool make_events(struct controller *controller)
 {
     if (controller->event_count == 0 && !failure_tell_death(controller)) {
@@ -367,6 +386,8 @@ const struct controller_event *controller_event(struct controller *controller)
     return event;
 }
 
+/* Only takes what has come; what it means is worked out by controller_event, one notice at a time,
+ * because what an event points at lies in a buffer of the link. */
 bool controller_step(struct controller *controller, uint64_t now_us)
 {
     bool more;
@@ -391,6 +412,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* None of these may lie behind when there is nothing to take, or the owner's loop would spin: where
+ * its time is found to have come, each is moved on, set to never, or its question is over. */
 uint64_t controller_deadline(const struct controller *controller)
 {
     uint64_t deadline_us = router_deadline(&controller->router);
@@ -404,6 +427,8 @@ uint64_t controller_deadline(const struct controller *controller)
     return deadline_us;
 }
 
+/* Only the phase that goes on counts silence. The owner says which time counts: not that in which
+ * all was stopped, so nobody is given up because a laptop slept. */
 void controller_pass(struct controller *controller, uint64_t passed_us, uint64_t now_us)
 {
     controller->now_us = now_us;

@@ -39,6 +39,7 @@
 
 struct controller; /* state.h */
 struct link;
+struct plan_desk; /* collectives/planner/planner.h */
 
 enum controller_phase { PHASE_BOOT, PHASE_READY, PHASE_DOWNLOAD, PHASE_LOADED, PHASE_RUN };
 
@@ -52,8 +53,10 @@ struct controller_config {
     /* how long nothing new may show in a boot, and two thirds of how long a node may be silent in a
      * download; time as controller_pass counts it */
     uint64_t patience_us;
-    bool boot_held; /* the boot is not over before controller_release_boot */
-    void *memory;   /* controller_memory_bytes(network), 64-aligned */
+    bool boot_held;         /* the boot is not over before controller_release_boot */
+    struct plan_desk *desk; /* makes the plans that nodes ask for, outlives the controller; NULL:
+                             * they get none */
+    void *memory;           /* controller_memory_bytes(network), 64-aligned */
 };
 
 size_t controller_memory_bytes(const struct network *network);
@@ -88,11 +91,15 @@ enum event_kind {
     EVENT_LOAD_WAITS,  /* `rank` has not answered for long; told once in a download */
     EVENT_LOAD_FAILED, /* at `rank`: reason, status; done have receipts. The machine is broken */
 
-    EVENT_TEXT,         /* `rank` has printed `bytes` of text at body to stream `status` */
-    EVENT_REPORT,       /* `rank` reports a measurement: report */
-    EVENT_EXIT,         /* the program of `rank` has exited with `status`; done have ended */
-    EVENT_FAULT,        /* it was ended for a fault: fault; done have ended */
-    EVENT_DISAGREE,     /* `rank` and `peer` have entered different collectives: disagree */
+    EVENT_TEXT,   /* `rank` has printed `bytes` of text at body to stream `status` */
+    EVENT_REPORT, /* `rank` reports a measurement: report */
+    EVENT_EXIT,   /* the program of `rank` has exited with `status`; done have ended */
+    EVENT_FAULT,  /* it was ended for a fault: fault; done have ended */
+    /* `rank` and `peer` have entered different collectives, or (peer ID_UNKNOWN) a collective has
+     * failed at `rank` and so at all: disagree */
+    EVENT_DISAGREE,
+    EVENT_NO_PLAN,      /* there is no plan for what `rank` has called: plan, status; the words at
+                         * body, `bytes` and a zero byte */
     EVENT_KERNEL_FAULT, /* the kernel of `rank` has stopped: fault. The machine is broken */
     EVENT_ENDED,        /* the run is over: reason; of ENDED_STANDS and ENDED_TIMEOUT waits.h */
 
@@ -131,6 +138,11 @@ enum end_reason {
     ENDED_TIMEOUT_STANDS /* ... and those that were left stood still */
 };
 
+/* EVENT_NO_PLAN */
+struct event_plan {
+    uint32_t operation, bytes, root;
+};
+
 struct controller_event {
     enum event_kind kind;
     enum controller_phase phase;
@@ -146,6 +158,7 @@ struct controller_event {
         struct fault_body fault;
         struct state_body state;
         struct disagree_body disagree;
+        struct event_plan plan;
     };
 };
 

@@ -49,28 +49,35 @@ const char *download_strategy_name(enum strategy strategy)
     return names[strategy];
 }
 
-/* What one node holds in the end. */
-static uint64_t set_bytes(const struct download_costs *costs) /* M */
+/* What one node holds in the end: M of the paper. */
+static uint64_t set_bytes(const struct download_costs *costs)
 {
     return costs->common_bytes + costs->block_bytes;
 }
 
+/* Formula (6): the host does all, one node after another. Every node gets the common part over the
+ * host's own link, which is what the other strategies save. */
 uint64_t download_sequential_ns(const struct download_costs *costs, unsigned dims)
 {
     return (UINT64_C(1) << dims) * (costs->beta_host_ns + set_bytes(costs) * costs->tau_ns);
 }
 
+/* Formula (9) counts on the last block being the last to end. Where the host's start-up is shorter
+ * than a node's it sends faster than a root can scatter, and an earlier block may end later. */
 const char *download_note(uint64_t model_ns, uint64_t predicted_ns)
 {
     return model_ns > predicted_ns ? "; formula (9) is too small below sigma 1" : "";
 }
 
+/* Start-ups are left out: whatever a strategy does, the host's port must send each block once, and
+ * the common part at least once. */
 uint64_t download_bound_ns(const struct download_costs *costs, uint32_t nodes)
 {
     return (costs->common_bytes + costs->block_bytes * nodes) * costs->tau_ns;
 }
 
-/* As the paper has it: each block goes with its own copy of the common part. */
+/* Formula (7): one message to node 0, which halves d times. As the paper has it, each block goes
+ * with its own copy of the common part, so this is more than our scatter takes. */
 uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims)
 {
     uint64_t nodes = UINT64_C(1) << dims;
@@ -79,7 +86,8 @@ uint64_t download_scatter_ns(const struct download_costs *costs, unsigned dims)
            set_bytes(costs) * (nodes - 1) * costs->tau_ns;
 }
 
-/* Host and root work at the same time; whoever is later ends it. */
+/* Formula (8): the subcube of node 0 by one message, then the host serves the others one by one.
+ * Host and root work at the same time; whoever is later ends it. */
 uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsigned dims,
                                         unsigned x)
 {
@@ -92,8 +100,8 @@ uint64_t download_sequential_scatter_ns(const struct download_costs *costs, unsi
            (host > scatter ? host : scatter);
 }
 
-/* The time of a message's bytes and of the hops after the first. */
-/* The first hop is part of the start-up. */
+/* The time of a message's bytes and of the hops after the first, which is part of the start-up: in
+ * the paper every message goes over one link. */
 static uint64_t transfer_ns(const struct download_costs *costs, uint32_t count, unsigned hops)
 {
     return (costs->common_bytes + costs->block_bytes * count) * costs->tau_ns +
@@ -108,7 +116,11 @@ static uint64_t host_message_ns(const struct download_costs *costs, const struct
     return costs->beta_host_ns + transfer_ns(costs, count, network_distance(network, 0, root));
 }
 
-/* The time that node 0 needs to scatter to its block. */
+/* The time that node 0 needs to scatter to its block. Its children scatter on meanwhile, and end no
+ * later than it does: what it gives away is never the larger half.
+ *
+ *     a block of 4: beta + (common + 2 blocks) tau, to node 2; beta + (common + 1 block) tau, to 1
+ */
 static uint64_t block_scatter_ns(const struct download_costs *costs, const struct network *network,
                                  uint32_t count)
 {
@@ -123,7 +135,8 @@ static uint64_t block_scatter_ns(const struct download_costs *costs, const struc
     return ns;
 }
 
-/* The ranks that node 0 keeps when its block has x halvings left. */
+/* The ranks that node 0 keeps when its block has x halvings left: 2^x on a cube. Elsewhere halves
+ * may differ in size, so it is counted from the whole machine down. */
 static uint32_t block_of(const struct network *network, unsigned x)
 {
     uint32_t count = network->nodes;
@@ -134,6 +147,13 @@ static uint32_t block_of(const struct network *network, unsigned x)
     return count;
 }
 
+/* The host's messages one after another, then what the last root does when it has its own: nothing
+ * else is on the critical path. The same walk as add_halves, which makes the messages.
+ *
+ *     cube:2, x = 1: beta_host + (common + 2 blocks) tau, to node 2 for 2 and 3
+ *                  + beta_host + (common + 2 blocks) tau, to node 0 for 0 and 1
+ *                  + beta + (common + 1 block) tau,       from 0 to 1; 2 serves 3 meanwhile
+ */
 uint64_t download_decremental_ns(const struct download_costs *costs, const struct network *network,
                                  unsigned x)
 {
@@ -164,8 +184,7 @@ unsigned download_best_x(const struct download_costs *costs, const struct networ
     return best;
 }
 
-/* Returns the host's time for it. */
-/* The plan has been found to have room for it. */
+/* Adds a message, for which the plan has room; returns the host's time for it. */
 static uint64_t add_message(struct download_plan *plan, const struct download_costs *costs,
                             const struct network *network, uint32_t root, uint32_t count)
 {
@@ -187,7 +206,8 @@ static uint64_t add_single_nodes(struct download_plan *plan, const struct downlo
     return ns;
 }
 
-/* The largest half first: its root works while the host goes on. */
+/* The largest half first: its root works while the host goes on. There are as many messages as
+ * halvings and one more, so they have room on every network that there may be. */
 static void add_halves(struct download_plan *plan, const struct download_costs *costs,
                        const struct network *network)
 {
@@ -203,7 +223,8 @@ static void add_halves(struct download_plan *plan, const struct download_costs *
     plan->predicted_ns = download_decremental_ns(costs, network, plan->x);
 }
 
-/* Whether so many messages have room. */
+/* Whether so many messages have room: a strategy that sends one to each node may have more of them
+ * than a plan holds, and then it is the user's choice that is refused. */
 static bool check_count(uint32_t count, char error[DOWNLOAD_ERROR_MAX])
 {
     if (count > DOWNLOAD_MESSAGES_MAX) {
@@ -222,7 +243,7 @@ bool download_make_plan(struct download_plan *plan, enum strategy strategy, int 
     uint64_t host, scatter;
     uint32_t block;
 
-    /* A user's number. */
+    /* A user's number: a smaller machine has fewer halvings than the one it was chosen for. */
     if (x != DOWNLOAD_X_BEST && (x < 0 || (unsigned)x > halvings)) {
         snprintf(error, DOWNLOAD_ERROR_MAX,
                  "--x %d: %u nodes are halved %u times: x is from 0 to %u", x,
@@ -248,6 +269,7 @@ bool download_make_plan(struct download_plan *plan, enum strategy strategy, int 
         if (!check_count(1 + network->nodes - block, error)) {
             return false;
         }
+        /* The root's message goes first, for all that is sent afterwards hides its scattering. */
         scatter = block_scatter_ns(costs, network, block);
         plan->predicted_ns = add_message(plan, costs, network, 0, block);
         host = add_single_nodes(plan, costs, network, block);

@@ -15,6 +15,7 @@
 #include "network/network.h"
 #include "router/notice.h"
 #include "wire/message.h"
+#include "wire/plan.h"
 
 /* controller.c */
 /* A new event of this kind in the present phase, which the caller fills. */
@@ -62,6 +63,13 @@ void loader_pass(struct controller *controller);
 void loader_pump(struct controller *controller);
 /* It is not its turn: offers that are due wait a moment, for a deadline must not lie behind. */
 void loader_wait(struct controller *controller);
+
+/* plans.c */
+/* A node asks for its part of a plan, or for a prediction: the packet that it is owed. */
+void plans_ask(struct controller *controller, uint32_t rank, uint8_t owed,
+               const struct plan_ask_body *ask);
+/* Sends a node what it has asked for; E_FULL: there is no room. May make an event. */
+__attribute__((warn_unused_result)) int plans_answer(struct controller *controller, uint32_t rank);
 
 /* run.c */
 /* What nodes tell of their programs. */

@@ -108,8 +108,8 @@ void loader_heard(struct controller *controller, uint32_t rank)
     }
 }
 
-/* What the program before has left. */
-/* Silence is counted from now on, and nothing is left of the offers of the program before. */
+/* Nothing is left of the receipts and offers of the program before, and silence is counted from now
+ * on. */
 static void begin_nodes(struct controller *controller)
 {
     const uint16_t old = NODE_RECEIPTED | NODE_SILENT;

@@ -49,8 +49,8 @@ static uint64_t fnv_1a(uint64_t hash, const uint8_t *bytes, unsigned count)
     return hash;
 }
 
-/* How many nodes can answer. */
-/* Counted as nodes die and are halted, so that a question need not look at all to begin. */
+/* How many nodes can answer. Those that cannot are counted as they die and are halted, so that a
+ * question need not look at all to begin. */
 static uint32_t answerers(const struct controller *controller)
 {
     return controller->config.network->nodes - controller->deaths - controller->halted;

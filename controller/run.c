@@ -4,8 +4,10 @@
  *   controller_run    START goes to one node after another, as the router has room
  *   a node            runs from its START to EXIT or FAULT, or to its STOP
  *   all have ended    ENDED_BY_ITSELF
- *   controller_stop   STOP goes to one node after another that runs; who has not been told to start
- *                     is not told to stop
+ *   controller_stop   STOP goes to one node after another that runs, and to those that have not
+ *   been
+ *                     told to start while others have: who waits in a collective for a program that
+ *                     never starts must hear that it does not
  *   a broken machine  EVENT_BROKEN ends the phase, not the programs: the owner says
  *                     controller_stop, which reaches those to whom there is a way
  *
@@ -14,6 +16,8 @@
  *
  * Text: a node may print CONSOLE_WINDOW bytes more than it knows to have been read. The owner says
  * how much has been (controller_taken), the node is told, and its program goes on.
+ *
+ * Plans    what a program asks for is answered in plans.c
  *
  * Units    bytes of text modulo 2^32; us of passed time
  */
@@ -33,8 +37,10 @@ void controller_run(struct controller *controller, uint64_t now_us)
     }
     controller->phase = PHASE_RUN;
     controller->start_next = 0;
+    controller->stop_unstarted = controller->config.network->nodes;
     controller->ended = 0;
     controller->failed = controller->timing_out = false;
+    controller->plans_refused = 0;
     controller->activity_seen = controller->activity;
     /* Nothing has been heard or seen of these programs. */
     controller->quiet_us = 0;
@@ -74,18 +80,26 @@ static bool send_starts(struct controller *controller)
 static bool send_stops(struct controller *controller)
 {
     uint32_t nodes = controller->config.network->nodes;
+    uint8_t body[STOP_BYTES];
 
-    /* When nobody runs there is nobody to look for. */
-    for (; controller->stop_next < nodes && controller->running > 0; controller->stop_next++) {
+    stop_pack(body, controller->stop_generation);
+    for (; controller->stop_next < nodes; controller->stop_next++) {
         uint32_t rank = controller->stop_next;
+        bool runs = controller_has(controller, rank, NODE_RUNNING);
 
-        if (!controller_has(controller, rank, NODE_RUNNING)) {
+        if (!runs && rank < controller->stop_unstarted) {
+            /* When nobody runs there is nobody to look for before those who have not begun. */
+            if (controller->running == 0) {
+                controller->stop_next = controller->stop_unstarted - 1;
+            }
             continue;
         }
-        if (router_send(&controller->router, PACKET_STOP, rank, NULL, 0) != E_OK) {
+        if (router_send(&controller->router, PACKET_STOP, rank, body, sizeof body) != E_OK) {
             return false;
         }
-        count_end(controller, rank);
+        if (runs) {
+            count_end(controller, rank);
+        }
     }
     controller->stop_next = nodes;
     return true;
@@ -96,12 +110,18 @@ bool run_pump(struct controller *controller)
     return send_stops(controller) && send_starts(controller);
 }
 
-/* Whoever runs is told to stop, whoever has not begun does not. */
-/* The other cursor stands at its end: whoever it has not reached will not run. */
+/* Whoever runs is told to stop. The cursor of those to be started is set to its end: whoever it has
+ * not reached does not begin. */
 static void stop_all(struct controller *controller)
 {
-    controller->start_next = controller->config.network->nodes;
+    uint32_t nodes = controller->config.network->nodes;
+
+    if (controller->start_next < nodes) { /* else a stop before has noted it */
+        controller->stop_unstarted = controller->start_next ? controller->start_next : nodes;
+    }
+    controller->start_next = nodes;
     controller->stop_next = 0;
+    controller->stop_generation = controller->generation;
 }
 
 void run_end(struct controller *controller, enum end_reason reason)
@@ -232,17 +252,26 @@ static void take_report(struct controller *controller, const struct notice *noti
     }
 }
 
+/* Of two that differ both are nodes; where one has failed there is no other. */
+static bool names_nodes(const struct controller *controller, const struct disagree_body *told)
+{
+    uint32_t nodes = controller->config.network->nodes;
+
+    return told->first_rank < nodes && (told->status != E_MISMATCH || told->other_rank < nodes);
+}
+
 /* What a program had begun when it ended its node goes on with, and may hear of late. */
 static void take_disagreement(struct controller *controller, const struct notice *notice)
 {
     struct disagree_body told;
 
     if (controller->phase == PHASE_RUN && disagree_unpack(notice->body, notice->bytes, &told) &&
-        told.neighbour < controller->config.network->nodes) {
+        names_nodes(controller, &told)) {
         struct controller_event *event = controller_tell(controller, EVENT_DISAGREE);
 
-        event->rank = notice->src;
-        event->peer = told.neighbour;
+        event->rank = told.first_rank;
+        event->peer = told.status == E_MISMATCH ? told.other_rank : ID_UNKNOWN;
+        event->status = told.status;
         event->disagree = told;
         controller->failed = true;
     }
@@ -252,6 +281,18 @@ static void take_disagreement(struct controller *controller, const struct notice
 static bool is_running(const struct controller *controller, uint32_t rank)
 {
     return controller->phase == PHASE_RUN && controller_has(controller, rank, NODE_RUNNING);
+}
+
+/* Also of a node whose program has ended: it goes on with what that had begun. */
+static void take_question(struct controller *controller, const struct notice *notice)
+{
+    struct plan_ask_body ask;
+
+    if (plan_ask_unpack(notice->body, notice->bytes, &ask)) {
+        plans_ask(controller, notice->src,
+                  notice->packet_kind == PACKET_PLAN_ASK ? OWED_PLAN : OWED_PREDICTED, &ask);
+        controller->activity += is_running(controller, notice->src);
+    }
 }
 
 static void take_fault(struct controller *controller, const struct notice *notice)
@@ -285,6 +326,8 @@ void run_packet(struct controller *controller, const struct notice *notice)
     switch (notice->packet_kind) {
     case PACKET_FAULT: take_fault(controller, notice); return;
     case PACKET_DISAGREE: take_disagreement(controller, notice); return;
+    case PACKET_PLAN_ASK:
+    case PACKET_PREDICT: take_question(controller, notice); return;
     default: break;
     }
     if (!is_running(controller, notice->src)) {

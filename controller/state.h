@@ -24,7 +24,8 @@ enum {
     CONTROLLER_FINDINGS_MAX = 1024,
     /* Events that one notice or request leaves, at most four, and what owners may do without taking
      * any. */
-    CONTROLLER_EVENTS_MAX = 16
+    CONTROLLER_EVENTS_MAX = 16,
+    CONTROLLER_WORDS_MAX = 240 /* why there is no plan */
 };
 
 static const uint32_t CONTROLLER_NO_NODE = UINT32_MAX;
@@ -51,7 +52,12 @@ enum offer_state {
 };
 
 /* What a node is to be sent as soon as the router has room. */
-enum owed_packet { OWED_QUERY = 1, OWED_TAKEN = 2 };
+enum owed_packet {
+    OWED_QUERY = 1,
+    OWED_TAKEN = 2,
+    OWED_PLAN = 4,     /* of these two one at most: */
+    OWED_PREDICTED = 8 /* the answer to the node's question */
+};
 
 /* What a node has last said of its program; as struct state_body. */
 struct node_answer {
@@ -71,6 +77,7 @@ struct controller_node {
     uint16_t finding; /* 1 + the first of its ports that are not right; 0: there is none */
     uint32_t owed_next;
     uint32_t older, newer; /* in the list of the silent; `newer` also among deaths to be told */
+    uint32_t question;     /* the node's own number of what it has asked for (wire/plan.h) */
     uint64_t heard_us;     /* passed time */
     uint64_t offer_us;     /* when the offer is to be repeated */
     uint32_t match;        /* the root's name for the receive */
@@ -78,6 +85,8 @@ struct controller_node {
     uint32_t answered;              /* number of the last question that it has answered */
     uint32_t mark, mark_entry;      /* for who looks at all nodes: scratch */
     struct node_answer answer;
+    uint32_t offset, wish_root, wish_bytes; /* what it has asked for */
+    uint8_t wish_operation, wish_type;
 };
 
 _Static_assert(sizeof(struct controller_node) <= CONTROLLER_NODE_BYTES, "65,536 nodes have room");
@@ -146,11 +155,12 @@ struct controller {
 
     /* download */
     struct controller_program program;
-    uint8_t generation;    /* of the program */
-    uint32_t name;         /* of the offer of message 0; those behind it follow */
-    unsigned message_next; /* the one to open, or whose answer is awaited */
-    unsigned offered;      /* the messages before this one have been offered */
-    uint64_t offers_us;    /* when one of them is to be repeated; UINT64_MAX */
+    uint8_t generation;      /* of the program */
+    uint8_t stop_generation; /* of those that STOP goes to: the next is offered behind it */
+    uint32_t name;           /* of the offer of message 0; those behind it follow */
+    unsigned message_next;   /* the one to open, or whose answer is awaited */
+    unsigned offered;        /* the messages before this one have been offered */
+    uint64_t offers_us;      /* when one of them is to be repeated; UINT64_MAX */
     uint64_t clock_base_ns, clock_ns, clock_end_ns;
     uint32_t receipts;
     uint32_t oldest, newest; /* of the silent: the first has been silent for longest */
@@ -158,8 +168,9 @@ struct controller {
     bool silence_told;
 
     /* run */
-    uint32_t start_next; /* START has gone to the nodes before this one */
-    uint32_t stop_next;  /* so has STOP, to those that run; >= nodes: nobody is stopped */
+    uint32_t start_next;     /* START has gone to the nodes before this one */
+    uint32_t stop_next;      /* so has STOP, to those that run; >= nodes: nobody is stopped */
+    uint32_t stop_unstarted; /* from here on nobody had been started, and STOP goes there too */
     uint32_t running, ended;
     bool failed;       /* a program has ended with an error, or collectives disagree */
     uint32_t activity; /* words of programs */
@@ -169,6 +180,8 @@ struct controller {
     uint64_t stall_digest;
     bool stall_polls;
     bool timing_out;
+    uint32_t plans_refused;                /* operations whose lack of a plan has been told */
+    char plan_words[CONTROLLER_WORDS_MAX]; /* of the event that tells it */
 
     struct controller_question question;
 

@@ -13,14 +13,16 @@
 
 #include <stdio.h>
 
+#include "collectives/operation.h"
 #include "controller/cables.h"
 #include "controller/internal.h"
 #include "controller/waits.h"
 #include "drivers/status.h"
 #include "include/ecube/abi.h"
+#include "reduction/reduction.h"
 #include "wire/frame.h"
 
-enum { PART_MAX = 160 };
+enum { PART_MAX = 160 }; /* so that two of them and what joins them fit in WORDS_MAX */
 
 /* READY and LOADED are one to a user: nothing goes on. */
 const char *words_of_phase(unsigned phase)
@@ -33,6 +35,8 @@ const char *words_of_phase(unsigned phase)
     }
 }
 
+/* What the link's own node has seen. The number comes from that node, so there may be one that we
+ * do not know. */
 const char *words_of_dead(unsigned reason)
 {
     switch (reason) {
@@ -45,7 +49,7 @@ const char *words_of_dead(unsigned reason)
     }
 }
 
-/* What a node finds at a port. */
+/* What a node finds at a port; completes "node 3 ...". */
 static const char *end_text(const struct cable_end *end, char text[PART_MAX])
 {
     switch (end->finding) {
@@ -62,7 +66,7 @@ static const char *end_text(const struct cable_end *end, char text[PART_MAX])
     return text;
 }
 
-/* " from node 1 to node 7, port 1" */
+/* " from node 1 to node 7, port 1"; nothing when where the cable leads is not known at this end. */
 static void lead_text(uint32_t node, const struct cable_end *end, char text[PART_MAX])
 {
     text[0] = '\0';
@@ -84,7 +88,8 @@ static void lead_words(const struct cable_fault *fault, char text[WORDS_MAX])
              here[0] && there[0] ? ", and" : "", there);
 }
 
-/* Both ends say what they find: the fault is mostly at one. */
+/* "missing: link 1-3 (dimension 1): node 1 hears nothing, node 3 sees it up". Both ends say what
+ * they find: the fault is mostly at one. */
 static void link_words(const struct cable_fault *fault, const char *what, char text[WORDS_MAX])
 {
     char here[PART_MAX], there[PART_MAX];
@@ -95,6 +100,7 @@ static void link_words(const struct cable_fault *fault, const char *what, char t
              end_text(&fault->end[1], there));
 }
 
+/* Begins with the kind of the fault, which stands alone in lists that people scan. */
 void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX])
 {
     unsigned node = fault->node;
@@ -178,18 +184,76 @@ static void load_words(const struct controller *controller, const struct control
     }
 }
 
-/* Both collectives, so that it can be seen in what they differ. */
-static void disagree_words(const struct controller_event *event, char text[WORDS_MAX])
+/* " (double, sum)": what a reduction combines, and how. */
+static void reduction_text(const struct entry *entry, char *text, size_t room)
 {
-    const struct disagree_side *own = &event->disagree.own, *other = &event->disagree.other;
+    const struct operation *operation = operation_of(entry->operation);
+    const char *type = reduction_type_name(entry->type);
+    const char *name = reduction_operator_name(entry->operator_);
+
+    text[0] = '\0';
+    if (operation && operation->reduces) {
+        snprintf(text, room, " (%s, %s)", type ? type : "unknown type",
+                 name ? name : "unknown operator");
+    }
+}
+
+/* A collective as a node has entered it. */
+static void entry_text(const struct entry *entry, char text[PART_MAX])
+{
+    char what[PART_MAX / 2], how[PART_MAX / 4];
+
+    words_of_collective(entry->operation, entry->bytes, entry->root, what, sizeof what);
+    reduction_text(entry, how, sizeof how);
+    snprintf(text, PART_MAX, "%s%s", what, how);
+}
+
+/* Whether they differ in nothing that the program says. */
+static bool only_plans_differ(const struct entry *a, const struct entry *b)
+{
+    return a->operation == b->operation && a->type == b->type && a->operator_ == b->operator_ &&
+           a->bytes == b->bytes && a->root == b->root;
+}
+
+/* Both collectives, so that it can be seen in what they differ. */
+static void mismatch_words(const struct controller_event *event, char text[WORDS_MAX])
+{
+    const struct entry *first = &event->disagree.first, *other = &event->disagree.other;
     unsigned rank = event->rank, peer = event->peer;
     char here[PART_MAX], there[PART_MAX];
 
-    words_of_collective(own->operation, own->bytes, own->root, here, sizeof here);
-    words_of_collective(other->operation, other->bytes, other->root, there, sizeof there);
+    entry_text(first, here);
+    entry_text(other, there);
+    if (only_plans_differ(first, other)) {
+        snprintf(there, sizeof there, "by plan %08x and by plan %08x", (unsigned)first->digest,
+                 (unsigned)other->digest);
+    }
     snprintf(text, WORDS_MAX,
-             "node %u (rank %u) and node %u (rank %u) disagree on a collective: %s, and %s", rank,
-             rank, peer, peer, here, there);
+             "node %u (rank %u) and node %u (rank %u) disagree on a collective: %s, %s%s", rank,
+             rank, peer, peer, here, only_plans_differ(first, other) ? "" : "and ", there);
+}
+
+static void disagree_words(const struct controller_event *event, char text[WORDS_MAX])
+{
+    unsigned rank = event->rank;
+    char what[PART_MAX];
+
+    if (event->status == E_MISMATCH) {
+        mismatch_words(event, text);
+        return;
+    }
+    entry_text(&event->disagree.first, what);
+    snprintf(text, WORDS_MAX, "node %u (rank %u) could not enter %s, which fails at all nodes: %s",
+             rank, rank, what, status_text(event->status));
+}
+
+static void plan_words(const struct controller_event *event, char text[WORDS_MAX])
+{
+    char what[PART_MAX];
+
+    words_of_collective(event->plan.operation, event->plan.bytes, event->plan.root, what,
+                        sizeof what);
+    snprintf(text, WORDS_MAX, "there is no plan for %s: %s", what, (const char *)event->body);
 }
 
 /* A link between nodes is named by its lower end first, as users write it. Who has told of it may
@@ -218,6 +282,7 @@ void words_of_dead_link(const struct controller *controller, const struct contro
     }
 }
 
+/* The others are the owner's to say, for it alone knows why, or steps of a run that goes well. */
 bool words_of_event(const struct controller *controller, const struct controller_event *event,
                     char text[WORDS_MAX])
 {
@@ -231,43 +296,36 @@ bool words_of_event(const struct controller *controller, const struct controller
         return true;
     case EVENT_LOAD_FAILED: load_words(controller, event, text); return true;
     case EVENT_DISAGREE: disagree_words(event, text); return true;
+    case EVENT_NO_PLAN: plan_words(event, text); return true;
     case EVENT_LINK_DIED:
         words_of_dead_link(controller, event, words_of_dead(event->reason), text);
         return true;
+    case EVENT_ENDED:
+        snprintf(text, WORDS_MAX, "the programs that still run wait for ever: %u of %u have ended",
+                 (unsigned)event->done, (unsigned)controller->config.network->nodes);
+        return event->reason == ENDED_STANDS;
     default: return false;
     }
 }
 
-/* A number that no node of ours says is a collective all the same. */
-static const char *operation_text(uint32_t operation)
-{
-    switch (operation) {
-    case ECUBE_BARRIER: return "barrier";
-    case ECUBE_BROADCAST: return "broadcast";
-    case ECUBE_SCATTER: return "scatter";
-    case ECUBE_GATHER: return "gather";
-    case ECUBE_EXCHANGE: return "complete exchange";
-    default: return "collective";
-    }
-}
-
-/* A barrier has no bytes, an exchange no root. */
+/* A barrier has no bytes, an exchange no root; what there is not has both. */
 void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text, size_t room)
 {
-    bool rooted =
-        operation == ECUBE_BROADCAST || operation == ECUBE_SCATTER || operation == ECUBE_GATHER;
+    const struct operation *row = operation_of(operation);
+    bool sized =
+        !row || row->span[SPACE_SEND] != SPAN_NONE || row->span[SPACE_RECEIVE] != SPAN_NONE;
     char size[40] = "", from[40] = "";
 
-    if (operation != ECUBE_BARRIER) {
+    if (sized) {
         snprintf(size, sizeof size, " of %u bytes", (unsigned)bytes);
     }
-    if (rooted) {
+    if (!row || row->rooted) {
         snprintf(from, sizeof from, " with root %u", (unsigned)root);
     }
-    snprintf(text, room, "%s%s%s", operation_text(operation), size, from);
+    snprintf(text, room, "%s%s%s", operation_name(operation), size, from);
 }
 
-/* "rank 3, tag 5" */
+/* "rank 3, tag 5": as the program has asked, which may have been for any rank or any tag. */
 static void peer_text(const struct node_answer *answer, char text[PART_MAX])
 {
     char tag[24] = "";
@@ -282,7 +340,12 @@ static void peer_text(const struct node_answer *answer, char text[PART_MAX])
     }
 }
 
-/* A transfer that moves waits for nobody: it is told as what it does. */
+/* A transfer that moves waits for nobody: it is told as what it does.
+ *
+ *     sends 5000 bytes to rank 3, tag 7
+ *     waits to send 5000 bytes to rank 3, tag 7, which has not asked for it
+ *     waits to receive from any rank
+ */
 static void message_words(const struct node_answer *answer, char text[WORDS_MAX])
 {
     bool moves = answer->transfer == TRANSFER_MOVES;
@@ -301,7 +364,11 @@ static void message_words(const struct node_answer *answer, char text[WORDS_MAX]
 }
 
 /* In the entry the one who is missing is named, not the neighbour whose entry is taken: that may
- * only wait itself. */
+ * only wait itself.
+ *
+ *     waits in broadcast of 4 bytes with root 1 for rank 6 to enter
+ *     waits in complete exchange of 100 bytes, step 3 of 7, with rank 5
+ */
 static void collective_words(const struct controller *controller, uint32_t rank,
                              const struct node_answer *answer, char text[WORDS_MAX])
 {
@@ -313,6 +380,8 @@ static void collective_words(const struct controller *controller, uint32_t rank,
     if (answer->stage == COLLECTIVE_STEPS) {
         snprintf(text, WORDS_MAX, "waits in %s, step %u of %u, with rank %u", what, answer->step,
                  answer->steps, (unsigned)answer->partner);
+    } else if (answer->stage == COLLECTIVE_ENTRY && answer->partner == ID_HOST) {
+        snprintf(text, WORDS_MAX, "waits for the host's plan of %s", what);
     } else if (answer->stage == COLLECTIVE_ENTRY && missing != rank) {
         snprintf(text, WORDS_MAX, "waits in %s for rank %u to enter", what, (unsigned)missing);
     } else {
@@ -320,6 +389,8 @@ static void collective_words(const struct controller *controller, uint32_t rank,
     }
 }
 
+/* Completes "node 3 ...". What is neither a message nor a collective ends without another program:
+ * no circle of programs goes through it. */
 static void wait_words(const struct controller *controller, uint32_t rank,
                        const struct node_answer *answer, char text[WORDS_MAX])
 {
@@ -328,6 +399,9 @@ static void wait_words(const struct controller *controller, uint32_t rank,
     case WAIT_RECEIVE: message_words(answer, text); break;
     case WAIT_COLLECTIVE: collective_words(controller, rank, answer, text); break;
     case WAIT_CONSOLE: snprintf(text, WORDS_MAX, "waits for its console text to leave"); break;
+    case WAIT_PLAN:
+        snprintf(text, WORDS_MAX, "waits for what the host knows of a collective");
+        break;
     case WAIT_READER: snprintf(text, WORDS_MAX, "waits for the reader of its output"); break;
     case WAIT_SLEEP:
         snprintf(text, WORDS_MAX, "sleeps for %.1f s more", (double)answer->left_ms / 1e3);
@@ -347,6 +421,8 @@ static void doing_words(const struct controller *controller, uint32_t rank,
              answer->flags & STATE_POLLS ? ", by testing" : "");
 }
 
+/* By the same way as what is kept of an answer, so that a table of nodes and a single one say the
+ * same. */
 void words_of_doing(const struct controller *controller, uint32_t rank,
                     const struct state_body *state, char text[WORDS_MAX])
 {
@@ -355,6 +431,8 @@ void words_of_doing(const struct controller *controller, uint32_t rank,
     doing_words(controller, rank, &answer, text);
 }
 
+/* In the order of what explains the rest: who is dead is not halted, who is halted does not answer,
+ * and what one that does not answer said before is old. */
 void words_of_state(const struct controller *controller, uint32_t rank, char text[WORDS_MAX])
 {
     if (controller_has(controller, rank, NODE_DEAD)) {
@@ -368,7 +446,30 @@ void words_of_state(const struct controller *controller, uint32_t rank, char tex
     }
 }
 
-/* What it waits for may be one of them. */
+void words_of_wait(const struct controller *controller, uint32_t rank, const char *doing,
+                   char *text, size_t room)
+{
+    bool gone = !controller_has(controller, waits_for(controller, rank), NODE_RUNNING);
+
+    snprintf(text, room, "node %u (rank %u) %s%s", (unsigned)rank, (unsigned)rank, doing,
+             gone ? ", whose program has ended" : "");
+}
+
+void words_of_circle(const uint32_t *ranks, uint32_t length, char text[WORDS_MAX])
+{
+    const char *what = "programs wait for each other in a circle:";
+    size_t used = (size_t)snprintf(text, WORDS_MAX, "%s rank %u", what, (unsigned)ranks[0]);
+
+    for (uint32_t i = 0; i < length && used < WORDS_MAX; i++) {
+        used += (size_t)snprintf(text + used, WORDS_MAX - used, " for %u",
+                                 (unsigned)ranks[(i + 1) % length]);
+    }
+    if (used >= WORDS_MAX) {
+        snprintf(text, WORDS_MAX, "%s %u of them", what, (unsigned)length);
+    }
+}
+
+/* What it waits for may be one of them, and is said to be: "one of 3 open requests". */
 void words_of_requests(const struct controller *controller, uint32_t rank, char text[WORDS_MAX])
 {
     const struct node_answer *answer = &controller->nodes[rank].answer;

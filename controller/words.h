@@ -20,7 +20,8 @@ enum { WORDS_MAX = 480 };
 void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX]);
 
 /* A whole sentence for EVENT_BOOT_FAILED (but BOOT_HELD, whose reason the owner knows),
- * EVENT_LOAD_WAITS, EVENT_LOAD_FAILED, EVENT_DISAGREE, EVENT_LINK_DIED; false for others. */
+ * EVENT_LOAD_WAITS, EVENT_LOAD_FAILED, EVENT_DISAGREE, EVENT_NO_PLAN, EVENT_LINK_DIED,
+ * EVENT_ENDED with ENDED_STANDS; false for others. */
 bool words_of_event(const struct controller *controller, const struct controller_event *event,
                     char text[WORDS_MAX]);
 
@@ -37,6 +38,13 @@ void words_of_doing(const struct controller *controller, uint32_t rank,
 /* What it has asked for besides, behind that: " (2 open requests)", or nothing. */
 void words_of_requests(const struct controller *controller, uint32_t rank, char text[WORDS_MAX]);
 
+/* "node 3 (rank 3) waits to receive from rank 5, whose program has ended"; `doing` is what
+ * words_of_state says, and what the owner adds. */
+void words_of_wait(const struct controller *controller, uint32_t rank, const char *doing,
+                   char *text, size_t room);
+/* "programs wait for each other in a circle: rank 0 for 1 for 0", of what waits_circle has found:
+ * all of it, unless there is no room to name them. */
+void words_of_circle(const uint32_t *ranks, uint32_t length, char text[WORDS_MAX]);
 /* "broadcast of 4 bytes with root 1" */
 void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text,
                          size_t room);

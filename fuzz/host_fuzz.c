@@ -18,6 +18,7 @@
 #include "controller/waits.h"
 #include "controller/words.h"
 #include "drivers/check.h"
+#include "drivers/status.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
 #include "fuzz/neighbour.h"
@@ -30,9 +31,11 @@
 #include "node/sha256.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
+#include "tests/unit/fake_desk.h"
 #include "wire/circuit.h"
 #include "wire/packet.h"
 #include "wire/message.h"
+#include "wire/plan.h"
 
 enum {
     NODES = 4,
@@ -45,10 +48,12 @@ enum {
     EVENTS_MAX = 10000,
     TICK_US = 100 * 1000,
     ALL_ENDED_TICKS = 2000,
-    FAULTS_MAX = 64
+    FAULTS_MAX = 64,
+    ROUTED_KINDS = PACKET_PREDICT + 1 - PACKET_ROUTED,
+    PART_BYTES = 3000 /* of a plan: three packets */
 };
 
-enum operation {
+enum action {
     DO_PUMP,
     DO_RAW,
     DO_FRAME,
@@ -89,6 +94,7 @@ static struct owner {
 static struct network network;
 static struct controller controller;
 static void *memory;
+static struct plan_desk *desk;
 static struct pipe pipes[LINKS];
 static struct link *links[LINKS];
 static struct neighbour neighbours[LINKS];
@@ -340,6 +346,8 @@ static void take_event(const struct controller_event *event)
         end_program(event->rank, event->done);
         break;
     case EVENT_KERNEL_FAULT: take_fault(event); break;
+    case EVENT_DISAGREE: CHECK(event->status != E_MISMATCH || event->peer < NODES); break;
+    case EVENT_NO_PLAN: CHECK(strlen((const char *)event->body) == event->bytes); break;
     case EVENT_ENDED:
         CHECK(owner.job == JOB_RUNS && (event->reason != ENDED_BY_ITSELF || owner.ended == NODES));
         tell_waits();
@@ -648,8 +656,8 @@ static void push_packet(struct input *input)
 
     if (node & 0x80)
         dst = input_u32(input);
-    neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, node & 7,
-                     dst, body, bytes, &lie);
+    neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % ROUTED_KINDS) : kind,
+                     node & 7, dst, body, bytes, &lie);
 }
 
 static void push_hello(struct input *input)
@@ -775,6 +783,10 @@ static void begin(bool ring)
     now_us = TICK_US;
     memory = aligned_alloc(64, (controller_memory_bytes(&network) / 64 + 1) * 64);
     config.memory = memory;
+    /* On a ring this one has no plans. */
+    config.desk = desk = fake_desk_make();
+    desk->part_bytes = PART_BYTES;
+    desk->status = ring ? E_NETWORK : E_OK;
     for (unsigned i = 0; i < LINKS; i++)
         attach(i);
     controller_init(&controller, &config, now_us);
@@ -793,6 +805,7 @@ static void end(void)
     json_decref(teller.troubles);
     free_job();
     free(memory);
+    free(desk);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

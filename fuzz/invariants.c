@@ -88,20 +88,21 @@ static void check_messages(const struct node *node)
 
 static void check_owners(const struct node *node)
 {
-    const struct collective *c = &node->collective;
+    const struct engine *e = &node->engine;
+    const struct request *moving = &node->requests[node->collective_request];
 
-    CHECK(c->request <= ECUBE_REQUESTS_MAX);
-    CHECK(c->request == ECUBE_REQUESTS_MAX ||
-          (node->requests[c->request].kind == REQUEST_COLLECTIVE &&
-           node->requests[c->request].state == STATE_MOVING));
+    CHECK(node->collective_request < ECUBE_REQUESTS_MAX);
+    CHECK(!engine_is_active(e) ||
+          (moving->kind == REQUEST_COLLECTIVE && moving->state == STATE_MOVING));
     for (unsigned i = 0; i < ECUBE_REQUESTS_MAX; i++) {
         const struct request *request = &node->requests[i];
         CHECK(request->kind != REQUEST_COLLECTIVE || request->state != STATE_MOVING ||
-              c->request == i);
+              (engine_is_active(e) && node->collective_request == i));
         CHECK(request->kind == REQUEST_FREE || request->state != STATE_DONE ||
               request->status <= 0);
     }
-    CHECK(c->sends_pending <= SOURCES_MAX && c->receives_pending <= WORLD_PORTS * CIRCUITS_MAX);
+    CHECK(e->sends_pending <= SOURCES_MAX && e->receives_pending <= WORLD_PORTS * CIRCUITS_MAX);
+    CHECK(e->store.used <= e->store.size);
     CHECK(node->load.sends_pending <= SOURCES_MAX);
     CHECK(!node->start_due || node->program == PROGRAM_LOADED);
 }

@@ -8,6 +8,8 @@
  */
 #include <string.h>
 
+#include "collectives/plan.h"
+#include "collectives/planner/planner.h"
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
@@ -17,13 +19,14 @@
 #include "router/channel_state.h"
 #include "wire/circuit.h"
 
-enum operation {
+enum action {
     DO_STEP,
     DO_SETTLE,
     DO_RAW,
     DO_FRAME,
     DO_PACKET,
     DO_ENTER,
+    DO_PLAN,
     DO_OPEN,
     DO_STEP_OPEN,
     DO_DATA,
@@ -108,30 +111,88 @@ static void push_packet(struct input *input)
     cts_pack(body, &first);
     const uint8_t *rest = input_bytes(input, input_u8(input), &bytes);
     memcpy(body + CTS_BYTES, rest, bytes);
-    neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 26) : kind, src, dst,
+    neighbour_packet(neighbour, kind < 0xc0 ? (uint8_t)(PACKET_ROUTED + kind % 27) : kind, src, dst,
                      body, CTS_BYTES + bytes, &lie);
 }
 
-/* What a neighbour says on entering the present collective, or not quite. */
+/* What a neighbour says on entering the present collective, or not quite: a child, or the parent.
+ * */
 static void push_enter(struct input *input)
 {
     static const struct lie truth;
-    const struct collective *c = &world.node->collective;
-    uint8_t round = input_u8(input) % 4, body[ENTER_BYTES];
-    int8_t ahead = (int8_t)input_u8(input);
-    uint8_t differ = input_u8(input);
+    const struct engine *engine = &world.node->engine;
+    struct enter_body enter = engine->entering.sum;
+    struct entered_body entered = {.clock_ns = input_u8(input)};
+    uint8_t port = input_u8(input), body[ENTER_BYTES], differ = input_u8(input);
+    uint32_t src = node_id(world.node) ^ 1u << port % WORLD_DIMS;
 
-    uint32_t last = differ & 8 ? input_u32(input) : (uint32_t)world.node->load.generation << 16;
-    enter_pack(body, &(struct enter_body){.epoch = (uint16_t)(c->epoch + ahead),
-                                          .operation = (uint8_t)(c->mine.operation + (differ & 1)),
-                                          .round = round,
-                                          .bytes = c->mine.bytes + (differ >> 1 & 1),
-                                          .root = c->mine.root + (differ >> 2 & 1),
-                                          .status = (int16_t)(last & 0xffff),
-                                          .generation = (uint8_t)(last >> 16)});
-    neighbour_packet(&world.neighbours[round % WORLD_DIMS], PACKET_ENTER,
-                     node_id(world.node) ^ 1u << round, node_id(world.node), body, sizeof body,
-                     &truth);
+    enter.epoch = entered.epoch = (uint16_t)(engine->entering.decided + (int8_t)input_u8(input));
+    enter.generation = entered.generation =
+        differ & 8 ? input_u8(input) : world.node->load.generation;
+    enter.status = entered.status = differ & 16 ? (int16_t)input_u16(input) : 0;
+    enter.first_rank = src;
+    enter.first.operation = (uint8_t)(enter.first.operation + (differ & 1));
+    enter.first.bytes += differ >> 1 & 1;
+    enter.other_rank = differ & 4 ? input_u32(input) : ID_UNKNOWN;
+    enter.failed = differ & 32 ? input_u32(input) : ID_UNKNOWN;
+    if (port & 0x80)
+        entered_pack(body, &entered);
+    else
+        enter_pack(body, &enter);
+    neighbour_packet(&world.neighbours[port % WORLD_DIMS],
+                     port & 0x80 ? PACKET_ENTERED : PACKET_ENTER, src, node_id(world.node), body,
+                     port & 0x80 ? ENTERED_BYTES : ENTER_BYTES, &truth);
+}
+
+/* The part that the node asks for, as a host has it; NULL: there is none. */
+static const uint8_t *wanted_part(uint32_t *bytes)
+{
+    static struct plan_desk *desks[2];
+    static const struct profile profile;
+    const struct network *network = &world.node->router.network;
+    const struct plan_need *need = &world.node->engine.store.need;
+    struct plan_desk **desk = &desks[network->kind == NETWORK_CUBE];
+    struct plan_wish wish = {
+        .operation = need->operation, .root = need->root, .bytes = need->bytes, .type = need->type};
+    const char *words;
+    int status;
+
+    if (network->nodes != 1u << WORLD_DIMS || node_id(world.node) >= network->nodes)
+        return NULL;
+    if (!*desk)
+        *desk = plan_desk_make(network, &profile);
+    return plan_desk_part(*desk, &wish, node_id(world.node), bytes, &status, &words);
+}
+
+/* A piece of the part that the node asks for, true or changed at one place, with a check sum that
+ * is right all the same; or the answer to PREDICT. */
+static void push_plan(struct input *input)
+{
+    static const struct lie truth;
+    const struct plan_store *store = &world.node->engine.store;
+    static uint8_t part[4096];
+    uint8_t body[PLAN_PART_BYTES + PLAN_PART_MAX], what = input_u8(input);
+    struct plan_part_body piece = {.question = store->question + (what & 1),
+                                   .offset = store->got + (what & 2 ? input_u16(input) : 0)};
+    const uint8_t *found = store->asking ? wanted_part(&piece.total) : NULL;
+    uint32_t bytes = 0;
+
+    if (found && piece.total <= sizeof part) {
+        memcpy(part, found, piece.total);
+        if (what & 4)
+            part[input_u16(input) % piece.total] = input_u8(input);
+        plan_set_check(part, plan_sum(part, piece.total));
+        bytes = piece.offset < piece.total ? piece.total - piece.offset : 0;
+        bytes = bytes < PLAN_PART_MAX ? bytes : PLAN_PART_MAX;
+        memcpy(body + PLAN_PART_BYTES, part + (bytes ? piece.offset : 0), bytes);
+    } else {
+        piece.total = what & 8 ? input_u32(input) : 0;
+        piece.status = -(int32_t)input_u8(input);
+    }
+    plan_part_pack(body, &piece);
+    neighbour_packet(&world.neighbours[WORLD_HOST_PORT],
+                     what & 16 ? PACKET_PREDICTED : PACKET_PLAN_PART, ID_HOST, node_id(world.node),
+                     body, PLAN_PART_BYTES + (what & 32 ? bytes / 2 : bytes), &truth);
 }
 
 struct open {
@@ -192,7 +253,7 @@ static void push_open(struct input *input)
     open.match = read_name(input);
     open.tag = input_u8(input);
     open.flags = input_u8(input);
-    open.epoch = (uint16_t)(world.node->collective.epoch + input_u8(input) % 4);
+    open.epoch = (uint16_t)(world.node->engine.epoch + input_u8(input) % 4);
     open.turn = input_u8(input) % 4;
     open.length = input_u16(input);
     if (open.flags & OPEN_ROUTE)
@@ -209,16 +270,16 @@ static void push_step_open(struct input *input)
 {
     static const struct lie truth;
     struct neighbour *neighbour = read_neighbour(input);
-    const struct collective *c = &world.node->collective;
+    const struct engine *engine = &world.node->engine;
     const struct load *load = &world.node->load;
     bool download = input_u8(input) & 1;
-    struct open open = {.src = download ? load->from : c->step.peer,
+    struct open open = {.src = download ? load->from : engine->head.from,
                         .dst = node_id(world.node),
                         .length =
                             download ? load->block_bytes * (load->count & 0xff) + load->common_bytes
-                                     : c->step.receive_bytes,
-                        .match = download ? load->name : c->step.step,
-                        .epoch = c->epoch,
+                                     : engine->receive_bytes,
+                        .match = download ? load->name : engine->head.step,
+                        .epoch = engine->epoch,
                         .port = HOP_DIMENSION_ORDER,
                         .hops = 4,
                         .listed = 4,
@@ -400,21 +461,26 @@ static void call_message(struct input *input)
 static void call_collective(struct input *input)
 {
     uint8_t what = input_u8(input);
-    struct ecube_abi_collective collective;
+    struct ecube_abi_collective collective = {0};
     uint32_t arguments[4] = {WORLD_PROGRAM};
 
-    collective.operation = input_u8(input) % 6;
+    collective.operation = input_u8(input) % (ECUBE_OPERATIONS + 1);
     collective.root = input_u8(input) % 5;
     collective.block_bytes = what & 2 ? input_u32(input) : input_u16(input) % 4000u;
     collective.send = read_address(input, what);
     collective.receive = read_address(input, what >> 2);
+    collective.scratch = read_address(input, what >> 4);
+    collective.scratch_bytes = input_u16(input) % 4000u;
+    if (what & 8) {
+        collective.type = input_u8(input) % 4;
+        collective.operator_ = input_u8(input) % 4;
+    }
     if (!node_program_runs(world.node) || world.blocked)
         return;
     world_poke(&world, WORLD_PROGRAM, &collective, sizeof collective);
-    world_grant(&world, collective.receive,
-                collective.operation == ECUBE_BROADCAST
-                    ? collective.block_bytes
-                    : collective.block_bytes << (world.node->router.network.dims & 15));
+    world_grant(&world, collective.receive, collective.block_bytes);
+    world_grant(&world, collective.receive, collective.block_bytes << WORLD_DIMS);
+    world_grant(&world, collective.scratch, collective.scratch_bytes);
     world_call(&world, ECUBE_CALL_COLLECTIVE, arguments);
 }
 
@@ -436,6 +502,7 @@ static void operate(struct input *input)
     case DO_FRAME: push_frame(input); break;
     case DO_PACKET: push_packet(input); break;
     case DO_ENTER: push_enter(input); break;
+    case DO_PLAN: push_plan(input); break;
     case DO_OPEN: push_open(input); break;
     case DO_STEP_OPEN: push_step_open(input); break;
     case DO_DATA: push_data(input); break;

@@ -95,6 +95,7 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
     memset(world->granted, 0, sizeof world->granted);
     world->now_us = 1000000;
     world->blocked = world->downloaded = false;
+    static uint8_t plans[WORLD_PLAN_BYTES];
     struct node_config config = {.links = world->links,
                                  .link_count = WORLD_PORTS,
                                  .program = world->program,
@@ -103,6 +104,8 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
                                  .blocks_address = WORLD_BLOCKS,
                                  .image_address = WORLD_IMAGE,
                                  .memory = world->memory,
+                                 .plans = plans,
+                                 .plan_bytes = sizeof plans,
                                  .incarnation = incarnation,
                                  .payload_checked = payload_checked};
     node_init(world->node, &config);

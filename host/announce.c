@@ -1,12 +1,21 @@
+/*
+ * announce.c - each event of the controller as a sentence and as JSON.
+ *
+ * Sentences that the simulator says too come from controller/words.h; what only the tool knows (a
+ * debugger's name, QEMU's last line, places in the source) is added here. Everything goes to the
+ * machine's teller, so that nothing here knows who listens.
+ */
 #include "host/announce.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/operation.h"
 #include "controller/cables.h"
 #include "controller/waits.h"
 #include "controller/words.h"
+#include "drivers/status.h"
 #include "host/describe.h"
 #include "host/fault.h"
 #include "host/machine.h"
@@ -30,7 +39,7 @@ static double patience_s(const struct machine *machine)
 void announce_boot(struct machine *machine)
 {
     tell_event(&machine->teller,
-               json_pack("{s:s, s:s, s:i, s:f}", "event", "boot", "mesh",
+               json_pack("{s:s, s:s, s:i, s:f}", "event", "boot", "network",
                          machine->options.network_name, "nodes", (int)nodes_of(machine), "boot_ms",
                          (double)machine->boot_us / 1e3));
 }
@@ -150,12 +159,32 @@ static void tell_kernel_fault(struct machine *machine, const struct controller_e
                  (unsigned)event->rank);
 }
 
+/* Two have entered different collectives, or one could not go on and all failed with it. */
 static void tell_disagreement(struct machine *machine, const struct controller_event *event)
 {
-    json_t *members = tell_node_members("collectives-disagree", event->rank);
+    bool differ = event->status == E_MISMATCH;
+    json_t *members =
+        tell_node_members(differ ? "collectives-disagree" : "collective-failed", event->rank);
     char text[WORDS_MAX] = "";
 
-    json_array_append_new(json_object_get(members, "nodes"), json_integer(event->peer));
+    if (differ) {
+        json_array_append_new(json_object_get(members, "nodes"), json_integer(event->peer));
+    } else {
+        json_object_set_new(members, "error", json_integer(event->status));
+    }
+    json_object_set_new(members, "operation",
+                        json_string(operation_name(event->disagree.first.operation)));
+    words_of_event(&machine->controller, event, text);
+    tell_trouble(&machine->teller, members, "%s", text);
+}
+
+static void tell_no_plan(struct machine *machine, const struct controller_event *event)
+{
+    json_t *members = tell_node_members("no-plan", event->rank);
+    char text[WORDS_MAX] = "";
+
+    json_object_set_new(members, "error", json_integer(event->status));
+    json_object_set_new(members, "operation", json_string(operation_name(event->plan.operation)));
     words_of_event(&machine->controller, event, text);
     tell_trouble(&machine->teller, members, "%s", text);
 }
@@ -207,36 +236,30 @@ static void tell_circle(struct machine *machine)
     uint32_t ranks[MACHINE_NODES_MAX];
     uint32_t length = waits_circle(&machine->controller, ranks, MACHINE_NODES_MAX);
     json_t *circle = json_array();
-    char text[MESSAGE_MAX];
-    size_t used;
+    char text[WORDS_MAX];
 
     if (length == 0 || length > MACHINE_NODES_MAX) {
         json_decref(circle);
         return;
     }
-    used = (size_t)snprintf(text, sizeof text, "rank %u", (unsigned)ranks[0]);
     for (uint32_t i = 0; i < length; i++) {
         json_array_append_new(circle, json_integer(ranks[i]));
-        used += used < sizeof text ? (size_t)snprintf(text + used, sizeof text - used, " for %u",
-                                                      (unsigned)ranks[(i + 1) % length])
-                                   : 0;
     }
-    tell_trouble(&machine->teller, json_pack("{s:s, s:o}", "kind", "circle", "nodes", circle),
-                 "programs wait for each other in a circle: %s",
-                 used < sizeof text ? text : "of many ranks");
+    words_of_circle(ranks, length, text);
+    tell_trouble(&machine->teller, json_pack("{s:s, s:o}", "kind", "circle", "nodes", circle), "%s",
+                 text);
 }
 
 static void tell_wait(struct machine *machine, uint32_t rank)
 {
     uint32_t peer = waits_for(&machine->controller, rank);
     json_t *members = tell_node_members("waits", rank);
-    char text[DOING_TEXT_MAX];
+    char doing[DOING_TEXT_MAX], text[DOING_TEXT_MAX];
 
     json_object_set_new(members, "for", peer == rank ? json_null() : json_integer(peer));
-    describe_doing(machine, rank, text);
-    tell_trouble(&machine->teller, members, "node %u (rank %u) %s%s", (unsigned)rank,
-                 (unsigned)rank, text,
-                 machine->nodes[peer].running ? "" : ", whose program has ended");
+    describe_doing(machine, rank, doing);
+    words_of_wait(&machine->controller, rank, doing, text, sizeof text);
+    tell_trouble(&machine->teller, members, "%s", text);
 }
 
 /* What each program that runs does; when nothing moves (stands), also who waits in a circle. */
@@ -290,14 +313,14 @@ static void tell_end(struct machine *machine, const struct controller_event *eve
 {
     uint32_t limit_ms = machine->job.timeout_ms;
     json_t *members;
+    char text[WORDS_MAX];
 
     switch (event->reason) {
     case ENDED_STANDS:
         members = json_pack("{s:s, s:[], s:i}", "kind", "no-progress", "nodes", "ended",
                             (int)machine->job.ended);
-        tell_trouble(&machine->teller, members,
-                     "the programs that still run wait for ever: %u of %u have ended",
-                     machine->job.ended, nodes_of(machine));
+        words_of_event(&machine->controller, event, text);
+        tell_trouble(&machine->teller, members, "%s", text);
         tell_waits(machine, true);
         break;
     case ENDED_TIMEOUT:
@@ -422,6 +445,7 @@ void announce_event(struct machine *machine, const struct controller_event *even
     case EVENT_FAULT: tell_fault(machine, event->rank, &event->fault); break;
     case EVENT_KERNEL_FAULT: tell_kernel_fault(machine, event); break;
     case EVENT_DISAGREE: tell_disagreement(machine, event); break;
+    case EVENT_NO_PLAN: tell_no_plan(machine, event); break;
     case EVENT_ENDED: tell_end(machine, event); break;
     case EVENT_NODE_DIED: tell_death(machine, event); break;
     case EVENT_LINK_DIED: tell_dead_link(machine, event); break;

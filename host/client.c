@@ -152,7 +152,7 @@ int client_run(const char *name, json_t *request, void (*event)(void *context, c
     close(fd);
     if (!last) {
         message_print(&message);
-        return STATUS_MESH;
+        return STATUS_MACHINE;
     }
     status = (int)json_integer_value(json_object_get(last, "status"));
     text = json_string_value(json_object_get(last, "text"));

@@ -426,7 +426,7 @@ static int find_node(struct core *core, struct message *message)
 
     core->machine = client_info(core->name_arguments.name, message);
     if (!core->machine ||
-        !network_parse(&network, json_string_value(json_object_get(core->machine, "mesh")),
+        !network_parse(&network, json_string_value(json_object_get(core->machine, "network")),
                        &machine_limits, message->text) ||
         !network_parse_node(&network, core->word, &core->node, message->text)) {
         return -1;

@@ -110,7 +110,7 @@ static int take_words(struct debug *debug, struct message *message)
     uint32_t node;
 
     debug->node = ALL_NODES;
-    if (!network_parse(&network, json_string_value(json_object_get(debug->machine, "mesh")),
+    if (!network_parse(&network, json_string_value(json_object_get(debug->machine, "network")),
                        &machine_limits, message->text)) {
         return -1;
     }

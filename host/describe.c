@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/operation.h"
 #include "controller/waits.h"
 #include "host/machine.h"
 #include "host/report.h"
@@ -49,8 +50,8 @@ json_t *describe_result(const struct machine *machine, int status)
     uint32_t nodes = options->network.nodes;
 
     return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o}", "version",
-                     ECUBE_VERSION, "mesh", options->network_name, "nodes", (int)nodes, "profile",
-                     report_profile(options->profile_name, &options->profile), "boot_ms",
+                     ECUBE_VERSION, "network", options->network_name, "nodes", (int)nodes,
+                     "profile", report_profile(options->profile_name, &options->profile), "boot_ms",
                      measured_ms(machine->boot_us), "download",
                      machine->job_held ? job_describe_download(job, nodes) : json_null(), "run_ms",
                      measured_ms(job->run_us), "status", status, "exits", describe_exits(machine),
@@ -123,6 +124,7 @@ static json_t *describe_counters(const uint32_t counts[STATE_COUNTERS])
         [COUNTER_CIRCUITS_REFUSED] = "circuits_refused",
         [COUNTER_REQUESTS_DROPPED] = "requests_dropped",
         [COUNTER_COLLECTIVES] = "collectives",
+        [COUNTER_PACKED] = "bytes_packed",
         [COUNTER_PROGRESS] = "progress",
     };
     json_t *counters = json_object();
@@ -143,11 +145,12 @@ static json_t *describe_wait(const struct state_body *state)
 {
     static const char *const kinds[] = {
         [WAIT_SEND] = "send",       [WAIT_RECEIVE] = "receive", [WAIT_COLLECTIVE] = "collective",
-        [WAIT_CONSOLE] = "console", [WAIT_SLEEP] = "sleep",     [WAIT_READER] = "reader"};
+        [WAIT_CONSOLE] = "console", [WAIT_SLEEP] = "sleep",     [WAIT_READER] = "reader",
+        [WAIT_PLAN] = "plan"};
     static const char *const stages[] = {"open", "known", "moves"};
     json_t *wait;
 
-    if (state->wait == WAIT_NOTHING || state->wait > WAIT_READER) {
+    if (state->wait == WAIT_NOTHING || state->wait > WAIT_PLAN) {
         return json_null();
     }
     wait = json_pack("{s:s}", "kind", kinds[state->wait]);
@@ -168,17 +171,11 @@ static json_t *describe_wait(const struct state_body *state)
     return wait;
 }
 
-static const char *operation_text(uint32_t operation)
-{
-    static const char *const names[] = {"barrier", "broadcast", "scatter", "gather",
-                                        "complete exchange"};
-
-    return operation < sizeof names / sizeof names[0] ? names[operation] : "collective";
-}
-
 static bool is_rooted(uint32_t operation)
 {
-    return operation == ECUBE_BROADCAST || operation == ECUBE_SCATTER || operation == ECUBE_GATHER;
+    const struct operation *row = operation_of(operation);
+
+    return row && row->rooted;
 }
 
 /* The collective that is under way at a node; null when none is. */
@@ -191,12 +188,14 @@ static json_t *describe_collective(const struct machine *machine, uint32_t rank)
         return json_null();
     }
     return json_pack(
-        "{s:s, s:I, s:o, s:s, s:I, s:i, s:i}", "operation", operation_text(state->operation),
+        "{s:s, s:I, s:o, s:s, s:o, s:i, s:i}", "operation", operation_name(state->operation),
         "bytes", (json_int_t)state->collective_bytes, "root",
         is_rooted(state->operation) ? json_integer(state->root) : json_null(), "stage",
         entry ? "entry" : "steps", "peer",
-        (json_int_t)(entry ? waits_missing(&machine->controller, rank) : state->partner), "step",
-        (int)state->step, "steps", (int)state->steps);
+        entry && state->partner == ID_HOST
+            ? json_null()
+            : json_integer(entry ? waits_missing(&machine->controller, rank) : state->partner),
+        "step", (int)state->step, "steps", (int)state->steps);
 }
 
 /* What a node is said to be: a state of its program when that is known. */

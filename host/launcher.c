@@ -1,3 +1,9 @@
+/*
+ * launcher.c - starts the QEMUs with their cables, reaps them, cuts and kills.
+ *
+ * The order matters: all cables are made before the first QEMU, each child keeps only its own ends
+ * (become_qemu), and when a node has died its cables are shut down for its neighbours to see it.
+ */
 #include "host/launcher.h"
 
 #include <errno.h>

@@ -205,9 +205,9 @@ static void print_machine(const struct listed *machine, int name_width)
         age_text(json_number_value(age_s), age, sizeof age);
         snprintf(nodes, sizeof nodes, "%lld", json_integer_value(json_object_get(answer, "nodes")));
     }
-    printf("%-*s  %-7s %5s  %-7s %7s  %s%s\n", name_width, machine->name, string_of(answer, "mesh"),
-           nodes, answer ? string_of(answer, "state") : "silent", age, path,
-           json_is_string(json_object_get(answer, "chain")) ? " (chain)" : "");
+    printf("%-*s  %-7s %5s  %-7s %7s  %s%s\n", name_width, machine->name,
+           string_of(answer, "network"), nodes, answer ? string_of(answer, "state") : "silent", age,
+           path, json_is_string(json_object_get(answer, "chain")) ? " (chain)" : "");
 }
 
 static void print_list(const struct list *list)
@@ -233,7 +233,7 @@ static void print_list(const struct list *list)
 /* What of the answers is for others; null: it has not answered. */
 static json_t *describe(const struct list *list)
 {
-    static const char *const keys[] = {"mesh", "nodes", "age_s", "chain", "kernel"};
+    static const char *const keys[] = {"network", "nodes", "age_s", "chain", "kernel"};
     json_t *machines = json_array();
     char path[RUNDIR_PATH_MAX];
 

@@ -1,10 +1,23 @@
+/*
+ * machine.c - what moves a machine's controller on, and what its events do to the machine.
+ *
+ * Sockets, ended processes, debuggers and ticks each tell the controller what they know, then
+ * pump(): it steps the controller and takes its events until there is nothing to do at once. Events
+ * may make requests of the controller, but none pumps again (`pumping`). Words for users are
+ * announce.c's.
+ *
+ * A job is the program that is loaded and its table of results. Its image is read by circuits until
+ * the controller is quiet, so a job that has ended is put away, and freed later.
+ */
 #include "host/machine.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/planner/planner.h"
 #include "drivers/check.h"
+#include "drivers/status.h"
 #include "host/announce.h"
 #include "host/available.h"
 #include "host/describe.h"
@@ -253,9 +266,9 @@ static void take_boot(struct machine *machine)
 static void take_broken(struct machine *machine, enum controller_phase phase)
 {
     if (phase == PHASE_BOOT) {
-        machine->owner.booted(machine->owner.context, STATUS_MESH);
+        machine->owner.booted(machine->owner.context, STATUS_MACHINE);
     } else if (phase != PHASE_READY) {
-        end_job(machine, STATUS_MESH);
+        end_job(machine, STATUS_MACHINE);
     }
 }
 
@@ -277,7 +290,7 @@ static void forget_nodes(struct machine *machine)
 static void take_restart(struct machine *machine, enum controller_phase phase)
 {
     if (phase == PHASE_DOWNLOAD || phase == PHASE_LOADED || phase == PHASE_RUN) {
-        end_job(machine, STATUS_MESH);
+        end_job(machine, STATUS_MACHINE);
     }
     host_links_restart(&machine->links);
     machine->incarnation = incarnation_next(machine->incarnation, now_us());
@@ -310,7 +323,10 @@ static void take_event(struct machine *machine, const struct controller_event *e
         break;
     case EVENT_FAULT: end_program(machine, event->rank, fault_status(&event->fault)); break;
     case EVENT_DISAGREE:
-        machine->job.status = machine->job.status > 1 ? machine->job.status : 1;
+        /* What a node could not do its programs hear, and may have meant. */
+        if (event->status == E_MISMATCH && machine->job.status <= 1) {
+            machine->job.status = 1;
+        }
         break;
     case EVENT_ENDED: take_end(machine, event); break;
     case EVENT_STATE: machine->nodes[event->rank].state = event->state; break;
@@ -547,7 +563,7 @@ static void on_debug_ended(void *context, const char *words)
 
     announce_debugging_gone(machine, words);
     if (!machine->debug_ready) {
-        give_up_boot(machine, STATUS_MESH);
+        give_up_boot(machine, STATUS_MACHINE);
         pump(machine);
     }
 }
@@ -719,6 +735,8 @@ static int start_controller(struct machine *machine, struct message *message)
                                        .patience_us = patience_us(machine),
                                        .boot_held = machine->target.jtag[0] != '\0'};
 
+    machine->desk = plan_desk_make(&options->network, &options->profile);
+    config.desk = machine->desk;
     machine->controller_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
     if (!machine->controller_memory) {
         return message_set(message, "out of memory");
@@ -804,4 +822,6 @@ void machine_free(struct machine *machine)
     free(machine->controller_memory);
     machine->nodes = NULL;
     machine->controller_memory = NULL;
+    plan_desk_free(machine->desk);
+    machine->desk = NULL;
 }

@@ -30,6 +30,7 @@ static const struct verb verbs[] = {
     {"kill", verb_kill, "kill a node of a machine that is up"},
     {"down", verb_down, "end a machine that is up"},
     {"sim", verb_sim, "simulate a machine of up to 65536 nodes in model time"},
+    {"plan", verb_plan, "show or export the plan of a collective"},
 };
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };

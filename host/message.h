@@ -12,7 +12,7 @@ enum { MESSAGE_MAX = 480 };
 /* What the tool exits with, beside the status of the worst node's program (0 to 255). */
 enum exit_status {
     STATUS_BAD_INPUT = 2, /* the command line, an image or the installation */
-    STATUS_MESH = 3,      /* a node, a link or the download failed */
+    STATUS_MACHINE = 3,   /* a node, a link or the download failed */
     STATUS_TIMEOUT = 124,
     STATUS_UNDEFINED = 132,  /* a program's undefined instruction, as a shell shows SIGILL */
     STATUS_BREAKPOINT = 133, /* a program's breakpoint instruction, as SIGTRAP */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/operation.h"
 #include "host/duration.h"
 #include "router/channel.h"
 
@@ -50,6 +51,36 @@ void options_reject(const char *format, ...)
     va_end(arguments);
     fputc('\n', stderr);
     exit(STATUS_BAD_INPUT);
+}
+
+void options_list_operations(char text[OPTIONS_OPERATIONS_MAX])
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        const struct operation *operation = operation_of(i);
+        if (operation->planned && used < OPTIONS_OPERATIONS_MAX) {
+            bool two = strcmp(operation->name, operation->standard) != 0;
+            used += (size_t)snprintf(text + used, OPTIONS_OPERATIONS_MAX - used, "%s%s%s%s%s",
+                                     used ? ", " : "", operation->name, two ? " (" : "",
+                                     two ? operation->standard : "", two ? ")" : "");
+        }
+    }
+}
+
+char *options_name_operations(int key, const char *text, void *input)
+{
+    char names[OPTIONS_OPERATIONS_MAX], *whole = NULL;
+
+    (void)input;
+    if (key == ARGP_KEY_HELP_PRE_DOC) {
+        options_list_operations(names);
+        if (asprintf(&whole, "%s%s.", text, names) >= 0) {
+            return whole; /* which argp frees */
+        }
+    }
+    return (char *)(uintptr_t)text;
 }
 
 static const struct argp_option network_option_list[] = {
@@ -246,9 +277,11 @@ void options_parse(const struct argp *verb, int argc, char **argv, unsigned flag
     static const struct argp rest = {help_option_list, parse_rest, NULL, NULL, NULL, NULL, NULL};
     struct argp bare = *verb;
     const struct argp_child children[] = {{&bare, 0, NULL, 0}, {&rest, 0, NULL, 0}, {0}};
-    const struct argp all = {NULL, hand_down, verb->args_doc, verb->doc, children, NULL, NULL};
+    const struct argp all = {
+        NULL, hand_down, verb->args_doc, verb->doc, children, verb->help_filter, NULL};
 
     bare.doc = bare.args_doc = NULL;
+    bare.help_filter = NULL;
     argp_parse(&all, argc, argv, flags | ARGP_NO_HELP, NULL, input);
 }
 

@@ -50,6 +50,13 @@ void options_parse(const struct argp *verb, int argc, char **argv, unsigned flag
 /* Says what is wrong with a word on the command line, and ends the tool with STATUS_BAD_INPUT. */
 _Noreturn void options_reject(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* "barrier, broadcast, ...": the collectives that there are, both names of those that have two. */
+enum { OPTIONS_OPERATIONS_MAX = 400 };
+void options_list_operations(char text[OPTIONS_OPERATIONS_MAX]);
+
+/* A help_filter of argp: the list of collectives, and a full stop, end the verb's description. */
+char *options_name_operations(int key, const char *text, void *input);
+
 /* Defaults of the structs above. */
 struct machine_arguments options_machine_defaults(void);
 struct load_arguments options_load_defaults(void);

@@ -51,7 +51,8 @@ static const struct argp parser = {
     "for yet.\n\n"
     "In --json each of \"nodes\" has \"doing\" (these words), \"requests\" (the open ones), "
     "\"wait\" and \"collective\", null when there is none:\n\n"
-    "  wait: kind (send, receive, collective, console, reader, sleep); of a message peer, tag "
+    "  wait: kind (send, receive, collective, console, reader, sleep, plan); of a message peer, "
+    "tag "
     "(null: any), bytes and stage (open: nothing has come; known: the receiver's node knows of it; "
     "moves); of a sleep left_us; polls (true) when the program tests again and again\n"
     "  collective (waited for or not): operation, bytes, root, stage (entry, steps), peer (missing "
@@ -72,7 +73,7 @@ static void print_machine(const json_t *answer)
     size_t i;
     json_t *name;
 
-    printf("%s, %s", json_string_value(json_object_get(answer, "mesh")),
+    printf("%s, %s", json_string_value(json_object_get(answer, "network")),
            json_string_value(json_object_get(answer, "state")));
     json_array_foreach(json_object_get(answer, "dead"), i, name)
     {

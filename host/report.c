@@ -73,7 +73,7 @@ json_t *report_count(uint64_t count)
     return count <= INT64_MAX ? json_integer((json_int_t)count) : json_real((double)count);
 }
 
-/* A closed form or a bound: who says nothing leaves it 0. */
+/* A prediction or a bound: who says nothing leaves it 0. */
 static json_t *claim_us(uint64_t claim_ns, uint64_t model_ns)
 {
     return claim_ns == 0 && model_ns > 0 ? json_null() : json_real((double)claim_ns / 1e3);
@@ -152,7 +152,7 @@ void report_print(FILE *file, const json_t *reports)
             name = present;
             fprintf(file, "\n%s\n%14s %6s %14s %14s %14s %7s %11s %6s\n", name,
                     strstr(name, "exchange") ? "bytes per pair" : "bytes", "steps", "model us",
-                    "closed form us", "bound us", "eta", "wall ms", "wrong");
+                    "predicted us", "bound us", "eta", "wall ms", "wrong");
         }
         print_line(file, report);
     }

@@ -34,7 +34,7 @@ void report_free(struct report_table *table);
 /* A count; one of 2^63 and more is a real number, for JSON integers have a sign. */
 json_t *report_count(uint64_t count);
 
-/* The list of the JSON output. Null is what was not looked at, and a closed form or bound of 0 for
+/* The list of the JSON output. Null is what was not looked at, and a prediction or bound of 0 for
  * what took time. */
 json_t *report_to_json(const struct report_table *table);
 

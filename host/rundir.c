@@ -1,3 +1,11 @@
+/*
+ * rundir.c - the directory of a machine, the process that cleans it up, and the sweep of old ones.
+ *
+ * A directory is made under a hidden name, locked, and renamed, so that no sweep takes one that is
+ * being made for one that was left. Who removes it: the tool; if the tool is killed, the cleanup
+ * process, which wakes when the pipe to the tool closes; if both are, the next verb that sweeps.
+ * Nothing is removed before it is known to be ours: is_own_directory, lies_at.
+ */
 #include "host/rundir.h"
 
 #include <dirent.h>

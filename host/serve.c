@@ -1,3 +1,11 @@
+/*
+ * serve.c - the process that holds a machine which stays: its clients' requests, and its end.
+ *
+ * One client at a time runs a program (`runner`), one more may wait for it (`waiter`); all others
+ * may ask and listen. The process ends by `ecube down`, a signal, or when its directory has gone,
+ * and then takes the machine with it. Until the boot is over it writes to the tool that has started
+ * it (report_fd).
+ */
 #include "host/serve.h"
 
 #include <signal.h>
@@ -46,7 +54,7 @@ static void report_boot(struct server *server, const json_t *event)
 
     /* Whoever started the machine has been interrupted: it ends, too. */
     if (text && dprintf(server->report_fd, "%s\n", text) < 0) {
-        server->status = STATUS_MESH;
+        server->status = STATUS_MACHINE;
         uv_stop(&server->loop);
     }
     free(text);
@@ -120,7 +128,7 @@ static void on_reader_gone(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     uv_poll_stop(poll);
-    server->status = STATUS_MESH;
+    server->status = STATUS_MACHINE;
     uv_stop(&server->loop);
 }
 
@@ -128,7 +136,7 @@ static void on_blank(void *context)
 {
     struct server *server = context;
     json_t *event = json_pack(
-        "{s:s, s:s, s:i, s:s}", "event", "blank", "mesh", server->machine.options.network_name,
+        "{s:s, s:s, s:i, s:s}", "event", "blank", "network", server->machine.options.network_name,
         "nodes", (int)server->machine.options.network.nodes, "directory", server->rundir.path);
 
     if (server->report_fd < 0) {
@@ -309,7 +317,7 @@ static void on_answered(void *context)
             client->wants_nodes = false;
             client_tell(client,
                         json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:f, s:o}", "event", "end",
-                                  "status", 0, "mesh", machine->options.network_name, "state",
+                                  "status", 0, "network", machine->options.network_name, "state",
                                   state_text(server), "broken", machine_is_broken(machine), "dead",
                                   describe_dead(machine), "boot_ms", (double)machine->boot_us / 1e3,
                                   "nodes", describe_nodes(machine)));
@@ -328,7 +336,7 @@ static void serve_info(struct server *server, struct client *client)
     }
     client_tell(client,
                 json_pack("{s:s, s:i, s:s, s:s, s:i, s:s, s:f, s:s, s:s, s:o, s:o, s:o}", "event",
-                          "end", "status", 0, "name", server->options->name, "mesh",
+                          "end", "status", 0, "name", server->options->name, "network",
                           machine->options.network_name, "nodes",
                           (int)machine->options.network.nodes, "state", state_text(server), "age_s",
                           (double)(uv_hrtime() / 1000 - server->start_us) / 1e6, "directory",
@@ -437,8 +445,9 @@ static void on_signal(uv_signal_t *handle, int number)
 static void on_directory_gone(void *context)
 {
     struct server *server = context;
-    json_t *event = json_pack("{s:s, s:s, s:i}", "event", "error", "text",
-                              "the machine ends: its directory was removed", "status", STATUS_MESH);
+    json_t *event =
+        json_pack("{s:s, s:s, s:i}", "event", "error", "text",
+                  "the machine ends: its directory was removed", "status", STATUS_MACHINE);
 
     if (server->report_fd >= 0) {
         report_boot(server, event);
@@ -447,7 +456,7 @@ static void on_directory_gone(void *context)
         client_tell(client, json_incref(event));
     }
     json_decref(event);
-    server->status = STATUS_MESH;
+    server->status = STATUS_MACHINE;
     uv_stop(&server->loop);
 }
 

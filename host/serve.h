@@ -6,8 +6,8 @@
  *
  *   load        path, arguments, strategy, x, timeout_ms, verbose:
  *               events of the run, then end with status and result
- *   info        end with mesh, nodes, state, age_s, directory, kernel: at once, also during boot
- *   ps          end with mesh, broken, boot_ms and nodes
+ *   info        end with network, nodes, state, age_s, directory, kernel: at once, also during boot
+ *   ps          end with network, broken, boot_ms and nodes
  *   console     console, trouble and boot events until the machine ends
  *   cut, kill   what: end
  *   down        end; the connection closes when everything is gone

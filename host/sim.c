@@ -20,6 +20,7 @@
 #include "host/verbs.h"
 #include "host/view.h"
 #include "network/network.h"
+#include "sim/plans.h"
 
 enum {
     CHUNK_EVENTS = 4096,
@@ -84,20 +85,29 @@ static int choose_contents(struct sim_arguments *arguments, struct message *mess
 static int check_sizes(const struct sim_arguments *arguments, struct message *message)
 {
     const struct sim_options *options = &arguments->options;
-    double nodes = arguments->network.nodes;
-    double blocks = options->scenario == SIM_EXCHANGE ? 2 * nodes
-                    : options->scenario == SIM_SCATTER || options->scenario == SIM_GATHER ? nodes
-                                                                                          : 1;
+    uint32_t size = 0;
 
     for (unsigned i = 0; i < options->size_count; i++) {
-        if (options->sizes[i] * blocks > address_room) {
-            return message_set(message,
-                               "--bytes %u: %s on %s has more than a node's 32-bit addresses reach",
-                               (unsigned)options->sizes[i], sim_scenario_name(options->scenario),
-                               arguments->network_name);
-        }
+        size = options->sizes[i] > size ? options->sizes[i] : size;
+    }
+    if ((double)sim_data_bytes(options) > address_room) {
+        return message_set(
+            message, "--bytes %u: %s on %s has more than a node's 32-bit addresses reach",
+            (unsigned)size, sim_scenario_name(options->scenario), arguments->network_name);
     }
     return 0;
+}
+
+/* What there is no plan for is told before anything begins. */
+static int make_plans(struct sim_run *run, struct message *message)
+{
+    struct sim_options *options = &run->arguments.options;
+    char why[SIM_WHY_MAX];
+
+    options->plans = run->plans = sim_plans_make(options, why);
+    return run->plans ? 0
+                      : message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
+                                    run->arguments.network_name, why);
 }
 
 /* As many as there are processors, if there is work for them. */
@@ -116,7 +126,8 @@ static int prepare(struct sim_run *run, struct output *output, struct message *m
     struct sim_arguments *arguments = &run->arguments;
     struct sim_options *options = &arguments->options;
 
-    if (sim_arguments_finish(arguments, message) != 0 || check_sizes(arguments, message) != 0) {
+    if (sim_arguments_finish(arguments, message) != 0 || make_plans(run, message) != 0 ||
+        check_sizes(arguments, message) != 0) {
         return -1;
     }
     struct download_costs costs = sim_download_costs(options, options->image_bytes);
@@ -215,8 +226,8 @@ static int status_of(const struct sim_run *run)
     case SIM_WRONG: return 1;
     case SIM_STUCK: return STATUS_TIMEOUT;
     case SIM_NO_MEMORY: return STATUS_BAD_INPUT;
-    case SIM_STOPPED: return run->result.trouble_count ? STATUS_MESH : 0;
-    default: return STATUS_MESH;
+    case SIM_STOPPED: return run->result.trouble_count ? STATUS_MACHINE : 0;
+    default: return STATUS_MACHINE;
     }
 }
 
@@ -385,5 +396,6 @@ int verb_sim(int argc, char **argv)
         status = message_print(&message);
     }
     json_decref(result);
+    sim_plans_free(run.plans);
     return status;
 }

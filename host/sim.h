@@ -32,6 +32,7 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
 /* A run, and what it has come to. */
 struct sim_run {
     struct sim_arguments arguments;
+    struct sim_plans *plans;
     struct sim_result result;
     struct output trace_output;
     struct trace_result trace;

@@ -143,7 +143,7 @@ json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
                   (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged",
                   (json_int_t)r->damaged, "trace", describe_trace(run));
     return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "version", ECUBE_VERSION,
-                     "mesh", run->arguments.network_name, "nodes",
+                     "network", run->arguments.network_name, "nodes",
                      (int)run->arguments.network.nodes, "profile",
                      report_profile(run->arguments.machine.profile, &options->profile), "download",
                      describe_download(run), "status", status, "reports", reports, "troubles",

@@ -8,6 +8,7 @@
 
 #include "host/duration.h"
 #include "host/sim.h"
+#include "sim/scenario.h"
 #include "wire/frame.h"
 
 enum {
@@ -226,14 +227,17 @@ static uint8_t parse_contents(const char *text)
 
 static void take_scenario(struct sim_arguments *arguments, const char *text)
 {
+    char names[OPTIONS_OPERATIONS_MAX];
+
     if (arguments->options.scenario != SIM_SCENARIOS) {
         options_reject("'%.40s' is one word too many", text);
     }
     arguments->options.scenario = sim_scenario_named(text);
     if (arguments->options.scenario == SIM_SCENARIOS) {
-        options_reject("unknown scenario '%.40s': use exchange, broadcast, scatter, gather, "
-                       "barrier, download, random, transpose, bitreversal, hotspot or circle",
-                       text);
+        options_list_operations(names);
+        options_reject("unknown scenario '%.40s': use download, random, transpose, bitreversal, "
+                       "hotspot, circle, or a collective: %s",
+                       text, names);
     }
 }
 
@@ -300,17 +304,15 @@ const struct argp sim_argp = {
     option_list,
     parse,
     "SCENARIO",
-    "Runs the nodes' own code, up to 65536 of them in one process, in model time. SCENARIO is a "
-    "collective (exchange, broadcast, scatter, gather, barrier), the download, or messages: "
-    "random, transpose, bitreversal, hotspot; in circle every node receives from the next one "
-    "before "
-    "it sends, which is a deadlock."
+    "Runs the nodes' own code, up to 65536 of them in one process, in model time. SCENARIO is the "
+    "download; or messages: random, transpose, bitreversal, hotspot; or circle, in which every "
+    "node receives from the next one before it sends, which is a deadlock; or a collective: "
     "\vExamples: ecube sim --network cube:10 exchange --bytes 1000\n"
     "          ecube sim --network cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n\n"
     "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 wrong bytes; "
     "124 no progress; 2 bad input.",
     children,
-    NULL,
+    options_name_operations,
     NULL};
 
 /* Reads what follows the @: T, or a phase and T. */
@@ -438,16 +440,6 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
         return message_set(message, "--image %u: the sizes of the download are those of --bytes",
                            (unsigned)options->image_bytes);
     }
-    bool alone = arguments->network.kind != NETWORK_CUBE && options->scenario != SIM_LOAD;
-    if (alone && options->size_count > 1) {
-        return message_set(message,
-                           "%s: one size of --bytes at a time, for between two programs meet at a "
-                           "barrier, which has a schedule for cubes only",
-                           arguments->network_name);
-    }
-    if (alone && options->size_count == 0) {
-        options->sizes[options->size_count++] = sizes[2];
-    }
     if (options->size_count == 0 && options->scenario == SIM_BARRIER) {
         options->size_count = 1;
     } else if (options->size_count == 0) {
@@ -458,6 +450,11 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
         if (options->scenario == SIM_LOAD && options->sizes[i] < IMAGE_MIN) {
             return message_set(message, "--bytes %u: an image has at least %d bytes",
                                (unsigned)options->sizes[i], IMAGE_MIN);
+        }
+        if (options->sizes[i] % scenario_element_bytes(options->scenario) != 0) {
+            return message_set(message, "--bytes %u: %s adds numbers of %u bytes: use a multiple",
+                               (unsigned)options->sizes[i], sim_scenario_name(options->scenario),
+                               (unsigned)scenario_element_bytes(options->scenario));
         }
     }
     return 0;

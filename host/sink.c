@@ -1,3 +1,11 @@
+/*
+ * sink.c - the queue between who prints and the thread that writes.
+ *
+ * Pieces wait in one queue and are written in its order, several of one stream at once. The thread
+ * holds the lock but while it writes. What has a receipt goes into a second queue when it is out,
+ * where its owner fetches the receipt. `left` counts what is not written, so that an owner may
+ * wait.
+ */
 #include "host/sink.h"
 
 #include <errno.h>

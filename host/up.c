@@ -18,7 +18,7 @@
 #include "host/verbs.h"
 #include "host/view.h"
 
-#define NAME_DEFAULT "mesh"
+#define NAME_DEFAULT "machine"
 
 enum { KEY_JTAG = 600, KEY_BLANK, KEY_PROGRAM, JTAG_PATIENCE_MS = 3600 * 1000 };
 
@@ -122,7 +122,7 @@ static void show_boot(const struct serve_options *options, const json_t *event, 
 {
     view_clear(view);
     sink_print(view->sink, STDOUT_FILENO, "%s is up: %s, %d nodes, boot %.1f ms\n", options->name,
-               json_string_value(json_object_get(event, "mesh")), number_of(event, "nodes"),
+               json_string_value(json_object_get(event, "network")), number_of(event, "nodes"),
                json_number_value(json_object_get(event, "boot_ms")));
     if (options->machine.chain) {
         show_sockets(options, view);
@@ -135,7 +135,7 @@ static void show_blank(const struct serve_options *options, const json_t *event,
     sink_print(view->sink, STDOUT_FILENO,
                "%s is up: %s, %d blank nodes: give them a kernel: ecube openocd --name %s -- -c "
                "'init; program_all %s; shutdown'\n",
-               options->name, json_string_value(json_object_get(event, "mesh")),
+               options->name, json_string_value(json_object_get(event, "network")),
                number_of(event, "nodes"), options->name, options->target.kernel);
     show_sockets(options, view);
 }
@@ -169,7 +169,7 @@ static int take_blank(const struct serve_options *options, const json_t *event, 
                         &message) != 0) {
         view_trouble(view, message.text);
         take_down(options->name);
-        return STATUS_MESH;
+        return STATUS_MACHINE;
     }
     return 0;
 }
@@ -221,7 +221,7 @@ static int watch_boot(int fd, const struct serve_options *options, struct view *
     }
     if (status < 0) {
         view_trouble(view, "the process of the machine ended before it was up");
-        status = STATUS_MESH;
+        status = STATUS_MACHINE;
     }
     return status;
 }

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#define ECUBE_VERSION "0.1.0"
+#define ECUBE_VERSION "0.2.0"
 
 int verb_run(int argc, char **argv);
 int verb_up(int argc, char **argv);
@@ -18,3 +18,4 @@ int verb_console(int argc, char **argv);
 int verb_cut(int argc, char **argv);
 int verb_kill(int argc, char **argv);
 int verb_sim(int argc, char **argv);
+int verb_plan(int argc, char **argv);

@@ -225,8 +225,8 @@ void view_result(struct view *view, const json_t *result)
     text_begin(&text);
     report_print(text.file, json_object_get(result, "reports"));
     if (number_of(result, "boot_ms") > 0) {
-        fprintf(text.file, "\nboot      %s, %u node%s, %.1f ms\n", string_of(result, "mesh"), nodes,
-                nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
+        fprintf(text.file, "\nboot      %s, %u node%s, %.1f ms\n", string_of(result, "network"),
+                nodes, nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
     }
     if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
         fprintf(text.file, "download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",

@@ -1,3 +1,10 @@
+/*
+ * chain_port.c - characters of one debugger's connection, and the accesses that they begin.
+ *
+ * Characters are taken in order, up to one that begins accesses; then all stations concerned work
+ * at once, and the rest of the characters is taken when the last access is done. So a connection is
+ * never ahead of its own chain.
+ */
 #include "jtag/chain_port.h"
 
 #include <stdio.h>

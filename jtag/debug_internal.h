@@ -12,6 +12,8 @@
 
 #include "jtag/debug_unit.h"
 
+enum { WORD = 4 }; /* bytes of a register, and of an ARM instruction */
+
 /* What becomes of an operation's result. */
 enum debug_then {
     THEN_NOTHING,
@@ -83,6 +85,21 @@ bool debug_need_frame(struct debug_unit *unit);
 
 /* Whether a register is known; else it is asked for. One that cannot be had is zero. */
 bool debug_need(struct debug_unit *unit, enum register_number number);
+
+/* debug_unit.c: a task begins; its first step follows. */
+void debug_begin(struct debug_unit *unit, enum debug_task task);
+
+/* Whether no other client has the node; and makes it a client's, false: it is another's. */
+bool debug_may_touch(const struct debug_unit *unit, const void *client);
+bool debug_claim(struct debug_unit *unit, const void *client);
+
+/* debug_registers.c: unit->access is of a register; what it needs the processor for begins a task.
+ */
+void debug_begin_read(struct debug_unit *unit);
+void debug_begin_write(struct debug_unit *unit);
+
+/* What a register holds, as far as it is known; `mine`: for the client that may have the node. */
+uint32_t debug_read_register(struct debug_unit *unit, uint32_t address, bool mine);
 
 /* excursion.c */
 

@@ -1,3 +1,12 @@
+/*
+ * emulator.c - one operation at a time for the emulator of a node, over two sockets.
+ *
+ * Operations of the processor go to the gdbstub (stub.c), those of physical memory to qtest
+ * (qtest.c). Each socket has a timer for what it owes; when that is over the socket is given up and
+ * what waits for it fails. While a GDB has the stub its packets are passed on (`guest`), and
+ * operations of the processor fail. Writes to memory are not waited for one by one, but what the
+ * stub does comes behind all of them, for QEMU looks at its sockets in no certain order.
+ */
 #include "jtag/emulator.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SVC = (int)0xef000000, WORD = 4, SCTLR_MMU = 1 };
+enum { SVC = (int)0xef000000, SCTLR_MMU = 1 };
 enum { SPSR_WRITE = (int)0xe16ff000 }; /* MSR SPSR_fsxc, r0 */
 
 /* The processor's CPSR, but in a mode and in ARM state. */

@@ -1,3 +1,9 @@
+/*
+ * gdb_port.c - accepts the GDBs of one node, gives one the node, and refuses the others.
+ *
+ * Each client's bytes go through a relay of its own; only the guest's reaches the emulator. After
+ * whatever a relay has heard, settle() looks at its state and does what follows from it.
+ */
 #include "jtag/gdb_port.h"
 
 #include <stdio.h>

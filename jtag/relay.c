@@ -1,3 +1,10 @@
+/*
+ * relay.c - reads what passes between a GDB and a stub, and changes as little of it as it can.
+ *
+ * Packets that let the node run, step, reset or leave it are known by their beginning (classify);
+ * all others pass as they are. Answered here instead of by the stub: packets while the node runs,
+ * those of a GDB that is refused, and those that would run where no memory is.
+ */
 #include "jtag/relay.h"
 
 #include <stdio.h>

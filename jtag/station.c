@@ -1,3 +1,10 @@
+/*
+ * station.c - the queue of jobs of one node, and who hears what has become of it.
+ *
+ * A job is a client's access, or its going away. The debug unit does one at a time, with operations
+ * of the emulator in between; the next begins when it is over. Notices tell the tool of a node's
+ * state between jobs only, for a job may halt the node for a moment.
+ */
 #include "jtag/station.h"
 
 #include <stdio.h>

@@ -1,3 +1,10 @@
+/*
+ * stub.c - the packets for each operation, and what their answers mean.
+ *
+ * The state says which packet is awaited; stub_feed takes bytes until one is complete and tells the
+ * owner at most one event at a time. A stop may be told at any moment, and is told apart from
+ * answers (stub_is_stop).
+ */
 #include "jtag/stub.h"
 
 #include <stdarg.h>

@@ -2,7 +2,6 @@
  * message.c - send, receive, wait and test.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "include/ecube/ecube.h"
 #include "lib/call.h"
@@ -40,16 +39,10 @@ static int request_unknown(struct ecube_request *request, int32_t error)
     return error;
 }
 
-/*
- * Ends a complete request: the own block leaves the working buffer, the buffer goes back to the
- * heap.
- */
+/* Ends a complete request: its working memory goes back to the heap. */
 static int request_end(struct ecube_request *request, const struct ecube_abi_result *result,
                        struct ecube_status *status)
 {
-    if (result->status >= 0 && request->own) {
-        memcpy(request->own, (char *)request->scratch + request->own_offset, request->own_bytes);
-    }
     free(request->scratch);
     *request = (struct ecube_request){.number = ECUBE_E_ARGUMENT};
     if (status) {

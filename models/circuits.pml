@@ -33,7 +33,7 @@ inline settle() {
             if
             :: may_post(z) -> post_next(z); busy = 1
             :: may_call(z) -> call_collective(z); busy = 1
-            :: may_enter(z) -> entry[z]++; busy = 1
+            :: may_enter(z) -> ENTER(z); busy = 1
             :: may_send(z) -> send(z); busy = 1
             :: may_open_step(z) && COLD(OWN(z)) -> open_step(z); busy = 1
             :: EAGER == 2 && may_receive_step(z) -> receive_step(z); busy = 1
@@ -102,7 +102,7 @@ end:
     do
     AROUND(may_post(n), post_next(n))
     AROUND(may_call(n), call_collective(n))
-    AROUND(may_enter(n), entry[n]++)
+    AROUND(may_enter(n), ENTER(n))
     AROUND(may_send(n), send(n))
     END_OF_SETUP(may_receive_step(n), receive_step(n))
     END_OF_SETUP(may_end_step(n), end_step(n))

@@ -1,5 +1,5 @@
 /*
- * node.pml - a node's program, and its collective: node/collective.c.
+ * node.pml - a node's program, and its collective: collectives/engine.c, entry.c.
  */
 #define LATE(m) (phase[m] == CROSSED || phase[m] == AFTER)
 #define HOLDS_BACK(n, m)                                                                           \
@@ -37,16 +37,25 @@ inline post_next(n) {
 inline call_collective(n) {
     stage[n] = 2;
     if
-    :: COLLECTIVE -> entry[n] = (ENTRY -> 1 : DIMS + 1)
+    :: COLLECTIVE -> entry[n] = (ENTRY -> CALLED : ENTERED)
     :: else -> skip
     fi
 }
 
-/* Entry: round r is over when the neighbour in dimension r has come to it too. */
+/* Entry: up a spanning tree, and down again. The parent is the next hop towards node 0. */
+#if DIMS > 3
+#error "UP_BELOW knows three dimensions"
+#endif
+#define PARENT(n) ((n) & ((n) - 1))
+#define UP_AT(n, b)                                                                                \
+    (b >= DIMS || ((n) & ((2 << b) - 1)) || entry[((n) | (1 << b)) % NODES] >= SUBTREE)
+#define UP_BELOW(n) (UP_AT(n, 0) && UP_AT(n, 1) && UP_AT(n, 2))
 #define may_enter(n)                                                                               \
-    (entry[n] > 0 && entry[n] <= DIMS && entry[(n) ^ (1 << (entry[n] - 1))] >= entry[n])
+    ((entry[n] == CALLED && UP_BELOW(n)) ||                                                        \
+     (entry[n] == SUBTREE && (n == 0 || entry[PARENT(n)] == ENTERED)))
+#define ENTER(n) entry[n]++
 
-#define WALKS(n) (entry[n] == DIMS + 1 && step[n] < STEPS)
+#define WALKS(n) (entry[n] == ENTERED && step[n] < STEPS)
 #define may_open_step(n) (WALKS(n) && !opened[n] && may_open(CURRENT(n)))
 
 inline open_step(n) {

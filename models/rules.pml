@@ -26,7 +26,7 @@
 #define RULE5_ALIKE 1 /* messages share links only when sent behind the same collectives */
 #endif
 #ifndef ENTRY
-#define ENTRY 1 /* a collective begins with the entry exchange */
+#define ENTRY 1 /* a collective begins when all nodes have entered */
 #endif
 #ifndef RULE2_SOURCE
 #define RULE2_SOURCE 1 /* the same at its own first link */

@@ -3,24 +3,30 @@
  *
  *   schedule_pml DIMS
  *
- * The numbers come from the firmware's own walker and its proved table: every node of the cube is
- * walked, and all must agree on the mask of a step and on its turns, so that one row per step is
- * enough. Exit status 1 when they do not.
+ * The numbers are those of the plan that nodes get: it is invariant, so one row per step is enough.
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "collectives/walker.h"
+#include "collectives/planner/planner.h"
 #include "drivers/check.h"
 #include "include/ecube/abi.h"
+#include "network/network.h"
 
 enum { DIMS_LIMIT = 3 }; /* circuits are numbered with bytes */
 
-_Noreturn void check_failed(const char *file, int line, const char *what)
+/* One step: which bits of the number differ from the peer's, and the turn on the link of each. */
+static void print_step(const struct plan *plan, const struct plan_circuit *circuit, uint32_t dims)
 {
-    fprintf(stderr, "schedule_pml: %s:%d: %s\n", file, line, what);
-    exit(1);
+    unsigned hop = 0, number = circuit->step;
+
+    CHECK(circuit->hops && circuit->ports_at == PLAN_DIMENSION_ORDER);
+    printf("    step_mask[%u] = %u;", number, circuit->to);
+    for (uint32_t dim = 0; dim < dims; dim++) {
+        unsigned turn = circuit->to >> dim & 1 ? plan->turns[circuit->turns_at + hop++] : 0;
+        printf(" step_turns[%u] = %u;", number * dims + dim, turn);
+    }
+    printf("\n");
 }
 
 int main(int count, char **arguments)
@@ -30,28 +36,23 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: schedule_pml DIMS, 2 or %d\n", DIMS_LIMIT);
         return 2;
     }
-    uint32_t dims = (uint32_t)dims_given, steps = walk_steps(ECUBE_EXCHANGE, dims);
-    struct walk walks[1 << DIMS_LIMIT];
-    for (uint32_t rank = 0; rank < 1u << dims; rank++)
-        walk_begin(&walks[rank], ECUBE_EXCHANGE, dims, rank, 0, 1);
+    uint32_t dims = (uint32_t)dims_given;
+    struct network network;
+    struct plan_fault fault;
+    CHECK(network_make(&network, NETWORK_CUBE, NULL, dims));
+    struct plan *plan =
+        plan_make(&network, &(struct plan_wish){.operation = ECUBE_EXCHANGE, .bytes = 1}, &fault);
+    CHECK(plan && plan->invariant);
     printf("/* printed by schedule_pml; do not edit */\n");
-    printf("#define DIMS %u\n#define NODES %u\n#define STEPS %u\n", dims, 1u << dims, steps);
+    printf("#define DIMS %u\n#define NODES %u\n#define STEPS %u\n", dims, 1u << dims, plan->steps);
     printf("hidden byte step_mask[STEPS]\nhidden byte step_turns[STEPS * DIMS]\n");
     printf("inline load_schedule() {\n");
-    for (uint32_t i = 0; i < steps; i++) {
-        struct walk_step first, step;
-        for (uint32_t rank = 0; rank < 1u << dims; rank++) {
-            CHECK(walk_next(&walks[rank], &step) && step.sends && step.receives && step.step == i);
-            if (rank == 0)
-                first = step;
-            CHECK((step.peer ^ rank) == first.peer &&
-                  memcmp(step.turns, first.turns, sizeof step.turns) == 0);
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
+        if (plan->circuits[i].hops) { /* not a copy */
+            print_step(plan, &plan->circuits[i], dims);
         }
-        printf("    step_mask[%u] = %u;", i, first.peer);
-        for (uint32_t dim = 0; dim < dims; dim++)
-            printf(" step_turns[%u] = %u;", i * dims + dim, first.turns[dim]);
-        printf("\n");
     }
     printf("}\n");
+    plan_free(plan);
     return 0;
 }

@@ -36,6 +36,10 @@ byte turn[LINKS], newest[LINKS];
 byte packet[LINKS]; /* the routed packet that lies at the far end */
 
 /* Nodes. */
+/* entry: called; the node and all below it in the tree have; told that all have */
+#define CALLED 1
+#define SUBTREE 2
+#define ENTERED 3
 byte stage[NODES], entry[NODES], step[NODES], receiving[NODES], sending[NODES];
 bit opened[NODES], answered[NODES], received[NODES], finished[NODES];
 byte outgoing[NODES]; /* the packet that waits for its first link */

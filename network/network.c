@@ -194,6 +194,26 @@ uint32_t network_difference(const struct network *network, uint32_t node, uint32
     return moved(network, node, from, true);
 }
 
+/* FNV-1a of 32 bits, of four bytes more. */
+static uint32_t digest_add(uint32_t digest, uint32_t word)
+{
+    const uint32_t prime = 0x01000193;
+
+    for (unsigned shift = 0; shift < 32; shift += 8)
+        digest = (digest ^ (word >> shift & 0xff)) * prime;
+    return digest;
+}
+
+uint32_t network_digest(const struct network *network)
+{
+    const uint32_t basis = 0x811c9dc5;
+    uint32_t digest = digest_add(basis, network->kind);
+
+    for (unsigned k = 0; k < network->dims; k++)
+        digest = digest_add(digest, network->dim[k].size);
+    return digest;
+}
+
 uint32_t network_link_count(const struct network *network)
 {
     uint32_t links = 0;

@@ -20,7 +20,8 @@
  * Units    ranks, ports, hops
  * Errors   NETWORK_NO_PORT, NETWORK_NO_NODE; ranks must lie inside the network
  * Context  any; pure
- * Source   Dally & Seitz 1987, IEEE Trans. Computers C-36(5):547-553 (dimension order)
+ * Source   Dally & Seitz 1987, IEEE Trans. Computers C-36(5):547-553 (dimension order);
+ *          Fowler, Noll & Vo, RFC 9923 (FNV-1a)
  */
 #pragma once
 
@@ -106,6 +107,9 @@ bool network_is_symmetric(const struct network *network);
  * or subtracted, modulo their sizes. Only in a symmetric network that maps links to links. */
 uint32_t network_translate(const struct network *network, uint32_t node, uint32_t by);
 uint32_t network_difference(const struct network *network, uint32_t node, uint32_t from);
+
+/* A number that tells networks apart: FNV-1a of kind and sizes. */
+uint32_t network_digest(const struct network *network);
 
 /* All links between nodes, and whether node's end at `port` is the one by which a link is counted
  * once: `for each node, for each port: if (network_owns_link(...))`. */

@@ -8,6 +8,7 @@
 #include "drivers/check.h"
 #include "node/state.h"
 #include "router/audit.h"
+#include "router/router.h"
 
 static void need(const struct node *node, bool flag, const char *name, const char *why)
 {
@@ -84,9 +85,11 @@ void audit_node(const struct node *node, const struct audit_before *before)
     need(node, node->load_due || node->load.state < LOAD_SENDING, "load_due", "a download goes on");
     need(node, !node->call_open || node->program == PROGRAM_RUNNING, "an end of the call",
          "its program is over");
-    if (collective_owes_gone(node)) {
-        need(node, node->collective.gone_owed, "gone_owed", "nobody answers who enters");
-    }
+    /* of a program that has just exited nothing has been said yet */
+    need(node,
+         !entry_owes(&node->engine.entering) || router_slots_free(&node->router) == 0 ||
+             node->owed & OWED_EXIT,
+         "an ENTER or ENTERED", "it is owed, and there are slots");
     if ((is_ready(node) && !before->ready) ||
         (before->running && node->program != PROGRAM_RUNNING) ||
         (node->start_due && !before->start_due)) {

@@ -14,6 +14,8 @@
  *     WAIT     the end of its request
  *     TEST     REST_US, when it only repeats a test in vain
  *     SLEEP    its time
+ *     PLAN     its part, from the host at first use
+ *     PREDICT  the host's answer
  *     others   nothing
  *
  * Invariants
@@ -289,6 +291,24 @@ static int call_collective(struct node *node, const uint32_t arguments[4])
     return collective_start(node, &copy);
 }
 
+/* An answer is put together in a copy, for its numbers are longer than a word. */
+static int call_plan(struct node *node, const uint32_t arguments[4], bool *blocked)
+{
+    struct ecube_abi_plan plan;
+    void *at = structure(node, arguments[0], sizeof plan);
+
+    if (!at) {
+        return E_FAULT;
+    }
+    memcpy(&plan, at, sizeof plan);
+    int status = node->call_number == ECUBE_CALL_PLAN ? collective_plan(node, &plan, blocked)
+                                                      : collective_predict(node, &plan, blocked);
+    if (!*blocked) {
+        memcpy(at, &plan, sizeof plan);
+    }
+    return status;
+}
+
 /* The wall clock's time until which the program that has called sleeps. */
 static uint64_t sleep_end_ns(const struct node *node)
 {
@@ -336,6 +356,8 @@ static int serve(struct node *node, bool *blocked)
     case ECUBE_CALL_ADVANCE: return call_advance(node, arguments);
     case ECUBE_CALL_REPORT: return call_report(node, arguments, blocked);
     case ECUBE_CALL_SLEEP: return call_sleep(node, blocked);
+    case ECUBE_CALL_PLAN:
+    case ECUBE_CALL_PREDICT: return call_plan(node, arguments, blocked);
     default: return E_SYSCALL;
     }
 }

@@ -79,7 +79,7 @@ static void receipt_due(struct node *node, int status)
     enter(node, LOAD_RECEIPT);
     if (status != E_OK) {
         node->program = PROGRAM_NONE;
-        collective_gone(node);
+        engine_close(&node->engine, &node->router);
     }
 }
 
@@ -165,9 +165,11 @@ void load_offer(struct node *node, const struct notice *notice)
         return;
     }
     /* How the last program ended is told first: FAULT is made from the memory that it had. The
-     * collective that it has begun goes on to its end, in that memory too. */
+     * collective that it has begun goes on to its end, in that memory too; and circuits of others
+     * that are still to pass need the turns of its links. */
     if (node->program == PROGRAM_RUNNING || node->owed & (OWED_FAULT | OWED_EXIT) ||
-        load->state != LOAD_IDLE || collective_active(node) || !router_quiet(&node->router)) {
+        load->state != LOAD_IDLE || !engine_is_quiet(&node->engine) ||
+        !router_quiet(&node->router) || !router_schedule_carried(&node->router)) {
         answer(node, PACKET_RETRY, from, offer.name);
         return;
     }
@@ -190,12 +192,12 @@ void load_offer(struct node *node, const struct notice *notice)
         receipt_due(node, E_NO_ROOM);
         return;
     }
-    /* From here on the last program's memory may be overwritten. collective_reset comes before
+    /* From here on the last program's memory may be overwritten. engine_reset comes before
      * message_reset, which keeps the request of a collective under way: one would be lost with
      * every download. */
     node->program = PROGRAM_LOADING;
     node->memory_new = true;
-    collective_reset(node);
+    engine_reset(&node->engine, offer.generation);
     refuse_steps(node);
     message_reset(node);
     router_reset_clocks(&node->router);
@@ -290,15 +292,26 @@ static void open_child(struct node *node)
     }
 }
 
-/* An answer to this node's OFFER. It counts only from the child that is served now, while it is
- * asked: an answer to a repeated OFFER may come when the next child has its turn. */
-void load_answer(struct node *node, const struct answer *answer)
+/* Whether it answers an OFFER of this download: also one that comes twice, or when the next child
+ * has its turn, for offers are repeated. */
+static bool answers_offer(const struct node *node, const struct answer *answer)
+{
+    const struct load *load = &node->load;
+
+    return load->state == LOAD_SENDING && answer->name == load->name &&
+           answer->src > node->router.id && answer->src - node->router.id < load->count;
+}
+
+/* It counts only from the child that is served now, while it is asked. */
+bool load_answer(struct node *node, const struct answer *answer)
 {
     struct load *load = &node->load;
 
-    if (load->state != LOAD_SENDING || load->child != CHILD_ASKED || answer->name != load->name ||
-        answer->src != load_child(node)) {
-        return;
+    if (!answers_offer(node, answer)) {
+        return false;
+    }
+    if (load->child != CHILD_ASKED || answer->src != load_child(node)) {
+        return true;
     }
     if (answer->kind == PACKET_CTS) {
         load->child_match = answer->match;
@@ -312,6 +325,7 @@ void load_answer(struct node *node, const struct answer *answer)
         load->left = kept(node);
         load->child = CHILD_ASK;
     }
+    return true;
 }
 
 /* Word of the download's circuits: the one from the parent, and those to children. The number tells

@@ -53,7 +53,8 @@ void message_reset(struct node *node)
 {
     for (unsigned i = node->request_count; i-- > 0;) {
         struct request *request = request_at(node, i);
-        if (request != &node->requests[node->collective.request]) {
+        if (!engine_is_active(&node->engine) ||
+            request != &node->requests[node->collective_request]) {
             request_free(node, request);
         }
     }

@@ -50,7 +50,7 @@ size_t node_memory_bytes(unsigned link_count, unsigned ring)
 
 size_t node_pool_bytes(void)
 {
-    return (size_t)POOL_MAX * POOL_BYTES;
+    return (size_t)POOL_MAX * POOL_BYTES + ENGINE_BYTES;
 }
 
 /* `finished` begins at 1, and a new request's `tested` is 0, so that it counts as not tested
@@ -71,7 +71,8 @@ void node_init(struct node *node, const struct node_config *config)
     uint8_t *behind =
         (uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring);
     node->pool = config->pool ? config->pool : (void *)behind;
-    node->collective.request = ECUBE_REQUESTS_MAX;
+    engine_init(&node->engine, node->pool[POOL_MAX], (uint32_t)TOKEN_STEP << 24);
+    store_init(&node->engine.store, config->plans, config->plan_bytes, config->shelf);
     node->finished = 1;
     match_reset(node);
 }
@@ -95,7 +96,7 @@ static void take_open(struct node *node, unsigned port)
         /* A node opens circuits of a collective only after all nodes have begun it. So where no
          * program runs and none has been begun, the collective is over and nobody will ever accept
          * this one. */
-        if (node->program != PROGRAM_RUNNING && !collective_active(node)) {
+        if (node->program != PROGRAM_RUNNING && !engine_is_active(&node->engine)) {
             router_refuse(&node->router, port, E_PEER_GONE);
         }
     } else if (open_flags(packet) & OPEN_IMAGE) {
@@ -120,7 +121,7 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     }
     due_call(node, false);
     message_end(node);
-    collective_gone(node);
+    engine_close(&node->engine, &node->router);
     for (unsigned p = 0; p < node->router.port_count; p++) {
         take_open(node, p);
     }
@@ -159,9 +160,8 @@ static void take_start(struct node *node, const struct notice *notice)
 }
 
 /* QUEUED, RETRY, CTS and CANCEL answer an RTS or an OFFER of this node; CANCEL also answers one of
- * its CTSs. The body has only a name, so load.c and message.c both look whether it is theirs. The
- * CTS for an OFFER is no message's: message.c answers it with a CANCEL too, which finds nothing at
- * the child. */
+ * its CTSs. The body has only a name, so load.c looks first whether it is its own. message.c would
+ * answer the CTS for an OFFER with a CANCEL, for it knows no message of that name. */
 static void take_answer(struct node *node, const struct notice *notice)
 {
     struct answer answer = {.kind = notice->packet_kind, .src = notice->src};
@@ -180,8 +180,29 @@ static void take_answer(struct node *node, const struct notice *notice)
         }
         answer.name = reply.name;
     }
-    load_answer(node, &answer);
-    message_answer(node, &answer);
+    if (!load_answer(node, &answer)) {
+        message_answer(node, &answer);
+    }
+}
+
+/* One that is for an earlier program comes too late: nodes are reached over different ways, and the
+ * next download may have passed it. */
+static void take_stop(struct node *node, const struct notice *notice)
+{
+    bool named = stop_names(notice->body, notice->bytes, node->load.generation);
+
+    if (notice->bytes > 0 && !named) {
+        return;
+    }
+    /* START may have come in this very step: without start_due the STOP would be lost, and the
+     * program would start and be waited for in vain. */
+    if (node->program == PROGRAM_RUNNING || node->start_due) {
+        program_end(node, PROGRAM_EXITED, E_CANCELLED);
+    } else if (named && node->program == PROGRAM_LOADED) {
+        /* Others have been started: it takes part in nothing that they have begun. */
+        node->program = PROGRAM_NONE;
+        engine_close(&node->engine, &node->router);
+    }
 }
 
 /* A kind that is not known here is dropped: what neighbours send is data. */
@@ -193,16 +214,16 @@ static void take_packet(struct node *node, const struct notice *notice)
     case PACKET_RETRY:
     case PACKET_CANCEL: take_answer(node, notice); break;
     case PACKET_RTS: match_rts(node, notice); break;
-    case PACKET_ENTER: collective_packet(node, notice); break;
+    case PACKET_ENTER:
+    case PACKET_ENTERED:
+    case PACKET_PLAN_PART:
+    case PACKET_PREDICTED:
+        engine_packet(&node->engine, &node->router, notice, node->now_us);
+        due_program(node);
+        break;
     case PACKET_OFFER: load_offer(node, notice); break;
     case PACKET_START: take_start(node, notice); break;
-    case PACKET_STOP:
-        /* START may have come in this very step: without start_due the STOP would be lost, and the
-         * program would start and be waited for in vain. */
-        if (node->program == PROGRAM_RUNNING || node->start_due) {
-            program_end(node, PROGRAM_EXITED, E_CANCELLED);
-        }
-        break;
+    case PACKET_STOP: take_stop(node, notice); break;
     /* Owed, not answered here: all slots may be taken now. So each question has its answer, and the
      * host need not ask twice. */
     case PACKET_QUERY: due_say(node, OWED_STATE); break;
@@ -222,10 +243,12 @@ static void take_notice(struct node *node, const struct notice *notice)
     case NOTICE_REFUSED:
     case NOTICE_SENT:
     case NOTICE_RECEIVED:
+    case NOTICE_FEED:
+    case NOTICE_FILLED:
         if (notice->token >> 24 == TOKEN_REQUEST) {
             message_notice(node, notice);
         } else if (notice->token >> 24 == TOKEN_STEP) {
-            collective_notice(node, notice);
+            engine_notice(&node->engine, &node->router, notice);
         } else {
             load_notice(node, notice);
         }
@@ -247,9 +270,9 @@ bool node_work(struct node *node)
         while (router_noticed(&node->router) && (notice = router_notice(&node->router))) {
             take_notice(node, notice);
         }
-        collective_pump(node);
+        more = collective_pump(node);
         message_pump(node);
-        more = node->load_due && load_pump(node);
+        more |= node->load_due && load_pump(node);
         report_pump(node);
         slots = node->router.slots_free;
         router_move(&node->router, node->now_us);
@@ -275,7 +298,8 @@ bool node_step(struct node *node, uint64_t now_us)
 uint64_t node_deadline(const struct node *node)
 {
     uint64_t deadline = router_deadline(&node->router);
-    uint64_t others[] = {message_deadline(node), load_deadline(node), report_deadline(node)};
+    uint64_t others[] = {message_deadline(node), load_deadline(node), report_deadline(node),
+                         engine_deadline(&node->engine)};
 
     for (unsigned i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (others[i] < deadline) {

@@ -169,6 +169,9 @@ static uint8_t waits_for(const struct node *node, const struct request **request
     if (node->call_number == ECUBE_CALL_SLEEP) {
         return WAIT_SLEEP;
     }
+    if (node->call_number == ECUBE_CALL_PLAN || node->call_number == ECUBE_CALL_PREDICT) {
+        return WAIT_PLAN;
+    }
     /* WAIT_READER says that the text's reader is slow, WAIT_CONSOLE below that the node has no
      * slot. */
     if (node->call_number == ECUBE_CALL_WRITE && console_room(node) == 0) {
@@ -198,7 +201,7 @@ static uint8_t transfer_stage(const struct request *request)
 }
 
 /* Of a receive that is matched what has come; before, what was asked for. */
-static void say_message(const struct request *request, struct state_body *state)
+void report_message(const struct request *request, struct state_body *state)
 {
     bool matched = request->kind == REQUEST_RECEIVE && request->state == STATE_MOVING;
 
@@ -212,20 +215,18 @@ static void say_message(const struct request *request, struct state_body *state)
  * ENTER, or whose part of the step, is missing. */
 static void say_collective(const struct node *node, struct state_body *state)
 {
-    const struct collective *c = &node->collective;
+    const struct engine *engine = &node->engine;
 
-    if (!collective_active(node)) {
+    if (!engine_is_active(engine)) {
         return;
     }
-    state->stage = c->walking ? COLLECTIVE_STEPS : COLLECTIVE_ENTRY;
-    state->operation = (uint8_t)c->arguments.operation;
-    state->collective_bytes = c->arguments.block_bytes;
-    state->root = c->arguments.root;
-    state->partner = c->walking ? c->step.peer : entry_partner(node, c->round);
-    if (c->walking) {
-        state->step = (uint16_t)(c->step.step + 1);
-        state->steps = (uint16_t)c->steps;
-    }
+    state->stage = engine->stage == ENGINE_STEPS ? COLLECTIVE_STEPS : COLLECTIVE_ENTRY;
+    state->operation = (uint8_t)engine->call.operation;
+    state->collective_bytes = engine->call.bytes;
+    state->root = engine->call.root;
+    state->partner = engine_awaits(engine, &node->router);
+    state->step = (uint16_t)engine_step(engine);
+    state->steps = (uint16_t)engine->result.steps;
 }
 
 _Static_assert((unsigned)STATE_BYTES <= (unsigned)SLOT_BODY_MAX,
@@ -250,7 +251,8 @@ static void say_counters(const struct node *node, uint32_t counters[STATE_COUNTE
     counters[COUNTER_PACKETS_DROPPED] = node->router.packets_dropped;
     counters[COUNTER_CIRCUITS_REFUSED] = node->router.circuits_refused;
     counters[COUNTER_REQUESTS_DROPPED] = node->dropped_requests;
-    counters[COUNTER_COLLECTIVES] = node->collective.epoch;
+    counters[COUNTER_COLLECTIVES] = node->engine.epoch;
+    counters[COUNTER_PACKED] = node->engine.packed;
     counters[COUNTER_PROGRESS] = node->progress + router_progress(&node->router);
 }
 
@@ -278,7 +280,7 @@ static int send_state(struct node *node)
     state.flags = (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
                             (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
     if (request && request->kind != REQUEST_COLLECTIVE) {
-        say_message(request, &state);
+        report_message(request, &state);
     }
     say_collective(node, &state);
     /* One that computes is told with its place, one that sleeps with the time that is left. */

@@ -2,20 +2,19 @@
  * state.h - everything a node knows, and what the files of this room share; not for other rooms.
  *
  * node.c steps and hands out notices; request.c keeps what the program has asked for; message.c
- * sends and match.c receives; collective.c walks schedules; load.c takes a download and passes it
- * on; call.c serves system calls; report.c reports to the host. Each file begins with the states of
- * what it moves.
+ * sends and match.c receives; collective.c begins collectives; load.c takes a download and passes
+ * it on; call.c serves system calls; report.c reports to the host. Each file begins with the states
+ * of what it moves.
  */
 #pragma once
 
 #include <stddef.h>
 
-#include "collectives/walker.h"
+#include "collectives/engine.h"
 #include "node/node.h"
 #include "node/sha256.h"
 #include "router/port.h"
 #include "router/state.h"
-#include "wire/collective.h"
 #include "wire/message.h"
 #include "wire/report.h"
 #include "wire/run.h"
@@ -80,35 +79,6 @@ struct unexpected {
     uint8_t pool;     /* pool buffer; POOL_MAX: only its RTS is here */
 };
 
-enum step_wait {
-    STEP_SEND = 1,    /* its circuit is to be started */
-    STEP_ANSWER = 2,  /* ... and answered */
-    STEP_RECEIVE = 4, /* the other one's is to be accepted */
-    STEP_SENDS = STEP_SEND | STEP_ANSWER
-};
-
-struct collective {
-    unsigned request; /* ECUBE_REQUESTS_MAX: none is active */
-    uint16_t epoch;   /* of the active, or last, collective */
-    bool round_sent;
-    bool walking;
-    bool step_open;
-    uint8_t step_waits; /* of enum step_wait: what the present step still needs */
-    bool gone_owed;     /* some of heard[] is still to be answered with E_PEER_GONE */
-    unsigned round;     /* entry rounds done */
-    unsigned receives_pending, sends_pending;
-    int32_t status;
-    uint32_t steps;
-    uint64_t clock_ns, step_done_ns;
-    struct ecube_abi_collective arguments;
-    struct walk_step step;
-    struct walk walk;
-    struct enter_body mine; /* what this node's subcube agrees on so far */
-    /* from the neighbour in each dimension, by epoch, even and odd; masks: those that are here */
-    uint16_t heard_here[2];
-    struct enter_body heard[2][CUBE_DIMS_MAX];
-};
-
 enum load_state { LOAD_IDLE, LOAD_RECEIVING, LOAD_SENDING, LOAD_HASHING, LOAD_RECEIPT };
 enum child_state { CHILD_ASK, CHILD_ASKED, CHILD_READY, CHILD_OPENING };
 
@@ -149,11 +119,11 @@ struct node {
     bool program_moves; /* it may go on, or has ended */
     uint8_t request_count;
     uint8_t collectives_queued;
-    bool load_due;      /* load_pump has something to do */
-    bool memory_new;    /* a download has begun, and node_takes_memory has not told */
-    uint32_t dead_owed; /* bit p: the host has not been told that link p is dead */
-    struct collective collective;
-    uint64_t clock_ns; /* the program's model clock */
+    bool load_due;              /* load_pump has something to do */
+    bool memory_new;            /* a download has begun, and node_takes_memory has not told */
+    uint32_t dead_owed;         /* bit p: the host has not been told that link p is dead */
+    uint8_t collective_request; /* of the collective that is under way */
+    uint64_t clock_ns;          /* the program's model clock */
     struct load load;
     int32_t exit_status;
     uint32_t stamp;
@@ -163,7 +133,9 @@ struct node {
     uint8_t pool_free_count; /* of pool_free[] */
     unsigned unexpected_count;
     uint8_t dead_reason[PORTS_MAX];
+    uint8_t to_line[16]; /* the router begins a line of the cache */
     struct router router;
+    struct engine engine;
 
     uint64_t now_us; /* of the present step or call: the only clock that this room reads */
     struct node_config config;
@@ -186,9 +158,8 @@ struct node {
     };
 };
 
-_Static_assert(sizeof(void *) != 8 ||
-                   (offsetof(struct node, collective.step_done_ns) < LINE_BYTES &&
-                    offsetof(struct node, router) % LINE_BYTES == 0),
+_Static_assert(sizeof(void *) != 8 || (offsetof(struct node, clock_ns) < LINE_BYTES &&
+                                       offsetof(struct node, router) % LINE_BYTES == 0),
                "what every step looks at begins lines");
 
 enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
@@ -255,28 +226,18 @@ unsigned match_announced(struct node *node);
 bool match_send_cancels(struct node *node);
 void match_open(struct node *node, unsigned port, const uint8_t *packet);
 
-/* The neighbour that this node exchanges ENTERs with in a round of the entry. */
-uint32_t entry_partner(const struct node *node, unsigned round);
 int collective_start(struct node *node, const struct ecube_abi_collective *arguments);
-void collective_packet(struct node *node, const struct notice *notice);
-void collective_notice(struct node *node, const struct notice *notice);
-void collective_pump(struct node *node);
-/* Answers ENTERs for a collective in which this node has no part: its program has ended, or is the
- * next one. A collective that has begun goes on. */
-void collective_gone(struct node *node);
-/* Whether there are any who are still to be answered so. */
-bool collective_owes_gone(const struct node *node);
-
-/* Whether a collective has begun and is not over. */
-static inline bool collective_active(const struct node *node)
-{
-    return node->collective.request != ECUBE_REQUESTS_MAX;
-}
+/* True when it has more to do at once. */
+bool collective_pump(struct node *node);
+/* The system calls PLAN and PREDICT. */
+int collective_plan(struct node *node, struct ecube_abi_plan *plan, bool *blocked);
+int collective_predict(struct node *node, struct ecube_abi_plan *plan, bool *blocked);
 
 /* The child that gets the next half, while more than this node is left. */
 uint32_t load_child(const struct node *node);
 void load_offer(struct node *node, const struct notice *notice);
-void load_answer(struct node *node, const struct answer *answer);
+/* True when it is an answer to an OFFER of the download under way, and so no message's. */
+bool load_answer(struct node *node, const struct answer *answer);
 void load_open(struct node *node, unsigned port, const uint8_t *packet);
 void load_notice(struct node *node, const struct notice *notice);
 /* True when it has more to do at once. */
@@ -290,6 +251,8 @@ static inline uint32_t console_room(const struct node *node)
 }
 
 void report_notice(struct node *node, const struct notice *notice);
+/* What STATE says of a send or a receive. */
+void report_message(const struct request *request, struct state_body *state);
 void report_pump(struct node *node);
 uint64_t report_deadline(const struct node *node);
 

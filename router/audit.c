@@ -23,6 +23,7 @@
 #include "router/lane.h"
 #include "router/notice.h"
 #include "router/packet.h"
+#include "router/parcel.h"
 #include "router/port.h"
 #include "router/setup.h"
 #include "router/source.h"
@@ -213,8 +214,12 @@ static void audit_in(const struct router *router, unsigned p)
         !stream_early(oldest->flags)) {
         need(router, router->in_due, p, "in_due", "bytes came before their answer", stamp);
     }
-    if (oldest && oldest->state == CIRCUIT_FLOWING && oldest->out >= PORT_NONE &&
-        (piece || (!alive && !is_untold(in)))) {
+    if (oldest && stream_is_full(oldest)) {
+        if (!(oldest->sinking & SINK_ASKED)) {
+            need(router, router->in_due, p, "in_due", "a sink is full", stamp);
+        }
+    } else if (oldest && oldest->state == CIRCUIT_FLOWING && oldest->out >= PORT_NONE &&
+               (piece || (!alive && !is_untold(in)))) {
         need(router, router->in_due, p, "in_due", "bytes may be taken", stamp);
     }
 }
@@ -258,8 +263,12 @@ static void audit_own(const struct router *router, unsigned p)
         return;
     }
     const struct source *source = &router->sources[number];
-    uint32_t left = source->length - source->moved;
-    if (can_send(out, 4, left, true)) {
+    bool cut = source_is_cut(source);
+    uint32_t left = cut ? (uint32_t)FILLER_BYTES : source->given - source->moved;
+    if (left == 0) {
+        return; /* it waits for its owner, audit_source sees whether that knows */
+    }
+    if (can_send(out, cut ? 3 : 4, left, true)) {
         need(router, router->out_due, p, "out_due", "this node's bytes may go", source->stamp);
     }
     if (channel_room(&out->channel, 4) && !stream_has_credit(out, left) &&
@@ -309,6 +318,10 @@ static void audit_source(const struct router *router, unsigned number)
     }
     if (used && source_is_done(router, number)) {
         need(router, router->sources_due, number, "sources_due", "a source is done", source->stamp);
+    }
+    if (used && source_is_empty(source)) {
+        need(router, router->sources_due, number, "sources_due", "a source is empty",
+             source->stamp);
     }
     CHECK(used || !(router->sources_used >> number & 1));
 }

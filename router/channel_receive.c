@@ -423,6 +423,9 @@ static bool take_packet(struct channel *channel, const struct frame *frame, stru
         channel->control_received++;
     }
     accept_frame(channel, agenda);
+    if (frame->flags & FLAG_ASK) {
+        channel_acknowledge(channel, agenda);
+    }
     *arrival = (struct arrival){packet, frame->length, channel->chunk.buffer};
     return true;
 }
@@ -626,6 +629,8 @@ static void end_data(struct channel *channel, struct agenda *agenda)
     if (channel->payload_flags & FLAG_LAST) {
         struct piece *last = channel_piece_at(channel, (uint16_t)(channel->piece_end - 1));
         last->flags = channel->payload_flags & (FLAG_LAST | FLAG_ABORT);
+    }
+    if (channel->payload_flags & (FLAG_LAST | FLAG_ASK)) {
         channel_acknowledge(channel, agenda);
     }
     channel->piece_commit = channel->piece_end;

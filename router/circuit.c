@@ -427,6 +427,7 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
     work_bytes(router, port);
     if (circuit->flags & OPEN_INLINE) {
         uint32_t bytes = circuit->length < sink->room ? circuit->length : sink->room;
+        CHECK(bytes == circuit->length || sink->more == 0);
         memcpy(sink->data, open_inlined(packet), bytes);
     }
     drop_open(router, port, circuit);

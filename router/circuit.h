@@ -20,7 +20,8 @@ struct circuit;
 struct port;
 struct router;
 
-/* A circuit to be sent: the message is data[0] then data[1]. */
+/* A circuit to be sent: the message is data[0], data[1], and what router_feed brings, portion by
+ * portion; data[0] and data[1] are the first one. */
 struct circuit_source {
     uint32_t dst;
     uint32_t match;
@@ -35,13 +36,16 @@ struct circuit_source {
     uint64_t issue_ns; /* model time at which the source issues it */
     const uint8_t *data[2];
     uint32_t bytes[2];
+    uint32_t more; /* bytes behind them, which come later; none with OPEN_INLINE */
     uint32_t token;
 };
 
-/* Where an arriving circuit goes. */
+/* Where an arriving circuit goes: `room` bytes to `data`, those behind to where router_sink says,
+ * portion by portion. An inline one is copied at once: with `more` it fits into the room. */
 struct circuit_sink {
     uint8_t *data;
-    uint32_t room; /* a longer message is taken off the link, and reported as E_TRUNCATED */
+    uint32_t room;
+    uint32_t more; /* bytes behind the room that are wanted too */
     uint32_t token;
     uint64_t ready_ns; /* model time at which the receiver was ready */
 };

@@ -30,6 +30,10 @@
  *        answered, and all
  *        acknowledged
  *
+ * Either waits for its owner where it flows: a source that has handed over all that it was given,
+ * for router_feed; a circuit that ends here and whose sink is full, for router_sink. Nothing goes
+ * out behind the one meanwhile, and nothing is taken behind the other.
+ *
  * What each state waits for, and for how long, is the list in README.md.
  *
  * Errors   a change that is not in the tables fails a CHECK

@@ -46,3 +46,10 @@ static inline uint64_t clock_transfer(const struct profile *profile, uint32_t ho
     uint64_t elements = (uint64_t)hops + bytes;
     return elements ? (elements - 1) * profile->element_ns : 0;
 }
+
+/* When the bytes of a circuit that is done at done_ns began to flow: at both its ends. */
+static inline uint64_t clock_begin(const struct profile *profile, uint64_t done_ns, uint32_t hops,
+                                   uint32_t bytes)
+{
+    return done_ns - clock_transfer(profile, hops, bytes);
+}

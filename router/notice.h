@@ -24,11 +24,18 @@ enum notice_kind {
     NOTICE_REFUSED,
     /* all bytes of circuit `token` are with the neighbour: the memory is the owner's again */
     NOTICE_SENT,
-    NOTICE_RECEIVED, /* all bytes of the accepted circuit `token` are in the sink: status, bytes */
-    NOTICE_UP,       /* the link at port is up */
-    NOTICE_CROSSED,  /* ... was up, and leads to a wrong place: the owner says whether it is dead */
-    NOTICE_DEAD,     /* the link at port is dead: status is the enum dead_reason */
-    NOTICE_IDENTITY  /* this node has learned its id and network */
+    /* circuit `token` has handed over all that it was given, and wants more (router_feed): the
+     * memory of all portions but the last is the owner's again */
+    NOTICE_FEED,
+    /* all bytes of the accepted circuit `token` have been taken: status, bytes; E_TRUNCATED: some
+     * found no room */
+    NOTICE_RECEIVED,
+    /* the room of the accepted circuit `token` is full and more is wanted: port, for router_sink */
+    NOTICE_FILLED,
+    NOTICE_UP,      /* the link at port is up */
+    NOTICE_CROSSED, /* ... was up, and leads to a wrong place: the owner says whether it is dead */
+    NOTICE_DEAD,    /* the link at port is dead: status is the enum dead_reason */
+    NOTICE_IDENTITY /* this node has learned its id and network */
 };
 
 struct notice {

@@ -109,21 +109,28 @@ unsigned router_next_hop(const struct router *router, uint32_t dst)
     return network_next_hop(&router->network, router->id, dst);
 }
 
-struct segment *packet_queue(struct router *router, unsigned port, uint8_t *frame,
-                             uint32_t packet_bytes)
+/* `flags` is FLAG_ASK or 0. */
+static struct segment *queue(struct router *router, unsigned port, uint8_t *frame,
+                             uint32_t packet_bytes, uint8_t flags)
 {
     struct channel *channel = &router->ports[port].channel;
     struct segment *segment = channel_place(channel, 0);
-    uint8_t *packet = frame + FRAME_HEADER_BYTES, flags = 0;
+    uint8_t *packet = frame + FRAME_HEADER_BYTES;
 
     *segment = (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + packet_bytes};
     if (router->payload_checked) {
         frame_put_check(packet + packet_bytes, crc32_add(0, packet, packet_bytes));
         segment->bytes += FRAME_CHECK_BYTES;
-        flags = FLAG_CHECKED;
+        flags |= FLAG_CHECKED;
     }
     channel_queue(channel, &router->agenda, FRAME_PACKET, flags, packet_bytes, 1);
     return segment;
+}
+
+struct segment *packet_queue(struct router *router, unsigned port, uint8_t *frame,
+                             uint32_t packet_bytes)
+{
+    return queue(router, port, frame, packet_bytes, 0);
 }
 
 /* Sends a packet on, by reference: the frame header goes where the old one was. */
@@ -204,10 +211,13 @@ static void pump_routed(struct router *router, unsigned port)
 }
 
 /* Puts a packet of this node's own on its channel, or throws it away when the way is dead; false:
- * not now. */
+ * not now. Each link may leave a few packets unacknowledged for 40 ms; with many links that would
+ * be all slots, and this node could say nothing meanwhile. */
 static bool send_slot(struct router *router, unsigned number, unsigned out)
 {
     struct slot *slot = &router->slots[number];
+    bool large = slot->body_max > SLOT_BODY_MAX; /* there are few of these */
+    uint8_t flags = large || packet_slots_free(router) < SLOTS_LOW ? FLAG_ASK : 0;
 
     if (!alive(router, out)) {
         router->packets_dropped++;
@@ -217,7 +227,7 @@ static bool send_slot(struct router *router, unsigned number, unsigned out)
     if (!can_send(router, PORT_LOCAL, out)) {
         return false;
     }
-    struct segment *segment = packet_queue(router, out, slot->bytes, slot->packet_bytes);
+    struct segment *segment = queue(router, out, slot->bytes, slot->packet_bytes, flags);
     segment->owner = OWNER_SLOT;
     segment->number = (uint16_t)number;
     channel_use_credit(&router->ports[out].channel);

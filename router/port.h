@@ -35,16 +35,23 @@ enum {
     LINE_BYTES = 64 /* of a cache; what is used together begins one where pointers have 64 bits */
 };
 
+/* What has become of a circuit's sink. */
+enum circuit_sinking {
+    SINK_ASKED = 1, /* it is full, its owner knows, and has not said where more goes */
+    SINK_SHORT = 2  /* some bytes found no room */
+};
+
 /* One circuit as its in-port sees it. */
 struct circuit {
-    uint8_t out;   /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
-    uint8_t state; /* enum circuit_state, changed by circuit.c only */
-    uint8_t flags; /* enum open_flag */
+    uint8_t out;     /* port, PORT_LOCAL, or PORT_NONE: its bytes are thrown away */
+    uint8_t state;   /* enum circuit_state, changed by circuit.c only */
+    uint8_t flags;   /* enum open_flag */
+    uint8_t sinking; /* of enum circuit_sinking */
     uint32_t length;
-    uint32_t moved;      /* bytes passed on so far */
-    struct arrival open; /* its OPEN, while it is held here; packet NULL: it is not */
-    uint32_t stamp;      /* order of the OPENs' arrival */
-    struct circuit_sink sink;
+    uint32_t moved;           /* bytes passed on so far */
+    uint32_t stamp;           /* order of the OPENs' arrival */
+    struct arrival open;      /* its OPEN, while it is held here; packet NULL: it is not */
+    struct circuit_sink sink; /* what is left of it */
 };
 
 /* What the owner has been told of a link. */
@@ -78,7 +85,9 @@ struct port {
      * have gone with the OPEN */
     uint8_t order_count;
     uint8_t order[CIRCUITS_MAX];
-    uint16_t turn_epoch, turn_count;
+    /* circuits of a schedule that the link has carried outwards; and how many it carries in the one
+     * that this node is in, or was in last (router.schedule) */
+    uint16_t turn_epoch, turn_count, turn_total;
     /* the last circuit that this node accepted here: its source, its model time of completion */
     uint32_t chain_src;
     uint64_t chain_ns;

@@ -26,6 +26,7 @@
 #include "router/identity.h"
 #include "router/packet.h"
 #include "router/port.h"
+#include "router/setup.h"
 #include "router/source.h"
 #include "router/stream.h"
 #include "router/work.h"
@@ -387,6 +388,16 @@ int router_open(struct router *router, const struct circuit_source *circuit)
     return source_open(router, circuit);
 }
 
+int router_feed(struct router *router, uint32_t token, const uint8_t *data, uint32_t bytes)
+{
+    return source_feed(router, token, data, bytes);
+}
+
+void router_sink(struct router *router, unsigned port, uint8_t *data, uint32_t room)
+{
+    stream_sink(router, port, data, room);
+}
+
 const uint8_t *router_open_at(const struct router *router, unsigned port)
 {
     return circuit_open_at(router, port);
@@ -403,9 +414,23 @@ void router_refuse(struct router *router, unsigned port, int reason)
     circuit_refuse(router, port, reason);
 }
 
+/* The host's link carries no schedule's. */
+void router_schedule_begin(struct router *router, uint16_t epoch, const uint16_t *carries)
+{
+    router->schedule = epoch;
+    for (unsigned p = 0; p < router->port_count; p++) {
+        router->ports[p].turn_total = p < router->network.ports ? carries[p] : 0;
+    }
+}
+
 void router_schedule_done(struct router *router, uint16_t epoch)
 {
     router->schedules_done = epoch;
+}
+
+bool router_schedule_carried(const struct router *router)
+{
+    return setup_carried(router);
 }
 
 bool router_has_link(const struct router *router, unsigned port)
@@ -452,11 +477,11 @@ void router_reset_clocks(struct router *router)
 {
     router->send_free_ns = 0;
     router->receive_free_ns = 0;
-    router->schedules_done = 0;
+    router->schedules_done = router->schedule = 0;
     for (unsigned p = 0; p < router->port_count; p++) {
         router->ports[p].free_ns = 0;
         router->ports[p].turn_epoch = 0;
-        router->ports[p].turn_count = 0;
+        router->ports[p].turn_count = router->ports[p].turn_total = 0;
         router->ports[p].chain_ns = 0;
     }
 }

@@ -85,6 +85,14 @@ unsigned router_slots_free(const struct router *router);
 __attribute__((warn_unused_result)) int router_open(struct router *router,
                                                     const struct circuit_source *source);
 
+/*
+ * The next portion of the circuit `token`, which has asked for it with NOTICE_FEED; at least one
+ * byte, and no more than are left. Until then the circuit keeps its links from all behind it. NULL
+ * instead: the rest will not come, and the receiver is told E_LINK_DEAD. E_LINK_DEAD: it has ended
+ * since, as another notice says, and the memory is not touched.
+ */
+int router_feed(struct router *router, uint32_t token, const uint8_t *data, uint32_t bytes);
+
 /* Mask of the ports where an OPEN packet waits for this node's answer. */
 static inline uint32_t router_opens(const struct router *router)
 {
@@ -98,6 +106,13 @@ const uint8_t *router_open_at(const struct router *router, unsigned port);
 /* Accepts the circuit held at port; returns its model time of completion. Inline data is copied at
  * once, and no NOTICE_RECEIVED follows. */
 uint64_t router_accept(struct router *router, unsigned port, const struct circuit_sink *sink);
+
+/*
+ * Where the next `room` bytes go of the circuit that comes in at port, which has asked for it with
+ * NOTICE_FILLED; at least one, and no more than it wanted. Until then what comes in at the port
+ * waits, even its end. NULL instead: all that it still wanted goes nowhere.
+ */
+void router_sink(struct router *router, unsigned port, uint8_t *data, uint32_t room);
 
 /* Refuses the circuit held at port. */
 void router_refuse(struct router *router, unsigned port, int reason);
@@ -123,9 +138,18 @@ void router_mark(struct router *router);
 /* True when no circuit begins or ends here: none reads or writes the owner's memory. */
 bool router_quiet(const struct router *router);
 
-/* This node has completed the schedule `epoch`, and so have its out links: the last circuit of each
- * is its own node's, which the generator of the table has checked. */
+/* This node is in the schedule `epoch`, in which its link at each port of the network carries so
+ * many circuits outwards, those of others included. Without it its links are taken to have carried
+ * all when the node has completed the schedule. */
+void router_schedule_begin(struct router *router, uint16_t epoch, const uint16_t *carries);
+
+/* This node has completed the schedule `epoch`; its links may still have to carry those of others.
+ */
 void router_schedule_done(struct router *router, uint16_t epoch);
+
+/* Whether its links have carried all circuits of that schedule, those of others too: only then the
+ * clocks may be set back, or one that is still to come would find another count. */
+bool router_schedule_carried(const struct router *router);
 
 /* Sets the model times of this node's ports and links, and the turns on its links, back to the
  * start. */

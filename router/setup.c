@@ -65,20 +65,51 @@ static int turn(const struct port *out, const uint8_t *packet, const uint8_t *ho
 }
 
 /* Rule 5. Otherwise the first node to leave a barrier would take a link before the barrier's last
- * circuit, and both their model times would depend on wall time. Who is through is through for its
- * links too: the generator has checked that the last circuit of each link is its own node's. */
+ * circuit, and both their model times would depend on wall time. */
 bool setup_early(const struct router *router, const uint8_t *packet)
 {
     return !(open_flags(packet) & (OPEN_SCHEDULE | OPEN_IMAGE)) &&
            (int16_t)(router->schedules_done - open_epoch(packet)) < 0;
 }
 
+/*
+ * The same at the link of a node that is through: the schedule's last circuits on it may be others'
+ * and still to come. What follows another on its path is not refused for it: that one is ahead of
+ * it in any case, and an answer out of their order would be taken for the other's.
+ *
+ * Example  on link 1>4 the circuits 1>4, then 0>7 (over 0>1, 1>4, 4>7): node 1 is through with the
+ *          first, and its message to 4 waits for the second, of which it knows only the number
+ */
+static bool link_is_behind(const struct router *router, const struct port *out)
+{
+    int16_t later = (int16_t)(out->turn_epoch - router->schedule);
+
+    if (router->schedule != router->schedules_done || later > 0) {
+        return false; /* of a later schedule the link carries only when all are through this one */
+    }
+    return (later == 0 ? out->turn_count : 0) < out->turn_total;
+}
+
+bool setup_carried(const struct router *router)
+{
+    for (unsigned port = 0; port < router->port_count; port++) {
+        const struct port *out = &router->ports[port];
+        if (out->channel.state != LINK_DEAD && link_is_behind(router, out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether a message may go over a link, as far as schedules are concerned: 1, negative to refuse.
  */
-static int message_may_pass(const struct router *router, const struct port *out,
+static int message_may_pass(const struct router *router, unsigned in, const struct port *out,
                             const uint8_t *packet)
 {
-    if (setup_early(router, packet)) {
+    bool image = open_flags(packet) & OPEN_IMAGE;
+    bool follows = out->setup_count && out->setup_holder == in;
+
+    if (setup_early(router, packet) || (!image && !follows && link_is_behind(router, out))) {
         return E_BUSY;
     }
     /* It holds links, or the place of this node's own circuits, and what it waits for may wait for
@@ -117,7 +148,7 @@ int setup_verdict(const struct router *router, unsigned in, const struct waiting
         return E_LINK_DEAD;
     }
     int now = open_flags(packet) & OPEN_SCHEDULE ? turn(out, packet, waiting->hops)
-                                                 : message_may_pass(router, out, packet);
+                                                 : message_may_pass(router, in, out, packet);
     if (now <= 0) {
         return now;
     }

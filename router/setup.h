@@ -27,6 +27,10 @@ struct waiting {
     const uint8_t *hops; /* its list, if it has one */
 };
 
+/* Whether this node's live links have carried all that they carry in the last schedule that it has
+ * completed, circuits of others included. */
+bool setup_carried(const struct router *router);
+
 /* Whether a message's OPEN is one of a sender that is a collective ahead of this node: rule 5. */
 bool setup_early(const struct router *router, const uint8_t *packet);
 

@@ -9,6 +9,15 @@
  * a port, or "as the network goes", and a turn for each, found by the hops that the OPEN has
  * passed. So a link needs no number that all nodes know, and other OPENs are short. Refused: taking
  * entries off at each hop, which would move the message that rides behind them.
+ *
+ * A message may be given in portions. The next is asked for when all bytes given so far have been
+ * handed to the link and all portions but the last have been acknowledged: an owner with memory for
+ * two fills one while the other is under way.
+ *
+ *     given    | 1 | 2 |        | 3 |            memory of 1 is free for 3, of 2 for 4
+ *     handed   | 1 |   2 |          | 3 |
+ *     acknowledged   | 1     | 2         | 3
+ *     asked        ^       ^            ^
  */
 #include "router/source.h"
 
@@ -91,6 +100,27 @@ static void write_open(const struct router *router, struct source *source)
     }
 }
 
+/* A source before any byte of it has moved; its OPEN is not written yet. */
+static void begin(struct source *source, const struct circuit_source *circuit, unsigned out,
+                  uint32_t stamp)
+{
+    uint32_t listed = open_has_hops(circuit->flags) ? hop_list_bytes(circuit->hops) : 0;
+    uint32_t given = circuit->bytes[0] + circuit->bytes[1];
+
+    enter(source, SOURCE_WAITING);
+    *source = (struct source){.state = source->state,
+                              .out = (uint8_t)out,
+                              .length = given + circuit->more,
+                              .given = given,
+                              .list_bytes = (uint16_t)listed,
+                              .stamp = stamp,
+                              .circuit = *circuit,
+                              .open = source->open};
+    CHECK(listed <= HOP_LIST_BYTES_MAX && source->length >= given);
+    CHECK(!(circuit->flags & OPEN_INLINE) ||
+          (circuit->more == 0 && given <= open_inline_max(listed)));
+}
+
 /* Nothing goes out here: the OPEN waits for its turn among those that other nodes have sent. */
 int source_open(struct router *router, const struct circuit_source *circuit)
 {
@@ -107,18 +137,7 @@ int source_open(struct router *router, const struct circuit_source *circuit)
         return E_FULL;
     }
     struct source *source = &router->sources[number];
-    enter(source, SOURCE_WAITING);
-    source->circuit = *circuit;
-    source->out = (uint8_t)out;
-    source->refused = false;
-    source->length = circuit->bytes[0] + circuit->bytes[1];
-    source->list_bytes =
-        (uint16_t)(open_has_hops(circuit->flags) ? hop_list_bytes(circuit->hops) : 0);
-    source->moved = 0;
-    source->unacknowledged = 0;
-    source->stamp = router->stamp++;
-    CHECK(source->list_bytes <= HOP_LIST_BYTES_MAX);
-    CHECK(!(circuit->flags & OPEN_INLINE) || source->length <= open_inline_max(source->list_bytes));
+    begin(source, circuit, out, router->stamp++);
     router->opening[router->opening_count++] = (uint8_t)number;
     work_source_taken(router, number);
     work_own_waits(router);
@@ -169,6 +188,7 @@ static void queue_open(struct router *router, unsigned number)
         add_piece(channel, &count, segment, check, FRAME_CHECK_BYTES);
     }
     source->unacknowledged += count;
+    source->portion_segments += count; /* it need not be acknowledged before the second portion */
     channel_queue(channel, &router->agenda, FRAME_PACKET,
                   router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + listed + inlined, count);
 }
@@ -180,6 +200,30 @@ void source_pass(struct router *router)
 
     enter(&router->sources[number], SOURCE_OPENED);
     queue_open(router, number);
+    if (source_is_empty(&router->sources[number])) {
+        work_source_done(router, number);
+    }
+}
+
+/* Whether a source's bytes go over its link, when it is the oldest there. */
+static bool flows(const struct source *source)
+{
+    return source->state == SOURCE_FLOWING ||
+           (source->state == SOURCE_OPENED && stream_early(source->circuit.flags));
+}
+
+/* One that has been refused is told of as over, so its owner is not asked for more; what has gone
+ * out already must be ended all the same. */
+bool source_is_cut(const struct source *source)
+{
+    return source->cut || (source->refused && source->given < source->length);
+}
+
+bool source_is_empty(const struct source *source)
+{
+    return flows(source) && source->moved == source->given && source->given < source->length &&
+           !source->asked && !source_is_cut(source) &&
+           source->unacknowledged <= source->portion_segments;
 }
 
 /* All three: a segment that is not acknowledged is still read when it is sent again, and an answer
@@ -229,6 +273,22 @@ static void close_if_done(struct router *router, unsigned number)
     }
 }
 
+/* The same of one that may be empty, when its owner can be asked. */
+static void ask_if_empty(struct router *router, unsigned number)
+{
+    struct source *source = &router->sources[number];
+
+    if (!source_is_empty(source)) {
+        return;
+    }
+    if (!notice_room(router)) {
+        work_source_done(router, number);
+        return;
+    }
+    source->asked = true;
+    *notice_add(router) = (struct notice){.kind = NOTICE_FEED, .token = source->circuit.token};
+}
+
 /* It has an answer: those behind it move up. */
 static void leave_opening(struct router *router, unsigned index)
 {
@@ -271,6 +331,7 @@ bool source_answer(struct router *router, unsigned index, int status, uint64_t d
         enter(source, follow ? SOURCE_FLOWING : SOURCE_DRAINING);
     }
     close_if_done(router, number);
+    ask_if_empty(router, number);
     return !follow;
 }
 
@@ -282,14 +343,65 @@ unsigned source_flowing(const struct router *router, unsigned out)
     for (uint32_t left = router->sources_used; left;) {
         unsigned number = work_next(&left);
         const struct source *source = &router->sources[number];
-        bool flows = source->state == SOURCE_FLOWING ||
-                     (source->state == SOURCE_OPENED && stream_early(source->circuit.flags));
-        if (flows && source->out == out &&
+        if (flows(source) && source->out == out &&
             (best == SOURCES_MAX || (int32_t)(source->stamp - router->sources[best].stamp) < 0)) {
             best = number;
         }
     }
     return best;
+}
+
+/* Whether a source waits for bytes under this name, which may be that of others that have ended. */
+static bool is_hungry(const struct source *source, uint32_t token)
+{
+    return flows(source) && source->asked && !source->refused && source->circuit.token == token;
+}
+
+int source_feed(struct router *router, uint32_t token, const uint8_t *data, uint32_t bytes)
+{
+    for (uint32_t left = router->sources_used; left;) {
+        struct source *source = &router->sources[work_next(&left)];
+        if (!is_hungry(source, token)) {
+            continue;
+        }
+        CHECK(!data || (bytes > 0 && bytes <= source->length - source->given));
+        source->asked = false;
+        source->cut = !data;
+        if (data) {
+            source->circuit.data[0] = data;
+            source->circuit.bytes[0] = bytes;
+            source->circuit.bytes[1] = 0;
+            source->portion_at = source->given;
+            source->portion_segments = 0;
+            source->given += bytes;
+        }
+        work_bytes_for(router, source->out);
+        return E_OK;
+    }
+    return E_LINK_DEAD;
+}
+
+struct segment source_take(struct router *router, struct source *source, uint32_t bytes_max)
+{
+    const struct circuit_source *circuit = &source->circuit;
+    uint32_t at = source->moved - source->portion_at;
+    bool second = at >= circuit->bytes[0];
+
+    at -= second ? circuit->bytes[0] : 0;
+    uint32_t left = circuit->bytes[second] - at;
+    struct segment segment = {.data = circuit->data[second] + at,
+                              .bytes = left < bytes_max ? left : bytes_max,
+                              .owner = OWNER_SOURCE,
+                              .number = (uint16_t)(source - router->sources)};
+    source->moved += segment.bytes;
+    source->unacknowledged++;
+    source->portion_segments++;
+    return segment;
+}
+
+void source_emptied(struct router *router, const struct source *source)
+{
+    work_source_done(router, (unsigned)(source - router->sources));
 }
 
 void source_drain(struct router *router, struct source *source)
@@ -300,16 +412,20 @@ void source_drain(struct router *router, struct source *source)
 
 void source_acknowledged(struct router *router, unsigned number)
 {
-    CHECK(router->sources[number].unacknowledged > 0);
-    if (--router->sources[number].unacknowledged == 0) {
+    struct source *source = &router->sources[number];
+
+    CHECK(source->unacknowledged > 0);
+    if (--source->unacknowledged == 0 || source_is_empty(source)) {
         work_source_done(router, number);
     }
 }
 
-void source_close_done(struct router *router)
+void source_pump(struct router *router)
 {
     for (uint32_t left = router->sources_due; left;) {
-        close_if_done(router, work_next(&left));
+        unsigned number = work_next(&left);
+        close_if_done(router, number);
+        ask_if_empty(router, number);
     }
 }
 

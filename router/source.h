@@ -25,8 +25,23 @@ void source_pass(struct router *router);
  * bytes of it follow. */
 bool source_answer(struct router *router, unsigned index, int status, uint64_t done_ns);
 
-/* The number of the oldest that has bytes for a port's link; SOURCES_MAX when there is none. */
+/* What router_feed does. */
+int source_feed(struct router *router, uint32_t token, const uint8_t *data, uint32_t bytes);
+
+/* The number of the oldest whose bytes go out over a port's link now, or will when it is fed;
+ * SOURCES_MAX when there is none. */
 unsigned source_flowing(const struct router *router, unsigned out);
+
+/* Whether the rest of its bytes will never come, and the link must be told so. */
+bool source_is_cut(const struct source *source);
+
+/* Takes the next bytes of what it has been given, up to so many, which are handed to its link: the
+ * segment that stands for them. */
+struct segment source_take(struct router *router, struct source *source, uint32_t bytes_max);
+
+/* All that it has been given has been handed over, and there is more to come: its owner is to be
+ * asked for it. */
+void source_emptied(struct router *router, const struct source *source);
 
 /* All bytes of a source have been handed over, or the rest will never be. */
 void source_drain(struct router *router, struct source *source);
@@ -34,11 +49,12 @@ void source_drain(struct router *router, struct source *source);
 /* A segment of a source has been acknowledged. */
 void source_acknowledged(struct router *router, unsigned number);
 
-/* Whether a source has nothing more under way. */
+/* Whether a source has nothing more under way; whether it is to ask for its next portion. */
 bool source_is_done(const struct router *router, unsigned number);
+bool source_is_empty(const struct source *source);
 
-/* Closes the sources that have nothing more under way, and tells of them. */
-void source_close_done(struct router *router);
+/* Closes the sources that have nothing more under way, asks for portions, and tells of both. */
+void source_pump(struct router *router);
 
 /* The link at a port is dead: no more bytes go out there. */
 void source_port_dead(struct router *router, unsigned port);

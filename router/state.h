@@ -25,6 +25,7 @@
 enum {
     SOURCES_MAX = 8, /* circuits that this node sends at once */
     SLOTS_MAX = 24,
+    SLOTS_LOW = 8, /* with fewer free each packet sent is to be acknowledged at once */
     SLOT_BODY_MAX = 112,
     LARGE_SLOTS_MAX = 2,
     /* hop list and inline message are copied behind their OPEN as far as they fit here: one segment
@@ -46,9 +47,14 @@ struct source {
     uint8_t state; /* enum source_state, changed by source.c only */
     uint8_t out;
     bool refused;
-    uint32_t length, moved;
-    uint32_t unacknowledged; /* segments under way */
-    uint16_t list_bytes;     /* of its hop list, which is copied if it fits */
+    bool asked; /* for the next portion, and it has not come */
+    bool cut;   /* the rest will not come: the owner has said so */
+    /* bytes of the whole message; that have been given so far; handed to the link; and where the
+     * present portion begins */
+    uint32_t length, given, moved, portion_at;
+    uint32_t unacknowledged;   /* segments under way */
+    uint32_t portion_segments; /* those of them, and others, that are no older than the portion */
+    uint16_t list_bytes;       /* of its hop list, which is copied if it fits */
     uint32_t stamp;
     struct circuit_source circuit;
     /* SOURCE_OPEN_BYTES of working memory: links read it, so it stays where it is. A list that is
@@ -100,7 +106,8 @@ struct router {
     uint32_t dead_after_ms; /* of the channels */
 
     uint32_t slots_free;
-    uint16_t schedules_done; /* epoch of the last schedule that this node has completed */
+    /* epoch of the last schedule that this node has completed; of the one that turn_total is of */
+    uint16_t schedules_done, schedule;
     uint64_t send_free_ns, receive_free_ns;
     const uint32_t *peers; /* host: the node that belongs at each link */
     uint32_t packets_forwarded, packets_dropped, circuits_refused;

@@ -111,10 +111,10 @@ static bool enough_credit(struct router *router, struct port *out, uint32_t byte
     return enough;
 }
 
-/* Tells the next hop that the rest of a circuit will not come. */
-static bool send_abort(struct router *router, unsigned out_port, unsigned in_port)
+/* Tells the next hop that the rest of a circuit will not come; false when nothing can go now. */
+static bool send_abort(struct router *router, unsigned out_port)
 {
-    struct port *out = &router->ports[out_port], *in = &router->ports[in_port];
+    struct port *out = &router->ports[out_port];
     struct parcel parcel;
 
     if (!channel_room(&out->channel, 3) || !enough_credit(router, out, FILLER_BYTES)) {
@@ -130,9 +130,28 @@ static bool send_abort(struct router *router, unsigned out_port, unsigned in_por
     parcel_add(&parcel, filler, router->payload_checked);
     parcel.flags = FLAG_LAST | FLAG_ABORT;
     parcel_send(router, out_port, &parcel, header);
-    circuit_close(router, in_port, oldest(in));
-    work_bytes(router, in_port);
     lane_close(out);
+    return true;
+}
+
+/* The same of a circuit whose in-port is dead. */
+static bool abort_from_port(struct router *router, unsigned out_port, unsigned in_port)
+{
+    if (!send_abort(router, out_port)) {
+        return false;
+    }
+    circuit_close(router, in_port, oldest(&router->ports[in_port]));
+    work_bytes(router, in_port);
+    return true;
+}
+
+/* The same of one that begins here. */
+static bool abort_from_source(struct router *router, unsigned out_port, struct source *source)
+{
+    if (!send_abort(router, out_port)) {
+        return false;
+    }
+    source_drain(router, source);
     return true;
 }
 
@@ -156,7 +175,7 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
 
     const struct piece *piece = channel_piece(&in->channel);
     if (!piece) {
-        return send_abort(router, out_port, in_port);
+        return abort_from_port(router, out_port, in_port);
     }
     if (!channel_room(&out->channel, FRAME_SEGMENTS_MAX) ||
         !enough_credit(router, out, piece->bytes)) {
@@ -183,17 +202,28 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     return true;
 }
 
+/* Adds to a parcel what a source has been given, as far as it fits. */
+static void collect_own(struct router *router, struct source *source, struct parcel *parcel)
+{
+    while (parcel->bytes < parcel->limit && source->moved < source->given) {
+        struct segment segment = source_take(router, source, parcel->limit - parcel->bytes);
+        parcel_add(parcel, segment, router->payload_checked);
+    }
+}
+
 /* Puts a frame of this node's own together: the program's memory is sent as it is, the header
- * stands apart. */
+ * stands apart. One that ends a portion asks to be acknowledged at once, for the owner's memory may
+ * be needed for the next. */
 static bool send_from_source(struct router *router, unsigned out_port, struct source *source)
 {
     struct port *out = &router->ports[out_port];
     struct parcel parcel;
 
-    if (!channel_room(&out->channel, 4)) {
-        return false;
+    if (source_is_cut(source)) {
+        return abort_from_source(router, out_port, source);
     }
-    if (!enough_credit(router, out, source->length - source->moved)) {
+    uint32_t given = source->given - source->moved;
+    if (given == 0 || !channel_room(&out->channel, 4) || !enough_credit(router, out, given)) {
         return false;
     }
     uint8_t *header = parcel_header(&out->channel);
@@ -201,28 +231,17 @@ static bool send_from_source(struct router *router, unsigned out_port, struct so
         return false;
     }
     parcel_begin(&parcel, &out->channel, header);
-    while (parcel.bytes < parcel.limit && source->moved < source->length) {
-        bool second = source->moved >= source->circuit.bytes[0];
-        uint32_t at = second ? source->moved - source->circuit.bytes[0] : source->moved;
-        uint32_t bytes = source->circuit.bytes[second] - at;
-        if (bytes > parcel.limit - parcel.bytes) {
-            bytes = parcel.limit - parcel.bytes;
-        }
-        struct segment segment = {.data = source->circuit.data[second] + at,
-                                  .bytes = bytes,
-                                  .owner = OWNER_SOURCE,
-                                  .number = (uint16_t)(source - router->sources)};
-        parcel_add(&parcel, segment, router->payload_checked);
-        source->unacknowledged++;
-        source->moved += bytes;
-    }
-    if (source->moved == source->length) {
-        parcel.flags = FLAG_LAST;
+    collect_own(router, source, &parcel);
+    bool last = source->moved == source->length, emptied = source->moved == source->given;
+    if (emptied) {
+        parcel.flags = last ? FLAG_LAST : FLAG_ASK;
     }
     parcel_send(router, out_port, &parcel, header);
-    if (parcel.flags & FLAG_LAST) {
+    if (last) {
         source_drain(router, source);
         lane_close(out);
+    } else if (emptied) {
+        source_emptied(router, source);
     }
     return true;
 }
@@ -255,7 +274,7 @@ static void pump_out(struct router *router, unsigned port)
 static void tell_received(struct router *router, unsigned port, const struct circuit *circuit,
                           uint8_t flags)
 {
-    bool truncated = circuit->length > circuit->sink.room;
+    bool truncated = circuit->sinking & SINK_SHORT;
 
     *notice_add(router) = (struct notice){.kind = NOTICE_RECEIVED,
                                           .port = port,
@@ -266,16 +285,106 @@ static void tell_received(struct router *router, unsigned port, const struct cir
                                                                        : E_OK};
 }
 
-/* Copies a piece into the sink of a circuit that ends here, as far as there is room. */
-static void sink_piece(struct circuit *circuit, const struct piece *piece)
+/* Copies bytes into the sink of a circuit that ends here, as far as there is room; returns how many
+ * of them are done with: where no more room comes, all. */
+static uint32_t sink_bytes(struct circuit *circuit, const uint8_t *data, uint32_t bytes)
 {
-    const struct circuit_sink *sink = &circuit->sink;
+    struct circuit_sink *sink = &circuit->sink;
+    uint32_t fit = bytes < sink->room ? bytes : sink->room;
 
-    if (circuit->moved < sink->room) {
-        uint32_t room = sink->room - circuit->moved;
-        memcpy(sink->data + circuit->moved, piece->data, piece->bytes < room ? piece->bytes : room);
+    if (fit) {
+        memcpy(sink->data, data, fit);
+        sink->data += fit;
+        sink->room -= fit;
     }
-    circuit->moved += piece->bytes;
+    if (fit < bytes && sink->more && circuit->moved + fit < circuit->length) {
+        bytes = fit;
+    } else if (fit < bytes) {
+        circuit->sinking |= SINK_SHORT;
+    }
+    circuit->moved += bytes;
+    return bytes;
+}
+
+bool stream_is_full(const struct circuit *circuit)
+{
+    return circuit->out == PORT_LOCAL && circuit->state == CIRCUIT_FLOWING &&
+           circuit->sink.room == 0 && circuit->sink.more > 0 && circuit->moved < circuit->length;
+}
+
+/* Asks the owner for room; what comes in at the port waits, so that the answer is for this one. */
+static void ask_room(struct router *router, unsigned port, struct circuit *circuit)
+{
+    if (circuit->sinking & SINK_ASKED) {
+        return;
+    }
+    circuit->sinking |= SINK_ASKED;
+    *notice_add(router) =
+        (struct notice){.kind = NOTICE_FILLED, .port = port, .token = circuit->sink.token};
+}
+
+void stream_sink(struct router *router, unsigned port, uint8_t *data, uint32_t room)
+{
+    struct circuit *circuit = oldest(&router->ports[port]);
+
+    CHECK(circuit && circuit->sinking & SINK_ASKED);
+    CHECK(!data || (room > 0 && room <= circuit->sink.more));
+    circuit->sinking &= (uint8_t)~SINK_ASKED;
+    circuit->sink.data = data;
+    circuit->sink.room = data ? room : 0;
+    circuit->sink.more = data ? circuit->sink.more - room : 0;
+    work_bytes(router, port);
+}
+
+/* So many bytes of the oldest piece are done with. */
+static void consume(struct router *router, struct port *in, struct piece *piece, uint32_t bytes)
+{
+    uint16_t buffer = piece->buffer;
+
+    if (bytes < piece->bytes) {
+        channel_hold(&in->channel, buffer);
+        piece->data += bytes;
+        piece->bytes = (uint16_t)(piece->bytes - bytes);
+    } else {
+        channel_drop_piece(&in->channel);
+    }
+    router->progress++;
+    channel_release(&in->channel, &router->agenda, buffer, CREDIT_DATA, bytes);
+}
+
+/* Where a circuit ends whose bytes are taken here. */
+static void end_here(struct router *router, unsigned port, struct circuit *circuit, uint8_t flags)
+{
+    if (circuit->out == PORT_LOCAL) {
+        tell_received(router, port, circuit, flags);
+    }
+    circuit_close(router, port, circuit);
+}
+
+/* Takes the oldest piece, or as much of it as there is room for. */
+static void take_piece(struct router *router, unsigned port, struct circuit *circuit,
+                       struct piece *piece)
+{
+    struct port *in = &router->ports[port];
+    uint32_t bytes = piece->bytes;
+    uint8_t flags = piece->flags;
+
+    if (circuit->moved + bytes > circuit->length && !(flags & FLAG_ABORT)) {
+        channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
+    } else if (circuit->out == PORT_LOCAL) {
+        bytes = sink_bytes(circuit, piece->data, bytes);
+    } else {
+        circuit->moved += bytes;
+    }
+    bool last = flags & FLAG_LAST && bytes == piece->bytes;
+    consume(router, in, piece, bytes);
+    if (!last) {
+        return;
+    }
+    if (!keeps_word(router, in, circuit, flags)) {
+        flags |= FLAG_ABORT;
+    }
+    end_here(router, port, circuit, flags);
 }
 
 /* Takes the bytes of circuits that end here, or lead nowhere, off an in-port. */
@@ -285,39 +394,18 @@ static void pump_local(struct router *router, unsigned port)
     struct circuit *circuit;
 
     while ((circuit = oldest(in)) != NULL && circuit->state == CIRCUIT_FLOWING &&
-           (circuit->out == PORT_LOCAL || circuit->out == PORT_NONE) && notice_room(router)) {
-        const struct piece *piece = channel_piece(&in->channel);
-        bool local = circuit->out == PORT_LOCAL;
-        if (!piece) {
-            if (in->channel.state != LINK_DEAD) {
-                return;
-            }
-            if (local) {
-                tell_received(router, port, circuit, FLAG_ABORT);
-            }
-            circuit_close(router, port, circuit);
-            continue;
+           circuit->out >= PORT_NONE && notice_room(router)) {
+        struct piece *piece = channel_piece(&in->channel);
+        if (stream_is_full(circuit)) {
+            ask_room(router, port, circuit);
+            return;
         }
-        if (circuit->moved + piece->bytes > circuit->length && !(piece->flags & FLAG_ABORT)) {
-            channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
-        } else if (local) {
-            sink_piece(circuit, piece);
+        if (piece) {
+            take_piece(router, port, circuit, piece);
+        } else if (in->channel.state == LINK_DEAD) {
+            end_here(router, port, circuit, FLAG_ABORT);
         } else {
-            circuit->moved += piece->bytes;
-        }
-        uint8_t flags = piece->flags;
-        struct piece done = *piece;
-        router->progress++;
-        channel_drop_piece(&in->channel);
-        channel_release(&in->channel, &router->agenda, done.buffer, CREDIT_DATA, done.bytes);
-        if (flags & FLAG_LAST) {
-            if (!keeps_word(router, in, circuit, flags)) {
-                flags |= FLAG_ABORT;
-            }
-            if (local) {
-                tell_received(router, port, circuit, flags);
-            }
-            circuit_close(router, port, circuit);
+            return;
         }
     }
 }
@@ -371,7 +459,7 @@ void stream_pump(struct router *router)
         work_bytes(router, work_next(&again));
     }
     if (router->sources_due) {
-        source_close_done(router);
+        source_pump(router);
     }
 }
 

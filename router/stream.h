@@ -35,6 +35,13 @@ bool stream_has_credit(const struct port *out, uint32_t bytes);
 /* Whether an in-port may have something for an out-port: bytes, or that no more will come. */
 bool stream_has_bytes(const struct router *router, unsigned out, unsigned in);
 
+/* Whether a circuit that ends here has filled its room and wants more: what comes in at its port
+ * waits for the owner. */
+bool stream_is_full(const struct circuit *circuit);
+
+/* What router_sink does. */
+void stream_sink(struct router *router, unsigned port, uint8_t *data, uint32_t room);
+
 /* Moves bytes: from in-ports and sources to out-ports and sinks. */
 void stream_pump(struct router *router);
 

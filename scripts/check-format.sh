@@ -6,7 +6,7 @@ if ! command -v clang-format >/dev/null; then
     echo "format: not checked, clang-format is not installed"
     exit 0
 fi
-sources=$(find drivers wire network router collectives node controller boot include lib sim jtag host examples models tests bench fuzz -name '*.[ch]' | sort)
+sources=$(find drivers wire network reduction router collectives node controller boot include lib sim jtag host examples models tests bench fuzz -name '*.[ch]' | sort)
 if [ "${1-}" = --fix ]; then
     # shellcheck disable=SC2086
     clang-format -i $sources

@@ -3,12 +3,12 @@
 #
 # GDB is at the nodes before the program comes, and lets them go on. The machine ends with GDB.
 set -eu
-build=$1 mesh=$2
+build=$1 network=$2
 shift 2
 name=debug-$$
 program=$build/examples/complete_exchange.elf
 
-"$build/ecube" up --mesh "$mesh" --name "$name" --patience 1h
+"$build/ecube" up --network "$network" --name "$name" --patience 1h
 trap 'status=$?; trap - EXIT; "$build/ecube" down --name "$name"; exit $status' EXIT
 trap : INT
 "$build/ecube" debug --name "$name" "$program" -- -ex 'break main' -ex 'all continue &' \

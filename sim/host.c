@@ -30,6 +30,7 @@
 #include "sim/random.h"
 #include "sim/state.h"
 #include "sim/task.h"
+#include "sim/waits.h"
 #include "wire/run.h"
 
 enum {
@@ -338,6 +339,16 @@ static void tell_link(struct sim *sim, const struct controller_event *event)
     tell_event(sim, about, event);
 }
 
+/* Of two nodes, or of one that could not go on. */
+static void tell_disagreement(struct sim *sim, const struct controller_event *event)
+{
+    tell_event(sim,
+               event->status == E_MISMATCH
+                   ? about_link(SIM_TROUBLE_DISAGREE, event->rank, event->peer)
+                   : about_error(SIM_TROUBLE_COLLECTIVE_FAILED, event->rank, event->status),
+               event);
+}
+
 void host_tell_links(struct sim *sim)
 {
     const struct controller *controller = &sim->host.controller;
@@ -350,6 +361,15 @@ void host_tell_links(struct sim *sim)
                                                   .peer = link->peer,
                                                   .reason = link->reason});
     }
+}
+
+void host_tell_stands(struct sim *sim)
+{
+    tell_event(sim, about(SIM_TROUBLE_NO_PROGRESS),
+               &(struct controller_event){.kind = EVENT_ENDED,
+                                          .reason = ENDED_STANDS,
+                                          .done = sim->host.controller.ended});
+    sim_tell_waits(sim);
 }
 
 static void name_failures(struct sim *sim)
@@ -408,7 +428,10 @@ static void take_ended(struct sim *sim, const struct controller_event *event)
 {
     switch (event->reason) {
     case ENDED_BY_ITSELF: finish(sim); break;
-    case ENDED_STANDS: sim_stuck(sim); break;
+    case ENDED_STANDS:
+        host_tell_stands(sim);
+        sim_end(sim, SIM_STUCK);
+        break;
     default: load_again(sim); break;
     }
 }
@@ -433,8 +456,9 @@ static void take_event(struct sim *sim, const struct controller_event *event)
         break;
     case EVENT_LOADED: take_loaded(sim, event); break;
     case EVENT_LOAD_FAILED: tell_load(sim, event); break;
-    case EVENT_DISAGREE:
-        tell_event(sim, about_link(SIM_TROUBLE_DISAGREE, event->rank, event->peer), event);
+    case EVENT_DISAGREE: tell_disagreement(sim, event); break;
+    case EVENT_NO_PLAN:
+        tell_event(sim, about_error(SIM_TROUBLE_NO_PLAN, event->rank, event->status), event);
         break;
     case EVENT_ENDED: take_ended(sim, event); break;
     case EVENT_STATE: sim->result.questions++; break;

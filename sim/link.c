@@ -1,3 +1,12 @@
+/*
+ * link.c - frames from a router into buffers, and from buffers to the other router.
+ *
+ * What is sent is copied, or held if it is a packet that is passed on, and put aside until the
+ * round is over. Then it is in the list of its receiver (`flight`), in order; the oldest is shown
+ * when its wall time and its model time have come. The receiver holds it (`held`) until its router
+ * gives it back. Faults act on whole frames before they go (launch). An end is written by its own
+ * partition alone.
+ */
 #include "sim/link.h"
 
 #include <stddef.h>

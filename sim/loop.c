@@ -25,11 +25,10 @@
 #include "sim/waits.h"
 
 enum {
-    PATIENCE_S = 60, /* wall time without progress after which a run is stuck: 60 seconds, */
+    PATIENCE_S = 60, /* wall time without progress after which a run stands: 60 seconds, */
                      /* and 60 times the longest that a frame takes */
     IDLE_ROUNDS_MAX = 100000,
-    STUCK_LINES = 5, /* nodes that wait, in words */
-    CROWD = 32       /* nodes and events of a round, from which on threads are worth it */
+    CROWD = 32 /* nodes and events of a round, from which on threads are worth it */
 };
 
 static const uint64_t second_ns = UINT64_C(1000000000);
@@ -63,6 +62,8 @@ const char *sim_trouble_name(enum sim_trouble_kind kind)
         [SIM_TROUBLE_DOWNLOAD_WRONG] = "download-wrong",
         [SIM_TROUBLE_DOWNLOAD_REFUSED] = "download-refused",
         [SIM_TROUBLE_DISAGREE] = "collectives-disagree",
+        [SIM_TROUBLE_COLLECTIVE_FAILED] = "collective-failed",
+        [SIM_TROUBLE_NO_PLAN] = "no-plan",
         [SIM_TROUBLE_PROGRAM_FAILED] = "program-failed",
         [SIM_TROUBLE_BOOT_FAILED] = "boot-failed",
         [SIM_TROUBLE_HOST_DIED] = "host-died",
@@ -146,7 +147,7 @@ static void merge_line(struct sim *sim, unsigned size)
         line->wrong += partition->wrong;
         line->nodes += partition->nodes;
     }
-    scenario_predict(&sim->options, line);
+    scenario_predict(&sim->options, size, line);
     if (line->nodes && sim->result.line_count <= size)
         sim->result.line_count = size + 1;
     if (line->nodes == sim->count && !complete) {
@@ -262,35 +263,17 @@ static uint64_t wall_limit(const struct sim *sim)
     return UINT64_MAX;
 }
 
-/* Who waits for whom, round; or for what those wait that others wait for. */
-static void tell_waits(struct sim *sim)
+/* The controller finds that programs stand when their nodes say that they wait. A simulated program
+ * that waits for any of its messages is in no system call, so its node says that it computes; of
+ * those, and when the controller should miss something, the clock decides. */
+static void stand(struct sim *sim)
 {
-    struct wait_found found;
-
-    if (!wait_search(sim, &found) || found.line_count == 0)
-        return;
-    sim_trouble(sim, about(SIM_TROUBLE_WAITS),
-                found.cycle ? "deadlock, each waits for the next:"
-                            : "nobody waits in a circle; all wait for these:");
-    for (unsigned i = 0; i < found.line_count; i++)
-        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  %s", found.lines[i]);
-    if (found.cycle > found.line_count)
-        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  and %u more, and so round",
-                    found.cycle - found.line_count);
-    else if (found.cycle)
-        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  and so round");
-}
-
-/* Nothing more can happen, or nothing has for long. */
-void sim_stuck(struct sim *sim)
-{
-    char text[STUCK_LINES][SIM_TEXT_MAX];
-    unsigned count = sim_waits(sim, text, STUCK_LINES);
-
-    sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS), "no progress: %u nodes wait", count);
-    tell_waits(sim);
-    for (unsigned i = 0; i < count && i < STUCK_LINES; i++)
-        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "%s", text[i]);
+    if (sim->phase == SIM_RUN) {
+        host_tell_stands(sim);
+    } else {
+        sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS), "no progress");
+        sim_tell_waits(sim);
+    }
     sim_end(sim, SIM_STUCK);
 }
 
@@ -314,7 +297,7 @@ static void move_clocks(struct sim *sim, uint64_t model_ns, uint64_t wall_ns)
     }
 }
 
-/* Before a round: there is something to do at its time, or the run is stuck. */
+/* Before a round: there is something to do at its time, or the run stands. */
 static void find_work(struct sim *sim)
 {
     const struct sim_faults *faults = &sim->options.faults;
@@ -328,14 +311,14 @@ static void find_work(struct sim *sim)
     if (ready || due)
         return;
     if (model_ns == UINT64_MAX && wall_ns == UINT64_MAX) {
-        sim_stuck(sim);
+        stand(sim);
         return;
     }
     move_clocks(sim, model_ns, wall_ns);
     /* how many events are due only their queues know; a moment is mostly as busy as the last */
     sim->crowded = sim->busy >= CROWD;
     if (model_ns == UINT64_MAX && sim->wall_ns > sim->progress_ns + patience_ns)
-        sim_stuck(sim);
+        stand(sim);
 }
 
 /* Whether partitions have something for each other, or for the host. */
@@ -391,7 +374,7 @@ bool sim_advance(struct sim *sim, uint64_t events)
         if (idle > IDLE_ROUNDS_MAX) {
             sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS),
                         "nodes are stepped for ever, and nothing moves");
-            sim_stuck(sim);
+            stand(sim);
         }
     }
     if (sim->verdict == SIM_RUNS && sim_events(sim) >= last) {

@@ -23,8 +23,6 @@ void sim_wake(struct sim *sim, uint32_t actor);
 void sim_look(struct sim *sim, uint32_t actor);
 /* Ends the simulation. */
 void sim_end(struct sim *sim, enum sim_verdict verdict);
-/* Nothing more can happen, or nothing has for long: says who waits, and ends the simulation. */
-void sim_stuck(struct sim *sim);
 /* Something has gone wrong at this event, of which a line will tell. */
 void sim_note_trouble(struct sim *sim);
 /* Adds a line that says what went wrong. */

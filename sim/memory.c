@@ -26,6 +26,7 @@
 #include "node/state.h"
 #include "sim/actor.h"
 #include "sim/parallel/partition.h"
+#include "sim/plans.h"
 #include "sim/program.h"
 #include "sim/state.h"
 #include "sim/task.h"
@@ -121,6 +122,17 @@ struct layout layout_make(const struct sim_options *options, bool checked)
     return layout;
 }
 
+uint64_t sim_data_bytes(const struct sim_options *options)
+{
+    uint64_t most = 0;
+
+    for (uint32_t rank = 0; rank < options->network.nodes; rank++) {
+        uint64_t bytes = scenario_bytes(options, rank);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 uint64_t sim_need(const struct sim_options *options, enum sim_contents contents)
 {
     return layout_make(options, contents == SIM_CHECKED).total_bytes;
@@ -165,6 +177,7 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
                                  .pool = sim->pools + rank * node_pool_bytes(),
                                  .ring = RING_PLACES,
                                  .attention = &sim->actors[rank].attention,
+                                 .shelf = &sim->options.plans->shelf,
                                  .payload_checked = sim->options.payload_checked};
     node_init(node, &config);
     CHECK(node->router.ports == sim_ports(sim, rank));

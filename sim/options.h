@@ -9,30 +9,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "include/ecube/abi.h"
 #include "network/network.h"
 #include "router/clock.h"
 #include "sim/fault.h"
 
-enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 160 };
+enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 240 };
 
+/* A collective has the number of its operation; those that have a name here are used by it. */
 enum sim_scenario {
-    SIM_EXCHANGE,
-    SIM_BROADCAST,
-    SIM_SCATTER,
-    SIM_GATHER,
-    SIM_BARRIER,
-    SIM_LOAD,                /* the download alone; sizes are those of the image */
-    SIM_RANDOM,              /* messages of random sizes, 1 to the given one, to random nodes */
-    SIM_TRANSPOSE,           /* messages to the node whose number has its halves exchanged */
-    SIM_BITREVERSAL,         /* messages to the node whose number is read backwards */
-    SIM_HOTSPOT,             /* messages of all nodes to node 0 */
-    SIM_ENDING,              /* those before end; SIM_CIRCLE does not */
+    SIM_BARRIER = ECUBE_BARRIER,
+    SIM_BROADCAST = ECUBE_BROADCAST,
+    SIM_SCATTER = ECUBE_SCATTER,
+    SIM_GATHER = ECUBE_GATHER,
+    SIM_EXCHANGE = ECUBE_EXCHANGE,
+    SIM_ALLGATHER = ECUBE_ALLGATHER,
+    SIM_REDUCE = ECUBE_REDUCE,
+    SIM_LOAD = ECUBE_OPERATIONS, /* the download alone; sizes are those of the image */
+    SIM_RANDOM,                  /* messages of random sizes, 1 to the given one, to random nodes */
+    SIM_TRANSPOSE,               /* messages to the node whose number has its halves exchanged */
+    SIM_BITREVERSAL,             /* messages to the node whose number is read backwards */
+    SIM_HOTSPOT,                 /* messages of all nodes to node 0 */
+    SIM_ENDING,                  /* those before end; SIM_CIRCLE does not */
     SIM_CIRCLE = SIM_ENDING, /* every node receives from the next one before it sends: a deadlock */
     SIM_SCENARIOS
 };
 
 /* What content memory has: SIM_AUTO keeps and checks bytes when they fit. */
 enum sim_contents { SIM_AUTO, SIM_CHECKED, SIM_SHARED };
+
+struct sim_plans; /* plans.h */
 
 struct sim_options {
     struct network network;
@@ -44,14 +50,15 @@ struct sim_options {
     uint64_t seed;
     uint64_t shuffle; /* not 0: events of one time happen in an order drawn from it */
     unsigned threads; /* at most so many do the work; the result is the same (partitions_count) */
-    bool payload_checked; /* set by itself when faults can damage bytes */
-    bool scrub;           /* overwrite buffers that are given back */
-    uint8_t contents;     /* enum sim_contents */
-    uint32_t image_bytes; /* of the program that is downloaded before the scenario */
-    unsigned download_x;  /* halvings that the last block of the download needs */
-    uint64_t stop_at;     /* end with the round of this event; 0: never */
-    bool history;         /* keep the last frames for sim_history */
-    bool traced;          /* write a timeline to trace_fd (trace.h) */
+    bool payload_checked;          /* set by itself when faults can damage bytes */
+    bool scrub;                    /* overwrite buffers that are given back */
+    uint8_t contents;              /* enum sim_contents */
+    uint32_t image_bytes;          /* of the program that is downloaded before the scenario */
+    unsigned download_x;           /* halvings that the last block of the download needs */
+    uint64_t stop_at;              /* end with the round of this event; 0: never */
+    const struct sim_plans *plans; /* NULL: sim_make makes them */
+    bool history;                  /* keep the last frames for sim_history */
+    bool traced;                   /* write a timeline to trace_fd (trace.h) */
     int trace_fd;
     struct sim_faults faults;
 };

@@ -1,3 +1,10 @@
+/*
+ * program.c - lets simulated programs go on: when a request is over, or model time has come.
+ *
+ * A task that waits is in a system call of its node (TASK_WAITS), as a real one is. One that waits
+ * for any of several messages is in none (TASK_POLLS): it looks again after each step of its node,
+ * which says of it that it computes.
+ */
 #include "sim/program.h"
 
 #include <string.h>
@@ -40,14 +47,10 @@ int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t a
     return 0;
 }
 
-int32_t program_collective(struct sim *sim, uint32_t rank, uint32_t operation, uint32_t send,
-                           uint32_t receive, uint32_t block_bytes)
+int32_t program_collective(struct sim *sim, uint32_t rank, const struct ecube_abi_collective *call)
 {
-    struct ecube_abi_collective call = {
-        .operation = operation, .block_bytes = block_bytes, .send = send, .receive = receive};
-
-    trace_collective(sim, rank, operation, block_bytes);
-    memcpy(program_arguments(sim, rank), &call, sizeof call);
+    trace_collective(sim, rank, call->operation, call->block_bytes);
+    memcpy(program_arguments(sim, rank), call, sizeof *call);
     return program_call(sim, rank, ECUBE_CALL_COLLECTIVE, program_arguments_address(sim), 0);
 }
 

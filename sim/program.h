@@ -34,8 +34,8 @@ struct next {
 struct next scenario_next(struct sim *sim, uint32_t rank);
 uint64_t scenario_bytes(const struct sim_options *options, uint32_t rank);
 uint32_t scenario_size_max(const struct sim_options *options);
-/* Closed form and bound of a line. */
-void scenario_predict(const struct sim_options *options, struct sim_line *line);
+/* Prediction and bound of the line of a size. */
+void scenario_predict(const struct sim_options *options, unsigned size, struct sim_line *line);
 
 /* A system call that does not wait; returns its result. */
 int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t argument,
@@ -43,8 +43,7 @@ int32_t program_call(struct sim *sim, uint32_t rank, uint32_t number, uint32_t a
 /* The kernel's view of the structure that calls take their arguments from. */
 void *program_arguments(struct sim *sim, uint32_t rank);
 uint32_t program_arguments_address(const struct sim *sim);
-int32_t program_collective(struct sim *sim, uint32_t rank, uint32_t operation, uint32_t send,
-                           uint32_t receive, uint32_t block_bytes);
+int32_t program_collective(struct sim *sim, uint32_t rank, const struct ecube_abi_collective *call);
 int32_t program_message(struct sim *sim, uint32_t rank, uint32_t call, int32_t peer, int32_t tag,
                         uint32_t data, uint32_t bytes);
 /* Asks once for a request: 1 when it is over, 0 when not yet. */
@@ -67,7 +66,11 @@ struct next messages_next(struct sim *sim, uint32_t rank);
 
 enum pc { PC_START, PC_GO, PC_MESSAGES, PC_DONE };
 
-/* The contents of a message: a sequence that begins with a seed. */
+/* contents.c: fills what a node sends in a collective; bytes that came to it and are wrong. */
+void contents_prepare(struct sim *sim, uint32_t rank);
+uint64_t contents_wrong(struct sim *sim, uint32_t rank);
+
+/* The contents of a message or block: a sequence that begins with a seed. */
 uint64_t pattern_seed(const struct sim *sim, uint32_t from, uint32_t to, uint32_t number);
 void pattern_fill(uint8_t *data, uint32_t bytes, uint64_t word);
 /* The number of bytes that are not the pattern's. */

@@ -25,6 +25,8 @@ enum sim_trouble_kind {
     SIM_TROUBLE_DOWNLOAD_WRONG,
     SIM_TROUBLE_DOWNLOAD_REFUSED,
     SIM_TROUBLE_DISAGREE,
+    SIM_TROUBLE_COLLECTIVE_FAILED,
+    SIM_TROUBLE_NO_PLAN,
     SIM_TROUBLE_PROGRAM_FAILED,
     SIM_TROUBLE_BOOT_FAILED,
     SIM_TROUBLE_HOST_DIED,
@@ -46,7 +48,7 @@ enum sim_verdict {
     SIM_GOOD,  /* all programs ended well, with the right bytes where they are checked */
     SIM_WRONG, /* wrong bytes, and nothing told of it */
     SIM_ERROR, /* ended with a named error; the troubles say which */
-    SIM_STUCK, /* programs wait and nothing will happen any more */
+    SIM_STUCK, /* programs wait for ever */
     SIM_NO_MEMORY,
     SIM_STOPPED
 };
@@ -56,7 +58,7 @@ struct sim_line {
     uint32_t bytes;
     uint32_t steps;
     uint64_t start_ns;                         /* model time at which it began */
-    uint64_t model_ns, predicted_ns, bound_ns; /* predicted 0: there is no closed form */
+    uint64_t model_ns, predicted_ns, bound_ns; /* predicted 0: nothing is */
     uint64_t wrong;
     uint32_t nodes; /* that have measured it; all: it is complete */
 };

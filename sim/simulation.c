@@ -14,6 +14,7 @@
 #include "sim/memory.h"
 #include "sim/parallel/partition.h"
 #include "sim/parallel/worker_pool.h"
+#include "sim/plans.h"
 #include "sim/random.h"
 #include "sim/state.h"
 #include "sim/task.h"
@@ -78,6 +79,14 @@ struct sim *sim_make(const struct sim_options *options)
     memset(sim, 0, sizeof *sim);
     CHECK(options->network.nodes > 0 && options->size_count <= SIM_SIZES_MAX);
     sim->options = *options;
+    if (!options->plans) {
+        char why[SIM_WHY_MAX];
+        sim->options.plans = sim->own_plans = sim_plans_make(options, why);
+    }
+    if (!sim->options.plans) {
+        free(sim);
+        return NULL;
+    }
     sim->damages = sim_faults_damage(&options->faults) || options->faults.fail_event;
     sim->options.payload_checked |= sim_faults_damage(&options->faults);
     sim->plain = is_plain(sim);
@@ -92,6 +101,7 @@ struct sim *sim_make(const struct sim_options *options)
     sim->crowded = true;
     if (!memory_map(sim)) {
         worker_pool_free(sim->workers);
+        sim_plans_free(sim->own_plans);
         free(sim);
         return NULL;
     }
@@ -124,6 +134,7 @@ void sim_free(struct sim *sim)
     worker_pool_free(sim->workers);
     partitions_free(sim);
     memory_unmap(sim);
+    sim_plans_free(sim->own_plans);
     free(sim);
 }
 
@@ -155,7 +166,7 @@ void sim_result(const struct sim *sim, struct sim_result *result)
     result->wall_ns = sim->wall_ns - wall_start_ns;
     result->checked = sim->layout.checked;
     result->threads = sim->workers ? sim->partition_count : 1;
-    result->node_bytes = bytes / sim->count;
+    result->node_bytes = (bytes + sim->options.plans->bytes) / sim->count;
 }
 
 struct trace_result sim_trace_end(struct sim *sim)

@@ -27,10 +27,13 @@ enum {
 
 struct sim;
 
-/* Memory that a simulation takes, and what contents it then has. */
+/* Memory that a simulation takes, and what contents it then has; of options with plans. */
 uint64_t sim_need(const struct sim_options *options, enum sim_contents contents);
 
-/* NULL: the system does not give the memory. */
+/* The most bytes of data that any of its programs has; of options with plans. */
+uint64_t sim_data_bytes(const struct sim_options *options);
+
+/* NULL: the system does not give the memory, or there is no plan. */
 struct sim *sim_make(const struct sim_options *options);
 void sim_free(struct sim *sim);
 
@@ -63,9 +66,6 @@ const char *sim_progress(const struct sim *sim, uint32_t *done, uint32_t *total)
 
 /* Takes a fault into the present phase, `at_ns` from now. */
 void sim_inject(struct sim *sim, const struct sim_fault *fault);
-
-/* Writes who waits for what, one line each, up to `lines`; returns how many wait. */
-unsigned sim_waits(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned lines);
 
 /* Writes the last frames that were shown to a receiver, oldest first; returns how many. */
 unsigned sim_history(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned lines);

@@ -72,9 +72,10 @@ struct sim {
     bool pause; /* a measurement is complete: the owner may want to look */
     struct history history[SIM_HISTORY_MAX];
     uint64_t history_count;
-    struct trace *trace; /* NULL: no timeline is written */
-    uint32_t running;    /* programs that have not ended */
-    uint32_t deaths;     /* nodes that were killed */
+    struct sim_plans *own_plans; /* made for this simulation alone; else the options' */
+    struct trace *trace;         /* NULL: no timeline is written */
+    uint32_t running;            /* programs that have not ended */
+    uint32_t deaths;             /* nodes that were killed */
     struct sim_result result;
 };
 

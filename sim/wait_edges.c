@@ -1,6 +1,9 @@
 /*
  * wait_edges.c - for what a circuit or a program waits, read off the states of routers and nodes.
  *
+ * No node can say this: it needs the states of all routers at one moment. What a program waits for
+ * stands here because circuits lead to programs and back; messages are told in the words of STATE.
+ *
  * A held OPEN does not know whose circuit holds its link. The holder's name stands with its source,
  * found by going from hop to hop against the circuit; where it is held, by going with it.
  */
@@ -8,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectives/operation.h"
+#include "controller/words.h"
 #include "drivers/status.h"
 #include "network/network.h"
 #include "node/state.h"
@@ -20,11 +25,6 @@
 #include "wire/circuit.h"
 
 static const uint32_t HOP_NONE = UINT32_MAX;
-
-/* Ranks: from, and before. */
-struct block {
-    uint32_t first, end;
-};
 
 /* The edges that are being collected, and how the texts of them begin. */
 struct collecting {
@@ -179,12 +179,16 @@ static bool is_next(const struct port *out, uint32_t hop, uint16_t epoch, const 
                (epoch == out->turn_epoch ? out->turn_count : 0);
 }
 
-/* The hop of the path from src to dst that leaves a node over a port; HOP_NONE: none does. */
-static uint32_t hop_over(const struct network *network, uint32_t src, uint32_t dst, uint32_t node,
-                         unsigned port)
+/* The hop of a path that leaves a node over a port; HOP_NONE: none does. */
+static uint32_t hop_over(const struct network *network, uint32_t src, uint32_t dst,
+                         const uint8_t *hops, uint32_t node, unsigned port)
 {
-    for (uint32_t at = src, hop = 0; at != dst; hop++) {
-        unsigned out = network_next_hop(network, at, dst);
+    uint32_t at = src;
+
+    for (uint32_t hop = 0; hop < hop_list_count(hops) && at < network->nodes; hop++) {
+        unsigned out = hop_list_at(hops, hop).port;
+        if (out == HOP_DIMENSION_ORDER)
+            out = network_next_hop(network, at, dst);
         if (at == node && out == port)
             return hop;
         at = network_neighbour(network, at, out);
@@ -196,35 +200,26 @@ static uint32_t hop_over(const struct network *network, uint32_t src, uint32_t d
 static bool will_open(const struct network *network, const struct node *node, uint32_t actor,
                       unsigned port, uint16_t epoch, uint16_t turn, uint32_t *number)
 {
-    const struct collective *c = &node->collective;
-    struct walk walk = c->walk;
-    struct walk_step step = c->step;
+    const struct engine *engine = &node->engine;
+    uint32_t rank = node->router.id;
+    const uint8_t *row = engine->row;
 
-    if (!c->walking || c->epoch != epoch)
+    if (engine->stage != ENGINE_STEPS || engine->epoch != epoch)
         return false;
-    bool more = c->step_open ? c->step_waits & STEP_SEND : walk_next(&walk, &step);
-    if (c->step_open && !more)
-        more = walk_next(&walk, &step);
-    for (; more; more = walk_next(&walk, &step)) {
-        if (!step.sends || hop_over(network, walk.rank, step.peer, actor, port) == HOP_NONE)
+    if (row && engine->row_open && !(engine->step_waits & STEP_SEND))
+        row = plan_next(engine->part, row);
+    for (; row; row = plan_next(engine->part, row)) {
+        struct plan_row head = plan_row_at(row);
+        if (!(head.flags & ROW_SENDS))
             continue;
-        *number = step.step;
-        return step.turns[network_port_dimension(network, port)] == turn;
+        uint32_t to = plan_peer(engine->part, head.to, network, rank);
+        uint32_t hop = hop_over(network, rank, to, plan_row_hops(row), actor, port);
+        if (hop == HOP_NONE || hop_list_at(plan_row_hops(row), hop).turn != turn)
+            continue;
+        *number = head.step;
+        return true;
     }
     return false;
-}
-
-/* The nodes whose circuits can pass over a link: what goes on in a dimension has all higher
- * coordinates right. They are a block of ranks; the host's links carry no schedule's. */
-static struct block sources_over(const struct sim *sim, uint32_t actor, unsigned port)
-{
-    const struct network *network = sim_network(sim);
-
-    if (actor >= sim->count || port >= network->ports)
-        return (struct block){0, 0};
-    const struct network_dimension *dim = &network->dim[network_port_dimension(network, port)];
-    uint32_t count = dim->size * dim->stride, first = actor - actor % count;
-    return (struct block){first, first + count};
 }
 
 /* Adds the node whose circuit a link takes next, when it is `src`: it has opened it, or will. */
@@ -241,8 +236,8 @@ static bool add_next(struct collecting *c, uint32_t actor, unsigned port, uint16
     uint32_t step;
 
     link_text(c->sim, actor, port, link);
-    uint32_t hop = open && packet_dst(open) < c->sim->count
-                       ? hop_over(network, src, packet_dst(open), actor, port)
+    uint32_t hop = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) < c->sim->count
+                       ? hop_over(network, src, packet_dst(open), open_hops(open), actor, port)
                        : HOP_NONE;
     if (hop != HOP_NONE && is_next(out, hop, epoch, open)) {
         circuit_text(c->sim, open, other);
@@ -263,7 +258,6 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
 {
     const struct sim *sim = c->sim;
     const struct port *out = &router_of(sim, actor)->ports[port];
-    struct block sources = sources_over(sim, actor, port);
     uint16_t epoch = open_epoch(packet);
     char link[40], other[80];
 
@@ -274,7 +268,8 @@ static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const 
             other);
         return;
     }
-    for (uint32_t src = sources.first; src < sources.end; src++)
+    /* A path may lead anywhere, so each node is asked. */
+    for (uint32_t src = 0; src < sim->count; src++)
         if (add_next(c, actor, port, epoch, src))
             return;
     struct open_hop hop = {0};
@@ -362,70 +357,94 @@ static void add_own(struct collecting *c, uint32_t actor)
     }
 }
 
+/* The circuit of a row that is open: where it waits. */
+static void add_send(struct collecting *c, uint32_t rank, const struct engine *engine)
+{
+    const char *name = operation_name(engine->call.operation);
+    unsigned step = engine->head.step, to = engine->head.to;
+    struct wait_place own = {rank, WAIT_OWN};
+
+    if (engine->step_waits & STEP_SEND)
+        add(c, own, "waits in step %u of %s to begin its send to node %u", step, name, to);
+    else if (engine->step_waits & STEP_ANSWER)
+        add(c, own, "waits in step %u of %s for the answer to its circuit to node %u", step, name,
+            to);
+}
+
+/* The circuit that it takes: under way, or still to be begun. */
+static void add_receive(struct collecting *c, uint32_t rank, const struct engine *engine)
+{
+    uint32_t from = engine->head.from, step = engine->head.step;
+    const struct source *opened = own_in(&sim_node(c->sim, from)->router, SOURCE_OPENED);
+    const struct source *waiting = own_in(&sim_node(c->sim, from)->router, SOURCE_WAITING);
+    const uint8_t *open = own_open(opened ? opened : waiting);
+    bool is_open = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == rank &&
+                   open_match(open) == step;
+
+    add(c, (struct wait_place){from, is_open ? WAIT_OWN : WAIT_PROGRAM},
+        "waits in step %u of %s for the circuit of node %u%s", (unsigned)step,
+        operation_name(engine->call.operation), (unsigned)from,
+        is_open ? "" : ", which has not begun it");
+}
+
 static void add_collective(struct collecting *c, uint32_t rank)
 {
     const struct node *node = sim_node(c->sim, rank);
-    const struct collective *walker = &node->collective;
-    const char *name = wait_operation(walker->arguments.operation);
-    struct wait_place own = {rank, WAIT_OWN};
+    const struct engine *engine = &node->engine;
+    const char *name = operation_name(engine->call.operation);
 
-    if (!walker->walking) {
-        const struct network *network = sim_network(c->sim);
-        uint32_t other = network_neighbour(network, rank, walker->round);
-        if (walker->round < network->dims)
+    if (engine->stage == ENGINE_PLAN) {
+        add(c, nowhere, "waits for its plan of %s", name);
+        return;
+    }
+    if (engine->stage != ENGINE_STEPS) {
+        uint32_t other = engine_awaits(engine, &node->router);
+        if (other < c->sim->count && other != rank)
             add(c, (struct wait_place){other, WAIT_PROGRAM}, "waits for node %u to enter %s",
                 (unsigned)other, name);
         return;
     }
-    if (!walker->step_open) {
+    if (!engine->row_open) {
         add(c, nowhere, "waits for bytes of %s under way (%u in, %u out)", name,
-            walker->receives_pending, walker->sends_pending);
+            engine->receives_pending, engine->sends_pending);
         return;
     }
-    uint32_t peer = walker->step.peer, number = walker->step.step;
-    if (walker->step_waits & STEP_SEND)
-        add(c, own, "waits in step %u of %s to begin its send to node %u", (unsigned)number, name,
-            (unsigned)peer);
-    else if (walker->step_waits & STEP_ANSWER)
-        add(c, own, "waits in step %u of %s for the answer to its circuit to node %u",
-            (unsigned)number, name, (unsigned)peer);
-    if (walker->step_waits & STEP_RECEIVE) {
-        const struct source *opened = own_in(&sim_node(c->sim, peer)->router, SOURCE_OPENED);
-        const struct source *waiting = own_in(&sim_node(c->sim, peer)->router, SOURCE_WAITING);
-        const uint8_t *open = own_open(opened ? opened : waiting);
-        bool is_open = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == rank &&
-                       open_match(open) == number;
-        add(c, (struct wait_place){peer, is_open ? WAIT_OWN : WAIT_PROGRAM},
-            "waits in step %u of %s for the circuit of node %u%s", (unsigned)number, name,
-            (unsigned)peer, is_open ? "" : ", which has not begun it");
-    }
+    add_send(c, rank, engine);
+    if (engine->step_waits & STEP_RECEIVE)
+        add_receive(c, rank, engine);
 }
 
+/* Of a message: for the other program, which has not asked for it yet; for a circuit; or for what
+ * is under way. */
+static struct wait_place message_waits(const struct sim *sim, uint32_t rank,
+                                       const struct request *request)
+{
+    uint32_t peer = (uint32_t)request->peer;
+    bool sends = request->kind == REQUEST_SEND, open = request->state == STATE_QUEUED;
+
+    if (sends && (request->state == STATE_READY || request->state == STATE_OPENING))
+        return router_of(sim, rank)->opening_count > 0 ? (struct wait_place){rank, WAIT_OWN}
+                                                       : nowhere;
+    if (sends)
+        open = request->state == STATE_ASKED || request->state == STATE_STORED;
+    return open && peer < sim->count ? (struct wait_place){peer, WAIT_PROGRAM} : nowhere;
+}
+
+/* STATE tells of one request, the program's; a program that tests waits for any of its own. */
 static void add_request(struct collecting *c, uint32_t rank, const struct request *request)
 {
-    struct wait_place own = {rank, WAIT_OWN};
-    uint32_t peer = (uint32_t)request->peer;
+    struct state_body state = {.program = PROGRAM_RUNNING,
+                               .wait = request->kind == REQUEST_SEND ? WAIT_SEND : WAIT_RECEIVE};
+    char words[WORDS_MAX];
 
-    if (request->kind == REQUEST_COLLECTIVE && request->state == STATE_MOVING) {
-        add_collective(c, rank);
-    } else if (request->kind == REQUEST_SEND && peer < c->sim->count) {
-        bool own_waits = router_of(c->sim, rank)->opening_count > 0;
+    if (request->kind == REQUEST_COLLECTIVE) {
         if (request->state == STATE_MOVING)
-            add(c, nowhere, "waits for the bytes of its message to node %u", (unsigned)peer);
-        else if (own_waits && (request->state == STATE_READY || request->state == STATE_OPENING))
-            add(c, own, "waits for a circuit for its message to node %u", (unsigned)peer);
-        else if (request->state == STATE_STORED || request->state == STATE_ASKED)
-            add(c, (struct wait_place){peer, WAIT_PROGRAM},
-                "waits for node %u to receive its message", (unsigned)peer);
-    } else if (request->kind == REQUEST_RECEIVE) {
-        if (request->state == STATE_MOVING)
-            add(c, nowhere, "waits for the bytes of a message");
-        else if (peer < c->sim->count)
-            add(c, (struct wait_place){peer, WAIT_PROGRAM}, "waits for a message of node %u",
-                (unsigned)peer);
-        else
-            add(c, nowhere, "waits for a message of any node");
+            add_collective(c, rank);
+        return;
     }
+    report_message(request, &state);
+    words_of_doing(&c->sim->host.controller, rank, &state, words);
+    add(c, message_waits(c->sim, rank, request), "%s", words);
 }
 
 /* A node whose program has not started. */

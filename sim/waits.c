@@ -1,104 +1,89 @@
 /*
- * waits.c - who waits for whom, in words.
+ * waits.c - what is told of a run that stands: who waits for whom.
+ *
+ * What programs wait for, and a circle of them, the controller has found in the nodes' answers
+ * (STATE); it is told as the tool tells it. When there is no such circle, the simulator adds what
+ * the answers cannot show: circuits that hold each other's links, on any number of routers, and
+ * programs that wait for any of several messages (wait_search.c).
  */
-#include <stdio.h>
-
-#include "drivers/status.h"
-#include "node/state.h"
-#include "sim/actor.h"
-#include "sim/fault.h"
-#include "sim/state.h"
-#include "sim/task.h"
 #include "sim/waits.h"
 
-static const char *const operations[] = {"barrier", "broadcast", "scatter", "gather", "exchange"};
+#include "controller/controller.h"
+#include "controller/state.h"
+#include "controller/waits.h"
+#include "controller/words.h"
+#include "sim/loop.h"
+#include "sim/state.h"
+#include "sim/task.h"
 
-const char *wait_operation(uint32_t operation)
+enum { NODES_TOLD_MAX = 5, CIRCLE_TOLD_MAX = 128 };
+
+/* False: no programs wait for each other, as far as the answers tell. */
+static bool tell_circle(struct sim *sim)
 {
-    return operations[operation % SCHEDULE_OPERATIONS];
+    uint32_t ranks[CIRCLE_TOLD_MAX];
+    uint32_t length = waits_circle(&sim->host.controller, ranks, CIRCLE_TOLD_MAX);
+    char text[WORDS_MAX];
+
+    if (length == 0 || length > CIRCLE_TOLD_MAX)
+        return false;
+    words_of_circle(ranks, length, text);
+    sim_trouble(sim, about(SIM_TROUBLE_WAITS), "%s", text);
+    return true;
 }
 
-static void collective_text(const struct node *node, char *text, size_t room)
+/* Circuits in a circle; or those for whom others wait, and who wait for nobody. */
+static void tell_circuits(struct sim *sim)
 {
-    const struct collective *c = &node->collective;
-    uint32_t rank = node->router.id;
-    const char *name = wait_operation(c->arguments.operation);
+    struct wait_found found;
 
-    if (!c->walking)
-        snprintf(text, room, "node %u waits for node %u to enter %s", rank,
-                 entry_partner(node, c->round), name);
-    else if (!c->step_open)
-        snprintf(text, room, "node %u waits for bytes of %s under way (%u in, %u out)", rank, name,
-                 c->receives_pending, c->sends_pending);
-    else
-        snprintf(text, room, "node %u waits in step %u of %s for node %u%s%s%s", rank, c->step.step,
-                 name, c->step.peer, c->step_waits & STEP_SEND ? ", to begin its send" : "",
-                 (c->step_waits & STEP_SENDS) == STEP_ANSWER ? ", for the answer to its circuit"
-                                                             : "",
-                 c->step_waits & STEP_RECEIVE ? ", for its circuit" : "");
+    if (!wait_search(sim, &found) || found.line_count == 0)
+        return;
+    sim_trouble(sim, about(SIM_TROUBLE_WAITS),
+                found.cycle ? "deadlock, each waits for the next:"
+                            : "nobody waits in a circle; all wait for these:");
+    for (unsigned i = 0; i < found.line_count; i++)
+        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  %s", found.lines[i]);
+    if (found.cycle > found.line_count)
+        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  and %u more, and so round",
+                    found.cycle - found.line_count);
+    else if (found.cycle)
+        sim_trouble(sim, about(SIM_TROUBLE_WAITS), "  and so round");
 }
 
-static void request_text(const struct node *node, const struct request *request, char *text,
-                         size_t room)
-{
-    static const char *const states[] = {"not announced", "announced",       "stored there",
-                                         "wanted there",  "circuit opening", "moving",
-                                         "done"};
-
-    if (request->kind == REQUEST_COLLECTIVE)
-        collective_text(node, text, room);
-    else if (request->kind == REQUEST_SEND)
-        snprintf(text, room, "node %u waits to send %u bytes to node %d (%s)", node->router.id,
-                 request->bytes, request->peer, states[request->state]);
-    else
-        snprintf(text, room, "node %u waits to receive from node %d, tag %d", node->router.id,
-                 request->peer, request->tag);
-}
-
-/* A node whose program has not started: what it does in the download. */
-static void load_text(const struct sim *sim, uint32_t rank, char *text)
-{
-    const struct node *node = sim_node(sim, rank);
-    const struct load *load = &node->load;
-
-    if (node->router.id == ID_UNKNOWN)
-        snprintf(text, SIM_TEXT_MAX, "node %u does not know its number yet", rank);
-    else if (load->state == LOAD_SENDING && load->left > 1)
-        snprintf(text, SIM_TEXT_MAX, "node %u waits for node %u to take the image", rank,
-                 load_child(node));
-    else if (load->state == LOAD_RECEIVING)
-        snprintf(text, SIM_TEXT_MAX, "node %u waits for the bytes of its image", rank);
-    else if (node->program == PROGRAM_LOADED)
-        snprintf(text, SIM_TEXT_MAX, "node %u waits for the start of its program", rank);
-    else
-        snprintf(text, SIM_TEXT_MAX, "node %u waits for its image", rank);
-}
-
-static void task_text(const struct sim *sim, uint32_t rank, char *text)
+/* A program that waits for any of its messages computes, as its node sees it. */
+static void tell_polling(struct sim *sim, uint32_t rank)
 {
     const struct task *task = &sim->tasks[rank];
-    const struct node *node = sim_node(sim, rank);
 
-    if (task->state == TASK_NONE)
-        load_text(sim, rank, text);
-    else if (task->state == TASK_WAITS)
-        request_text(node, &node->requests[task->request], text, SIM_TEXT_MAX);
-    else
-        snprintf(text, SIM_TEXT_MAX, "node %u waits for messages: %u of %u sent, %u received", rank,
-                 task->sent, task->sends, task->received);
+    sim_trouble(sim, about_node(SIM_TROUBLE_WAITS, rank),
+                "node %u (rank %u) waits for messages: %u of %u sent, %u received", (unsigned)rank,
+                (unsigned)rank, task->sent, task->sends, task->received);
 }
 
-unsigned sim_waits(const struct sim *sim, char (*text)[SIM_TEXT_MAX], unsigned lines)
+static void tell_node(struct sim *sim, uint32_t rank)
 {
-    unsigned count = 0;
+    const struct controller *controller = &sim->host.controller;
+    char doing[WORDS_MAX], text[SIM_TEXT_MAX];
 
-    for (uint32_t rank = 0; rank < sim->count; rank++) {
-        bool loaded = sim->phase == SIM_DOWNLOAD && sim->actors[rank].receipted;
-        if (sim->tasks[rank].state == TASK_ENDED || loaded)
-            continue;
-        if (count < lines)
-            task_text(sim, rank, text[count]);
-        count++;
+    words_of_state(controller, rank, doing);
+    words_of_wait(controller, rank, doing, text, sizeof text);
+    sim_trouble(sim, about_node(SIM_TROUBLE_WAITS, rank), "%s", text);
+}
+
+void sim_tell_waits(struct sim *sim)
+{
+    unsigned told = 0;
+
+    if (!tell_circle(sim))
+        tell_circuits(sim);
+    for (uint32_t rank = 0; rank < sim->count && told < NODES_TOLD_MAX; rank++) {
+        if (sim->host.controller.nodes[rank].flags & NODE_RUNNING) {
+            if (sim->tasks[rank].state == TASK_POLLS)
+                tell_polling(sim, rank);
+            else
+                tell_node(sim, rank);
+            told++;
+        }
     }
-    return count;
 }

@@ -8,10 +8,11 @@
  *
  *   node 0: circuit 1>4 (step 2) waits for link 0>4, held by circuit 3>4 (step 0)
  *   node 4: circuit 3>4 (step 0) waits for node 4 to come to its step
- *   node 4 waits in step 1 of exchange for the circuit of node 0
+ *   node 4 waits in step 1 of complete exchange for the circuit of node 0
  *   node 0 waits for ...
  *
- * Everything here only reads the states of routers and nodes.
+ * It adds to what the controller finds (controller/waits.h), which knows programs and no circuits.
+ * All but sim_tell_waits only reads the states of routers and nodes.
  *
  * Source   Coffman, Elphick & Shoshani, System deadlocks, Computing Surveys 3(2), 1971: circular
  * wait
@@ -53,8 +54,8 @@ struct wait_found {
     char lines[SIM_WAITS_MAX][SIM_TEXT_MAX];
 };
 
-/* The name of a collective. */
-const char *wait_operation(uint32_t operation);
-
 /* Looks for a cycle from everything that waits; false when there was no memory for it. */
 bool wait_search(const struct sim *sim, struct wait_found *found);
+
+/* Tells of a run that stands who waits for whom, as troubles of the result. */
+void sim_tell_waits(struct sim *sim);

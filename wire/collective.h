@@ -1,10 +1,26 @@
 /*
- * collective.h - what neighbours say to each other when they enter a collective.
+ * collective.h - how nodes enter a collective: up and down a spanning tree of one-hop packets.
  *
- *   ENTER   0 epoch u16 | 2 operation u8 | 3 round u8 | 4 bytes u32 | 8 root u32 |
- *           12 status i16, never positive | 14 generation u8, of the OFFER | 15 spare
+ * The tree's root is node 0; the parent of a node is its next hop towards it. A node tells its
+ * parent when its program and all its children have entered; node 0 then knows what all agree on,
+ * and tells its children, and they theirs.
  *
- * Units    bytes
+ *   ENTER    up:   0 epoch u16 | 2 generation u8, of the OFFER | 3 spare u8 | 4 failed u32, the
+ *                  lowest rank that cannot go on; ID_UNKNOWN: none | 8 status i16, why; E_PEER_GONE
+ *                  before all others | 10 spare u16 | 12 clock u64, model ns, the latest |
+ *                  20 first: rank u32, entry | 40 other: rank u32 (ID_UNKNOWN: none), entry
+ *   ENTERED  down: 0 epoch u16 | 2 generation u8 | 3 spare u8 | 4 status i16, never positive |
+ *                  6 spare u16 | 8 clock u64
+ *
+ *   entry    0 operation u8 | 1 type u8 | 2 operator u8 | 3 spare u8 | 4 bytes u32 | 8 root u32 |
+ *            12 digest u32, of the plan; 0: none
+ *
+ * `first` is the entry of the subtree's lowest rank, `other` that of the lowest rank which differs
+ * from it. Two subtrees joined say the same of both (entry_join in collectives/entry.c), so node 0
+ * knows the lowest rank that differs from its own. A status of E_PEER_GONE holds for every later
+ * epoch as well.
+ *
+ * Units    bytes; model time in ns
  * Context  any; pure. Unpacking is false when the body is too short or the status is positive.
  */
 #pragma once
@@ -14,31 +30,65 @@
 
 #include "wire/bytes.h"
 
-enum collective_kind { PACKET_ENTER = 21 };
+enum collective_kind { PACKET_ENTER = 21, PACKET_ENTERED = 27 };
 
-enum {
-    ENTER_BYTES = 16,
-    OPERATION_GONE = 0xff /* an answer of a program that has ended; it wants none */
+enum { ENTRY_BYTES = 16, ENTER_BYTES = 60, ENTERED_BYTES = 16 };
+
+/* What a node enters. */
+struct entry {
+    uint8_t operation, type, operator_;
+    uint32_t bytes, root, digest;
 };
 
 struct enter_body {
     uint16_t epoch;
-    uint8_t operation; /* enum ecube_operation, or OPERATION_GONE */
-    uint8_t round;
-    uint32_t bytes, root;
-    int16_t status;
     uint8_t generation;
+    int16_t status;
+    uint32_t failed;
+    uint64_t clock_ns;
+    uint32_t first_rank, other_rank;
+    struct entry first, other;
 };
+
+struct entered_body {
+    uint16_t epoch;
+    uint8_t generation;
+    int16_t status;
+    uint64_t clock_ns;
+};
+
+static inline void entry_pack(uint8_t *at, const struct entry *entry)
+{
+    at[0] = entry->operation;
+    at[1] = entry->type;
+    at[2] = entry->operator_;
+    at[3] = 0;
+    put32(at + 4, entry->bytes);
+    put32(at + 8, entry->root);
+    put32(at + 12, entry->digest);
+}
+
+static inline struct entry entry_at(const uint8_t *at)
+{
+    return (struct entry){.operation = at[0],
+                          .type = at[1],
+                          .operator_ = at[2],
+                          .bytes = get32(at + 4),
+                          .root = get32(at + 8),
+                          .digest = get32(at + 12)};
+}
 
 static inline void enter_pack(uint8_t *body, const struct enter_body *enter)
 {
     put16(body, enter->epoch);
-    body[2] = enter->operation;
-    body[3] = enter->round;
-    put32(body + 4, enter->bytes);
-    put32(body + 8, enter->root);
-    put16(body + 12, (uint16_t)enter->status);
-    put16(body + 14, enter->generation);
+    put16(body + 2, enter->generation);
+    put32(body + 4, enter->failed);
+    put32(body + 8, (uint16_t)enter->status);
+    put64(body + 12, enter->clock_ns);
+    put32(body + 20, enter->first_rank);
+    entry_pack(body + 24, &enter->first);
+    put32(body + 40, enter->other_rank);
+    entry_pack(body + 44, &enter->other);
 }
 
 static inline bool enter_unpack(const uint8_t *body, uint32_t bytes, struct enter_body *enter)
@@ -46,11 +96,32 @@ static inline bool enter_unpack(const uint8_t *body, uint32_t bytes, struct ente
     if (bytes < ENTER_BYTES)
         return false;
     *enter = (struct enter_body){.epoch = get16(body),
-                                 .operation = body[2],
-                                 .round = body[3],
-                                 .bytes = get32(body + 4),
-                                 .root = get32(body + 8),
-                                 .status = (int16_t)get16(body + 12),
-                                 .generation = body[14]};
+                                 .generation = body[2],
+                                 .failed = get32(body + 4),
+                                 .status = (int16_t)get16(body + 8),
+                                 .clock_ns = get64(body + 12),
+                                 .first_rank = get32(body + 20),
+                                 .first = entry_at(body + 24),
+                                 .other_rank = get32(body + 40),
+                                 .other = entry_at(body + 44)};
     return enter->status <= 0;
+}
+
+static inline void entered_pack(uint8_t *body, const struct entered_body *entered)
+{
+    put16(body, entered->epoch);
+    put16(body + 2, entered->generation);
+    put32(body + 4, (uint16_t)entered->status);
+    put64(body + 8, entered->clock_ns);
+}
+
+static inline bool entered_unpack(const uint8_t *body, uint32_t bytes, struct entered_body *entered)
+{
+    if (bytes < ENTERED_BYTES)
+        return false;
+    *entered = (struct entered_body){.epoch = get16(body),
+                                     .generation = body[2],
+                                     .status = (int16_t)get16(body + 4),
+                                     .clock_ns = get64(body + 8)};
+    return entered->status <= 0;
 }

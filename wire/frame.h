@@ -43,7 +43,7 @@ enum {
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
     HELLO_BYTES = 56,
     HELLO_SIZES_MAX = 8,
-    PROTOCOL_VERSION = 8,
+    PROTOCOL_VERSION = 9,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };
@@ -61,7 +61,8 @@ enum frame_flag {
     FLAG_LAST = 2,    /* DATA: closes the circuit after this payload */
     /* DATA with LAST: the circuit was cut short, its bytes are not to be trusted */
     FLAG_ABORT = 4,
-    FLAG_ASK = 8 /* ACK: answer with one */
+    /* ACK: answer with one. DATA, PACKET: acknowledge at once, for its sender needs the memory */
+    FLAG_ASK = 8
 };
 
 enum hello_heard { HEARD_NOTHING = 0, HEARD_PART = 1, HEARD_ALL = 2 };

@@ -17,9 +17,11 @@
  *
  *    1 to  3  circuit.h
  *   16 to 20  message.h
- *   21        collective.h
+ *   21, 27    collective.h
  *   22 to 26  run.h, report.h: from the host, OFFER from nodes too
+ *   28 to 29  plan.h: from the host
  *   32 to 40  run.h, report.h: to the host
+ *   41 to 42  plan.h: to the host
  *
  * Units    bytes
  * Context  any; pure. A packet is looked at where it lies, and must be PACKET_HEADER_BYTES long.

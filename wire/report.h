@@ -9,7 +9,8 @@
  *           24 model ns u64 |
  *           32 pc u32 | 36 lr u32 (of a program that computes, when it was last interrupted), or
  *           32 us left u64 (of one that sleeps), else 0 | 40 collective's bytes u32 | 44 root u32 |
- *           48 node whose ENTER, or whose part of the step, it takes u32 |
+ *           48 node whose ENTER it waits for (the first child in the tree of collective.h that has
+ *           not reported, or the parent), or whose part of the step, u32 |
  *           52 step u16, from 1, 0: before the first | 54 steps u16, 0: not known yet |
  *           56 counters u32[STATE_COUNTERS]
  *           The collective is the one that is under way, whether or not the program waits for it.
@@ -19,9 +20,10 @@
  *   LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
  *           spare[2] | peer id u32
  *   LINK_DEAD 0 port u8 | 1 reason u8 | 2 spare[2] | 4 peer id u32
- *   DISAGREE 0 neighbour u32 | 4 own bytes u32 | 8 own root u32 | 12 its bytes u32 |
- *           16 its root u32 | 20 own operation u8 | 21 its operation u8 | 22 spare[2]: the node and
- *           a neighbour have entered different collectives
+ *   DISAGREE a collective has failed in its entry, at all nodes:
+ *           0 status i32 | 4 first rank u32 | 8 other rank u32 | 12 first's entry | 28 other's
+ *           entry (collective.h). E_MISMATCH: the two have entered different collectives; any other
+ *           status: `first` could not go on
  *
  * Units    bytes; model time in ns
  * Context  any; pure. Unpacking is false when the bytes are too few, or ports too many; what is
@@ -34,6 +36,7 @@
 #include <string.h>
 
 #include "wire/bytes.h"
+#include "wire/collective.h"
 
 enum report_kind {
     PACKET_QUERY = 25,
@@ -58,6 +61,7 @@ enum state_counter {
     COUNTER_CIRCUITS_REFUSED,
     COUNTER_REQUESTS_DROPPED, /* there was no slot for an answer; they are repeated */
     COUNTER_COLLECTIVES,
+    COUNTER_PACKED, /* bytes of collectives that were copied to lie together, modulo 2^32 */
     /* bytes and circuits moved, messages matched, requests completed, calls made; not what is only
      * repeated, acknowledged or asked, nor a test in vain */
     COUNTER_PROGRESS,
@@ -97,7 +101,8 @@ enum wait_kind {
     WAIT_COLLECTIVE = 3,
     WAIT_CONSOLE = 4, /* for a packet slot */
     WAIT_SLEEP = 5,   /* until a time */
-    WAIT_READER = 6   /* of console text, until TAKEN comes */
+    WAIT_READER = 6,  /* of console text, until TAKEN comes */
+    WAIT_PLAN = 7     /* for the host's answer to PLAN_ASK or PREDICT */
 };
 
 /* How far the message has come that a program waits for. */
@@ -114,7 +119,7 @@ enum collective_stage {
 };
 
 enum {
-    STATE_BYTES = 108,
+    STATE_BYTES = 112,
     FAULT_BYTES = 84, /* without text or stack */
     FAULT_REGISTERS = 16,
     LINKS_PORTS_MAX = 18,
@@ -122,7 +127,7 @@ enum {
     LINKS_PORT_BYTES = 8,
     LINKS_BYTES_MAX = LINKS_HEADER_BYTES + LINKS_PORTS_MAX * LINKS_PORT_BYTES,
     LINK_DEAD_BYTES = 8,
-    DISAGREE_BYTES = 24
+    DISAGREE_BYTES = 12 + 2 * ENTRY_BYTES
 };
 
 struct state_body {
@@ -298,25 +303,19 @@ static inline bool link_dead_unpack(const uint8_t *body, uint32_t bytes,
     return true;
 }
 
-/* A collective as a node has entered it. */
-struct disagree_side {
-    uint8_t operation;
-    uint32_t bytes, root;
-};
-
 struct disagree_body {
-    uint32_t neighbour;
-    struct disagree_side own, other;
+    int32_t status;
+    uint32_t first_rank, other_rank; /* other_rank ID_UNKNOWN: there is none */
+    struct entry first, other;
 };
 
 static inline void disagree_pack(uint8_t *body, const struct disagree_body *disagree)
 {
-    put32(body, disagree->neighbour);
-    put32(body + 4, disagree->own.bytes);
-    put32(body + 8, disagree->own.root);
-    put32(body + 12, disagree->other.bytes);
-    put32(body + 16, disagree->other.root);
-    put32(body + 20, disagree->own.operation | (uint32_t)disagree->other.operation << 8);
+    put32(body, (uint32_t)disagree->status);
+    put32(body + 4, disagree->first_rank);
+    put32(body + 8, disagree->other_rank);
+    entry_pack(body + 12, &disagree->first);
+    entry_pack(body + 12 + ENTRY_BYTES, &disagree->other);
 }
 
 static inline bool disagree_unpack(const uint8_t *body, uint32_t bytes,
@@ -324,9 +323,10 @@ static inline bool disagree_unpack(const uint8_t *body, uint32_t bytes,
 {
     if (bytes < DISAGREE_BYTES)
         return false;
-    *disagree = (struct disagree_body){
-        .neighbour = get32(body),
-        .own = {.operation = body[20], .bytes = get32(body + 4), .root = get32(body + 8)},
-        .other = {.operation = body[21], .bytes = get32(body + 12), .root = get32(body + 16)}};
-    return true;
+    *disagree = (struct disagree_body){.status = (int32_t)get32(body),
+                                       .first_rank = get32(body + 4),
+                                       .other_rank = get32(body + 8),
+                                       .first = entry_at(body + 12),
+                                       .other = entry_at(body + 12 + ENTRY_BYTES)};
+    return disagree->status < 0;
 }

@@ -9,7 +9,8 @@
  *           follows is the private blocks of `count` nodes, of the receiver and the ranks behind
  *           it, in their order, then the common part (the memory image that starts at base)
  *   START   0 model ns u64, no node's clock is ahead of it: run what is loaded
- *   STOP    empty: end the program, drop its messages
+ *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation, drop its messages, or
+ *           do not start it any more; empty: end the one that runs
  *   TAKEN   0 bytes u32 | 4 generation u8 | 5 spare[3]: text of this program that
  *           was read, modulo 2^32
  *
@@ -53,6 +54,7 @@ enum run_kind {
 enum {
     OFFER_BYTES = 32,
     START_BYTES = 8,
+    STOP_BYTES = 4,
     TAKEN_BYTES = 8,
     CONSOLE_HEADER_BYTES = 1,
     CONSOLE_WINDOW = 16 * 1024,
@@ -118,6 +120,17 @@ struct taken_body {
     uint32_t bytes;
     uint8_t generation;
 };
+
+static inline void stop_pack(uint8_t *body, uint8_t generation)
+{
+    put32(body, generation);
+}
+
+/* Whether a STOP is for the program of this generation by its name. */
+static inline bool stop_names(const uint8_t *body, uint32_t bytes, uint8_t generation)
+{
+    return bytes >= STOP_BYTES && body[0] == generation;
+}
 
 static inline void taken_pack(uint8_t *body, const struct taken_body *taken)
 {

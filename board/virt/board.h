@@ -43,5 +43,6 @@
 #define BOARD_VIRTIO_INTERRUPT      79
 #define BOARD_TIMER_INTERRUPT       27 /* virtual timer, PPI 11 */
 
+#define BOARD_PLAN_BYTES 0x20000 /* for the plans of collectives */
 #define BOARD_LINKS_MAX    12
 #define BOARD_LINK_BUFFERS 64

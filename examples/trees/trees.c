@@ -1,6 +1,6 @@
 /*
  * trees.c - broadcast, scatter and gather from every root in turn, each byte checked, each against
- * its closed form.
+ * its prediction.
  *
  *   trees [bytes per block]      default: 1000
  *
@@ -42,35 +42,33 @@ static void check(const unsigned char *block, uint32_t bytes, int node, int root
     }
 }
 
-/*
- * The nodes finish at different model times. The barrier after the operation brings all clocks to
- * the latest plus its own, known time, so what is left is the time of the node that finished last.
- */
-static uint64_t measured_ns(uint64_t start_ns)
+/* The nodes begin and finish at different model times: aligned clocks show the latest. */
+static uint64_t aligned_ns(void)
 {
-    check_call("barrier", ecube_barrier());
-    uint64_t barrier_ns =
-        ecube_predict_ns(ECUBE_BARRIER, (uint32_t)ecube_dims(), 0, ecube_profile());
-    return ecube_model_ns() - start_ns - barrier_ns;
+    check_call("align", ecube_align());
+    return ecube_model_ns();
 }
 
-static void report(uint32_t operation, const char *name, uint32_t bytes, uint64_t model_ns,
-                   uint64_t wall_ns)
+/* At node 0: one line of the result table. */
+static void report(enum ecube_operation operation, const char *name, uint32_t bytes,
+                   uint64_t model_ns, uint64_t wall_ns)
 {
-    uint32_t dims = (uint32_t)ecube_dims();
+    if (ecube_rank() != 0) {
+        return;
+    }
+    struct ecube_prediction prediction;
+    check_call("predict", ecube_predict(operation, 0, bytes, 0, &prediction));
     struct ecube_report line = {
         .name = name,
         .bytes = bytes,
-        .steps = ecube_predict_steps(operation, dims),
+        .steps = prediction.steps,
         .model_ns = model_ns,
-        .predicted_ns = ecube_predict_ns(operation, dims, bytes, ecube_profile()),
-        .bound_ns = ecube_bound_ns(operation, dims, bytes, ecube_profile()),
+        .predicted_ns = prediction.model_ns,
+        .bound_ns = prediction.bound_ns,
         .wall_ns = wall_ns,
         .wrong = wrong_count,
     };
-    if (ecube_rank() == 0) {
-        check_call("report", ecube_report(&line));
-    }
+    check_call("report", ecube_report(&line));
 }
 
 static void run_broadcast(unsigned char *block, uint32_t bytes, int root)
@@ -80,12 +78,11 @@ static void run_broadcast(unsigned char *block, uint32_t bytes, int root)
     } else {
         memset(block, 0, bytes);
     }
-    check_call("barrier", ecube_barrier());
-    uint64_t start_ns = ecube_model_ns();
+    uint64_t start_ns = aligned_ns();
     uint64_t wall_ns = ecube_wall_ns();
     check_call("broadcast", ecube_broadcast(block, bytes, root));
     wall_ns = ecube_wall_ns() - wall_ns;
-    uint64_t model_ns = measured_ns(start_ns);
+    uint64_t model_ns = aligned_ns() - start_ns;
     check(block, bytes, root, root);
     if (root == 0) {
         report(ECUBE_BROADCAST, "broadcast", bytes, model_ns, wall_ns);
@@ -98,12 +95,11 @@ static void run_scatter(unsigned char *all, unsigned char *block, uint32_t bytes
         fill(all + (size_t)node * bytes, bytes, node, root);
     }
     memset(block, 0, bytes);
-    check_call("barrier", ecube_barrier());
-    uint64_t start_ns = ecube_model_ns();
+    uint64_t start_ns = aligned_ns();
     uint64_t wall_ns = ecube_wall_ns();
     check_call("scatter", ecube_scatter(all, block, bytes, root));
     wall_ns = ecube_wall_ns() - wall_ns;
-    uint64_t model_ns = measured_ns(start_ns);
+    uint64_t model_ns = aligned_ns() - start_ns;
     check(block, bytes, ecube_rank(), root);
     if (root == 0) {
         report(ECUBE_SCATTER, "scatter", bytes, model_ns, wall_ns);
@@ -114,12 +110,11 @@ static void run_gather(unsigned char *all, unsigned char *block, uint32_t bytes,
 {
     fill(block, bytes, ecube_rank(), root);
     memset(all, 0, (size_t)ecube_size() * bytes);
-    check_call("barrier", ecube_barrier());
-    uint64_t start_ns = ecube_model_ns();
+    uint64_t start_ns = aligned_ns();
     uint64_t wall_ns = ecube_wall_ns();
     check_call("gather", ecube_gather(block, all, bytes, root));
     wall_ns = ecube_wall_ns() - wall_ns;
-    uint64_t model_ns = measured_ns(start_ns);
+    uint64_t model_ns = aligned_ns() - start_ns;
     for (int node = 0; node < ecube_size() && ecube_rank() == root; node++) {
         check(all + (size_t)node * bytes, bytes, node, root);
     }

@@ -24,7 +24,10 @@ enum ecube_call {
     ECUBE_CALL_CLOCK = 8,   /* (struct ecube_abi_clock *) */
     ECUBE_CALL_ADVANCE = 9, /* (ns low, ns high): adds computing time to the model clock */
     ECUBE_CALL_REPORT = 10, /* (struct ecube_abi_report *): one line of the result table */
-    ECUBE_CALL_SLEEP = 11   /* (ns low, ns high): blocks until the wall clock is there */
+    ECUBE_CALL_SLEEP = 11,  /* (ns low, ns high): blocks until the wall clock is there */
+    /* (struct ecube_abi_plan *): blocks until this node has the plan: scratch_bytes and steps */
+    ECUBE_CALL_PLAN = 12,
+    ECUBE_CALL_PREDICT = 13 /* (struct ecube_abi_plan *): blocks until the host has answered */
 };
 
 enum {
@@ -41,8 +44,16 @@ enum ecube_operation {
     ECUBE_BROADCAST = 1,
     ECUBE_SCATTER = 2,
     ECUBE_GATHER = 3,
-    ECUBE_EXCHANGE = 4 /* complete exchange (all-to-all personalized), algorithm AAP */
+    ECUBE_EXCHANGE = 4, /* complete exchange (all-to-all personalized) */
+    ECUBE_ALLGATHER = 5,
+    ECUBE_REDUCE = 6,
+    ECUBE_ALIGN = 7, /* sets every model clock to the latest of all; takes no model time */
+    ECUBE_ALLREDUCE = 8,
+    ECUBE_OPERATIONS = 9
 };
+
+enum ecube_type { ECUBE_INT32 = 1, ECUBE_DOUBLE = 2 }; /* of the elements of a reduction */
+enum ecube_operator { ECUBE_SUM = 1, ECUBE_MAX = 2 };
 
 struct ecube_abi_info {
     uint32_t rank;
@@ -68,12 +79,29 @@ struct ecube_abi_message {
 struct ecube_abi_collective {
     uint32_t operation;
     uint32_t root;
-    /* bytes of one block: per pair, per node; of the whole message in a broadcast */
+    /* bytes of one block: per pair, per node; of the whole vector in a broadcast or reduction */
     uint32_t block_bytes;
-    /* address of the blocks to send, in rank order; broadcast: the buffer at every node */
+    /* addresses: the blocks to send, in rank order; those received, of a broadcast the one buffer
+     * at every node; working memory of as many bytes as PLAN says */
     uint32_t send;
-    /* address of the blocks received, in rank order; scatter and gather: see collectives/ */
     uint32_t receive;
+    uint32_t scratch;
+    uint32_t scratch_bytes;
+    uint8_t type;      /* enum ecube_type; 0 where nothing is reduced */
+    uint8_t operator_; /* enum ecube_operator; likewise */
+    uint16_t spare;
+};
+
+/* What there is to know of a collective before it is called; the first four are the question. */
+struct ecube_abi_plan {
+    uint32_t operation;
+    uint32_t root;
+    uint32_t block_bytes;
+    uint32_t type;
+    uint32_t scratch_bytes; /* of this node */
+    uint32_t steps;
+    uint64_t model_ns; /* PREDICT alone: what it takes when all begin together on an idle machine */
+    uint64_t bound_ns; /* ... and what no schedule can take less than */
 };
 
 struct ecube_abi_result {
@@ -96,7 +124,7 @@ struct ecube_abi_report {
     uint64_t bytes;
     uint64_t steps;
     uint64_t model_ns;
-    uint64_t predicted_ns; /* closed form */
+    uint64_t predicted_ns; /* 0: nothing is */
     uint64_t bound_ns;     /* lower bound */
     uint64_t wall_ns;
     uint64_t wrong; /* bytes that were not what they should be */

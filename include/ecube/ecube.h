@@ -13,10 +13,13 @@
  * for which nothing is sent waits for ever, also when the sender's program has ended; the tool
  * notices when nobody goes on, ends the run and says who waits for whom.
  *
- * Every collective is called by all nodes, in the same order, with the same block_bytes and root;
- * nodes that disagree get ECUBE_E_MISMATCH.
+ * Every collective is called by all nodes, in the same order, with the same sizes, root, type and
+ * operator; nodes that disagree get ECUBE_E_MISMATCH, and the tool names two of them. What one node
+ * cannot do (a pointer or number that is wrong, no memory) fails at all of them. Collectives work
+ * on every network: the host makes a plan for this very machine when an operation is first used,
+ * sends each node its part, outside model time, and the kernel executes it.
  *
- * Example, run by `ecube-cc sum.c -o sum.elf && ecube run --mesh cube:3 sum.elf`:
+ * Example, run by `ecube-cc sum.c -o sum.elf && ecube run --network cube:3 sum.elf`:
  *
  *   int mine = ecube_rank(), all[128];
  *   if (ecube_gather(&mine, all, sizeof mine, 0) < 0) return 1;
@@ -36,7 +39,6 @@
 
 #include "abi.h"
 #include "error.h"
-#include "predict.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,10 +56,24 @@ struct ecube_status {
 /* A transfer under way. Its members are lib/'s; keep it at its place until it is complete. */
 struct ecube_request {
     int32_t number; /* the kernel's; negative: none */
-    void *scratch;  /* working buffer to free */
-    void *own;      /* where the own block goes from scratch */
-    uint32_t own_offset;
-    uint32_t own_bytes;
+    void *scratch;  /* working memory to free */
+};
+
+/* The machine whose time the model clock shows. A circuit of i hops and k bytes takes
+ * xi + i tau + (i + k - 1) element, alone on the machine. */
+struct ecube_profile {
+    uint32_t xi_ns;          /* start-up of a message */
+    uint32_t tau_ns;         /* set-up of one hop */
+    uint32_t element_ns;     /* one byte over one link */
+    uint32_t sigma_permille; /* host link time / node link time, in thousandths */
+    uint32_t all_port;       /* 1: a node may send on all its links at once */
+};
+
+/* What a collective takes when all nodes begin it together (ecube_align) on an idle machine. */
+struct ecube_prediction {
+    uint64_t model_ns; /* until the last node has ended */
+    uint64_t bound_ns; /* no schedule takes less */
+    uint32_t steps;
 };
 
 /* One line of the run's result table. */
@@ -66,8 +82,8 @@ struct ecube_report {
     uint64_t bytes;   /* size of the operation, as in "bytes per pair" */
     uint64_t steps;
     uint64_t model_ns;     /* measured */
-    uint64_t predicted_ns; /* ecube_predict_ns; 0: none, shown as "-" */
-    uint64_t bound_ns;     /* ecube_bound_ns; likewise */
+    uint64_t predicted_ns; /* of ecube_predict; 0: none, shown as "-" */
+    uint64_t bound_ns;     /* likewise */
     uint64_t wall_ns;
     uint64_t wrong; /* bytes that were not what they should be */
 };
@@ -76,8 +92,7 @@ struct ecube_report {
 int ecube_rank(void);
 /* The number of nodes. */
 int ecube_size(void);
-/* The number of dimensions of a cube, of 2^ecube_dims() nodes; ECUBE_E_NETWORK on another network,
- * where collectives fail with the same error. */
+/* The number of dimensions of a cube, of 2^ecube_dims() nodes; ECUBE_E_NETWORK elsewhere. */
 int ecube_dims(void);
 /* The machine whose time the model clock shows. */
 const struct ecube_profile *ecube_profile(void);
@@ -129,31 +144,66 @@ int ecube_test(struct ecube_request *request, struct ecube_status *status);
 /* Waits for all; statuses is NULL or has count entries. Returns ECUBE_OK or the first error. */
 int ecube_wait_all(struct ecube_request *requests, unsigned count, struct ecube_status *statuses);
 
-/* Returns when every node has called it: dims steps. */
+/*
+ * Collectives. Blocks lie in rank order, one for every node. Buffers that a call reads and those
+ * that it writes lie apart from each other, else it fails with ECUBE_E_ARGUMENT. What only the root
+ * uses may be NULL elsewhere. Some plans need working memory, which comes from the heap until the
+ * request has ended; when a node has none, the call fails with ECUBE_E_FULL.
+ */
+
+/* Returns when every node has called it. */
 int ecube_barrier(void);
+/* Sets the model clock of every node to the latest of all, and takes no model time: where to begin
+ * and end a measurement. */
+int ecube_align(void);
 /* Copies the root's bytes bytes at data to data on every node. */
 int ecube_broadcast(void *data, uint32_t bytes, int root);
-/*
- * blocks: at the root, ecube_size() of them in rank order, else unused. Each gets its own in block.
- */
+/* blocks: at the root alone, ecube_size() of them. Each node gets its own in block. */
 int ecube_scatter(const void *blocks, void *block, uint32_t block_bytes, int root);
-/* blocks: at the root, room for ecube_size() blocks; it gets every node's block in rank order. */
+/* blocks: at the root alone, room for ecube_size() blocks; it gets every node's block. */
 int ecube_gather(const void *block, void *blocks, uint32_t block_bytes, int root);
+/* The same, and every node gets them all. */
+int ecube_allgather(const void *block, void *blocks, uint32_t block_bytes);
 /*
- * Complete exchange. send: one block for every node, receive: one block from every node, both in
- * rank order and apart from each other (ECUBE_E_ARGUMENT): receive[i] here is send[rank] of node i.
+ * Complete exchange. send: one block for every node, receive: one block from every node:
+ * receive[i] here is send[rank] of node i.
  */
 int ecube_exchange(const void *send, void *receive, uint32_t block_bytes);
+/*
+ * Combines the nodes' vectors of count elements, element by element; the root alone gets the result
+ * in receive. In which order the plan says, so a sum of doubles has the same bits in every run.
+ */
+int ecube_reduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                 enum ecube_operator operator_, int root);
+/* The same, and every node gets the result. */
+int ecube_allreduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                    enum ecube_operator operator_);
 
-/* The same, begun; ecube_wait or ecube_test completes them. */
+/* The same, begun; ecube_wait or ecube_test completes them. The first use waits for its plan. */
 int ecube_barrier_start(struct ecube_request *request);
+int ecube_align_start(struct ecube_request *request);
 int ecube_broadcast_start(void *data, uint32_t bytes, int root, struct ecube_request *request);
 int ecube_scatter_start(const void *blocks, void *block, uint32_t block_bytes, int root,
                         struct ecube_request *request);
 int ecube_gather_start(const void *block, void *blocks, uint32_t block_bytes, int root,
                        struct ecube_request *request);
+int ecube_allgather_start(const void *block, void *blocks, uint32_t block_bytes,
+                          struct ecube_request *request);
 int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
                          struct ecube_request *request);
+int ecube_reduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                       enum ecube_operator operator_, int root, struct ecube_request *request);
+int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                          enum ecube_operator operator_, struct ecube_request *request);
+
+/*
+ * What an operation takes, to the nanosecond, as the host works it out: bytes of one block, or of a
+ * whole vector; type of the elements where they are combined, else 0. Any node may ask, alone. root
+ * is 0 where there is none. Returns ECUBE_OK, or ECUBE_E_ARGUMENT or ECUBE_E_NETWORK: there is no
+ * such plan.
+ */
+int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum ecube_type type,
+                  struct ecube_prediction *prediction);
 
 /*
  * The node's model clock, the profile's machine's: communication and ecube_compute advance it,

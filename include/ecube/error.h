@@ -13,7 +13,7 @@ enum ecube_error {
     ECUBE_E_LINK_DEAD = -3, /* the path needs a link that has been declared dead */
     ECUBE_E_TRUNCATED =
         -4, /* the message is longer than the buffer; nothing was written past its end */
-    ECUBE_E_MISMATCH = -5,   /* the nodes disagree on the collective, its size or its root */
+    ECUBE_E_MISMATCH = -5,   /* the nodes disagree on the collective: size, root, type, operator */
     ECUBE_E_PEER_GONE = -6,  /* the program at the other end has ended */
     ECUBE_E_BUSY = -7,       /* not seen by programs: a node is still in a collective */
     ECUBE_E_REFUSED = -8,    /* a circuit was refused */
@@ -24,7 +24,7 @@ enum ecube_error {
     ECUBE_E_VERSION = -13,   /* not seen by programs: a link's ends speak different versions */
     ECUBE_E_TIMEOUT = -14,   /* a bounded wait ran out */
     ECUBE_E_SYSCALL = -15,   /* the kernel knows no such call: another version */
-    ECUBE_E_NETWORK = -16    /* the collective has no schedule for this network */
+    ECUBE_E_NETWORK = -16    /* not on this network; a collective: no plan for it */
 };
 
 #ifdef __cplusplus

@@ -11,6 +11,7 @@
 #include "wire/circuit.h"
 #include "wire/collective.h"
 #include "wire/message.h"
+#include "wire/plan.h"
 #include "wire/report.h"
 #include "wire/run.h"
 
@@ -37,16 +38,28 @@ static void actor_text(const struct sim *sim, uint32_t actor, char text[16])
 
 static const char *packet_name(uint8_t kind)
 {
-    static const char *const names[] = {
-        [PACKET_OPEN] = "OPEN",        [PACKET_ACCEPT] = "ACCEPT",
-        [PACKET_REFUSE] = "REFUSE",    [PACKET_RTS] = "RTS",
-        [PACKET_QUEUED] = "QUEUED",    [PACKET_RETRY] = "RETRY",
-        [PACKET_CTS] = "CTS",          [PACKET_CANCEL] = "CANCEL",
-        [PACKET_ENTER] = "ENTER",      [PACKET_OFFER] = "OFFER",
-        [PACKET_START] = "START",      [PACKET_STOP] = "STOP",
-        [PACKET_EXIT] = "EXIT",        [PACKET_RECEIPT] = "RECEIPT",
-        [PACKET_LINKS] = "LINKS",      [PACKET_LINK_DEAD] = "LINK_DEAD",
-        [PACKET_DISAGREE] = "DISAGREE"};
+    static const char *const names[] = {[PACKET_OPEN] = "OPEN",
+                                        [PACKET_ACCEPT] = "ACCEPT",
+                                        [PACKET_REFUSE] = "REFUSE",
+                                        [PACKET_RTS] = "RTS",
+                                        [PACKET_QUEUED] = "QUEUED",
+                                        [PACKET_RETRY] = "RETRY",
+                                        [PACKET_CTS] = "CTS",
+                                        [PACKET_CANCEL] = "CANCEL",
+                                        [PACKET_ENTER] = "ENTER",
+                                        [PACKET_OFFER] = "OFFER",
+                                        [PACKET_START] = "START",
+                                        [PACKET_STOP] = "STOP",
+                                        [PACKET_EXIT] = "EXIT",
+                                        [PACKET_RECEIPT] = "RECEIPT",
+                                        [PACKET_LINKS] = "LINKS",
+                                        [PACKET_LINK_DEAD] = "LINK_DEAD",
+                                        [PACKET_DISAGREE] = "DISAGREE",
+                                        [PACKET_ENTERED] = "ENTERED",
+                                        [PACKET_PLAN_PART] = "PLAN_PART",
+                                        [PACKET_PREDICTED] = "PREDICTED",
+                                        [PACKET_PLAN_ASK] = "PLAN_ASK",
+                                        [PACKET_PREDICT] = "PREDICT"};
 
     return kind < sizeof names / sizeof names[0] && names[kind] ? names[kind] : "packet";
 }

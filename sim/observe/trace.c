@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/operation.h"
 #include "drivers/status.h"
 #include "router/port.h"
 #include "sim/observe/trace_internal.h"
@@ -142,7 +143,7 @@ static void take_open(const struct sim *sim, const struct sim_end *end, const ui
                                       .hops = (uint16_t)hops_of(sim, end, packet),
                                       .set_ns = open_clock(packet)};
     if (circuit->kind == TRACE_STEP && src < sim->count)
-        circuit->operation = (uint8_t)sim_node(sim, src)->collective.arguments.operation;
+        circuit->operation = (uint8_t)sim_node(sim, src)->engine.call.operation;
     *(link->first ? &link->last->next : &link->first) = circuit;
     link->last = circuit;
 }
@@ -159,7 +160,7 @@ static void describe(const struct sim *sim, const struct trace_circuit *circuit,
     case TRACE_STEP:
         snprintf(name, 48, "%s>%s step %" PRIu32, from, to, circuit->step);
         snprintf(rest, sizeof rest, "\"collective\":\"%s\",\"epoch\":%u,\"step\":%" PRIu32,
-                 trace_operation(circuit->operation), circuit->epoch, circuit->step);
+                 operation_name(circuit->operation), circuit->epoch, circuit->step);
         break;
     case TRACE_IMAGE:
         snprintf(name, 48, "%s>%s image", from, to);

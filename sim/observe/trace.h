@@ -3,8 +3,8 @@
  *
  * One track per directed link that circuits have taken: a process for each sending node, in it a
  * thread "0>1" for each of its links, one for what its program does and one for the steps of its
- * collectives; a process "mesh" with phases, measurements and faults. Times are those of the model
- * clock. On a link a circuit begins when it takes the link and ends when it is done; a slice
+ * collectives; a process "machine" with phases, measurements and faults. Times are those of the
+ * model clock. On a link a circuit begins when it takes the link and ends when it is done; a slice
  * "reserved" inside it is the time from the link's set-up until its bytes flow. README.md says
  * more.
  *

@@ -11,7 +11,7 @@
 #include "sim/observe/trace_file.h"
 
 enum {
-    TRACE_PROCESS_MESH = 1, /* 0 is a special process for viewers */
+    TRACE_PROCESS_MACHINE = 1, /* 0 is a special process for viewers */
     TRACE_PROCESS_NODES = 2,
     TRACE_THREAD_PHASES = 1,
     TRACE_THREAD_MEASUREMENTS,
@@ -73,7 +73,6 @@ struct trace {
     struct trace_file file;
 };
 
-const char *trace_operation(uint32_t operation);
 const char *trace_actor_name(const struct sim *sim, uint32_t actor, char text[16]);
 struct trace_track trace_program_track(uint32_t rank);
 struct trace_track trace_step_track(uint32_t rank);

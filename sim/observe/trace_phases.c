@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/operation.h"
 #include "drivers/status.h"
 #include "network/text.h"
 #include "node/state.h"
@@ -16,17 +17,10 @@
 #include "sim/state.h"
 
 static const char *const phases[] = {"boot", "download", "run"};
-static const struct trace_track phase_track = {TRACE_PROCESS_MESH, TRACE_THREAD_PHASES};
-static const struct trace_track measurement_track = {TRACE_PROCESS_MESH, TRACE_THREAD_MEASUREMENTS};
-static const struct trace_track fault_track = {TRACE_PROCESS_MESH, TRACE_THREAD_FAULTS};
-
-const char *trace_operation(uint32_t operation)
-{
-    static const char *const names[] = {"barrier", "broadcast", "scatter", "gather",
-                                        "complete exchange"};
-
-    return operation < sizeof names / sizeof names[0] ? names[operation] : "collective";
-}
+static const struct trace_track phase_track = {TRACE_PROCESS_MACHINE, TRACE_THREAD_PHASES};
+static const struct trace_track measurement_track = {TRACE_PROCESS_MACHINE,
+                                                     TRACE_THREAD_MEASUREMENTS};
+static const struct trace_track fault_track = {TRACE_PROCESS_MACHINE, TRACE_THREAD_FAULTS};
 
 /* Ends the first step that a node is in; the next one begins where it ends. */
 static void close_step(const struct sim *sim, uint32_t rank)
@@ -46,7 +40,7 @@ static void close_step(const struct sim *sim, uint32_t rank)
     trace_name_node(sim, rank);
     trace_file_slice(&sim->trace->file, &slice,
                      "\"step\":%" PRIu32 ",\"peer\":%" PRIu32 ",\"collective\":\"%s\"", step.number,
-                     step.peer, trace_operation(node->operation));
+                     step.peer, operation_name(node->operation));
     node->step_begin_ns = slice.end_ns;
     node->step_next = step.number + 1;
     node->steps++;
@@ -109,7 +103,7 @@ static void close_collective(const struct sim *sim, uint32_t rank, uint64_t end_
         close_step(sim, rank);
     node->active = false;
     end_ns = clock_max(end_ns, clock_max(node->step_begin_ns, node->begin_ns));
-    snprintf(name, sizeof name, "%s, %" PRIu32 " bytes", trace_operation(node->operation),
+    snprintf(name, sizeof name, "%s, %" PRIu32 " bytes", operation_name(node->operation),
              node->bytes);
     struct trace_slice slice = {.track = trace_program_track(rank),
                                 .name = name,
@@ -209,11 +203,11 @@ struct trace *trace_make(const struct sim *sim)
     trace->phase_wall_ns = sim->wall_ns;
     network_name(network, name);
     snprintf(about, sizeof about,
-             "{\"clock\":\"model time\",\"mesh\":\"%s\",\"scenario\":\"%s\","
+             "{\"clock\":\"model time\",\"network\":\"%s\",\"scenario\":\"%s\","
              "\"seed\":\"%" PRIu64 "\"}",
              name, sim_scenario_name(sim->options.scenario), sim->options.seed);
     trace_file_begin(&trace->file, sim->options.trace_fd, about);
-    trace_file_name_process(&trace->file, phase_track, "mesh", 0);
+    trace_file_name_process(&trace->file, phase_track, "machine", 0);
     trace_file_name_thread(&trace->file, phase_track, "phases", 0);
     trace_file_name_thread(&trace->file, measurement_track, "measurements", 1);
     trace_file_name_thread(&trace->file, fault_track, "faults", 2);

@@ -1,3 +1,11 @@
+/*
+ * partition.c - one partition's half rounds: events, steps, then what others have sent.
+ *
+ * partition_act takes the events of this moment and steps the nodes that are ready; partition_meet
+ * takes what has come for its nodes. Both touch only the partition's own nodes and the outboxes.
+ * Where the order of things counts (faults, shuffling, timelines) there is one partition
+ * (in_order).
+ */
 #include "sim/parallel/partition.h"
 
 #include <stdlib.h>

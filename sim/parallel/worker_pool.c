@@ -1,3 +1,10 @@
+/*
+ * worker_pool.c - shares of a run that members take, their own first.
+ *
+ * `open` has a bit for each share that nobody has begun: whoever clears it does the share, so each
+ * is done once. `undone` counts those that are not done, and the run is over at zero. A run begins
+ * when `open` is set, by release; so who sees a bit sees the work and all that was written before.
+ */
 #include "sim/parallel/worker_pool.h"
 
 #include <pthread.h>

@@ -9,6 +9,7 @@
 #include "drivers/check.h"
 #include "network/text.h"
 #include "sim/random.h"
+#include "sim/scenario.h"
 #include "tests/sim/campaign.h"
 #include "wire/frame.h"
 
@@ -87,7 +88,7 @@ static uint32_t spread(uint64_t *seed, uint32_t high)
     return 1 + random_below(seed, one_in(seed, 2) ? top : 1 + (top - 1) / 16);
 }
 
-/* Half of the networks are cubes, for collectives have no schedules for others. */
+/* Half of the networks are cubes. */
 static void draw_network(uint64_t *seed, struct network *network)
 {
     static const char *const names[] = {"ring:2",    "ring:5",       "ring:6",     "ring:16",
@@ -114,11 +115,13 @@ static void draw_traffic(uint64_t *seed, struct sim_options *options)
         options->scenario = (enum sim_scenario)random_below(seed, SIM_ENDING);
     while (!sim_scenario_fits(options->scenario, &options->network, why));
     bool few = options->network.nodes < 32;
-    options->size_count = options->network.kind == NETWORK_CUBE && one_in(seed, 4) ? 2 : 1;
-    for (unsigned i = 0; i < options->size_count; i++)
-        options->sizes[i] = options->scenario == SIM_LOAD ? 16 + spread(seed, 20000)
-                            : few                         ? spread(seed, 5000)
-                                                          : spread(seed, 1500);
+    options->size_count = one_in(seed, 4) ? 2 : 1;
+    for (unsigned i = 0; i < options->size_count; i++) {
+        uint32_t bytes = options->scenario == SIM_LOAD ? 16 + spread(seed, 20000)
+                         : few                         ? spread(seed, 5000)
+                                                       : spread(seed, 1500);
+        options->sizes[i] = bytes * scenario_element_bytes(options->scenario);
+    }
     options->messages = 1 + random_below(seed, few ? 16 : 4);
     options->image_bytes = 16 + spread(seed, 3000);
     options->download_x = random_below(seed, network_halvings(&options->network) + 1);

@@ -102,8 +102,8 @@ static uint64_t argument(int argc, char **argv, int index, uint64_t usual)
 
 int main(int argc, char **argv)
 {
-    static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST,
-                                                  SIM_RANDOM};
+    static const enum sim_scenario scenarios[] = {SIM_LOAD,      SIM_EXCHANGE, SIM_BROADCAST,
+                                                  SIM_ALLGATHER, SIM_REDUCE,   SIM_RANDOM};
     uint64_t first = argument(argc, argv, 1, 1), count = argument(argc, argv, 2, SEEDS);
     unsigned dims = (unsigned)argument(argc, argv, 3, 2);
     unsigned dims_max = (unsigned)argument(argc, argv, 4, 6);

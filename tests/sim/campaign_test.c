@@ -1,7 +1,7 @@
 /*
  * campaign_test.c - the part of `make campaign` for which there is time with sanitizers.
  *
- * Meshes of 4 and 8 nodes are swept completely; of larger ones every so manyth event is failed.
+ * Machines of 4 and 8 nodes are swept completely; of larger ones every so manyth event is failed.
  */
 #include <argp.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 
 enum { SEEDS = 300, WORDS_MAX = 80 };
 
-static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST, SIM_RANDOM};
+static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST, SIM_REDUCE,
+                                              SIM_RANDOM};
 
 static void sweep(const char *name, uint64_t stride)
 {

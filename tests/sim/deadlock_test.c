@@ -72,7 +72,7 @@ static struct sim_result opposite_nodes_exchange(void)
 static void circuits_out_of_order_deadlock_and_are_named(void **state)
 {
     static const char *const lines[] = {
-        "no progress: 4 nodes wait",
+        "the programs that still run wait for ever: 0 of 4 have ended",
         "deadlock, each waits for the next:",
         "  node 0: circuit 2>1 (message) waits for link 0>1, held by circuit 0>3 (message)",
         "  node 1: circuit 0>3 (message) waits for link 1>3, held by circuit 1>2 (message)",

@@ -10,6 +10,7 @@
 #include "router/channel_state.h"
 #include "router/port.h"
 #include "router/state.h"
+#include "sim/program.h"
 #include "sim/state.h"
 #include "sim/task.h"
 #include "sim/waits.h"
@@ -36,7 +37,7 @@ static bool tells(const struct sim_result *result, const char *text)
 }
 
 /* Node 0 is made to expect one message more than is sent to it; the others wait for it in their
- * next barrier, and there is no circle. */
+ * next align, and there is no circle. */
 static void a_run_that_stops_says_who_waits_for_whom(void **state)
 {
     struct sim_options options = simulation(2, SIM_HOTSPOT, 100);
@@ -52,8 +53,8 @@ static void a_run_that_stops_says_who_waits_for_whom(void **state)
     sim_free(sim);
     assert_int_equal(result.verdict, SIM_STUCK);
     assert_true(tells(&result, "nobody waits in a circle; all wait for these:"));
-    assert_true(tells(&result, "  node 0 waits for a message of any node"));
-    assert_true(tells(&result, "node 2 waits for node 0 to enter barrier"));
+    assert_true(tells(&result, "  node 0 waits to receive from any rank"));
+    assert_true(tells(&result, "node 2 (rank 2) waits in align for rank 0 to enter"));
     assert_false(tells(&result, "  and so round"));
 }
 
@@ -66,8 +67,48 @@ static void programs_that_receive_before_they_send_wait_in_a_circle(void **state
     (void)state;
     assert_int_equal(result.verdict, SIM_STUCK);
     assert_true(tells(&result, "deadlock, each waits for the next:"));
-    assert_true(tells(&result, "  node 3 waits for a message of node 0"));
+    assert_true(tells(&result, "  node 3 waits to receive from rank 0"));
     assert_true(tells(&result, "  and so round"));
+}
+
+/* The program waits for its one message in a system call, and no longer for any of several. */
+static void block(struct sim *sim, uint32_t rank)
+{
+    struct task *task = &sim->tasks[rank];
+    struct node *node = sim_node(sim, rank);
+    uint32_t arguments[4] = {node->request_order[0], program_arguments_address(sim)};
+    int32_t result;
+
+    assert_int_equal(node_call(node, sim->wall_ns / 1000, ECUBE_CALL_WAIT, arguments, &result),
+                     NODE_BLOCK);
+    task->request = (int32_t)arguments[0];
+    task->state = TASK_WAITS;
+}
+
+/* The controller has the circle from the nodes' answers, and nothing is said of it twice. */
+static void programs_that_wait_in_calls_are_told_as_on_real_machines(void **state)
+{
+    struct sim_options options = simulation(2, SIM_CIRCLE, 100);
+    struct sim *sim = running(&options);
+    struct sim_result result;
+
+    (void)state;
+    while (sim->tasks[0].state != TASK_POLLS || sim->tasks[1].state != TASK_POLLS ||
+           sim->tasks[2].state != TASK_POLLS || sim->tasks[3].state != TASK_POLLS)
+        assert_true(sim_advance(sim, 1));
+    for (uint32_t rank = 0; rank < 4; rank++)
+        block(sim, rank);
+    while (sim_advance(sim, 100000))
+        ;
+    sim_result(sim, &result);
+    sim_free(sim);
+    assert_int_equal(result.verdict, SIM_STUCK);
+    assert_in_range(result.wall_ns, 0, 20 * UINT64_C(1000000000));
+    assert_true(tells(&result, "the programs that still run wait for ever: 0 of 4 have ended"));
+    assert_true(
+        tells(&result, "programs wait for each other in a circle: rank 0 for 1 for 2 for 3 for 0"));
+    assert_true(tells(&result, "node 3 (rank 3) waits to receive from rank 0"));
+    assert_false(tells(&result, "deadlock, each waits for the next:"));
 }
 
 enum { STEP_OF_1 = 2, MADE_BYTES = OPEN_BYTES + HOP_LIST_BYTES + 3 * HOP_BYTES };
@@ -138,11 +179,12 @@ static void make_receiver(struct sim *sim, uint32_t rank, uint32_t peer, uint32_
     node->request_count = 1;
     node->requests[0].kind = REQUEST_COLLECTIVE;
     node->requests[0].state = STATE_MOVING;
-    node->collective.arguments.operation = ECUBE_EXCHANGE;
-    node->collective.walking = node->collective.step_open = true;
-    node->collective.step_waits = STEP_RECEIVE;
-    node->collective.step.peer = peer;
-    node->collective.step.step = step;
+    node->engine.call.operation = ECUBE_EXCHANGE;
+    node->engine.stage = ENGINE_STEPS;
+    node->engine.row_open = true;
+    node->engine.step_waits = STEP_RECEIVE;
+    node->engine.head.from = peer;
+    node->engine.head.step = (uint16_t)step;
 }
 
 static struct router *router_at(const struct made *made, uint32_t rank)
@@ -272,7 +314,8 @@ static void the_next_turn_is_found_on_the_ways_of_a_torus(void **state)
 static void programs_and_circuits_wait_for_each_other(void **state)
 {
     static const char *const lines[] = {
-        "node 4 waits in step 0 of exchange for the circuit of node 6, which has not begun it",
+        "node 4 waits in step 0 of exchange for the circuit of node 6, which has not "
+        "begun it",
         "node 6 waits for node 4 to enter exchange"};
     struct made made = made_by_hand();
 
@@ -280,14 +323,17 @@ static void programs_and_circuits_wait_for_each_other(void **state)
     make_holder(&made);
     make_receiver(made.sim, 4, 6, 0);
     make_receiver(made.sim, 6, 0, 0);
-    sim_node(made.sim, 6)->collective.walking = false;
-    sim_node(made.sim, 6)->collective.round = 1;
+    router_at(&made, 6)->id = 6;
+    router_at(&made, 6)->network = *sim_network(made.sim);
+    sim_node(made.sim, 6)->engine.stage = ENGINE_ENTRY;
+    sim_node(made.sim, 6)->engine.entering.heard = UINT32_MAX; /* so it waits for its parent */
     expect_lines(made.sim, lines, 2, 2);
     sim_free(made.sim);
 }
 
 TEST_MAIN(cmocka_unit_test(a_run_that_stops_says_who_waits_for_whom),
           cmocka_unit_test(programs_that_receive_before_they_send_wait_in_a_circle),
+          cmocka_unit_test(programs_that_wait_in_calls_are_told_as_on_real_machines),
           cmocka_unit_test(circuits_that_hold_links_in_a_circle_are_named),
           cmocka_unit_test(circuits_behind_a_dead_node_wait_for_it),
           cmocka_unit_test(a_circuit_waits_for_the_one_whose_turn_it_is),

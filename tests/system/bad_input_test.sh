@@ -5,7 +5,7 @@ arguments=$programs/arguments.elf
 bare="arm-none-eabi-gcc -mthumb -march=armv7-a -nostdlib -ffreestanding -Wl,--no-warn-rwx-segments"
 
 refused() {
-    tool_fails 2 "$1" run --mesh cube:1 "$2"
+    tool_fails 2 "$1" run --network cube:1 "$2"
 }
 
 another_machine() { refused 'true.*(machine|32-bit)' /bin/true; }
@@ -51,26 +51,26 @@ text_file() {
     refused 'text\.elf.*not an ELF' text.elf
 }
 
-no_program() { tool_fails 2 'name the program' run --mesh cube:1; }
+no_program() { tool_fails 2 'name the program' run --network cube:1; }
 
 unknown_network() {
-    tool_fails 2 "unknown network 'star:5'" run --mesh star:5 "$arguments"
-    tool_fails 2 'cube.*0 to 7' run --mesh cube:8 "$arguments"
-    tool_fails 2 'cube.*0 to 7' run --mesh cube:-1 "$arguments"
-    tool_fails 2 'cube' run --mesh cube: "$arguments"
-    tool_fails 2 'cube' run --mesh 'cube:4x' "$arguments"
+    tool_fails 2 "unknown network 'star:5'" run --network star:5 "$arguments"
+    tool_fails 2 'cube.*0 to 7' run --network cube:8 "$arguments"
+    tool_fails 2 'cube.*0 to 7' run --network cube:-1 "$arguments"
+    tool_fails 2 'cube' run --network cube: "$arguments"
+    tool_fails 2 'cube' run --network 'cube:4x' "$arguments"
 }
 
 unknown_words() {
     tool_fails 2 "unknown verb 'fly'" fly
     tool_fails 2 'profile' run --profile cray "$arguments"
     tool_fails 2 'strategy' run --strategy luck "$arguments"
-    tool_fails 2 'link' run --mesh cube:2 --cut 0-3@run "$arguments"
-    tool_fails 2 'delay is a time' run --mesh cube:2 --cut 0-1@run+soon "$arguments"
-    tool_fails 2 'delay is a time' run --mesh cube:2 --kill 1@run+-5 "$arguments"
-    tool_fails 2 'node' run --mesh cube:2 --kill 9@run "$arguments"
-    tool_fails 2 'one link twice' run --mesh cube:2 --cross 0-1,0-1 "$arguments"
-    tool_fails 2 'one link twice' run --mesh cube:2 --cross 3-1,1-3 "$arguments"
+    tool_fails 2 'link' run --network cube:2 --cut 0-3@run "$arguments"
+    tool_fails 2 'delay is a time' run --network cube:2 --cut 0-1@run+soon "$arguments"
+    tool_fails 2 'delay is a time' run --network cube:2 --kill 1@run+-5 "$arguments"
+    tool_fails 2 'node' run --network cube:2 --kill 9@run "$arguments"
+    tool_fails 2 'one link twice' run --network cube:2 --cross 0-1,0-1 "$arguments"
+    tool_fails 2 'one link twice' run --network cube:2 --cross 3-1,1-3 "$arguments"
     for time in 0s 0.9s 169h 15 1d h -2s nan 1e99h; do
         tool_fails 2 "^ecube: --patience $time: use a time from 1s to 168h" run --patience $time "$arguments"
     done
@@ -79,14 +79,14 @@ unknown_words() {
         tool_fails 2 "^ecube: --timeout $time: use a time from 1ms to 168h" run --timeout $time "$arguments"
     done
     tool_fails 2 'timeout soon: use a time' load --timeout soon "$arguments"
-    tool_fails 2 'delay is a time up to 168h' run --mesh cube:2 --cut 0-1@run+169h "$arguments"
+    tool_fails 2 'delay is a time up to 168h' run --network cube:2 --cut 0-1@run+169h "$arguments"
     tool_fails 2 'name the link.*ecube cut 0-1' cut
     tool_fails 2 'name the node.*ecube kill 3' kill
 }
 
 qemu_missing() {
     mkdir bin
-    PATH=$PWD/bin /usr/bin/timeout 60 "$ecube" run --mesh cube:1 "$arguments" >out 2>err
+    PATH=$PWD/bin /usr/bin/timeout 60 "$ecube" run --network cube:1 "$arguments" >out 2>err
     status=$?
     [ "$status" -eq 2 ] || fail "status $status"
     words | grep -q 'qemu-system-arm.*package' || fail "$(words)"
@@ -94,7 +94,7 @@ qemu_missing() {
 
 qemu_fails() {
     tool_fails any 'node 0 .rank 0. died during boot.*code 1|node 0 .rank 0. died' \
-        run --mesh cube:0 --qemu /bin/false "$arguments"
+        run --network cube:0 --qemu /bin/false "$arguments"
 }
 
 # Everything but OpenOCD is there.
@@ -102,7 +102,7 @@ openocd_missing() {
     mkdir bin
     for name in qemu-system-arm gdb-multiarch; do ln -s "$(command -v $name)" bin/$name; done
     PATH=$PWD/bin
-    for words in 'up --mesh cube:0 --program openocd' openocd 'debug --openocd 0'; do
+    for words in 'up --network cube:0 --program openocd' openocd 'debug --openocd 0'; do
         # shellcheck disable=SC2086 -- words are meant to split
         /usr/bin/timeout 60 "$ecube" $words >out 2>err
         status=$?
@@ -113,23 +113,23 @@ openocd_missing() {
 }
 
 chain_refused() {
-    tool_fails 2 "'cube:8': the dimension of a cube is a number from 0 to 7 on QEMU" up --mesh cube:8 --jtag
-    tool_fails 2 'blank needs --jtag' up --mesh cube:1 --blank
-    tool_fails 2 'program flash: use openocd' up --mesh cube:1 --program flash
-    tool_fails 2 '/bin/true is no kernel image for an ARM node' up --mesh cube:0 --program openocd --kernel /bin/true
-    tool_fails 2 'no kernel image' up --mesh cube:0 --program openocd --kernel "$arguments"
+    tool_fails 2 "'cube:8': the dimension of a cube is a number from 0 to 7 on QEMU" up --network cube:8 --jtag
+    tool_fails 2 'blank needs --jtag' up --network cube:1 --blank
+    tool_fails 2 'program flash: use openocd' up --network cube:1 --program flash
+    tool_fails 2 '/bin/true is no kernel image for an ARM node' up --network cube:0 --program openocd --kernel /bin/true
+    tool_fails 2 'no kernel image' up --network cube:0 --program openocd --kernel "$arguments"
 }
 
-kernel_missing() { tool_fails 2 'kernel image' run --mesh cube:0 --kernel /nowhere "$arguments"; }
+kernel_missing() { tool_fails 2 'kernel image' run --network cube:0 --kernel /nowhere "$arguments"; }
 kernel_is_a_program() {
     tool_fails 2 'no kernel image: .*goes without --kernel' \
-        run --mesh cube:0 --kernel "$arguments" "$arguments"
+        run --network cube:0 --kernel "$arguments" "$arguments"
 }
-no_mesh_name() {
+no_machine_name() {
     tool_fails 2 "'\.\./x' is no name for a machine" down --name ../x &&
-        tool_fails 2 "'\.\./x' is no name for a machine" up --mesh cube:0 --name ../x
+        tool_fails 2 "'\.\./x' is no name for a machine" up --network cube:0 --name ../x
 }
-json_unwritable() { tool_fails 2 'JSON' run --mesh cube:0 --json /nowhere/x.json "$arguments"; }
+json_unwritable() { tool_fails 2 'JSON' run --network cube:0 --json /nowhere/x.json "$arguments"; }
 
 help_of_every_verb() {
     for verb in run up load ps list console down cut kill sim debug core openocd; do
@@ -170,6 +170,6 @@ check "a missing OpenOCD is named with its package" openocd_missing
 check "what cannot have a JTAG chain is told what can" chain_refused
 check "a missing kernel image is named" kernel_missing
 check "a program is not taken for a kernel" kernel_is_a_program
-check "what cannot name a mesh is refused by every verb" no_mesh_name
+check "what cannot name a machine is refused by every verb" no_machine_name
 check "a JSON file that cannot be written is named before anything starts" json_unwritable
 cases_done

@@ -11,7 +11,7 @@ has_barriers() {
 node_keeps_barriers() {
     printf '#!/bin/sh\nexec qemu-system-arm "$@" -d in_asm,op -D "%s/$$.log"\n' "$PWD" >qemu
     chmod +x qemu
-    tool_succeeds run --mesh cube:1 --qemu "$PWD/qemu" "$examples/hello.elf"
+    tool_succeeds run --network cube:1 --qemu "$PWD/qemu" "$examples/hello.elf"
     [ "$(ls ./*.log | wc -l)" -eq 2 ] || fail "not a log of each node: $(ls)"
     for log in ./*.log; do
         has_barriers "$log"

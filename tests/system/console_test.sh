@@ -4,11 +4,11 @@ with_sanitizers
 
 talker=$programs/talker.elf
 
-start_mesh() {
-    tool_succeeds up --name talk --mesh "$1" --patience 2s
+start_machine() {
+    tool_succeeds up --name talk --network "$1" --patience 2s
 }
 
-end_mesh() {
+end_machine() {
     tool_succeeds down --name talk
     wait_until 20 no_processes || fail "processes outlive ecube down"
 }
@@ -41,49 +41,49 @@ all_lines() {
 }
 
 run_read_late() {
-    talk run --mesh cube:1 --patience 2s "$talker" lines 1500 113 2>err | read_late >out
+    talk run --network cube:1 --patience 2s "$talker" lines 1500 113 2>err | read_late >out
     ended_with 0
     all_lines 1500 113
 }
 
 load_read_late() {
-    start_mesh cube:1
+    start_machine cube:1
     talk load --name talk "$talker" lines 4000 113 2>err | read_late >out &
     wait_until 20 eval '"$ecube" ps --name talk | grep -q "waits for the reader of its output"' || fail "ps does not say why"
     wait
     ended_with 0
     all_lines 4000 113
-    end_mesh
+    end_machine
 }
 
 # A client that reads nothing, and then is gone.
 load_without_a_reader() {
-    start_mesh cube:1
+    start_machine cube:1
     talk load --name talk "$talker" lines 100000 100 2>err | sleep 3
     ended_with 141
-    wait_until 20 "$ecube" load --name talk "$talker" lines 10 100 >out 2>err || { cat err; fail "the mesh takes no program any more"; }
+    wait_until 20 "$ecube" load --name talk "$talker" lines 10 100 >out 2>err || { cat err; fail "the machine takes no program any more"; }
     all_lines 10 100
-    end_mesh
+    end_machine
 }
 
 # Whoever looks on and does not read holds nobody up.
 slow_console() {
-    start_mesh cube:1
+    start_machine cube:1
     { "$ecube" console --name talk || true; } 2>console.err | { sleep 6; cat >console.out; } &
     wait_until 20 eval '[ "$(process_count ecube-checked)" -ge 2 ]' || fail "no console"
     sleep 0.5
     tool_succeeds load --name talk "$talker" lines 12000 113
     all_lines 12000 113
     wait_until 30 grep -q 'lines were left out here' console.err || fail "the console does not say that it has missed lines"
-    end_mesh
+    end_machine
     wait
 }
 
 without_end() {
-    talk run --mesh cube:1 --timeout 3 "$talker" lines 100000 100 2>err | sleep 12 &
+    talk run --network cube:1 --timeout 3 "$talker" lines 100000 100 2>err | sleep 12 &
     ended_with 124
     talk_pid=
-    sh -c 'echo $$ >pid; exec "$0" run --mesh cube:1 "$1" lines 100000 100' "$ecube" "$talker" 2>err.2 | sleep 12 &
+    sh -c 'echo $$ >pid; exec "$0" run --network cube:1 "$1" lines 100000 100' "$ecube" "$talker" 2>err.2 | sleep 12 &
     wait_until 60 grep -q 'run: 0 of 2' err.2 || fail "no run"
     sleep 0.5
     kill -INT "$(cat pid)"
@@ -92,7 +92,7 @@ without_end() {
 }
 
 end_behind_its_text() {
-    { talk run --mesh cube:1 --patience 2s "$talker" lines 1500 113 3 2>&1 | read_late >out; }
+    { talk run --network cube:1 --patience 2s "$talker" lines 1500 113 3 2>&1 | read_late >out; }
     ended_with 3
     [ "$(grep -c 'the program exited with status 3' out)" -eq 2 ] || fail "no line on the exits"
     for rank in 0 1; do
@@ -101,9 +101,9 @@ end_behind_its_text() {
 }
 
 long_lines() {
-    tool_succeeds run --mesh cube:1 "$talker" lines 3 5000
+    tool_succeeds run --network cube:1 "$talker" lines 3 5000
     all_lines 3 5000
-    tool_succeeds run --mesh cube:1 "$talker" lines 2 200000
+    tool_succeeds run --network cube:1 "$talker" lines 2 200000
     all_lines 2 200000
 }
 
@@ -119,35 +119,35 @@ make_bytes() {
 
 bytes_stay() {
     { printf '[0] '; make_bytes; printf '\n'; } >wanted
-    tool_succeeds run --mesh cube:0 "$talker" bytes 2
+    tool_succeeds run --network cube:0 "$talker" bytes 2
     cmp out wanted || fail "bytes of run"
-    start_mesh cube:0
+    start_machine cube:0
     tool_succeeds load --name talk "$talker" bytes 2
     cmp out wanted || fail "bytes of load"
-    end_mesh
+    end_machine
 }
 
 streams_apart() {
-    tool_succeeds run --quiet --mesh cube:0 "$talker" both 50
+    tool_succeeds run --quiet --network cube:0 "$talker" both 50
     [ "$(grep -c '^\[0\] out ' out)" -eq 50 ] || fail "standard output"
     [ "$(wc -l <out)" -eq 50 ] || { cat out; fail "more than the program's own output"; }
     [ "$(grep -c '^\[0\] error ' err)" -eq 50 ] || fail "standard error"
     [ "$(wc -l <err)" -eq 50 ] || { cat err; fail "more on standard error"; }
-    start_mesh cube:0
+    start_machine cube:0
     tool_succeeds load --name talk --quiet "$talker" both 50
     [ "$(wc -l <out)" -eq 50 ] || { cat out; fail "output of load"; }
     [ "$(wc -l <err)" -eq 50 ] || { cat err; fail "errors of load"; }
     "$ecube" load --name talk --quiet "$talker" both 50 >out 2>&1 || fail "load into one file"
     awk '$2 != (NR % 2 ? "out" : "error") || $3 != int((NR - 1) / 2) { exit 1 }' out || { cat out; fail "order"; }
-    end_mesh
-    tool_succeeds run --mesh cube:0 "$examples/complete_exchange.elf" 16
+    end_machine
+    tool_succeeds run --network cube:0 "$examples/complete_exchange.elf" 16
     grep -q '^download ' err || fail "no times on standard error"
     ! grep -q 'model us' out || fail "the table is on standard output"
 }
 
 check "a reader of run who pauses longer than --patience gets every line" run_read_late
 check "a reader of load who pauses gets every line, and ps says what nodes wait for" load_read_late
-check "a load that nobody reads leaves the mesh to the next" load_without_a_reader
+check "a load that nobody reads leaves the machine to the next" load_without_a_reader
 check "a console that does not read holds nobody up, and says what it has missed" slow_console
 check "--timeout and signals end a run that nobody reads" without_end
 check "an exit is told behind the text of its node" end_behind_its_text

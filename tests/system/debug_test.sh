@@ -14,9 +14,9 @@ nothing_up() {
     [ "$("$json_get" list.json machines)" = '[]' ] || { cat list.json; fail "machines"; }
 }
 
-two_meshes() {
-    tool_succeeds up --mesh cube:1 --name lab
-    tool_succeeds up --mesh cube:2 --name desk
+two_machines() {
+    tool_succeeds up --network cube:1 --name lab
+    tool_succeeds up --network cube:2 --name desk
     tool_succeeds kill --name desk 3
     wait_until 10 eval 'tool list; grep -q broken out'
     tool_succeeds list --json list.json
@@ -30,8 +30,8 @@ two_meshes() {
     tool_succeeds down --name desk
 }
 
-silent_mesh() {
-    tool_succeeds up --mesh cube:0 --name lab
+silent_machine() {
+    tool_succeeds up --network cube:0 --name lab
     holder=$(processes ecube | grep -v -e cleanup -e jtag | cut -d' ' -f1)
     kill -STOP "$holder"
     tool list
@@ -40,10 +40,10 @@ silent_mesh() {
     tool_succeeds down --name lab
 }
 
-booting_mesh() {
+booting_machine() {
     printf '#!/bin/sh\ncase "$*" in */n1.*) while [ ! -e %s/go ]; do sleep 0.1; done ;; esac\nexec qemu-system-arm "$@"\n' "$PWD" >wrapper
     chmod +x wrapper
-    "$ecube" up --mesh cube:1 --name lab --qemu ./wrapper >up.out 2>&1 &
+    "$ecube" up --network cube:1 --name lab --qemu ./wrapper >up.out 2>&1 &
     starter=$!
     wait_until 10 eval 'tool list; grep -q booting out' || { cat up.out; fail "never listed as booting"; }
     listed lab cube:1 2 booting
@@ -54,19 +54,19 @@ booting_mesh() {
 
 misbehave=$programs/misbehave.elf
 
-# mesh_up [ARGUMENT...] - a mesh of two, on which misbehave.elf spins if the first word is `spinning`.
-mesh_up() {
+# machine_up [ARGUMENT...] - a machine of two, on which misbehave.elf spins if the first word is `spinning`.
+machine_up() {
     loader=
     spins=$1
     shift
-    tool_succeeds up --mesh cube:1 --name lab "$@"
+    tool_succeeds up --network cube:1 --name lab "$@"
     [ "$spins" = spinning ] || return 0
     "$ecube" load --name lab "$misbehave" spin 1 7 >load.out 2>load.err &
     loader=$!
     wait_until 10 eval 'tool ps --name lab; grep -q "computes in never_return" out' || { cat out load.err; fail "it does not spin"; }
 }
 
-mesh_down() {
+machine_down() {
     tool_succeeds down --name lab
     [ -z "$loader" ] || wait "$loader"
     wait_until 20 no_processes || fail "processes outlive ecube down"
@@ -85,19 +85,19 @@ debugged() {
 }
 
 one_node() {
-    mesh_up spinning
+    machine_up spinning
     debugged 1 "$misbehave" -- -batch -ex backtrace -ex 'info symbol trap_call'
     gdb_says '^#[0-9]+ .*never_return' '^#[0-9]+ .* alone \(' 'trap_call in section'
     debugged 1 -- -batch -ex backtrace
     gdb_says '^#[0-9]+ .*never_return'
     tool_succeeds ps --name lab
     grep -q 'computes in never_return' out || { cat out; fail "the node does not go on"; }
-    mesh_down
+    machine_down
 }
 
 # Each breaks where its program begins, and the others go on.
 all_nodes() {
-    mesh_up empty
+    machine_up empty
     mkfifo commands
     timeout -k 5 "$limit_seconds" "$ecube" debug --name lab "$misbehave" -- -nx <commands >gdb 2>&1 &
     gdb_pid=$!
@@ -116,7 +116,7 @@ all_nodes() {
     wait "$gdb_pid"
     gdb_says 'Thread 2\.1 .*hit Breakpoint 1' '^(\(gdb\) )*#0 +alone'
     loader=
-    mesh_down
+    machine_down
 }
 
 gdb_is_content() {
@@ -125,12 +125,12 @@ gdb_is_content() {
 
 # GDB is left at the end of its input, while both go on.
 left_going() {
-    mesh_up empty
+    machine_up empty
     printf 'all continue &\n' | timeout -k 5 "$limit_seconds" "$ecube" debug --name lab -- -nx >gdb 2>&1 || { cat gdb; fail "GDB failed"; }
     gdb_is_content
     wait_until 10 eval 'tool ps --name lab; ! grep -q halted out' || { cat out; fail "a node does not go on"; }
     debugged 1 -- -nx -batch -ex 'info registers'
-    mesh_down
+    machine_down
 }
 
 # fields FILE - registers that GDB has shown, as "name value" lines.
@@ -139,7 +139,7 @@ fields() {
 }
 
 core_of_spinning_node() {
-    mesh_up spinning
+    machine_up spinning
     # In user mode GDB at the live node reads what the program may read; the core has the kernel's memory, too.
     looks="-ex 'info registers' -ex 'info registers fpscr' -ex 'echo looks\\n' -ex backtrace -ex 'x/2xw \$sp' -ex 'x/16xw 0x40b00000' -ex 'x/4i \$pc'"
     # One that is halted stays so; then both see the same.
@@ -164,11 +164,11 @@ core_of_spinning_node() {
     sed -e '1,/^looks/d' -e '/^\[Inferior/d' gdb >live
     sed '1,/^looks/d' core.gdb >dead
     grep -q '^#[0-9]* .* alone (' dead && cmp live dead || { diff live dead; fail "other memory or backtrace"; }
-    mesh_down
+    machine_down
 }
 
 core_of_running_node() {
-    mesh_up empty
+    machine_up empty
     # A GDB that was there before has changed how QEMU's stub wants to be left.
     debugged 1 -- -nx -batch -ex 'info registers'
     tool_succeeds core --name lab 1
@@ -176,11 +176,11 @@ core_of_running_node() {
     [ -s core.1 ] && [ -s core.0 ] || fail "no cores"
     tool_succeeds ps --name lab
     ! grep halted out || { cat out; fail "it ran, and does not any more"; }
-    mesh_down
+    machine_down
 }
 
 core_bad_input() {
-    mesh_up empty
+    machine_up empty
     tool_fails 2 "'2' is no node of cube:1" core --name lab 2
     tool_fails 2 'name the node' core --name lab
     tool_fails 2 'cannot write \.: it is not a file' core --name lab 0 -o .
@@ -192,7 +192,7 @@ core_bad_input() {
     tool_fails 2 "name the node, as in 'ecube debug --openocd 3'" debug --name lab --openocd
     PATH=$PWD tool_without_gdb
     [ -z "$(find . -name 'core*')" ] || fail "a file is left"
-    mesh_down
+    machine_down
 }
 
 tool_without_gdb() {
@@ -203,7 +203,7 @@ tool_without_gdb() {
 }
 
 held_node() {
-    mesh_up empty
+    machine_up empty
     timeout -k 5 "$limit_seconds" "$ecube" debug --name lab 1 -- -nx -batch -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >gdb 2>&1 </dev/null &
     gdb_pid=$!
     wait_until 60 test -e held || { cat gdb; fail "GDB does not come so far"; }
@@ -216,12 +216,12 @@ held_node() {
     : >go
     wait "$gdb_pid" || { cat gdb; fail "GDB failed"; }
     loader=
-    mesh_down
+    machine_down
 }
 
 # A node may stand for longer than --patience and --timeout while nobody waits for it.
 clocks_stand() {
-    mesh_up empty --patience 2s
+    machine_up empty --patience 2s
     timeout -k 5 "$limit_seconds" "$ecube" debug --name lab 1 "$misbehave" -- -nx -batch -ex 'break alone' -ex continue \
         -ex 'shell touch held; while [ ! -e go ]; do sleep 0.1; done' >gdb 2>&1 </dev/null &
     gdb_pid=$!
@@ -235,24 +235,24 @@ clocks_stand() {
     [ $? -eq 7 ] || { cat load.err; fail "the run ended otherwise"; }
     wait "$gdb_pid"
     loader=
-    mesh_down
+    machine_down
 }
 
 server_ends() {
-    mesh_up empty
+    machine_up empty
     "$ecube" console --name lab >console.out 2>&1 &
     console=$!
     sleep 0.5
     kill -9 "$(processes ecube-jtag | cut -d' ' -f1)"
     wait_until 60 grep -q 'no node can be debugged any more' console.out || { cat console.out; fail "nobody is told"; }
     tool load --name lab "$misbehave" exit 1 7
-    [ "$status" -eq 7 ] || fail "status $status: the mesh does not live on"
-    mesh_down
+    [ "$status" -eq 7 ] || fail "status $status: the machine does not live on"
+    machine_down
     wait "$console"
 }
 
 through_openocd() {
-    mesh_up spinning --jtag
+    machine_up spinning --jtag
     debugged --openocd 1 "$misbehave" -- -nx -batch -ex backtrace -ex 'info symbol trap_call' -ex stepi -ex 'print $sp != 0'
     gdb_says '^#[0-9]+ .*never_return' '^#[0-9]+ .* alone \(' 'trap_call in section' '^\$1 = 1$'
     tool_succeeds ps --name lab
@@ -263,14 +263,14 @@ through_openocd() {
     ! grep -i 'error\|warning' gdb || { cat gdb; fail "GDB was not content"; }
     tool_succeeds ps --name lab
     grep -q 'computes in never_return' out || { cat out; fail "the node does not go on"; }
-    mesh_down
+    machine_down
 }
 
 make_debug() {
     timeout -k 5 "$limit_seconds" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$source_tree" B="${build#"$source_tree"/}" NETWORK=cube:1 debug "$@"
 }
 
-# At its end GDB leaves, and the mesh ends; what runs is told so.
+# At its end GDB leaves, and the machine ends; what runs is told so.
 debug_target() {
     make_debug </dev/null >gdb 2>&1 || { cat gdb; fail "make debug failed"; }
     gdb_says '^debug-[0-9]+ is up: cube:1' 'Breakpoint 1 at'
@@ -292,9 +292,9 @@ debug_target() {
 }
 
 check "list says that nothing is up" nothing_up
-check "list shows every mesh that is up, and which is broken" two_meshes
-check "list shows a mesh that does not answer as silent" silent_mesh
-check "list shows a mesh while it boots" booting_mesh
+check "list shows every machine that is up, and which is broken" two_machines
+check "list shows a machine that does not answer as silent" silent_machine
+check "list shows a machine while it boots" booting_machine
 check "debug opens GDB at a node with symbols of kernel and program, and lets it go on" one_node
 check "all nodes in one GDB: one stops at a breakpoint and the others go on" all_nodes
 check "a GDB of all nodes that is left while they go on leaves them so without a complaint" left_going
@@ -303,7 +303,7 @@ check "a node of which a core was taken runs on" core_of_running_node
 check "debug, core and openocd refuse in one line what they cannot do" core_bad_input
 check "a node that a debugger has is held, and others are told by whom" held_node
 check "the clocks of the tool stand still while a node is halted" clocks_stand
-check "a mesh whose server of debuggers is killed says so, and lives on" server_ends
+check "a machine whose server of debuggers is killed says so, and lives on" server_ends
 check "debug opens GDB at a node through OpenOCD, with commands on its line or its input, and lets it go on" through_openocd
 check "make debug needs no terminal, and ends with its commands" debug_target
 cases_done

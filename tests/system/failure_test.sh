@@ -2,20 +2,20 @@
 . tests/system/testing.sh
 
 node_dies() {
-    tool run --mesh cube:3 --kill "5@$1" "$examples/complete_exchange.elf" 65536 65536 65536 65536 65536 65536
+    tool run --network cube:3 --kill "5@$1" "$examples/complete_exchange.elf" 65536 65536 65536 65536 65536 65536
     [ "$status" -eq 3 ] || { words; fail "status $status"; }
     words | grep -Eq 'node 5 \(rank 5\) died during' || { words; fail "no line about node 5"; }
     [ "$(words | wc -l)" -le 3 ] || { words; fail "too many lines"; }
 }
 
 link_cut() {
-    tool run --mesh cube:3 --cut "4-5@$1" "$examples/complete_exchange.elf" 65536 65536 65536 65536 65536 65536
+    tool run --network cube:3 --cut "4-5@$1" "$examples/complete_exchange.elf" 65536 65536 65536 65536 65536 65536
     [ "$status" -eq 3 ] || { words; fail "status $status"; }
     words | grep -Eq '(link|missing|one-way).*4-5|node [45]' || { words; fail "no line about the link"; }
 }
 
 links_crossed() {
-    tool run --mesh cube:3 --cross 0-1,2-3 "$examples/hello.elf"
+    tool run --network cube:3 --cross 0-1,2-3 "$examples/hello.elf"
     [ "$status" -eq 3 ] || { words; fail "status $status"; }
     words >said
     cat >wanted <<'END'
@@ -25,11 +25,11 @@ END
     grep -v 'boot failed: 2 links are crossed' said | cmp -s - wanted || { cat said; fail "other words"; }
 }
 
-# Starts a mesh that exchanges for long, in the background; its pid in $runner.
+# Starts a machine that exchanges for long, in the background; its pid in $runner.
 start_long_run() {
-    "$ecube" run --mesh cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
+    "$ecube" run --network cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
     runner=$!
-    wait_until 60 eval '[ "$(process_count qemu-system)" -eq 8 ]' || fail "the mesh does not start"
+    wait_until 60 eval '[ "$(process_count qemu-system)" -eq 8 ]' || fail "the machine does not start"
 }
 
 killed_hard() {
@@ -51,7 +51,7 @@ ended_by_signal() {
 }
 
 qemu_killed_from_outside() {
-    "$ecube" run --mesh cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
+    "$ecube" run --network cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
     runner=$!
     wait_until 60 grep -q 'run: 0 of 8' err || fail "the program does not start"
     kill -9 "$(processes qemu-system | sed -n '4s/ .*//p')"
@@ -62,7 +62,7 @@ qemu_killed_from_outside() {
 }
 
 stays_and_goes() {
-    tool_succeeds up --name staying --mesh cube:2
+    tool_succeeds up --name staying --network cube:2
     tool_succeeds load --name staying "$programs/arguments.elf" first
     grep -qF '[3] node 3 of 4: [first]' out || { cat out; fail "first load"; }
     tool_succeeds load --name staying "$programs/messages.elf"
@@ -77,8 +77,8 @@ stays_and_goes() {
 }
 
 one_name_once() {
-    tool_succeeds up --name twice --mesh cube:0
-    tool_fails 2 'twice.*up' up --name twice --mesh cube:0
+    tool_succeeds up --name twice --network cube:0
+    tool_fails 2 'twice.*up' up --name twice --network cube:0
     tool_succeeds down --name twice
     wait_until 20 no_processes || fail "processes outlive ecube down"
 }
@@ -98,7 +98,7 @@ pid_of_node() {
 
 # stands_still PATIENCE... - node 3 is stopped while a program is loaded into it; the load's pid in $loader.
 stands_still() {
-    tool_succeeds up --name still --mesh cube:2 "$@"
+    tool_succeeds up --name still --network cube:2 "$@"
     stopped=$(pid_of_node 3)
     kill -STOP "$stopped" || fail "no node 3"
     "$ecube" load --name still "$programs/arguments.elf" after >load.out 2>load.err &
@@ -126,7 +126,7 @@ patient() {
 }
 
 private_directory() {
-    tool_succeeds up --name private --mesh cube:0
+    tool_succeeds up --name private --network cube:0
     mode=$(stat -c %a "$XDG_RUNTIME_DIR"/ecube-*-private)
     [ "$mode" = 700 ] || fail "mode $mode"
     ls "$XDG_RUNTIME_DIR"/ecube-*-private | grep -q qmp || fail "no QMP socket"
@@ -136,13 +136,13 @@ private_directory() {
 }
 
 
-# breaks VERB WHAT PATTERN DEAD - on a mesh that is up: later loads are refused, and ps names what is dead.
+# breaks VERB WHAT PATTERN DEAD - on a machine that is up: later loads are refused, and ps names what is dead.
 breaks() {
-    tool_succeeds up --name breaking --mesh cube:2
+    tool_succeeds up --name breaking --network cube:2
     tool_succeeds "$1" --name breaking "$2"
     sleep 1
     tool load --name breaking "$programs/arguments.elf"
-    [ "$status" -ne 0 ] || { cat out; fail "a broken mesh takes a program"; }
+    [ "$status" -ne 0 ] || { cat out; fail "a broken machine takes a program"; }
     words | grep -Eq "$3" || { words; fail "no line like '$3'"; }
     tool_succeeds ps --name breaking --json ps.json
     grep -qx "cube:2, broken, dead: $4" out || { cat out; fail "ps does not name what is dead"; }
@@ -152,7 +152,7 @@ breaks() {
 }
 
 dead_already() {
-    tool_succeeds up --name broken --mesh cube:2
+    tool_succeeds up --name broken --network cube:2
     tool_succeeds kill --name broken 3
     tool_fails 2 '^ecube: node 3 is dead already$' kill --name broken 3
     tool_succeeds cut --name broken 0-1
@@ -165,7 +165,7 @@ dead_already() {
 }
 
 console_shows() {
-    tool_succeeds up --name talking --mesh cube:1
+    tool_succeeds up --name talking --network cube:1
     "$ecube" console --name talking >console.out 2>&1 &
     sleep 1
     tool_succeeds load --name talking "$programs/arguments.elf" heard
@@ -175,7 +175,7 @@ console_shows() {
 }
 
 killed_server() {
-    tool_succeeds up --name doomed --mesh cube:2
+    tool_succeeds up --name doomed --network cube:2
     for pid in $(processes ecube | grep -v cleanup | cut -d ' ' -f 1); do kill -9 "$pid"; done
     wait_until 20 no_processes || fail "processes outlive the tool"
     wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "files outlive the tool"
@@ -183,14 +183,14 @@ killed_server() {
 }
 
 failed_json() {
-    tool run --mesh cube:1 --json result.json "$programs/misbehave.elf" exit 1 7
+    tool run --network cube:1 --json result.json "$programs/misbehave.elf" exit 1 7
     [ "$("$json_get" result.json status)" = 7 ] || { cat result.json; fail "status in the JSON file"; }
     [ "$("$json_get" result.json exits)" = '[0,7]' ] || { cat result.json; fail "exits in the JSON file"; }
     [ "$("$json_get" result.json troubles 0 kind) $("$json_get" result.json troubles 0 nodes) \
 $("$json_get" result.json troubles 0 status)" = 'exit-status [1] 7' ] || { cat result.json; fail "its trouble"; }
-    tool run --mesh cube:1 --json result.json --kill 1@run "$programs/misbehave.elf" spin 1
+    tool run --network cube:1 --json result.json --kill 1@run "$programs/misbehave.elf" spin 1
     [ "$("$json_get" result.json status)" = 3 ] || { cat result.json; fail "status in the JSON file"; }
-    tool run --mesh cube:1 --json - --kill 1@boot "$programs/misbehave.elf" spin 1
+    tool run --network cube:1 --json - --kill 1@boot "$programs/misbehave.elf" spin 1
     [ "$("$json_get" out status)" = 3 ] || { cat out; fail "status on standard output"; }
     [ "$("$json_get" out boot_ms)" = null ] || { cat out; fail "a time of a boot that failed"; }
     [ "$("$json_get" out download)" = null ] || { cat out; fail "a download that was none"; }
@@ -206,19 +206,19 @@ check "the delay of a fault takes a unit" node_dies run+0.2s
 check "crossed links are named, with where they lead" links_crossed
 check "a QEMU killed from outside is told as a dead node" qemu_killed_from_outside
 check "kill -9 of the tool leaves no process and no file" killed_hard
-check "SIGTERM ends the tool and its mesh with 143" ended_by_signal TERM 143
-check "SIGINT ends the tool and its mesh with 130" ended_by_signal INT 130
-check "a mesh that stays takes one program after another, also after a crash" stays_and_goes
+check "SIGTERM ends the tool and its machine with 143" ended_by_signal TERM 143
+check "SIGINT ends the tool and its machine with 130" ended_by_signal INT 130
+check "a machine that stays takes one program after another, also after a crash" stays_and_goes
 check "a name can be up once" one_name_once
-check "verbs for a mesh that is not up say so" nothing_up
+check "verbs for a machine that is not up say so" nothing_up
 check "a node that is stopped for longer than --patience is dead" impatient
 check "one that goes on before 15 s are over is not" patient
 check "nor one with a longer --patience" patient --patience 1h
 check "the run's directory is private and holds QMP and GDB sockets" private_directory
-check "a link cut on a mesh that is up is told to the next load" breaks cut 0-1 "0-1|broken" "link 0-1"
-check "a node killed on a mesh that is up is told to the next load" breaks kill 3 "node 3|broken" "node 3"
+check "a link cut on a machine that is up is told to the next load" breaks cut 0-1 "0-1|broken" "link 0-1"
+check "a node killed on a machine that is up is told to the next load" breaks kill 3 "node 3|broken" "node 3"
 check "what is dead already is neither killed nor cut" dead_already
-check "console shows what programs of a mesh print" console_shows
-check "kill -9 of a mesh that is up leaves no process and no file" killed_server
+check "console shows what programs of a machine print" console_shows
+check "kill -9 of a machine that is up leaves no process and no file" killed_server
 check "--json tells the status of a run that failed" failed_json
 cases_done

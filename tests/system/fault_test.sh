@@ -6,12 +6,12 @@ place='\(misbehave\.c:[0-9]+\)'
 callers="(, called from alone $place)?(, called from main $place)?\$" # those that jump there are no more
 
 faults() {
-    tool_fails "$1" "node 2 \(rank 2\).*$2" run --mesh cube:2 "$misbehave" "$3" 2 7
+    tool_fails "$1" "node 2 \(rank 2\).*$2" run --network cube:2 "$misbehave" "$3" 2 7
 }
 
 never_returns() {
     may_time_out=1
-    tool run --mesh cube:2 --timeout 3 "$misbehave" "$1" 2
+    tool run --network cube:2 --timeout 3 "$misbehave" "$1" 2
     [ "$status" -eq 124 ] || fail "status $status"
     words | grep -Eq "$2" || { words; fail "no line like '$2'"; }
 }
@@ -19,7 +19,7 @@ never_returns() {
 # any_unit TIME SECONDS - the form that all options with a time take.
 any_unit() {
     may_time_out=1
-    tool run --mesh cube:0 --timeout "$1" "$misbehave" spin 0
+    tool run --network cube:0 --timeout "$1" "$misbehave" spin 0
     [ "$status" -eq 124 ] || fail "status $status"
     words | grep -q "did not end within $2 s: 0 of 1 programs have ended" || { words; fail "other words"; }
 }
@@ -27,7 +27,7 @@ any_unit() {
 # Nothing moves any more: that is found without --timeout, and says who waits for whom.
 waits_for_ended() {
     may_time_out=1
-    tool run --mesh cube:2 "$misbehave" wait 2
+    tool run --network cube:2 "$misbehave" wait 2
     [ "$status" -eq 124 ] || fail "status $status"
     words | grep -q 'wait for ever: 3 of 4 have ended' || { words; fail "nobody says so"; }
     words | grep -q 'node 2 (rank 2) waits to receive from rank 1, tag 77, whose program has ended' || { words; fail "nobody says for whom"; }
@@ -45,7 +45,7 @@ kinds() {
 
 waits_in_circle() {
     may_time_out=1
-    tool run --mesh cube:3 --json result.json "$misbehave" circle 3
+    tool run --network cube:3 --json result.json "$misbehave" circle 3
     [ "$(kinds)" = 'no-progress waits circle ' ] || { cat result.json; fail "other kinds: $(kinds)"; }
     last=$(($("$json_get" result.json troubles length) - 1))
     [ "$("$json_get" result.json troubles $last nodes length)" = 3 ] || { cat result.json; fail "another circle"; }
@@ -57,35 +57,35 @@ waits_in_circle() {
 
 circle_at_timeout() {
     may_time_out=1
-    tool run --mesh cube:3 --timeout 2 --json result.json "$misbehave" circle 3
+    tool run --network cube:3 --timeout 2 --json result.json "$misbehave" circle 3
     [ "$(kinds)" = 'timeout waits circle ' ] || { cat result.json; fail "other kinds: $(kinds)"; }
     [ "$("$json_get" result.json troubles 0 ended)" = 5 ] || { cat result.json; fail "another number has ended"; }
     [ "$status" -eq 124 ] || fail "status $status"
     words | grep -q 'did not end within 2 s' || { words; fail "nobody says so"; }
     words | grep -q 'in a circle: rank' || { words; fail "no circle"; }
     for try in 1 2 3; do
-        tool run --mesh cube:3 --timeout 1 "$misbehave" ring 8
+        tool run --network cube:3 --timeout 1 "$misbehave" ring 8
         [ "$status" -eq 124 ] || fail "status $status of a message that goes round"
         ! words | grep 'in a circle' || fail "a circle in which messages are under way"
     done
 }
 
 disagrees() {
-    tool run --mesh cube:2 --json result.json "$misbehave" disagree 2
+    tool run --network cube:2 --json result.json "$misbehave" disagree 2
     kinds | grep -q collectives-disagree || { cat result.json; fail "other kinds"; }
     [ "$status" -ne 0 ] || { cat out err; fail "status 0"; }
     grep -q 'disagree' out || words | grep -Eq 'disagree|mismatch' || { cat out; words; fail "nobody says why"; }
 }
 
 absent() {
-    tool run --mesh cube:2 --timeout 30 "$misbehave" absent 2
+    tool run --network cube:2 --timeout 30 "$misbehave" absent 2
     [ "$status" -ne 0 ] || fail "status 0"
     [ "$status" -ne 124 ] || fail "the others wait for a node that has ended"
 }
 
 # leavers STATUS TEXT HOW - two programs end in a collective of the others, who all hear TEXT, time and again.
 leavers() {
-    tool_succeeds up --name leaving --mesh cube:3
+    tool_succeeds up --name leaving --network cube:3
     for try in 1 2 3 4 5 6; do
         tool load --name leaving --timeout 30 "$programs/leaver.elf" "$3"
         [ "$status" -eq "$1" ] || { cat out; words; fail "status $status"; }
@@ -97,7 +97,7 @@ leavers() {
 
 stopped_in_exchanges() {
     may_time_out=1
-    tool_succeeds up --name stopping --mesh cube:3
+    tool_succeeds up --name stopping --network cube:3
     for try in 1 2 3 4 5 6; do
         tool load --name stopping --timeout 1 "$programs/leaver.elf" never
         [ "$status" -eq 124 ] || { words; fail "status $status"; }
@@ -110,7 +110,7 @@ stopped_in_exchanges() {
 
 crash_beside_traffic() {
     for crasher in 0 3; do
-        tool run --mesh cube:2 "$programs/traffic.elf" 200 $crasher
+        tool run --network cube:2 "$programs/traffic.elf" 200 $crasher
         [ "$status" -eq 139 ] || { words; fail "status $status"; }
         [ "$(grep -c ' 200 rounds, 0 wrong' out)" -eq 2 ] || { cat out; words; fail "traffic was disturbed"; }
         words | grep -Eq "node $crasher .*null" || fail "no line about the crash"
@@ -118,7 +118,7 @@ crash_beside_traffic() {
 }
 
 function_and_line() {
-    tool run --mesh cube:1 "$misbehave" null 1
+    tool run --network cube:1 "$misbehave" null 1
     words | grep -Eq 'dereference_null.*misbehave\.c:[0-9]+' || { words; fail "neither function nor line"; }
 }
 
@@ -137,14 +137,14 @@ without_optimization() {
 }
 
 behind_text() {
-    tool run --mesh cube:2 "$misbehave" talk 2
+    tool run --network cube:2 "$misbehave" talk 2
     [ "$status" -eq 139 ] || { words; fail "status $status"; }
     [ "$(grep -c '^\[2\] line ' out)" -eq 26 ] || { cat out; fail "not all lines"; }
     words | grep -Eq 'node 2 \(rank 2\): .*null pointer' || { words; fail "no line about the crash"; }
 }
 
 in_json() {
-    tool run --mesh cube:1 --json result.json "$misbehave" null 1
+    tool run --network cube:1 --json result.json "$misbehave" null 1
     [ "$("$json_get" result.json troubles 0 kind)" = fault ] || { cat result.json; fail "of no kind"; }
     [ "$("$json_get" result.json troubles 0 nodes)" = '[1]' ] || { cat result.json; fail "of another node"; }
     [ "$("$json_get" result.json troubles 0 status)" = 139 ] || { cat result.json; fail "another status"; }

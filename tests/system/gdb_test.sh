@@ -1,9 +1,9 @@
-# GDB at a node of a mesh that is up: stops, looks, changes, goes on; what it shows of program and kernel.
+# GDB at a node of a machine that is up: stops, looks, changes, goes on; what it shows of program and kernel.
 . tests/system/testing.sh
 
 misbehave=$programs/misbehave.elf
 
-# debug WHAT COMMAND... - node 1 of a mesh of two does WHAT (misbehave.c) under GDB, which is attached before the program comes.
+# debug WHAT COMMAND... - node 1 of a machine of two does WHAT (misbehave.c) under GDB, which is attached before the program comes.
 # What GDB said is in `gdb`, what load said beside progress in `said`; $ended is load's status.
 debug() {
     what=$1
@@ -13,7 +13,7 @@ debug() {
         printf 'target remote %s\n' "$XDG_RUNTIME_DIR/ecube-$(id -u)-lab/n1.gdb"
         printf '%s\n' "$@" detach
     } >commands
-    tool_succeeds up --mesh cube:1 --name lab --patience 1h
+    tool_succeeds up --network cube:1 --name lab --patience 1h
     timeout -k 5 "$limit_seconds" gdb-multiarch -nx -batch -x commands "$misbehave" >gdb 2>&1 &
     gdb_pid=$!
     wait_until 60 grep -q '^Breakpoint 1 at' gdb || { cat gdb; fail "no breakpoint"; }

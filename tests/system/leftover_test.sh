@@ -16,7 +16,7 @@ nothing_left() {
     wait_until 20 eval '[ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]' || fail "left lying: $(ls -A "$XDG_RUNTIME_DIR")"
 }
 
-# The processes that hold a mesh, or its cleanup process.
+# The processes that hold a machine, or its cleanup process.
 servers() {
     processes ecube | grep -v cleanup | cut -d ' ' -f 1
 }
@@ -27,14 +27,14 @@ cleanup_process() {
 
 # Starts a run that does not end by itself, in the background; its pid in $runner.
 start_spinning() {
-    "$ecube" run --mesh cube:1 "$@" "$misbehave" spin 0 >out 2>err &
+    "$ecube" run --network cube:1 "$@" "$misbehave" spin 0 >out 2>err &
     runner=$!
     wait_until 60 grep -q 'run: 0 of 2' err || { cat err; fail "the program does not start"; }
 }
 
 wrapped() {
     wrapper "$1"
-    tool_succeeds run --mesh cube:1 --qemu ./wrapper "$arguments" some
+    tool_succeeds run --network cube:1 --qemu ./wrapper "$arguments" some
     no_processes || fail "left running: $(processes qemu-system)"
     start_spinning --qemu ./wrapper
     kill -9 $runner
@@ -44,7 +44,7 @@ wrapped() {
 
 wrapped_node_dies() {
     wrapper 'qemu-system-arm "$@"; exit'
-    tool_succeeds up --name wrapped --mesh cube:1 --qemu ./wrapper
+    tool_succeeds up --name wrapped --network cube:1 --qemu ./wrapper
     tool_succeeds kill --name wrapped 1
     wait_until 20 eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the QEMU of the node that was killed lives"
     tool_succeeds down --name wrapped
@@ -72,7 +72,7 @@ cleanup_stopped() {
 # No verb needs to be told what lies about.
 both_killed() {
     wrapper 'qemu-system-arm "$@"; exit'
-    tool_succeeds up --name doomed --mesh cube:1 --qemu ./wrapper
+    tool_succeeds up --name doomed --network cube:1 --qemu ./wrapper
     # shellcheck disable=SC2046 -- one or two of them
     kill -9 $(cleanup_process) $(servers) || fail "no processes"
     wait_until 20 eval '[ "$(process_count ecube)" -eq 0 ]' || fail "they live"
@@ -81,7 +81,7 @@ both_killed() {
 }
 
 directory_removed() {
-    tool_succeeds up --name lost --mesh cube:1
+    tool_succeeds up --name lost --network cube:1
     timeout 60 "$ecube" load --name lost "$misbehave" spin 0 >load.out 2>load.err &
     loader=$!
     wait_until 60 grep -q 'run: 0 of 2' load.err || fail "the program does not start"
@@ -90,8 +90,8 @@ directory_removed() {
     code=$?
     [ "$code" -eq 3 ] || fail "status $code of the load"
     grep -qx 'ecube: the machine ends: its directory was removed' load.err || { cat load.err; fail "no line about it"; }
-    wait_until 20 no_processes || fail "the mesh outlives its directory"
-    tool_succeeds up --name lost --mesh cube:0
+    wait_until 20 no_processes || fail "the machine outlives its directory"
+    tool_succeeds up --name lost --network cube:0
     tool_succeeds load --name lost "$arguments" again
     tool_succeeds down --name lost
     nothing_left
@@ -103,10 +103,10 @@ remove_socket() { rm "$XDG_RUNTIME_DIR"/ecube-*-lost/control; }
 
 # The old one does not take the directory of the new one along.
 name_taken_at_once() {
-    tool_succeeds up --name lost --mesh cube:1
+    tool_succeeds up --name lost --network cube:1
     remove_all
-    tool_succeeds up --name lost --mesh cube:0
-    wait_until 20 eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the mesh outlives its directory"
+    tool_succeeds up --name lost --network cube:0
+    wait_until 20 eval '[ "$(process_count qemu-system)" -eq 1 ]' || fail "the machine outlives its directory"
     tool_succeeds load --name lost "$arguments" again
     tool_succeeds down --name lost
     nothing_left
@@ -119,8 +119,8 @@ check "a cleanup process that was killed is replaced, and the tool ended" cleanu
 check "a cleanup process that was killed is replaced, and the tool killed" cleanup_killed KILL
 check "a cleanup process that is stopped does its work in the end" cleanup_stopped
 check "what tool and cleanup process could not end, the next verb does" both_killed
-check "a mesh whose directory is removed ends and says so" directory_removed remove_all
-check "a mesh whose lock is removed ends and says so" directory_removed remove_lock
-check "a mesh whose socket is removed ends and says so" directory_removed remove_socket
+check "a machine whose directory is removed ends and says so" directory_removed remove_all
+check "a machine whose lock is removed ends and says so" directory_removed remove_lock
+check "a machine whose socket is removed ends and says so" directory_removed remove_socket
 check "a name whose directory was removed can be up again at once" name_taken_at_once
 cases_done

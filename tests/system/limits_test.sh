@@ -22,23 +22,23 @@ tool_says() {
 idle_times_out() {
     wrapper 'sleep 600'
     tool_says 124 '^ecube: the run did not end within 0.5 s: boot, 0 of 2 nodes have all links' \
-        run --mesh cube:1 --timeout 500ms --qemu ./wrapper "$arguments"
+        run --network cube:1 --timeout 500ms --qemu ./wrapper "$arguments"
 }
 
 idle_fails() {
     wrapper 'sleep 600'
-    tool_says 3 'nothing new for 1 s \(--patience\)' "$@" --mesh cube:1 --patience 1s --qemu ./wrapper ${program-}
+    tool_says 3 'nothing new for 1 s \(--patience\)' "$@" --network cube:1 --patience 1s --qemu ./wrapper ${program-}
     words | grep -q 'node 1 .rank 1. tells nothing' || { words; fail "nobody is named"; }
 }
 
 # Stopped before it has said anything, as by kill -STOP.
 stopped_in_boot() {
     wrapper 'case "$*" in */n3.gdb*) kill -STOP $$ ;; esac; exec qemu-system-arm "$@"'
-    tool_says 3 'nothing new for 1 s \(--patience\)' run --mesh cube:2 --patience 1s --qemu ./wrapper "$arguments"
+    tool_says 3 'nothing new for 1 s \(--patience\)' run --network cube:2 --patience 1s --qemu ./wrapper "$arguments"
     words | grep -q 'node 3 .rank 3. tells nothing' || { words; fail "node 3 is not named"; }
 }
 
-# stop NODE - of the mesh that is up.
+# stop NODE - of the machine that is up.
 stop() {
     for pid in $(processes qemu-system | cut -d ' ' -f 1); do
         ! tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "/n$1\.[a-z]*,server" || stopped=$pid
@@ -46,9 +46,9 @@ stop() {
     kill -STOP "$stopped" || fail "no node $1"
 }
 
-# The load that comes then waits until the mesh has what was under way.
+# The load that comes then waits until the machine has what was under way.
 download_times_out() {
-    tool_succeeds up --name slow --mesh cube:2 --patience 1h
+    tool_succeeds up --name slow --network cube:2 --patience 1h
     stop 3
     may_time_out=yes tool load --name slow --timeout 500ms "$arguments"
     [ "$status" -eq 124 ] || { words; fail "status $status"; }
@@ -65,9 +65,9 @@ download_times_out() {
     tool_succeeds down --name slow
 }
 
-# The mesh finds the request of one that is gone already before that of one that waits.
+# The machine finds the request of one that is gone already before that of one that waits.
 gone_before_it_is_heard() {
-    tool_succeeds up --name deaf --mesh cube:1
+    tool_succeeds up --name deaf --network cube:1
     server=$(processes ecube | grep -v cleanup | cut -d ' ' -f 1)
     kill -STOP "$server"
     for i in 1 2 3; do
@@ -87,7 +87,7 @@ gone_before_it_is_heard() {
 }
 
 ended_early_again_and_again() {
-    tool_succeeds up --name storm --mesh cube:3
+    tool_succeeds up --name storm --network cube:3
     for i in 1 2 3 4 5 6 7 8 9 10; do
         "$ecube" load --name storm "$examples/complete_exchange.elf" >/dev/null 2>&1 &
         loader=$!
@@ -102,9 +102,9 @@ ended_early_again_and_again() {
 
 check "--timeout ends a boot in which nothing happens, with 124" idle_times_out
 program=$arguments; check "--patience ends it with 3" idle_fails run; program=
-check "and that of a mesh that is to stay" idle_fails up
+check "and that of a machine that is to stay" idle_fails up
 check "--patience names a QEMU that is stopped in the boot" stopped_in_boot
 check "--timeout ends a download, and the next load waits for it" download_times_out
-check "a load that was gone before the mesh heard it does not make the next one busy" gone_before_it_is_heard
+check "a load that was gone before the machine heard it does not make the next one busy" gone_before_it_is_heard
 check "nor does one that is ended at any moment" ended_early_again_and_again
 cases_done

@@ -21,7 +21,7 @@ gdb_refused() {
 }
 
 second_openocd() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     openocd_stays lab "targets n1; halt; n1 set_reg {r1 0x1234}; step; touch held; await go; echo \"kept [n1 get_reg -force r1]\"; resume
         targets n3; halt"
     comes held
@@ -47,7 +47,7 @@ second_openocd() {
 }
 
 openocd_and_gdb() {
-    tool_succeeds up --mesh cube:0 --jtag --name lab
+    tool_succeeds up --network cube:0 --jtag --name lab
     mkfifo commands
     "$ecube" debug --name lab 0 -- -nx <commands >gdb.stays 2>&1 &
     gdb=$!
@@ -67,8 +67,8 @@ openocd_and_gdb() {
 
 # Each has its ports and its chain; both are in the middle of something.
 two_machines() {
-    tool_succeeds up --mesh cube:1 --jtag --name lab
-    tool_succeeds up --mesh cube:0 --jtag --name desk
+    tool_succeeds up --network cube:1 --jtag --name lab
+    tool_succeeds up --network cube:0 --jtag --name desk
     openocd_stays lab "all halt; touch lab; await go; for {set i 0} {\$i < 20} {incr i} { all step }; all resume"
     lab=$openocd
     comes lab

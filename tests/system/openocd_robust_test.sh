@@ -1,4 +1,4 @@
-# What may happen to OpenOCD at a mesh: rounds of resets, death on either side, garbage, several clients, nodes in any state.
+# What may happen to OpenOCD at a machine: rounds of resets, death on either side, garbage, several clients, nodes in any state.
 . tests/system/testing.sh
 . tests/system/openocd.sh
 with_sanitizers
@@ -29,7 +29,7 @@ rounds="$all_are
     }"
 
 rounds_of_resets() {
-    tool_succeeds up --mesh cube:2 --blank --jtag --name lab
+    tool_succeeds up --network cube:2 --blank --jtag --name lab
     openocd_says lab "$rounds; program_all $kernel; for {set i 0} {\$i < 10} {incr i} { round }; all resume"
     no_errors said
     for i in 1 2 3; do
@@ -40,7 +40,7 @@ rounds_of_resets() {
 }
 
 node_dies() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     openocd_stays lab "targets n0; halt; touch polls; await killed; sleep 500
         targets n1; halt; echo \"at [dict get [n1 get_reg pc] pc]\"; echo \"memory [n1.bus read_memory 0x40100000 32 1]\"
         if {![catch {n3.bus read_memory 0x40100000 32 1}]} { error {the memory of a dead node} }
@@ -67,7 +67,7 @@ node_dies() {
 # At a breakpoint that it has planted, in the middle of many scans.
 openocd_dies() {
     at=$(symbol "$counter" count)
-    tool_succeeds up --mesh cube:1 --jtag --name lab
+    tool_succeeds up --network cube:1 --jtag --name lab
     openocd_stays lab "targets n1; bp $at 2 hw; touch waits; wait_halt 60000; rbp $at; echo \"code [n1.bus read_memory $at 32 2]\"
         bp $at 2; bp [expr {$at + 4}] 4 hw; resume; wait_halt 60000; rbp [expr {$at + 4}]; resume; wait_halt 60000
         n1 set_reg {r0 77}; touch halted; while 1 { dump_image /dev/null 0x40100000 0x8000 }"
@@ -91,7 +91,7 @@ openocd_dies() {
 
 # Again and again, wherever it is just then: the next one works at once.
 openocd_dies_often() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     for i in 1 2 3 4 5 6; do
         openocd_stays lab "all halt; touch begins.$i; while 1 { foreach node [nodes] {
             targets \$node; load_image $kernel; step; mdw 0x40100000 16 } }"
@@ -112,7 +112,7 @@ intruder() {
 
 # Its neighbours are quiet clients, and a program.
 garbage_on_the_chain() {
-    tool_succeeds up --mesh cube:1 --jtag --name lab
+    tool_succeeds up --network cube:1 --jtag --name lab
     start_load "$counter" 200
     for i in 1 2 3 4; do
         intruder half || fail "no connection"
@@ -142,7 +142,7 @@ openocd_works() {
 
 # It may well reset nodes.
 noise_on_the_chain() {
-    tool_succeeds up --mesh cube:1 --blank --jtag --name lab
+    tool_succeeds up --network cube:1 --blank --jtag --name lab
     intruder every || fail "no connection"
     for seed in 1 2 3; do
         intruder noise $seed || fail "no connection"

@@ -1,9 +1,9 @@
-# OpenOCD and its GDB server at a mesh: one JTAG chain with a TAP per node, from an unmodified OpenOCD.
+# OpenOCD and its GDB server at a machine: one JTAG chain with a TAP per node, from an unmodified OpenOCD.
 . tests/system/testing.sh
 . tests/system/openocd.sh
 
 lists_nodes() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     grep -q 'ecube openocd --name lab' out || { cat out; fail "up does not say how to go on"; }
     openocd_says lab 'init; scan_chain; targets'
     count_of 'n[0-3]\.cpu +Y +0x4ba00477' 4
@@ -12,7 +12,7 @@ lists_nodes() {
 }
 
 halts_and_resumes() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     openocd_says lab 'init; targets n2; halt; echo "at [dict get [n2 get_reg pc] pc]"'
     said '^at 0x401'
     tool_succeeds ps --name lab
@@ -26,7 +26,7 @@ halts_and_resumes() {
 }
 
 blank_nodes() {
-    tool_succeeds up --mesh cube:2 --blank --jtag --name lab
+    tool_succeeds up --network cube:2 --blank --jtag --name lab
     tool_fails 2 'blank' load --name lab "$counter"
     openocd_says lab 'init; targets n1; halt; resume; sleep 300; targets; halt; echo "at [n1 get_reg pc]"'
     said '^at pc 0x00000000'
@@ -40,7 +40,7 @@ blank_nodes() {
 }
 
 programs_each() {
-    tool_succeeds up --mesh cube:1 --blank --jtag --name lab
+    tool_succeeds up --network cube:1 --blank --jtag --name lab
     for node in n1 n0; do
         openocd_says lab "targets $node; program $kernel verify reset"
         no_errors said
@@ -51,7 +51,7 @@ programs_each() {
 }
 
 boots_by_openocd() {
-    tool_succeeds up --mesh cube:2 --program openocd --name lab
+    tool_succeeds up --network cube:2 --program openocd --name lab
     tool_succeeds load --name lab "$examples/complete_exchange.elf" 1000
     tool_succeeds down --name lab
 }
@@ -59,7 +59,7 @@ boots_by_openocd() {
 # A program under OpenOCD: breakpoints of both kinds, a watchpoint, steps, registers, memory; then it goes on.
 debugs_program() {
     at=$(symbol "$counter" count) sum_at=$(symbol "$counter" sum)
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     openocd_stays lab "targets n1; bp $at 2 hw; touch waits; wait_halt 60000; echo \"at [dict get [n1 get_reg pc] pc]\"; reg r0
         rbp $at; step; step; echo \"sum [n1 read_memory $sum_at 32 1]\"; n1 set_reg {r3 7}
         wp $sum_at 4 w; resume; wait_halt 60000; rwp $sum_at
@@ -130,7 +130,7 @@ in_user_mode() {
 }
 
 any_state() {
-    tool_succeeds up --mesh cube:1 --jtag --name lab
+    tool_succeeds up --network cube:1 --jtag --name lab
     wait_until 3 asleep || { cat said; fail "the node does not go to sleep"; }
     no_errors said
     said '^pending 0x?0*$'
@@ -147,7 +147,7 @@ ps_shows() {
 # Longer than --timeout, before the program comes and while it runs.
 long_halt() {
     at=$(symbol "$counter" count)
-    tool_succeeds up --mesh cube:1 --jtag --name lab
+    tool_succeeds up --network cube:1 --jtag --name lab
     openocd_stays lab "targets n1; halt; touch held; sleep 3000; bp $at 2 hw; resume; wait_halt 60000; touch stands; sleep 8000; rbp $at; resume"
     comes held
     start_load --timeout 5s "$counter" 20
@@ -174,7 +174,7 @@ openocd_fails() {
 }
 
 bad_input() {
-    tool_succeeds up --mesh cube:1 --jtag --name lab
+    tool_succeeds up --network cube:1 --jtag --name lab
     echo 'no image' >text
     for command in program program_all; do
         openocd_fails '/bin/true is an image for another processor: a node takes a 32-bit ELF image for ARM$' "$command /bin/true"

@@ -1,4 +1,4 @@
-# What ecube ps says of the programs of a mesh that is up.
+# What ecube ps says of the programs of a machine that is up.
 . tests/system/testing.sh
 with_sanitizers
 
@@ -20,7 +20,7 @@ waits_are_told() {
         says 4 'waits to receive from rank 0, tag 4 \(one of 3 open requests\)' &&
         says 5 'computes in spin \(waiter\.c:[0-9]+\), called from (with_one_behind|main) \(waiter\.c:[0-9]+\) \(1 open request\)' &&
         says 6 'waits in broadcast of 64 bytes with root 2 for rank 4 to enter' &&
-        says 7 'waits in broadcast of 64 bytes with root 2 for rank 5 to enter'
+        says 7 'waits in broadcast of 64 bytes with root 2 for rank 4 to enter'
 }
 
 # json_says NODE TEXT KEY... - in the last ps --json.
@@ -32,7 +32,7 @@ json_says() {
 }
 
 every_way() {
-    tool_succeeds up --name waiting --mesh cube:3
+    tool_succeeds up --name waiting --network cube:3
     "$ecube" load --name waiting "$programs/waiter.elf" >load.out 2>load.err &
     loader=$!
     wait_until 60 waits_are_told || { cat out load.err; fail "other words"; }
@@ -59,7 +59,7 @@ every_way() {
 
 circle_through_barrier() {
     may_time_out=1
-    tool run --mesh cube:3 "$programs/waiter.elf" cross
+    tool run --network cube:3 "$programs/waiter.elf" cross
     [ "$status" -eq 124 ] || fail "status $status"
     words | grep -q '^ecube: node 7 (rank 7) waits in barrier for rank 1 to enter$' || { words; fail "nobody says who is missing"; }
     words | grep -Eq 'in a circle: rank (0 for 1 for 0|1 for 0 for 1)$' || { words; fail "no circle"; }

@@ -35,7 +35,7 @@ traffic_ends_with() {
 }
 
 boots_again() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     for round in 1 2 3; do
         exchanges_right 1000
         openocd_says lab 'init; reset run'
@@ -47,7 +47,7 @@ boots_again() {
 }
 
 halts_at_reset() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     "$ecube" console --name lab >shown 2>&1 &
     shower=$!
     openocd_says lab 'init; reset halt'
@@ -62,7 +62,7 @@ halts_at_reset() {
 
 # Ten times, so that the cables hold halves of frames now and then.
 resets_under_traffic() {
-    tool_succeeds up --mesh cube:3 --jtag --name lab
+    tool_succeeds up --network cube:3 --jtag --name lab
     for round in 1 2 3 4 5 6 7 8 9 10; do
         start_traffic
         openocd_says lab 'init; reset run'
@@ -74,7 +74,7 @@ resets_under_traffic() {
 }
 
 resets_one() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     start_traffic
     openocd_says lab 'init; node_reset n1 run'
     traffic_ends_with 'node 1 was reset through a debugger \(openocd.*during run: reset all'
@@ -90,7 +90,7 @@ resets_one() {
 }
 
 programs_twice() {
-    tool_succeeds up --mesh cube:2 --blank --jtag --name lab
+    tool_succeeds up --network cube:2 --blank --jtag --name lab
     for round in 1 2; do
         openocd_says lab "init; program_all $kernel verify"
         wait_until 60 state_is whole || { "$ecube" list; fail "the machine does not boot in round $round"; }
@@ -102,7 +102,7 @@ programs_twice() {
 }
 
 stays_broken() {
-    tool_succeeds up --mesh cube:2 --jtag --name lab
+    tool_succeeds up --network cube:2 --jtag --name lab
     tool_succeeds cut --name lab 0-1
     wait_until 10 state_is broken || fail "the machine is not broken"
     openocd_says lab 'init; reset run'

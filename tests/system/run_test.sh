@@ -13,32 +13,32 @@ equal() {
 every_example_runs() {
     for example in "$examples"/*.elf; do
         [ "$(basename "$example")" = complete_exchange.elf ] && set -- 16 1000 || set --
-        tool_succeeds run --mesh "cube:$dims" "$example" "$@"
+        tool_succeeds run --network "cube:$dims" "$example" "$@"
     done
 }
 
 every_collective_is_right() {
     for bytes in 1 100 1024 1025 5000; do
-        tool_succeeds run --mesh "cube:$dims" "$programs/collectives.elf" $bytes
+        tool_succeeds run --network "cube:$dims" "$programs/collectives.elf" $bytes
     done
 }
 
 messages_are_right() {
-    tool_succeeds run --mesh "cube:$dims" "$programs/messages.elf" 300000
+    tool_succeeds run --network "cube:$dims" "$programs/messages.elf" 300000
 }
 
 arguments_arrive() {
     tool_succeeds run --help
     grep -q 'Options must stand before PROGRAM' out || fail "help does not say whose they are"
-    tool_succeeds run --mesh cube:3 "$programs/arguments.elf" one '' 'two words' --mesh
+    tool_succeeds run --network cube:3 "$programs/arguments.elf" one '' 'two words' --network
     for rank in 0 1 2 3 4 5 6 7; do
-        grep -qF "[$rank] node $rank of 8: [one] [] [two words] [--mesh]" out || { cat out; fail "node $rank"; }
+        grep -qF "[$rank] node $rank of 8: [one] [] [two words] [--network]" out || { cat out; fail "node $rank"; }
     done
     [ "$(grep -c "^\[" out)" -eq 8 ] || fail "more lines than nodes"
 }
 
 formats_are_known() {
-    tool_succeeds run --mesh cube:0 "$programs/formats.elf"
+    tool_succeeds run --network cube:0 "$programs/formats.elf"
     for line in 'print 80    ff|7   | -3 1099511627776 100%z 2199023255552 end' 'string 12 2.50 34 %zu' 'scan 2: 56 -78' \
         'list 9 10' 'bytes 2: 254 7 9 9' 'count' 'after 9 5 9' 'cut -3| 255|ab | 2.5 1099511627776 end' \
         'wide grüß| ä€|x  |ä|ab| 12' 'alone x€  é 5' 'hexadecimal 1.500e+00    2.5E+00 % 12 13 end' \
@@ -49,7 +49,7 @@ formats_are_known() {
 }
 
 nothing_is_left_for_the_next() {
-    tool_succeeds up --name secret --mesh cube:1
+    tool_succeeds up --name secret --network cube:1
     tool_succeeds load --name secret "$programs/secret.elf" leave
     tool_succeeds load --name secret "$programs/secret.elf" look
     tool_succeeds down --name secret
@@ -57,21 +57,21 @@ nothing_is_left_for_the_next() {
 }
 
 heap_is_whole() {
-    tool_succeeds run --mesh cube:1 "$programs/heap.elf"
+    tool_succeeds run --network cube:1 "$programs/heap.elf"
 }
 
 thread_has_variables() {
-    tool_succeeds run --mesh cube:0 "$programs/thread.elf"
+    tool_succeeds run --network cube:0 "$programs/thread.elf"
 }
 
 sleeps_are_long_enough() {
-    tool_succeeds run --mesh cube:3 "$programs/sleeper.elf"
+    tool_succeeds run --network cube:3 "$programs/sleeper.elf"
 }
 
 # The host looks after the others several times before time is up, and never says that they wait for ever.
 sleeper_lets_others_go_on() {
     may_time_out=1
-    tool run --mesh cube:3 --timeout 8 "$programs/sleeper.elf" 1
+    tool run --network cube:3 --timeout 8 "$programs/sleeper.elf" 1
     [ "$status" -eq 124 ] || { words; fail "status $status"; }
     words | grep -q 'did not end within 8 s: 7 of 8 programs have ended' || { words; fail "not 7 of 8 have ended"; }
     words | grep -q '^ecube: node 1 (rank 1) sleeps for 3[0-9]*\.[0-9] s more$' || { words; fail "nobody says who sleeps"; }
@@ -79,7 +79,7 @@ sleeper_lets_others_go_on() {
 
 # Longer than a link may be silent: what the node then begins does not count from before.
 absorbed_node_keeps_its_links() {
-    tool_succeeds run --mesh cube:1 --patience 2s "$programs/absorbed.elf" 3000
+    tool_succeeds run --network cube:1 --patience 2s "$programs/absorbed.elf" 3000
 }
 
 own_program() {
@@ -96,12 +96,12 @@ int main(void)
 }
 END
     "$build/ecube-cc" squares.c -o squares.elf || fail "ecube-cc fails"
-    tool_succeeds run --mesh cube:3 squares.elf
+    tool_succeeds run --network cube:3 squares.elf
     grep -qF '[0] 49 7.000' out || { cat out; fail "wrong output"; }
 }
 
 worst_status() {
-    tool run --mesh cube:2 "$programs/misbehave.elf" exit 2 7
+    tool run --network cube:2 "$programs/misbehave.elf" exit 2 7
     [ "$status" -eq 7 ] || { words; fail "status $status"; }
 }
 
@@ -109,7 +109,7 @@ worst_status() {
 exact() {
     profile=$1 d=$2
     shift 2
-    tool_succeeds run --profile "$profile" --mesh "cube:$d" --json result.json "$examples/complete_exchange.elf" "$@"
+    tool_succeeds run --profile "$profile" --network "cube:$d" --json result.json "$examples/complete_exchange.elf" "$@"
     index=0
     for k in "$@"; do
         closed=$(awk -v d="$d" -v k="$k" -v profile="$profile" 'BEGIN {
@@ -142,8 +142,8 @@ exact_every_time() {
 }
 
 json_fields() {
-    tool_succeeds run --mesh cube:4 --json result.json "$examples/complete_exchange.elf" 100
-    [ "$(number result.json mesh)" = cube:4 ] || fail mesh
+    tool_succeeds run --network cube:4 --json result.json "$examples/complete_exchange.elf" 100
+    [ "$(number result.json network)" = cube:4 ] || fail network
     equal "$(number result.json nodes)" 16 nodes
     equal "$(number result.json status)" 0 status
     [ "$(number result.json download strategy)" = decremental ] || fail strategy
@@ -167,38 +167,38 @@ json_fields() {
 
 download_as_predicted() {
     for strategy in decremental sequential scatter sequential-scatter; do
-        tool_succeeds run --mesh cube:4 --strategy $strategy --json result.json "$programs/arguments.elf"
+        tool_succeeds run --network cube:4 --strategy $strategy --json result.json "$programs/arguments.elf"
         equal "$(number result.json download receipts)" 16 "$strategy: receipts"
         [ "$(number result.json download strategy)" = $strategy ] || fail strategy
     done
 }
 
 two_at_once() {
-    "$ecube" run --mesh cube:2 "$programs/collectives.elf" 2000 >first.out 2>&1 &
+    "$ecube" run --network cube:2 "$programs/collectives.elf" 2000 >first.out 2>&1 &
     first=$!
-    tool_succeeds run --mesh cube:2 "$programs/messages.elf"
-    wait $first || { cat first.out; fail "the first mesh fails beside a second"; }
+    tool_succeeds run --network cube:2 "$programs/messages.elf"
+    wait $first || { cat first.out; fail "the first machine fails beside a second"; }
 }
 
 from_elsewhere() {
     mkdir -p deep/er
     cd deep/er || exit 1
-    tool_succeeds run --mesh cube:1 "$programs/arguments.elf" x
+    tool_succeeds run --network cube:1 "$programs/arguments.elf" x
     "$build/ecube-cc" "$source_tree/examples/hello/hello.c" -o hello.elf || fail "ecube-cc fails"
-    tool_succeeds run --mesh cube:1 hello.elf
+    tool_succeeds run --network cube:1 hello.elf
 }
 
 through_a_link() {
     ln -s "$ecube" shortcut
     ecube=$PWD/shortcut
-    tool_succeeds run --mesh cube:0 "$programs/arguments.elf" x
+    tool_succeeds run --network cube:0 "$programs/arguments.elf" x
 }
 
 installed() {
     sh "$source_tree/scripts/install.sh" "$build" "$PWD/prefix" >/dev/null || fail "install fails"
     ecube=$PWD/prefix/bin/ecube
     prefix/bin/ecube-cc "$source_tree/examples/hello/hello.c" -o hello.elf || fail "ecube-cc fails"
-    tool_succeeds run --mesh cube:1 hello.elf
+    tool_succeeds run --network cube:1 hello.elf
     sh "$source_tree/scripts/install.sh" --remove "$PWD/prefix"
     [ -z "$(find prefix -type f)" ] || fail "left: $(find prefix -type f)"
 }
@@ -214,7 +214,7 @@ int main(void)
 }
 END
     "$build/ecube-cc" large.c -o large.elf || fail "ecube-cc fails"
-    tool_succeeds run --mesh cube:1 --json result.json large.elf
+    tool_succeeds run --network cube:1 --json result.json large.elf
     grep -Eq '^ *1\.8446744e\+19 9\.223372e\+18 .* 1\.8446744e\+19$' err || { cat err; fail "large counts"; }
     grep -Eq '^ *9223372036854775807 +0 .* 6$' err || { cat err; fail "smaller counts"; }
     [ "$(number result.json reports 0 bytes)" = 1.84467440737096e19 ] || { cat result.json; fail "bytes in the JSON file"; }
@@ -233,7 +233,7 @@ int main(void)
 }
 END
     "$build/ecube-cc" talk.c -o talk.elf || fail "ecube-cc fails"
-    tool_succeeds run --mesh cube:3 talk.elf
+    tool_succeeds run --network cube:3 talk.elf
     [ "$(grep -c 'which is long enough to matter$' out)" -eq 4000 ] || fail "$(wc -l <out) lines"
     for rank in 0 5 7; do
         grep -F "[$rank]" out | awk '{ print $3 }' | awk '$1 != NR - 1 { exit 1 }' || fail "order of node $rank"
@@ -253,7 +253,7 @@ int main(void)
 }
 END
     "$build/ecube-cc" words.c -o words.elf || fail "ecube-cc fails"
-    tool_succeeds run --mesh cube:0 words.elf
+    tool_succeeds run --network cube:0 words.elf
     sed -n 's/^\[0\] //p' out >lines
     [ "$(wc -l <lines)" -eq 2 ] || { cat lines; fail "a line is cut"; }
     [ "$(head -n 1 lines | tr -d '\n' | wc -c)" -eq 3004 ] || { cat lines; fail "bytes"; }
@@ -287,7 +287,7 @@ check "AAP takes the closed form on a machine under load" exact_under_load
 check "AAP takes the closed form every time" exact_every_time
 check "--json writes every field" json_fields
 check "every download strategy reaches every node" download_as_predicted
-check "two meshes run at once" two_at_once
+check "two machines run at once" two_at_once
 check "the tool and ecube-cc work from another directory" from_elsewhere
 check "the tool works through a symbolic link" through_a_link
 check "an installed copy works, and uninstall removes it" installed

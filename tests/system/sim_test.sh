@@ -2,7 +2,7 @@
 . tests/system/testing.sh
 
 shows_the_exact_table() {
-    tool_succeeds sim --mesh cube:4 --profile ipsc860 exchange --bytes 16,100 --bytes 65536 --json result.json
+    tool_succeeds sim --network cube:4 --profile ipsc860 exchange --bytes 16,100 --bytes 65536 --json result.json
     grep -Eq '^ +16 +15 +1397\.000 +1397\.000 .* 0$' out || fail "no line for 16 bytes: $(cat out)"
     grep -Eq '^ +65536 +15 +419087\.000 +419087\.000 .* 0$' out || fail "no line for 65536 bytes"
     [ "$("$json_get" result.json nodes)" = 16 ] || fail "nodes"
@@ -13,7 +13,7 @@ shows_the_exact_table() {
 }
 
 messages_have_no_steps() {
-    tool_succeeds sim --mesh cube:3 transpose --bytes 16 --json result.json
+    tool_succeeds sim --network cube:3 transpose --bytes 16 --json result.json
     grep -Eq '^ +16 +- +[0-9]+\.[0-9]+ +- ' out || { cat out; fail "another table"; }
     [ "$("$json_get" result.json reports 0 steps)" = null ] || fail "steps in the JSON file"
 }
@@ -24,46 +24,46 @@ value() {
 }
 
 the_download_is_one_download() {
-    tool_succeeds sim --mesh cube:2 download --bytes 100,3000 --json result.json
+    tool_succeeds sim --network cube:2 download --bytes 100,3000 --json result.json
     [ "$(value download model_us)" = "$(value reports 1 model_us)" ] || { cat result.json; fail "of another image"; }
     [ "$(value download predicted_us)" = "$(value reports 1 predicted_us)" ] || { cat result.json; fail "two mixed"; }
     [ "$(value download bytes)" -ge 3000 ] || { cat result.json; fail "bytes of another image"; }
-    tool sim --mesh cube:2 exchange --kill 1@boot --json result.json
+    tool sim --network cube:2 exchange --kill 1@boot --json result.json
     [ "$(value download)" = null ] || { cat result.json; fail "a download that was none"; }
     [ "$(value troubles 0 kind) $(value troubles 0 nodes)" = 'node-died [1]' ] || { cat result.json; fail "its trouble"; }
 }
 
 standard_output_is_json_alone() {
-    tool_succeeds sim --mesh cube:2 exchange --bytes 16 --json result.json
+    tool_succeeds sim --network cube:2 exchange --bytes 16 --json result.json
     cp out table
-    tool_succeeds sim --mesh cube:2 exchange --bytes 16 --json -
+    tool_succeeds sim --network cube:2 exchange --bytes 16 --json -
     cp out piped.json
     [ "$("$json_get" piped.json sim digest)" = "$(value sim digest)" ] || { cat out; fail "another object"; }
-    grep -q 'complete exchange' err || { cat err; fail "no table on standard error"; }
+    grep -q '^exchange' err || { cat err; fail "no table on standard error"; }
     [ "$(grep -c . table)" -eq "$(grep -c . err)" ] || { cat err; fail "another table"; }
     [ ! -e ./- ] || fail "a file called -"
     echo first >both
-    timeout 60 "$ecube" sim --mesh cube:1 barrier --json - >>both 2>err || fail "status $?"
+    timeout 60 "$ecube" sim --network cube:1 barrier --json - >>both 2>err || fail "status $?"
     [ "$(head -n 1 both)" = first ] || fail "what stood in the file is gone"
 }
 
 messages_take_the_time_of_real_nodes() {
-    tool_succeeds sim --mesh cube:1 hotspot --messages 16 --bytes 16,400,2000,9000
+    tool_succeeds sim --network cube:1 hotspot --messages 16 --bytes 16,400,2000,9000
     sed -n 's/^ *\([0-9]*\)  *- *\([0-9]*\.[0-9]*\)  *- .*/\1 bytes: \2 us/p' out >simulated
-    tool_succeeds run --mesh cube:1 "$programs/window.elf" 16 400 2000 9000
+    tool_succeeds run --network cube:1 "$programs/window.elf" 16 400 2000 9000
     sed -n 's/^\[0\] //p' out >measured
     grep -q '^16 bytes: 376.325 us$' measured || fail "16 bytes: $(cat measured)"
     cmp simulated measured || fail "simulated: $(cat simulated); measured: $(cat measured)"
 }
 
 every_scenario_ends_well() {
-    for scenario in exchange broadcast scatter gather barrier download random transpose bitreversal hotspot; do
-        tool_succeeds sim --mesh cube:3 --bytes 500 "$scenario"
+    for scenario in exchange broadcast scatter gather allgather reduce allreduce barrier download random transpose bitreversal hotspot; do
+        tool_succeeds sim --network cube:3 --bytes 500 "$scenario"
     done
 }
 
 digest() {
-    tool_succeeds sim --mesh cube:5 random --bytes 1500 --drop 1e-3 --jitter 20us "$@"
+    tool_succeeds sim --network cube:5 random --bytes 1500 --drop 1e-3 --jitter 20us "$@"
     sed -n 's/.*digest //p' out
 }
 
@@ -76,7 +76,7 @@ the_digest_is_the_seeds() {
 
 threads_change_nothing() {
     for threads in 1 3; do
-        tool_succeeds sim --mesh cube:6 random --threads $threads
+        tool_succeeds sim --network cube:6 random --threads $threads
         grep -q "on $threads thread" out || fail "it was not $threads threads"
         sed -e 's/, [0-9.]* million.*//' -e '/memory per node/d' -e 's/  *[0-9.]*  *[0-9-]*$//' out \
             >out.$threads
@@ -92,16 +92,14 @@ refuses() {
 }
 
 bad_networks() {
-    refuses "exchange on ring:5: collectives have schedules for cubes only" --mesh ring:5 exchange
-    refuses "unknown network ''" --mesh '' exchange
-    refuses 'cube is a number from 0 to 16' --mesh cube:-1 exchange
-    refuses 'cube is a number from 0 to 16' --mesh cube:17 exchange
-    refuses 'proved up to cube:12, and each dimension more' --mesh cube:13 exchange
-    refuses 'more than a node.s 32-bit addresses' --mesh cube:10 exchange --bytes 4000000
+    refuses "unknown network ''" --network '' exchange
+    refuses 'cube is a number from 0 to 16' --network cube:-1 exchange
+    refuses 'cube is a number from 0 to 16' --network cube:17 exchange
+    refuses 'more than a node.s 32-bit addresses' --network cube:10 exchange --bytes 4000000
 }
 
 bad_scenarios() {
-    refuses 'name a scenario' --mesh cube:2
+    refuses 'name a scenario' --network cube:2
     refuses "unknown scenario 'exchang'" exchang
     refuses 'one word too many' exchange random
     refuses '[-]-bytes many' exchange --bytes many
@@ -118,7 +116,7 @@ bad_scenarios() {
     refuses '[-]-messages 1048577' random --messages 1048577
     refuses '[-]-contents some' random --contents some
     refuses 'unknown profile' random --profile cray
-    refuses 'x is from 0 to 2' --mesh cube:2 --x 3 random
+    refuses 'x is from 0 to 2' --network cube:2 --x 3 random
     refuses '[-]-x -1' random --x=-1
 }
 
@@ -187,7 +185,7 @@ bad_events() {
 
 too_little_memory() {
     refuses 'needs .* GB, and .* GB are available.*--contents shared' \
-        --mesh cube:10 exchange --bytes 1600000 --contents checked
+        --network cube:10 exchange --bytes 1600000 --contents checked
 }
 
 # Under every limit a run is refused, or ends in one line when its frames need more than was left, or ends well.
@@ -195,7 +193,7 @@ memory_that_runs_out() {
     limit=16000 refused=0 ended=0
     until (ulimit -v $limit && "$ecube" --version >out 2>err); do limit=$((limit + 2000)); done
     while :; do
-        (ulimit -v $limit && exec timeout -k 5 60 "$ecube" sim --mesh cube:7 exchange --bytes 65536 --contents shared) >out 2>err
+        (ulimit -v $limit && exec timeout -k 5 60 "$ecube" sim --network cube:7 exchange --bytes 65536 --contents shared) >out 2>err
         status=$?
         [ "$status" -ne 0 ] || break
         [ "$status" -eq 2 ] || fail "status $status with $limit KiB: $(cat err)"
@@ -209,22 +207,22 @@ memory_that_runs_out() {
 }
 
 unwritable_json() {
-    tool_fails 2 'cannot write the JSON file' sim --mesh cube:2 exchange --json /no-such-directory/result.json
+    tool_fails 2 'cannot write the JSON file' sim --network cube:2 exchange --json /no-such-directory/result.json
 }
 
 unwritable_trace() {
-    tool_fails 2 'cannot write the trace' sim --mesh cube:2 exchange --trace /no-such-directory/trace.json --json result.json
+    tool_fails 2 'cannot write the trace' sim --network cube:2 exchange --trace /no-such-directory/trace.json --json result.json
     [ ! -e result.json ] || fail "a JSON file was left"
-    tool_fails 2 'cannot write the trace' sim --mesh cube:2 exchange --trace /dev/full
-    tool_fails 2 'a file for each' sim --mesh cube:2 exchange --trace same.json --json same.json
+    tool_fails 2 'cannot write the trace' sim --network cube:2 exchange --trace /dev/full
+    tool_fails 2 'a file for each' sim --network cube:2 exchange --trace same.json --json same.json
 }
 
 a_trace_is_the_seeds() {
-    tool_succeeds sim --mesh cube:3 random --drop 1e-2 --seed 5 --trace one.json --json result.json
-    tool_succeeds sim --mesh cube:3 random --drop 1e-2 --seed 5 --trace two.json
+    tool_succeeds sim --network cube:3 random --drop 1e-2 --seed 5 --trace one.json --json result.json
+    tool_succeeds sim --network cube:3 random --drop 1e-2 --seed 5 --trace two.json
     cmp one.json two.json || fail "two traces for one seed"
     [ "$("$json_get" one.json displayTimeUnit)" = ns ] || fail "no JSON object"
-    [ "$("$json_get" one.json traceEvents 0 args name)" = mesh ] || fail "no process"
+    [ "$("$json_get" one.json traceEvents 0 args name)" = machine ] || fail "no process"
     [ "$("$json_get" result.json sim trace sha256)" = "$(sha256sum <one.json | cut -d ' ' -f 1)" ] || fail "digest"
     grep -q "$(sha256sum <two.json | cut -d ' ' -f 1)" out || fail "no digest is printed: $(cat out)"
 }
@@ -233,7 +231,7 @@ a_trace_is_the_seeds() {
 fault() {
     pattern=$1
     shift
-    tool sim --mesh cube:4 exchange --bytes 1000 "$@"
+    tool sim --network cube:4 exchange --bytes 1000 "$@"
     [ "$status" -eq 3 ] || fail "status $status, not 3: $*"
     grep -Eq -- "$pattern" err || fail "no line like '$pattern': $(cat err)"
     grep -Eq 'seed 1, ended at event [0-9]+, first trouble at event [0-9]+' err || fail "no seed and event: $(cat err)"
@@ -254,7 +252,7 @@ faults_are_named() {
 a_failure_is_replayed() {
     fault 'node 5 was killed' --kill 5@300us
     event=$(sed -n 's/.*--replay \([0-9]*\) .*/\1/p' err)
-    tool sim --mesh cube:4 exchange --bytes 1000 --kill 5@300us --replay "$event"
+    tool sim --network cube:4 exchange --bytes 1000 --kill 5@300us --replay "$event"
     grep -q 'node 5 was killed' err || fail "the replay differs: $(cat err)"
     grep -Eq "^event $((event - 1)), .*: node [0-9]+ to (node|host)" err || fail "no words on what came before $event: $(cat err)"
 }
@@ -263,7 +261,7 @@ a_failure_is_replayed() {
 a_replay_comes_to_its_trouble() {
     fault 'link 3-7 \(dimension 2\) died during run: carrier lost' --cut 3-7@1ms
     event=$(sed -n 's/.*--replay \([0-9]*\) .*/\1/p' err)
-    tool sim --mesh cube:4 exchange --bytes 1000 --cut 3-7@1ms --replay "$event"
+    tool sim --network cube:4 exchange --bytes 1000 --cut 3-7@1ms --replay "$event"
     [ "$status" -eq 3 ] || fail "status $status, not 3"
     grep -q 'link 3-7 (dimension 2) died during run: carrier lost' err || fail "the replay differs: $(cat err)"
 }
@@ -278,31 +276,31 @@ a_death_before_all_events_is_replayed() {
 
 # With a faster host a subcube before the last may end last: formula (9) does not know of that.
 a_download_that_takes_longer_says_why() {
-    tool_succeeds sim --mesh cube:4 --sigma 0 --x 0 --image 64 barrier
+    tool_succeeds sim --network cube:4 --sigma 0 --x 0 --image 64 barrier
     grep -q 'receipts 16 of 16; formula (9) is too small below sigma 1$' out || { cat out; fail "nobody says so"; }
-    tool_succeeds sim --mesh cube:4 --sigma 1 --x 0 --image 64 barrier
+    tool_succeeds sim --network cube:4 --sigma 1 --x 0 --image 64 barrier
     grep -q 'receipts 16 of 16$' out || { cat out; fail "it is right with sigma 1"; }
 }
 
 a_stop_is_told() {
-    tool_succeeds sim --mesh cube:3 exchange --stop-at 300
+    tool_succeeds sim --network cube:3 exchange --stop-at 300
     grep -Eqx 'ecube: stopped at event 3[0-9]+, before the run was over' err || { cat err; fail "nobody says so"; }
-    tool_succeeds sim --mesh cube:3 exchange --stop-at 1000000
+    tool_succeeds sim --network cube:3 exchange --stop-at 1000000
     grep -Eqx 'ecube: event 1000000 did not happen: the run had [0-9]+' err || { cat err; fail "nobody says so"; }
 }
 
 circle_of_programs() {
     may_time_out=1
-    tool sim --mesh cube:2 circle --json result.json
+    tool sim --network cube:2 circle --json result.json
     [ "$status" -eq 124 ] || fail "status $status, not 124"
-    grep -A 6 'no progress: 4 nodes wait' err | sed 's/^ecube: //' >said
+    grep -A 6 'the programs that still run wait for ever' err | sed 's/^ecube: //' >said
     cat >wanted <<'END'
-no progress: 4 nodes wait
+the programs that still run wait for ever: 0 of 4 have ended
 deadlock, each waits for the next:
-  node 0 waits for a message of node 1
-  node 1 waits for a message of node 2
-  node 2 waits for a message of node 3
-  node 3 waits for a message of node 0
+  node 0 waits to receive from rank 1
+  node 1 waits to receive from rank 2
+  node 2 waits to receive from rank 3
+  node 3 waits to receive from rank 0
   and so round
 END
     cmp said wanted || { cat err; fail "no circle"; }
@@ -310,7 +308,7 @@ END
 }
 
 interrupted() {
-    "$ecube" sim --mesh cube:10 exchange --bytes 1000 --contents shared --trace trace.json >out 2>err &
+    "$ecube" sim --network cube:10 exchange --bytes 1000 --contents shared --trace trace.json >out 2>err &
     pid=$!
     wait_until 60 test -s trace.json || fail "no trace"
     kill -TERM "$pid"
@@ -324,15 +322,15 @@ interrupted() {
 }
 
 faults_too_late() {
-    tool_succeeds sim --mesh cube:3 exchange --bytes 16 --kill 5@1s --slow 3@5us --cut 0-1@2s
+    tool_succeeds sim --network cube:3 exchange --bytes 16 --kill 5@1s --slow 3@5us --cut 0-1@2s
     grep -q '^ecube: 2 of 3 faults did not happen: the run was over at [0-9.]* us' err || { cat err; fail "no line"; }
-    tool_succeeds sim --mesh cube:3 exchange --bytes 16 --fail 99999:drop
+    tool_succeeds sim --network cube:3 exchange --bytes 16 --fail 99999:drop
     grep -q '^ecube: --fail did not happen: the run had [0-9]* link events$' err || { cat err; fail "no line"; }
-    tool_succeeds sim --mesh cube:3 exchange --bytes 16 --fail 100:drop --slow 3@5us
+    tool_succeeds sim --network cube:3 exchange --bytes 16 --fail 100:drop --slow 3@5us
     [ ! -s err ] || { cat err; fail "a line for faults that happened"; }
 }
 
-check "sim prints the table of the emulated mesh, exact to the tick" shows_the_exact_table
+check "sim prints the table of the emulated machine, exact to the tick" shows_the_exact_table
 check "messages have no steps and no closed form" messages_have_no_steps
 check "the JSON of downloads tells of one of them" the_download_is_one_download
 check "--json - leaves standard output to the JSON" standard_output_is_json_alone

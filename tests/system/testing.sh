@@ -24,7 +24,7 @@ trap 'exit 130' INT TERM
 case_number=0
 
 # with_sanitizers - from here on the tool is the one built with sanitizers; what they find in any of its processes, also in
-# one that holds a mesh and has no standard error, fails the case.
+# one that holds a machine and has no standard error, fails the case.
 reports=
 with_sanitizers() {
     ecube=$build/ecube-checked

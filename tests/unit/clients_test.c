@@ -1,6 +1,6 @@
 /*
- * The clients of a mesh that stays: whoever hangs up, or does not read, is taken away by the loop,
- * and never while somebody is told something.
+ * The clients of a machine that stays: whoever hangs up, or does not read, is taken away by the
+ * loop, and never while somebody is told something.
  */
 #include "tests/unit/testing.h"
 

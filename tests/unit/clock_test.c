@@ -32,6 +32,16 @@ static void a_busy_link_delays_a_circuit_by_the_wait(void **state)
     assert_int_equal(clock_hop(5000, 1000, 10), 5010);
 }
 
+static void both_ends_know_when_bytes_began_to_flow(void **state)
+{
+    (void)state;
+    for (uint32_t hops = 1; hops <= 4; hops++) {
+        uint64_t begin_ns = 5000 + ipsc860.xi_ns + (uint64_t)hops * ipsc860.tau_ns;
+        uint64_t done_ns = 5000 + uncontended_ns(&ipsc860, hops, 100);
+        assert_int_equal(clock_begin(&ipsc860, done_ns, hops, 100), begin_ns);
+    }
+}
+
 static void a_message_of_no_bytes_over_no_hop_takes_no_time(void **state)
 {
     (void)state;
@@ -40,4 +50,5 @@ static void a_message_of_no_bytes_over_no_hop_takes_no_time(void **state)
 
 TEST_MAIN(cmocka_unit_test(an_ipsc860_circuit_costs_65_us_and_10_per_hop_and_425_ns_per_byte),
           cmocka_unit_test(a_busy_link_delays_a_circuit_by_the_wait),
+          cmocka_unit_test(both_ends_know_when_bytes_began_to_flow),
           cmocka_unit_test(a_message_of_no_bytes_over_no_hop_takes_no_time))

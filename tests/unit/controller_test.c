@@ -8,6 +8,7 @@
 
 #include "controller/internal.h"
 #include "drivers/status.h"
+#include "include/ecube/abi.h"
 #include "tests/unit/fake_nodes.h"
 #include "wire/frame.h"
 
@@ -716,23 +717,75 @@ static void entries_that_take_each_others_miss_nobody(void **state)
     fake_free(all);
 }
 
+/* Says it, and returns what is told of it; NULL: nothing. */
+static const char *disagreement(struct fake_nodes *all, const struct disagree_body *told,
+                                char text[WORDS_MAX])
+{
+    uint8_t body[DISAGREE_BYTES];
+
+    fake_forget(all);
+    disagree_pack(body, told);
+    fake_say(all, 0, PACKET_DISAGREE, body, sizeof body);
+    if (fake_told(all, EVENT_DISAGREE) == 0) {
+        return NULL;
+    }
+    assert_true(words_of_event(&all->controller, fake_event(all, EVENT_DISAGREE), text));
+    return text;
+}
+
 static void a_disagreement_is_told_in_words(void **state)
 {
-    struct fake_nodes *all = fake_running("cube:1");
-    struct disagree_body told = {.neighbour = 0, .own = {1, 4, 1}, .other = {0, 0, 0}};
-    uint8_t body[DISAGREE_BYTES];
+    struct fake_nodes *all = fake_running("cube:2");
+    struct disagree_body told = {.status = E_MISMATCH,
+                                 .first_rank = 1,
+                                 .other_rank = 3,
+                                 .first = {ECUBE_BROADCAST, 0, 0, 4, 1, 5},
+                                 .other = {ECUBE_BARRIER, 0, 0, 0, 0, 6}};
     char text[WORDS_MAX];
 
     (void)state;
-    disagree_pack(body, &told);
-    fake_say(all, 1, PACKET_DISAGREE, body, sizeof body);
-    assert_true(words_of_event(&all->controller, fake_event(all, EVENT_DISAGREE), text));
-    assert_string_equal(text, "node 1 (rank 1) and node 0 (rank 0) disagree on a collective: "
-                              "broadcast of 4 bytes with root 1, and barrier");
-    told.neighbour = 77;
-    disagree_pack(body, &told);
-    fake_say(all, 1, PACKET_DISAGREE, body, sizeof body);
-    assert_int_equal(fake_told(all, EVENT_DISAGREE), 1);
+    assert_string_equal(disagreement(all, &told, text),
+                        "node 1 (rank 1) and node 3 (rank 3) disagree on a collective: "
+                        "broadcast of 4 bytes with root 1, and barrier");
+    assert_int_equal(fake_event(all, EVENT_DISAGREE)->rank, 1);
+    assert_int_equal(fake_event(all, EVENT_DISAGREE)->peer, 3);
+    told.first = (struct entry){ECUBE_REDUCE, ECUBE_DOUBLE, ECUBE_SUM, 8, 0, 5};
+    told.other = (struct entry){ECUBE_REDUCE, ECUBE_INT32, 77, 8, 0, 5};
+    assert_string_equal(disagreement(all, &told, text),
+                        "node 1 (rank 1) and node 3 (rank 3) disagree on a collective: reduce of 8 "
+                        "bytes with root 0 (double, sum), and reduce of 8 bytes with root 0 "
+                        "(int32, unknown operator)");
+    told.first = told.other = (struct entry){ECUBE_EXCHANGE, 0, 0, 4, 0, 0xab};
+    told.other.digest = 0xcd;
+    assert_string_equal(disagreement(all, &told, text),
+                        "node 1 (rank 1) and node 3 (rank 3) disagree on a collective: exchange of "
+                        "4 bytes, by plan 000000ab and by plan 000000cd");
+    told.other_rank = 77;
+    assert_null(disagreement(all, &told, text));
+    fake_free(all);
+}
+
+static void who_could_not_enter_a_collective_is_named(void **state)
+{
+    struct fake_nodes *all = fake_running("cube:2");
+    struct disagree_body told = {.status = E_FAULT,
+                                 .first_rank = 2,
+                                 .other_rank = ID_UNKNOWN,
+                                 .first = {ECUBE_ALLGATHER, 0, 0, 4, 0, 5}};
+    char text[WORDS_MAX];
+
+    (void)state;
+    assert_non_null(disagreement(all, &told, text));
+    assert_non_null(strstr(text,
+                           "node 2 (rank 2) could not enter allgather of 4 bytes, which fails "
+                           "at all nodes: "));
+    assert_int_equal(fake_event(all, EVENT_DISAGREE)->peer, ID_UNKNOWN);
+    assert_int_equal(fake_event(all, EVENT_DISAGREE)->status, E_FAULT);
+    told.first_rank = 4;
+    assert_null(disagreement(all, &told, text));
+    told.first_rank = 2;
+    told.status = E_OK;
+    assert_null(disagreement(all, &told, text));
     fake_free(all);
 }
 
@@ -870,6 +923,44 @@ static void when_all_nodes_have_been_reset_the_machine_boots_anew(void **state)
     }
 }
 
+static void reset_all(struct fake_nodes *all)
+{
+    for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
+        controller_was_reset(&all->controller, rank, all->now_us);
+    }
+    fake_settle(all);
+    assert_int_equal(fake_told(all, EVENT_RESTART), 1);
+    fake_forget(all);
+    fake_restart(all);
+}
+
+/* What was reset before does not count as reset in the new boot. */
+static void nodes_that_are_reset_again_in_the_boot_start_again(void **state)
+{
+    struct fake_nodes *all = fake_running("ring:3");
+
+    (void)state;
+    reset_all(all);
+    reset_all(all);
+    fake_tell_all_links(all);
+    assert_int_equal(fake_told(all, EVENT_BOOTED), 1);
+    fake_free(all);
+}
+
+/* Who asks must not wait for those who are no more. */
+static void a_question_is_over_when_the_machine_starts_anew(void **state)
+{
+    struct fake_nodes *all = fake_running("ring:3");
+
+    (void)state;
+    controller_ask(&all->controller, all->now_us);
+    reset_all(all);
+    fake_settle(all);
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 1);
+    assert_int_equal(fake_sent(all, PACKET_QUERY), 0);
+    fake_free(all);
+}
+
 static void a_reset_mends_neither_a_dead_node_nor_a_cut_cable(void **state)
 {
     (void)state;
@@ -982,6 +1073,7 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(who_has_not_entered_a_collective_is_named),
           cmocka_unit_test(entries_that_take_each_others_miss_nobody),
           cmocka_unit_test(a_disagreement_is_told_in_words),
+          cmocka_unit_test(who_could_not_enter_a_collective_is_named),
           cmocka_unit_test(a_dead_link_is_told_once_and_ends_the_run),
           cmocka_unit_test(a_dead_node_explains_its_links),
           cmocka_unit_test(all_nodes_may_die_at_once),
@@ -989,6 +1081,8 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(a_kernel_that_stops_breaks_the_machine),
           cmocka_unit_test(a_reset_node_breaks_the_machine_and_explains_its_links),
           cmocka_unit_test(when_all_nodes_have_been_reset_the_machine_boots_anew),
+          cmocka_unit_test(nodes_that_are_reset_again_in_the_boot_start_again),
+          cmocka_unit_test(a_question_is_over_when_the_machine_starts_anew),
           cmocka_unit_test(a_reset_mends_neither_a_dead_node_nor_a_cut_cable),
           cmocka_unit_test(a_node_that_is_reset_in_the_boot_must_tell_its_links_again),
           cmocka_unit_test(a_boot_whose_time_is_over_leaves_a_broken_machine),

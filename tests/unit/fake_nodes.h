@@ -15,7 +15,7 @@
 #include "controller/waits.h"
 #include "controller/words.h"
 #include "router/port.h"
-#include "tests/mesh/memory_link.h"
+#include "tests/fabric/memory_link.h"
 #include "wire/message.h"
 
 enum {

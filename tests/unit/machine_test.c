@@ -16,7 +16,7 @@
 #include "host/describe.h"
 #include "host/machine.h"
 #include "node/node.h"
-#include "tests/mesh/memory_link.h"
+#include "tests/fabric/memory_link.h"
 
 enum {
     NODES = 2,
@@ -514,7 +514,7 @@ static void a_dead_node_ends_the_job_and_the_machine_takes_no_other(void **state
     f->players[1].stopped = true;
     raise(SIGCHLD);
     until(f, &f->ended_count, 1);
-    assert_int_equal(f->ended, STATUS_MESH);
+    assert_int_equal(f->ended, STATUS_MACHINE);
     assert_string_equal(last_trouble(f),
                         "node 1 (rank 1) died during run: its QEMU was ended by the test");
     assert_int_equal(load(f, "b.elf"), -1);
@@ -616,7 +616,7 @@ static void a_boot_waits_for_the_server_of_debuggers(void **state)
     free_fixture(f);
     f = make_fixture(true);
     f->jtag_owner.ended(f->jtag_owner.context, "ended with code 1");
-    assert_int_equal(f->booted, STATUS_MESH);
+    assert_int_equal(f->booted, STATUS_MACHINE);
     assert_string_equal(last_trouble(f),
                         "boot failed: the server of debuggers (ecube-jtag) ended with code 1");
     free_fixture(f);
@@ -650,7 +650,7 @@ static void when_all_nodes_were_reset_the_machine_boots_anew(void **state)
         assert_int_equal(load(f, "b.elf"), -1);
         reset(f, (round + 1) % NODES);
         assert_int_equal(f->ended_count, round);
-        assert_int_equal(f->ended, STATUS_MESH);
+        assert_int_equal(f->ended, STATUS_MACHINE);
         assert_true(machine_is_booting(&f->machine));
         assert_false(machine_is_broken(&f->machine));
         assert_told(f, "all 2 nodes were reset through a debugger during run: the machine boots "

@@ -68,6 +68,17 @@ static void search(const struct network *network, uint32_t from, unsigned distan
     assert_int_equal(last, network->nodes);
 }
 
+static void every_network_has_a_digest_of_its_own(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < shape_count; i++)
+        for (unsigned j = 0; j < i; j++)
+            if (memcmp(&shapes[i], &shapes[j], sizeof shapes[i]) != 0)
+                assert_int_not_equal(network_digest(&shapes[i]), network_digest(&shapes[j]));
+    const struct network cube = {.kind = NETWORK_CUBE};
+    assert_int_equal(network_digest(&cube), 0xfb69b604);
+}
+
 static void every_link_has_two_ends_that_know_each_other(void **state)
 {
     (void)state;
@@ -403,6 +414,7 @@ static void links_and_nodes_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_network_has_a_digest_of_its_own),
         cmocka_unit_test(every_link_has_two_ends_that_know_each_other),
         cmocka_unit_test(ways_are_shortest_and_in_the_order_of_dimensions),
         cmocka_unit_test(the_opposite_node_of_an_even_ring_is_reached_in_plus_direction),

@@ -81,7 +81,7 @@ static void a_tool_that_is_killed_while_it_makes_its_directory_leaves_none(void 
     assert_int_equal(rmdir(base), 0);
 }
 
-static void a_second_mesh_of_a_name_is_refused_and_leaves_the_first_alone(void **state)
+static void a_second_machine_of_a_name_is_refused_and_leaves_the_first_alone(void **state)
 {
     struct rundir first, second;
     struct message message;
@@ -102,4 +102,4 @@ static void a_second_mesh_of_a_name_is_refused_and_leaves_the_first_alone(void *
 }
 
 TEST_MAIN(cmocka_unit_test(a_tool_that_is_killed_while_it_makes_its_directory_leaves_none),
-          cmocka_unit_test(a_second_mesh_of_a_name_is_refused_and_leaves_the_first_alone))
+          cmocka_unit_test(a_second_machine_of_a_name_is_refused_and_leaves_the_first_alone))

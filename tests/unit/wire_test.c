@@ -12,6 +12,7 @@
 #include "wire/collective.h"
 #include "wire/message.h"
 #include "wire/packet.h"
+#include "wire/plan.h"
 #include "wire/report.h"
 #include "wire/run.h"
 
@@ -167,21 +168,56 @@ static void the_packets_of_a_message_are_laid_out_as_drawn(void **state)
     EXPECT_LAYOUT(rts_reply_pack, rts_reply_unpack, rts_reply_body, words, RTS_REPLY_BYTES, word);
 }
 
-static void an_enter_is_laid_out_as_drawn(void **state)
+static void an_entry_and_its_answer_are_laid_out_as_drawn(void **state)
 {
-    static const uint8_t golden[] = {U16(0x8002), 4, 6, U32(1000), U32(63), U16(-9), 200, 0};
-    static const uint8_t positive[] = {U16(1), 0, 0, U32(0), U32(0), U16(1), 0, 0};
+    static const uint8_t golden[] = {
+        U16(0x8002), 200, 0, U32(7), U16(-9), 0,         0,       U64(1000000007000),
+        U32(3),      1,   2, 3,      0,       U32(1000), U32(63), U32(0xabcdef01),
+        U32(5),      4,   5, 6,      0,       U32(1001), U32(62), U32(0x12345678)};
+    static const uint8_t answers[] = {U16(0x8002), 200, 0, U16(-9), 0, 0, U64(1000000007000)};
     struct enter_body enter = {.epoch = 0x8002,
-                               .operation = 4,
-                               .round = 6,
-                               .bytes = 1000,
-                               .root = 63,
+                               .generation = 200,
+                               .failed = 7,
                                .status = -9,
-                               .generation = 200};
+                               .clock_ns = 1000000007000,
+                               .first_rank = 3,
+                               .first = {1, 2, 3, 1000, 63, 0xabcdef01},
+                               .other_rank = 5,
+                               .other = {4, 5, 6, 1001, 62, 0x12345678}};
+    struct entered_body entered = {
+        .epoch = 0x8002, .generation = 200, .status = -9, .clock_ns = 1000000007000};
+    uint8_t positive[ENTER_BYTES];
 
     (void)state;
     EXPECT_LAYOUT(enter_pack, enter_unpack, enter_body, golden, ENTER_BYTES, enter);
-    assert_false(enter_unpack(positive, sizeof positive, &enter));
+    EXPECT_LAYOUT(entered_pack, entered_unpack, entered_body, answers, ENTERED_BYTES, entered);
+    enter.status = entered.status = 1;
+    enter_pack(positive, &enter);
+    assert_false(enter_unpack(positive, ENTER_BYTES, &enter));
+    entered_pack(positive, &entered);
+    assert_false(entered_unpack(positive, ENTERED_BYTES, &entered));
+}
+
+static void questions_for_plans_and_their_answers_are_laid_out_as_drawn(void **state)
+{
+    static const uint8_t asks[] = {U32(1), U32(2), 3, 4, 0, 0, U32(5), U32(6)};
+    static const uint8_t parts[] = {U32(1), U32(2), U32(3), U32(-4)};
+    static const uint8_t predictions[] = {U32(1), U32(-2), U64(3000000000000), U64(4), U32(5)};
+    struct plan_ask_body ask = {
+        .question = 1, .offset = 2, .operation = 3, .type = 4, .root = 5, .bytes = 6};
+    struct plan_part_body part = {.question = 1, .offset = 2, .total = 3, .status = -4};
+    struct predicted_body predicted = {
+        .question = 1, .status = -2, .model_ns = 3000000000000, .bound_ns = 4, .steps = 5};
+    const uint8_t longer[PLAN_PART_BYTES + 3] = {0};
+
+    (void)state;
+    EXPECT_LAYOUT(plan_ask_pack, plan_ask_unpack, plan_ask_body, asks, PLAN_ASK_BYTES, ask);
+    EXPECT_LAYOUT(plan_part_pack, plan_part_unpack, plan_part_body, parts, PLAN_PART_BYTES, part);
+    EXPECT_LAYOUT(predicted_pack, predicted_unpack, predicted_body, predictions, PREDICTED_BYTES,
+                  predicted);
+    assert_true(plan_part_unpack(longer, sizeof longer, &part));
+    assert_ptr_equal(part.data, longer + PLAN_PART_BYTES);
+    assert_int_equal(part.bytes, 3);
 }
 
 static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **state)
@@ -257,7 +293,7 @@ static void the_name_in_a_report_ends_whatever_came(void **state)
         3, wait, 2, 5, U32(-1), U32(8), U32(-4), U32(9000), 1, 4, STATE_POLLS, 0, U64(123456789),  \
             head, U32(1000), U32(11), U32(12), U16(13), U16(14), U32(100), U32(101), U32(102),     \
             U32(103), U32(104), U32(105), U32(106), U32(107), U32(108), U32(109), U32(110),        \
-            U32(111), U32(112)                                                                     \
+            U32(111), U32(112), U32(113)                                                           \
     }
 
 static void a_state_is_laid_out_as_drawn(void **state)
@@ -333,10 +369,14 @@ static void what_a_node_tells_of_links_is_laid_out_as_drawn(void **state)
 
 static void a_disagreement_is_laid_out_as_drawn(void **state)
 {
-    static const uint8_t golden[] = {U32(1), U32(2), U32(3), U32(4), U32(5), 6, 7, 0, 0};
-    struct disagree_body disagree = {.neighbour = 1,
-                                     .own = {.operation = 6, .bytes = 2, .root = 3},
-                                     .other = {.operation = 7, .bytes = 4, .root = 5}};
+    static const uint8_t golden[] = {0xfb, 0xff, 0xff, 0xff, U32(1),  U32(2), /* -5 */
+                                     3,    4,    5,    0,    U32(6),  U32(7),  U32(8),
+                                     9,    10,   11,   0,    U32(12), U32(13), U32(14)};
+    struct disagree_body disagree = {.status = -5,
+                                     .first_rank = 1,
+                                     .other_rank = 2,
+                                     .first = {3, 4, 5, 6, 7, 8},
+                                     .other = {9, 10, 11, 12, 13, 14}};
 
     (void)state;
     EXPECT_LAYOUT(disagree_pack, disagree_unpack, disagree_body, golden, DISAGREE_BYTES, disagree);
@@ -368,7 +408,12 @@ static bool is_kind(int kind)
     case PACKET_LINKS:
     case PACKET_STATE:
     case PACKET_LINK_DEAD:
-    case PACKET_DISAGREE: return true;
+    case PACKET_DISAGREE:
+    case PACKET_ENTERED:
+    case PACKET_PLAN_PART:
+    case PACKET_PREDICTED:
+    case PACKET_PLAN_ASK:
+    case PACKET_PREDICT: return true;
     default: return false;
     }
 }
@@ -380,7 +425,7 @@ static void no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_r
     (void)state;
     for (int kind = 0; kind <= UINT8_MAX; kind++)
         count += is_kind(kind);
-    assert_int_equal(count, 23);
+    assert_int_equal(count, 28);
     for (int kind = 0; kind < PACKET_ROUTED; kind++)
         assert_int_equal(is_kind(kind), kind >= PACKET_OPEN && kind <= PACKET_REFUSE);
 }
@@ -392,7 +437,8 @@ TEST_MAIN(
     cmocka_unit_test(what_rides_in_an_open_is_what_still_fits),
     cmocka_unit_test(answers_to_a_circuit_are_laid_out_as_drawn),
     cmocka_unit_test(the_packets_of_a_message_are_laid_out_as_drawn),
-    cmocka_unit_test(an_enter_is_laid_out_as_drawn),
+    cmocka_unit_test(an_entry_and_its_answer_are_laid_out_as_drawn),
+    cmocka_unit_test(questions_for_plans_and_their_answers_are_laid_out_as_drawn),
     cmocka_unit_test(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn),
     cmocka_unit_test(what_a_program_says_is_laid_out_as_drawn),
     cmocka_unit_test(the_name_in_a_report_ends_whatever_came),

@@ -1,0 +1,63 @@
+/*
+ * operation.h - the collective operations: one row for each, and nothing else knows them by name.
+ *
+ * A collective works in three spaces of each node, which are made of slots:
+ *
+ *   SPACE_SEND      what the program gives
+ *   SPACE_RECEIVE   what it gets; of a broadcast the one buffer that it gives and gets
+ *   SPACE_SCRATCH   working memory, from the program's heap; as many slots as the plan says
+ *
+ * A slot holds a block of block_bytes; of an operation on vectors it holds segment i of m, the
+ * elements [i n / m, (i + 1) n / m); slot m + i of scratch is as large as slot i. Where a space
+ * has a slot for every node, slot i is that of rank i.
+ *
+ * Units    slots, bytes
+ * Context  any; pure
+ * Names    the field's; `standard` is the one that plans are exported under: MPI's, in full
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "include/ecube/abi.h"
+
+enum { OPERATIONS = ECUBE_OPERATIONS };
+
+enum space { SPACE_SEND, SPACE_RECEIVE, SPACE_SCRATCH, SPACES };
+
+/* How many slots a space has, and on which nodes. */
+enum span {
+    SPAN_NONE,
+    SPAN_ONE,      /* one block, at every node; of a vector all of its segments */
+    SPAN_NODES,    /* a block for every rank, at every node */
+    SPAN_ONE_ROOT, /* the same at the root alone */
+    SPAN_NODES_ROOT
+};
+
+struct operation {
+    const char *name, *standard;
+    uint8_t span[SPACE_SCRATCH]; /* enum span: of SEND and RECEIVE */
+    bool rooted;                 /* root counts; else it must be 0 */
+    bool reduces;                /* type and operator count; else they must be 0 */
+    bool vector;                 /* slots are segments of one vector */
+    bool planned;                /* false: its entry is all (align) */
+};
+
+/* The operation's row; NULL: there is none. */
+const struct operation *operation_of(uint32_t operation);
+
+/* The operation of either name; OPERATIONS: there is none. */
+uint32_t operation_named(const char *name);
+
+/* Its name; "collective" when there is none. */
+const char *operation_name(uint32_t operation);
+
+/* The slots of a space at a node, of an operation on vectors with so many segments. */
+uint32_t operation_slots(const struct operation *operation, enum space space, uint32_t nodes,
+                         uint32_t rank, uint32_t root, uint32_t segments);
+
+/* Where a slot begins, when blocks have `bytes`, or the vector has `bytes` made of elements of
+ * element_bytes in `segments` segments. The end of a slot is the begin of the next. */
+uint64_t operation_slot_at(const struct operation *operation, uint64_t slot, uint32_t bytes,
+                           uint32_t element_bytes, uint32_t segments);

@@ -1,0 +1,41 @@
+/*
+ * candidates.h - the algorithms that there are for each operation, best first.
+ *
+ * Context  host
+ */
+#pragma once
+
+#include "collectives/planner/planner.h"
+
+struct candidate {
+    uint8_t operation;
+    const char *name, *source;
+    const char *restriction; /* for people; NULL: every network */
+    bool (*possible)(const struct network *network);
+    /* Lays the plan down; what passes a limit is noted in it. */
+    struct plan *(*plan)(const struct network *network, const struct plan_wish *wish);
+};
+
+/* Candidate `number` of an operation; NULL: there are no more. */
+const struct candidate *candidate_of(uint32_t operation, unsigned number);
+
+/* What the planners may be called for. */
+bool possible_always(const struct network *network);
+bool possible_on_cubes(const struct network *network);
+bool possible_with_rings(const struct network *network);
+bool possible_directly(const struct network *network);
+bool possible_with_neighbours(const struct network *network);
+
+/* The planners, each in a file of its family. */
+struct plan *plan_tree_broadcast(const struct network *, const struct plan_wish *);
+struct plan *plan_tree_scatter(const struct network *, const struct plan_wish *);
+struct plan *plan_tree_gather(const struct network *, const struct plan_wish *);
+struct plan *plan_tree_reduce(const struct network *, const struct plan_wish *);
+struct plan *plan_tree_allreduce(const struct network *, const struct plan_wish *);
+struct plan *plan_tree_allgather(const struct network *, const struct plan_wish *);
+struct plan *plan_tree_barrier(const struct network *, const struct plan_wish *);
+struct plan *plan_cube_barrier(const struct network *, const struct plan_wish *);
+struct plan *plan_ring_allgather(const struct network *, const struct plan_wish *);
+struct plan *plan_aap(const struct network *, const struct plan_wish *);
+struct plan *plan_direct_exchange(const struct network *, const struct plan_wish *);
+struct plan *plan_neighbour_exchange(const struct network *, const struct plan_wish *);

@@ -1,0 +1,42 @@
+/*
+ * contents.h - what lies in the slots of one space of one node: runs of blocks with names.
+ *
+ * A run says for `count` slots which blocks lie there: `block`, block + delta, block + 2 delta, ...
+ * Neighbours that go on alike are one run, so a space in order is one run however large it is. Of a
+ * reduction `whose` says what has been combined: a set of up to 64 nodes, or the sum of their
+ * names.
+ *
+ * Units    slots
+ * Context  host
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct content {
+    uint32_t slot, count;
+    uint64_t block, delta; /* modulo 2^64 */
+    uint64_t whose[2];
+    uint32_t written, sent; /* 1 + the step in which it was written, last sent; 0: never */
+    bool received;          /* by a circuit, which may still be bringing it */
+};
+
+struct contents {
+    struct content *runs; /* by slot */
+    uint32_t count;
+};
+
+/* The place of the first run that ends behind a slot. */
+uint32_t contents_find(const struct contents *contents, uint32_t slot);
+
+/* The part of a run that lies in `count` slots from `first` on; its count is 0 when none does. */
+struct content content_part(const struct content *run, uint32_t first, uint32_t count);
+
+/* Appends to a list of runs whose slots follow each other. */
+void contents_append(struct contents *contents, const struct content *run);
+
+/* What lies in the slots that `cargo` covers, without a gap, is it from now on. */
+void contents_put(struct contents *contents, const struct contents *cargo);
+
+void contents_free(struct contents *contents);

@@ -1,0 +1,112 @@
+#include "collectives/planner/halving.h"
+
+#include <stdlib.h>
+
+#include "collectives/planner/build.h"
+#include "wire/circuit.h"
+
+/* A node and the part [low, end) of its line that it is to reach. Coordinates go on behind the end
+ * of a ring. */
+struct holder {
+    uint32_t node, at, low, end;
+};
+
+struct spread {
+    const struct network *network;
+    const struct network_dimension *dim;
+    struct holder *holders;
+    uint32_t holder_count;
+    struct tree *tree;
+};
+
+/* The whole line of a holder, seen from the root's coordinate. */
+static struct holder holder_of(const struct spread *spread, uint32_t node)
+{
+    uint32_t size = spread->dim->size, at = node / spread->dim->stride % size;
+    struct holder holder = {.node = node, .at = at, .low = 0, .end = size};
+
+    if (spread->dim->wraps) {
+        holder.at = at + size;
+        holder.low = holder.at - (size - 1) / 2;
+        holder.end = holder.low + size;
+    }
+    return holder;
+}
+
+/* The ranks whose coordinates in this dimension lie in [low, end), in the line of `node`. */
+static struct ranks ranks_between(const struct spread *spread, uint32_t node, uint32_t low,
+                                  uint32_t end)
+{
+    uint32_t size = spread->dim->size, stride = spread->dim->stride;
+    uint32_t base = node / (size * stride) * (size * stride);
+    uint32_t first = low % size, last = first + end - low;
+
+    if (last <= size)
+        return (struct ranks){{base + first * stride, 0}, {(last - first) * stride, 0}};
+    return (struct ranks){{base, base + first * stride},
+                          {(last - size) * stride, (size - first) * stride}};
+}
+
+/* Cuts off the half without the holder; returns its new holder. */
+static struct holder halve(const struct spread *spread, struct holder *holder)
+{
+    uint32_t middle = holder->low + (holder->end - holder->low + 1) / 2, size = spread->dim->size;
+    struct holder half = *holder;
+
+    if (holder->at < middle) {
+        if (middle - holder->at > OPEN_HOPS_MAX)
+            middle = holder->at + OPEN_HOPS_MAX;
+        half.at = half.low = holder->end = middle;
+    } else {
+        if (holder->at + 1 - middle > OPEN_HOPS_MAX)
+            middle = holder->at + 1 - OPEN_HOPS_MAX;
+        half.at = middle - 1;
+        half.end = holder->low = middle;
+    }
+    half.node = holder->node - holder->at % size * spread->dim->stride +
+                half.at % size * spread->dim->stride;
+    return half;
+}
+
+/* Halves every part that is more than its holder; false when none was. */
+static bool halve_all(struct spread *spread)
+{
+    struct tree *tree = spread->tree;
+    uint32_t before = spread->holder_count;
+
+    for (uint32_t i = 0; i < before; i++) {
+        struct holder *holder = &spread->holders[i];
+        if (holder->end - holder->low == 1)
+            continue;
+        struct holder half = halve(spread, holder);
+        tree->edges[tree->count++] =
+            (struct edge){tree->steps, holder->node, half.node,
+                          ranks_between(spread, half.node, half.low, half.end)};
+        spread->holders[spread->holder_count++] = half;
+    }
+    tree->steps += spread->holder_count > before;
+    return spread->holder_count > before;
+}
+
+struct tree tree_make(const struct network *network, uint32_t root)
+{
+    struct tree tree = {.edges = planner_memory(network->nodes, sizeof *tree.edges)};
+    struct spread spread = {.network = network, .holder_count = 1, .tree = &tree};
+
+    spread.holders = planner_memory(network->nodes, sizeof *spread.holders);
+    spread.holders[0].node = root;
+    for (unsigned k = network->dims; k-- > 0;) {
+        spread.dim = &network->dim[k];
+        for (uint32_t i = 0; i < spread.holder_count; i++)
+            spread.holders[i] = holder_of(&spread, spread.holders[i].node);
+        while (halve_all(&spread))
+            ;
+    }
+    free(spread.holders);
+    return tree;
+}
+
+void tree_free(struct tree *tree)
+{
+    free(tree->edges);
+}

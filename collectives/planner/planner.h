@@ -1,0 +1,169 @@
+/*
+ * planner.h - makes the plan of an operation for a network, proves it, says what it takes, and
+ * writes it as the bytes that nodes read (wire/plan.h).
+ *
+ * For tool, tests and simulator. A plan is a list of circuits in one total order: by step, then by
+ * place in the list. Every directed link serves circuits in that order, so do senders and
+ * receivers. A plan that is invariant lists the circuits of node 0 alone; the others are their
+ * translations (network_translate), each of which uses other links, or the same link in another
+ * step.
+ *
+ *     plan_make      an algorithm lays down circuits, copies and the blocks they move
+ *     plan_prove     turns; every promise of the operation; steps, hops, bytes. False: `fault` says
+ *                    at which step, nodes and slot it fails
+ *     plan_time      the model time for one size and profile, by replay of the rule of clock.h
+ *     plan_part      the bytes for one node
+ *
+ * What is proved
+ * - Every send has its receive in the same step, of as many blocks; one of each at a node and step.
+ * - What a circuit or copy reads is there by then, and is what the operation's result needs; what
+ *   it overwrites is not needed any more. At the end every promised slot holds its block, each
+ *   contribution of a reduction exactly once (above 64 nodes by the sum of random 128-bit names).
+ * - The turn of a hop is the number of circuits of the plan that its link carries before; `carries`
+ *   counts them all. An invariant plan uses no directed link twice in a step.
+ * - ahead: all that the circuit sends was there before the step that it overlaps, and nothing that
+ *   is still being sent is overwritten. after_received and after_sent stand where they must.
+ * - An invariant plan is proved on node 0: what comes to a node is what its translated self sends.
+ *   plan_expand makes the plan of all nodes of it, whose replay must say the same (tests).
+ *
+ * Time of a circuit of i hops and k elements: t = issue + xi; per hop t = max(t, link free) + tau;
+ * begin = max(t, send port free, receiver ready, receive port free), the port terms with one port;
+ * done = begin + (i + k - 1) elements. Issue and ready are the end of the node's earlier steps, or,
+ * ahead, the latest begin among their circuits.
+ *
+ * Limits   paths of OPEN_HOPS_MAX hops, PLAN_STEPS_MAX steps, 65,535 circuits on a link;
+ *          PLAN_CIRCUITS_MAX circuits in memory. What passes them is refused by name.
+ * Units    ranks, slots, bytes; model time in ns
+ * Errors   functions that can fail return false and fill a struct plan_fault
+ * Context  host; memory from malloc, whose failure ends the process
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectives/operation.h"
+#include "network/network.h"
+#include "router/clock.h"
+#include "wire/plan.h"
+
+enum { PLAN_CIRCUITS_MAX = 1 << 26, PLAN_WORDS_MAX = 240 };
+
+/* One circuit; with from == to a copy inside a node. Extents and ports lie in the plan's pools. */
+struct plan_circuit {
+    uint32_t step, from, to;
+    uint32_t send_at, receive_at; /* first of its extents in plan.extents */
+    uint8_t send_count, receive_count;
+    uint8_t flags;     /* of enum row_flag: COMBINES, AHEAD, AFTER_RECEIVED, AFTER_SENT */
+    uint8_t hops;      /* of its path; 0: a copy */
+    uint32_t ports_at; /* first of its ports in plan.ports; PLAN_DIMENSION_ORDER: the network's */
+    uint32_t turns_at; /* first of its turns in plan.turns, which plan_prove fills */
+    uint32_t blocks;   /* slots that it moves */
+};
+
+static const uint32_t PLAN_DIMENSION_ORDER = UINT32_MAX;
+
+struct plan {
+    struct network network;
+    uint32_t operation, root;
+    uint8_t algorithm; /* place in the operation's list of candidates */
+    bool invariant;
+    uint32_t segments, steps;
+    uint32_t bytes_min, bytes_max;
+    uint32_t *scratch; /* slots of each node; invariant: [0] alone */
+    uint32_t circuit_count, extent_count, port_count, turn_count;
+    struct plan_circuit *circuits;
+    struct plan_extent *extents;
+    uint8_t *ports;
+    uint16_t *turns;
+    uint16_t *carries;     /* [node * network.ports + port]; invariant: [port] */
+    uint64_t hops, blocks; /* of all circuits, added up; of one node's if invariant */
+    uint32_t digest;
+    const char *refused; /* by the planner: the limit that it passes; NULL: none */
+    /* circuits of each node, in their order: [node_at[node], node_at[node + 1]) of node_circuits;
+     * NULL if invariant */
+    uint32_t *node_at, *node_circuits;
+};
+
+/* Where a plan fails, and why, in words for a person. */
+struct plan_fault {
+    uint32_t step, from, to, slot; /* UINT32_MAX: none */
+    char words[PLAN_WORDS_MAX];
+};
+
+struct plan_time {
+    uint64_t model_ns; /* of the node that ends last, all having begun at 0 */
+    uint64_t bound_ns; /* no plan with one port (or all, as the profile says) takes less */
+};
+
+/* What a plan is wanted for. */
+struct plan_wish {
+    uint32_t operation, root;
+    uint32_t bytes;        /* of a block; of the whole vector */
+    uint32_t type;         /* enum ecube_type, of operations that reduce */
+    const char *algorithm; /* NULL: the planner's choice, the best that the network allows */
+};
+
+/* Makes and proves the plan that is best for a wish. The operation must be planned. */
+struct plan *plan_make(const struct network *network, const struct plan_wish *wish,
+                       struct plan_fault *fault);
+void plan_free(struct plan *plan);
+
+/* "binomial tree", ...: the algorithm's name, and where it is from. */
+const char *plan_algorithm(const struct plan *plan);
+const char *plan_source(const struct plan *plan);
+
+bool plan_prove(struct plan *plan, struct plan_fault *fault);
+
+/* The same plan with the circuits of all nodes. */
+struct plan *plan_expand(const struct plan *plan);
+
+struct plan_time plan_time(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
+                           const struct profile *profile);
+
+/* Begin and end of each circuit, in their order; of an invariant plan those of node 0. */
+struct plan_moment {
+    uint64_t begin_ns, done_ns;
+};
+struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
+                             const struct profile *profile, struct plan_moment *moments);
+
+/* Why nothing takes less than the bound, as half a sentence (the bound is that of plan_time). */
+const char *plan_bound_argument(const struct plan *plan, uint32_t bytes,
+                                const struct profile *profile);
+
+/* Bytes of one circuit's message; only reductions have elements of more than a byte. */
+uint64_t plan_circuit_bytes(const struct plan *plan, const struct plan_circuit *circuit,
+                            uint32_t bytes, uint32_t element_bytes);
+
+/* What a plan makes of the bytes of all nodes: those of SEND and RECEIVE of each, NULL where the
+ * node has none. Doubles are combined in the plan's order, so these are the bits that nodes get. */
+struct plan_data {
+    uint32_t bytes; /* of a block; of the whole vector */
+    uint32_t type, operator_;
+    const uint8_t *const *send;
+    uint8_t *const *receive;
+};
+void plan_perform(const struct plan *plan, const struct plan_data *data);
+
+/* The part of a node: its bytes, written to `part` if it is not NULL. An invariant plan has one
+ * part for all. */
+uint32_t plan_part(const struct plan *plan, uint32_t rank, uint8_t *part);
+
+/*
+ * All plans of one machine, made at first use and kept: what a host answers PLAN_ASK from, and what
+ * a simulator's nodes read in place.
+ */
+struct plan_desk;
+struct plan_desk *plan_desk_make(const struct network *network, const struct profile *profile);
+void plan_desk_free(struct plan_desk *desk);
+
+/* The part of a node and its bytes; NULL: there is no such plan, *status says why (E_ARGUMENT,
+ * E_NETWORK: a limit) and *words, until the next call, in what respect. It stays where it is as
+ * long as the desk. */
+const uint8_t *plan_desk_part(struct plan_desk *desk, const struct plan_wish *wish, uint32_t rank,
+                              uint32_t *bytes, int *status, const char **words);
+
+/* Time and steps for a wish; false as above. */
+bool plan_desk_predict(struct plan_desk *desk, const struct plan_wish *wish, struct plan_time *time,
+                       uint32_t *steps, int *status);

@@ -1,0 +1,260 @@
+/*
+ * plan.c - ecube plan: shows the plan of a collective, or exports it.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/operation.h"
+#include "host/options.h"
+#include "host/plan.h"
+#include "host/verbs.h"
+#include "reduction/reduction.h"
+
+enum { KEY_BYTES = 1024, KEY_ROOT, KEY_TYPE, KEY_ALGORITHM, KEY_JSON };
+
+enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX };
+
+enum action { ACTION_NONE, ACTION_SHOW, ACTION_EXPORT };
+
+/* The command line as it stands. */
+struct plan_arguments {
+    struct machine_arguments machine;
+    enum action action;
+    const char *operation, *root, *type, *algorithm, *json;
+    uint32_t bytes;
+};
+
+static const struct argp_option option_list[] = {
+    {"bytes", KEY_BYTES, "K", 0,
+     "bytes of a block: for each pair, or of each node; of the whole vector in a broadcast or a "
+     "reduction (default 1000)",
+     0},
+    {"root", KEY_ROOT, "R", 0, "the node from which, or to which, all goes (default 0)", 0},
+    {"type", KEY_TYPE, "T", 0, "elements that a reduction combines: int32 (default) or double", 0},
+    {"algorithm", KEY_ALGORITHM, "NAME", 0,
+     "the algorithm that makes the plan (default: the planner's choice)", 0},
+    {"json", KEY_JSON, "FILE", 0,
+     "export: where to (-, the default: standard output); doc/json.md describes the format", 0},
+    {0},
+};
+
+static uint32_t parse_bytes(const char *text)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno || value > BYTES_MAX) {
+        options_reject("--bytes %.40s: use a number from 0 to %d", text, BYTES_MAX);
+    }
+    return (uint32_t)value;
+}
+
+static enum action parse_action(const char *text)
+{
+    if (strcmp(text, "show") == 0) {
+        return ACTION_SHOW;
+    }
+    if (strcmp(text, "export") == 0) {
+        return ACTION_EXPORT;
+    }
+    options_reject("'%.40s': use show or export, for example ecube plan show exchange", text);
+}
+
+static void take_word(struct plan_arguments *arguments, const char *text)
+{
+    if (arguments->action == ACTION_NONE) {
+        arguments->action = parse_action(text);
+    } else if (!arguments->operation) {
+        arguments->operation = text;
+    } else {
+        options_reject("'%.40s' is one word too many", text);
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct plan_arguments *arguments = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->machine; break;
+    case KEY_BYTES: arguments->bytes = parse_bytes(text); break;
+    case KEY_ROOT: arguments->root = text; break;
+    case KEY_TYPE: arguments->type = text; break;
+    case KEY_ALGORITHM: arguments->algorithm = text; break;
+    case KEY_JSON: arguments->json = text; break;
+    case ARGP_KEY_ARG: take_word(arguments, text); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp_child children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
+
+static const struct argp plan_argp = {
+    option_list,
+    parse,
+    "show OPERATION\nexport OPERATION",
+    "Makes and proves the plan of a collective for a network of up to 65536 nodes: the same plan "
+    "that a machine's nodes get. `show` prints its algorithm, its rows, what it takes, and what no "
+    "plan can take less than. `export` writes every circuit, with its path and its blocks, as "
+    "JSON.\n\n"
+    "OPERATION is one of "
+    "\vExamples: ecube plan show exchange --network cube:3 --bytes 16\n"
+    "          ecube plan show reduce --network torus:3x4 --root 5 --type double\n"
+    "          ecube plan export allgather --network ring:5 --json plan.json\n"
+    "          ecube plan export gather --network mesh:3x4 --json - | jq .bound_us\n\n"
+    "Exit status: 0, or 2 for bad input.",
+    children,
+    options_name_operations,
+    NULL};
+
+static int find_operation(const char *name, uint32_t *operation, struct message *message)
+{
+    char names[OPTIONS_OPERATIONS_MAX];
+
+    *operation = name ? operation_named(name) : OPERATIONS;
+    if (*operation < OPERATIONS && operation_of(*operation)->planned) {
+        return 0;
+    }
+    options_list_operations(names);
+    return name ? message_set(message, "unknown operation '%.40s': use %s", name, names)
+                : message_set(message, "name an operation: %s", names);
+}
+
+static int find_root(const char *text, struct plan_request *request, struct message *message)
+{
+    const struct operation *operation = operation_of(request->wish.operation);
+
+    if (!text) {
+        return 0;
+    }
+    if (!network_parse_node(&request->network, text, &request->wish.root, message->text)) {
+        return -1;
+    }
+    return operation->rooted || request->wish.root == 0
+               ? 0
+               : message_set(message, "--root %.40s: %s has no root", text, operation->name);
+}
+
+/* The type that a name stands for; 0: none. */
+static uint32_t type_named(const char *name)
+{
+    const char *known;
+
+    for (uint32_t type = 1; (known = reduction_type_name(type)) != NULL; type++) {
+        if (strcmp(known, name) == 0) {
+            return type;
+        }
+    }
+    return 0;
+}
+
+static int find_type(const char *text, struct plan_request *request, struct message *message)
+{
+    const struct operation *operation = operation_of(request->wish.operation);
+
+    if (!operation->reduces) {
+        request->element_bytes = 1;
+        return text ? message_set(message, "--type %.40s: %s combines nothing", text,
+                                  operation->name)
+                    : 0;
+    }
+    request->wish.type = text ? type_named(text) : (uint32_t)ECUBE_INT32;
+    if (request->wish.type == 0) {
+        return message_set(message, "unknown type '%.40s': use int32 or double", text);
+    }
+    request->element_bytes = reduction_element_bytes(request->wish.type);
+    return request->wish.bytes % request->element_bytes == 0
+               ? 0
+               : message_set(message, "--bytes %u: an element of %s has %u bytes",
+                             (unsigned)request->wish.bytes, reduction_type_name(request->wish.type),
+                             (unsigned)request->element_bytes);
+}
+
+static int make_request(const struct plan_arguments *arguments, struct plan_request *request,
+                        struct message *message)
+{
+    static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX, .place = "in a plan"};
+
+    *request = (struct plan_request){
+        .profile_name = arguments->machine.profile,
+        .wish = {.bytes = arguments->bytes, .algorithm = arguments->algorithm}};
+    if (arguments->action == ACTION_NONE) {
+        return message_set(message, "say what to do: ecube plan show OPERATION, or ecube plan "
+                                    "export OPERATION");
+    }
+    if (arguments->action == ACTION_SHOW && arguments->json) {
+        return message_set(message, "--json %.40s: that is for ecube plan export", arguments->json);
+    }
+    if (find_operation(arguments->operation, &request->wish.operation, message) != 0) {
+        return -1;
+    }
+    if (!network_parse(&request->network, arguments->machine.network, &limits, message->text)) {
+        return -1;
+    }
+    network_name(&request->network, request->network_name);
+    if (options_find_profile(&arguments->machine, &request->profile, message) != 0 ||
+        find_root(arguments->root, request, message) != 0) {
+        return -1;
+    }
+    return find_type(arguments->type, request, message);
+}
+
+static struct plan *make_plan(const struct plan_request *request, struct message *message)
+{
+    struct plan_fault fault;
+    struct plan *plan = plan_make(&request->network, &request->wish, &fault);
+
+    if (!plan) {
+        message_set(message, "no plan for %s: %s", request->network_name, fault.words);
+    }
+    return plan;
+}
+
+/* The file is opened first: one that cannot be written is told before the plan is made. */
+static int export(const struct plan_arguments *arguments, const struct plan_request *request,
+                  struct message *message)
+{
+    struct output output;
+
+    if (output_open(&output, arguments->json ? arguments->json : "-", message) != 0) {
+        return -1;
+    }
+    struct plan *plan = make_plan(request, message);
+    int status = -1;
+    if (plan && plan_export_check(plan, message) == 0) {
+        status = plan_export(plan, request, &output, message);
+    }
+    plan_free(plan);
+    if (status != 0) {
+        output_drop(&output);
+    }
+    return status;
+}
+
+int verb_plan(int argc, char **argv)
+{
+    struct plan_arguments arguments = {.machine = options_machine_defaults(),
+                                       .bytes = BYTES_DEFAULT};
+    struct plan_request request;
+    struct message message;
+
+    options_parse(&plan_argp, argc, argv, 0, &arguments);
+    if (make_request(&arguments, &request, &message) != 0) {
+        return message_print(&message);
+    }
+    if (arguments.action == ACTION_EXPORT) {
+        return export(&arguments, &request, &message) == 0 ? 0 : message_print(&message);
+    }
+    struct plan *plan = make_plan(&request, &message);
+    if (!plan) {
+        return message_print(&message);
+    }
+    plan_show(plan, &request);
+    plan_free(plan);
+    return 0;
+}

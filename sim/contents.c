@@ -1,0 +1,153 @@
+/*
+ * contents.c - the bytes of a collective: what every node sends, and what must come to it.
+ *
+ * Block i of what a node sends is a sequence of its own, made from the node, i and the size's
+ * number. What must come is read off the table of operations:
+ *
+ *   a block for every rank is received   it is the one that this rank has sent
+ *   one block is received                it is one of the root's
+ *   a block for every rank is sent       the node gets those with its own number
+ *   nothing is sent (broadcast)          the root's buffer begins with it
+ *   it reduces                           all ranks' blocks, added up
+ *
+ * Units    bytes
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "network/network.h"
+#include "sim/plans.h"
+#include "sim/program.h"
+#include "sim/random.h"
+#include "sim/scenario.h"
+#include "sim/state.h"
+#include "sim/task.h"
+
+enum { SPACE_ALIGN = 64 };
+
+uint64_t pattern_seed(const struct sim *sim, uint32_t from, uint32_t to, uint32_t number)
+{
+    return random_mix(sim->options.seed ^ (uint64_t)from << 40 ^ (uint64_t)to << 20 ^ number);
+}
+
+void pattern_fill(uint8_t *data, uint32_t bytes, uint64_t word)
+{
+    for (uint32_t at = 0; at < bytes; at += (uint32_t)sizeof word) {
+        uint32_t left = bytes - at;
+        word = random_mix(word);
+        memcpy(data + at, &word, left < sizeof word ? left : sizeof word);
+    }
+}
+
+uint64_t pattern_wrong(const uint8_t *data, uint32_t bytes, uint64_t word)
+{
+    uint64_t wrong = 0;
+
+    for (uint32_t at = 0; at < bytes; at += (uint32_t)sizeof word) {
+        uint32_t left = bytes - at < sizeof word ? bytes - at : (uint32_t)sizeof word;
+        word = random_mix(word);
+        if (memcmp(data + at, &word, left) != 0)
+            for (uint32_t i = 0; i < left; i++)
+                wrong += data[at + i] != (uint8_t)(word >> 8 * i);
+    }
+    return wrong;
+}
+
+/* Blocks of a space at a node; a vector is one. */
+static uint32_t blocks_of(const struct sim_options *options, enum space space, uint32_t rank)
+{
+    return operation_slots(operation_of((uint32_t)options->scenario), space, options->network.nodes,
+                           rank, SCENARIO_ROOT, 1);
+}
+
+struct spaces scenario_spaces(const struct sim_options *options, unsigned size, uint32_t rank)
+{
+    struct spaces spaces = {.end = 0};
+
+    for (unsigned space = 0; space < SPACES; space++) {
+        spaces.at[space] = spaces.end;
+        spaces.bytes[space] =
+            space == SPACE_SCRATCH
+                ? sim_plans_scratch(options, options->plans, size, rank)
+                : (uint64_t)blocks_of(options, (enum space)space, rank) * options->sizes[size];
+        spaces.end += (spaces.bytes[space] + SPACE_ALIGN - 1) / SPACE_ALIGN * SPACE_ALIGN;
+    }
+    return spaces;
+}
+
+/* Block `index` of what a node sends. */
+static void fill(struct sim *sim, uint8_t *data, uint32_t rank, uint32_t index, unsigned size)
+{
+    pattern_fill(data, sim->options.sizes[size], pattern_seed(sim, rank, index, size));
+}
+
+void contents_prepare(struct sim *sim, uint32_t rank)
+{
+    const struct task *task = &sim->tasks[rank];
+    const struct sim_options *options = &sim->options;
+    struct spaces spaces = scenario_spaces(options, task->size, rank);
+    uint8_t *receive = task->data + spaces.at[SPACE_RECEIVE];
+    uint32_t sent = blocks_of(options, SPACE_SEND, rank), bytes = options->sizes[task->size];
+
+    for (uint32_t i = 0; i < sent; i++)
+        fill(sim, task->data + spaces.at[SPACE_SEND] + (size_t)i * bytes, rank, i, task->size);
+    memset(receive, 0, spaces.bytes[SPACE_RECEIVE]);
+    if (operation_of((uint32_t)options->scenario)->span[SPACE_SEND] == SPAN_NONE &&
+        rank == SCENARIO_ROOT && spaces.bytes[SPACE_RECEIVE] > 0)
+        fill(sim, receive, rank, 0, task->size);
+}
+
+/* Whether a space has a block for every rank. */
+static bool is_for_all(uint8_t span)
+{
+    return span == SPAN_NODES || span == SPAN_NODES_ROOT;
+}
+
+/* What a node must get where all blocks are combined; the caller frees it. */
+static uint8_t *combined(struct sim *sim, uint32_t index, unsigned size)
+{
+    uint32_t bytes = sim->options.sizes[size];
+    uint32_t count = bytes / scenario_element_bytes(sim->options.scenario);
+    uint8_t *sum = malloc(2 * (size_t)bytes + 1), *next = sum + bytes;
+
+    CHECK(sum);
+    fill(sim, sum, 0, index, size);
+    for (uint32_t from = 1; from < sim->count; from++) {
+        fill(sim, next, from, index, size);
+        reduction_combine(SCENARIO_TYPE, SCENARIO_OPERATOR, sum, next, count);
+    }
+    return sum;
+}
+
+static uint64_t combined_wrong(struct sim *sim, const uint8_t *data, uint32_t index, unsigned size)
+{
+    uint8_t *sum = combined(sim, index, size);
+    uint64_t wrong = 0;
+
+    for (uint32_t i = 0; i < sim->options.sizes[size]; i++)
+        wrong += data[i] != sum[i];
+    free(sum);
+    return wrong;
+}
+
+uint64_t contents_wrong(struct sim *sim, uint32_t rank)
+{
+    const struct task *task = &sim->tasks[rank];
+    const struct operation *operation = operation_of((uint32_t)sim->options.scenario);
+    uint32_t bytes = sim->options.sizes[task->size];
+    uint32_t count = blocks_of(&sim->options, SPACE_RECEIVE, rank);
+    uint32_t index = is_for_all(operation->span[SPACE_SEND]) ? rank : 0;
+    const uint8_t *data =
+        task->data + scenario_spaces(&sim->options, task->size, rank).at[SPACE_RECEIVE];
+    uint64_t wrong = 0;
+
+    for (uint32_t i = 0; i < count; i++, data += bytes) {
+        uint32_t from = is_for_all(operation->span[SPACE_RECEIVE]) ? i : SCENARIO_ROOT;
+
+        wrong += operation->reduces
+                     ? combined_wrong(sim, data, index, task->size)
+                     : pattern_wrong(data, bytes, pattern_seed(sim, from, index, task->size));
+    }
+    return wrong;
+}

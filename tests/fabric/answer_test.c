@@ -1,0 +1,223 @@
+/*
+ * answer_test.c - answers to what a node announces, in orders that only lost frames, full slots or
+ * ended programs bring about: one that overtakes another, comes twice, too late, or from elsewhere.
+ */
+#include "drivers/status.h"
+#include "tests/fabric/neighbour.h"
+#include "tests/unit/testing.h"
+
+/* Node 0 sends to 1 and has announced it: the announcement's name. */
+static uint32_t announced(struct neighbours *all)
+{
+    neighbours_turn(all);
+    return neighbours_expect(all, PACKET_RTS, 1)->name;
+}
+
+static void ready_is_believed_at_once_whatever_was_said_before(void **state)
+{
+    struct neighbours *all = *state;
+    static const uint8_t before[][2] = {{0, 0},
+                                        {PACKET_RETRY, 0},
+                                        {PACKET_QUEUED, 0},
+                                        {PACKET_RETRY, PACKET_QUEUED},
+                                        {PACKET_QUEUED, PACKET_RETRY}};
+
+    for (unsigned i = 0; i < sizeof before / sizeof before[0]; i++) {
+        int32_t request = node_sends(all, 1);
+        uint32_t name = announced(all);
+        for (unsigned k = 0; k < 2 && before[i][k]; k++)
+            neighbour_answers(all, 1, before[i][k], name, 0);
+        neighbours_turn(all);
+        neighbours_expect_no_more(all);
+        neighbour_answers(all, 1, PACKET_CTS, name, 77);
+        neighbours_turn(all);
+        assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->match, 77);
+        neighbours_expect_no_more(all);
+        node_is_done_with(all, request, E_OK);
+    }
+}
+
+static void what_is_said_after_ready_changes_nothing(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_sends(all, 1);
+    uint32_t name = announced(all);
+
+    neighbour_answers(all, 1, PACKET_CTS, name, 77);
+    neighbour_answers(all, 1, PACKET_RETRY, name, 0);
+    neighbour_answers(all, 1, PACKET_QUEUED, name, 0);
+    neighbour_answers(all, 1, PACKET_CTS, name, 78);
+    neighbour_answers(all, 1, PACKET_CANCEL, name, 0);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->match, 77);
+    node_is_done_with(all, request, E_OK);
+    neighbours_pass_ms(all, 1000);
+    neighbours_expect_no_more(all);
+}
+
+static void ready_for_a_message_that_is_over_is_answered_gone(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_sends(all, 1), receive;
+    uint32_t name = announced(all);
+
+    neighbour_answers(all, 1, PACKET_CTS, name, 77);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_OPEN, 1);
+    node_is_done_with(all, request, E_OK);
+    neighbour_answers(all, 1, PACKET_CTS, name, 78);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_CANCEL, 1)->name, 78);
+    receive = node_receives(all, 1, FABRIC_DATA); /* its name is no message's */
+    neighbour_answers(all, 1, PACKET_CTS, request_name(all->node, node_request(all, receive)), 79);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_CANCEL, 1)->name, 79);
+    neighbours_expect_no_more(all);
+    assert_int_equal(node_request(all, receive)->state, STATE_QUEUED);
+}
+
+static void only_the_receiver_answers_an_announcement(void **state)
+{
+    struct neighbours *all = *state;
+    static const uint8_t kinds[] = {PACKET_CTS, PACKET_CANCEL, PACKET_QUEUED, PACKET_RETRY};
+    int32_t request = node_sends(all, 1);
+    uint32_t name = announced(all);
+
+    for (unsigned i = 0; i < sizeof kinds; i++) {
+        neighbour_answers(all, 2, kinds[i], name, 66);
+        neighbours_turn(all);
+        neighbours_pass_ms(all, 10);
+        neighbours_expect_no_more(all);
+        assert_int_equal(node_request(all, request)->state, STATE_ASKED);
+    }
+    neighbour_answers(all, 1, PACKET_CANCEL, name, 0);
+    neighbours_turn(all);
+    node_is_done_with(all, request, E_PEER_GONE);
+}
+
+static void an_announcement_is_repeated_until_it_is_stored(void **state)
+{
+    struct neighbours *all = *state;
+    node_sends(all, 1);
+    uint32_t name = announced(all);
+
+    neighbours_pass_ms(all, 290);
+    neighbours_expect_no_more(all);
+    neighbours_pass_ms(all, 20);
+    assert_int_equal(neighbours_expect(all, PACKET_RTS, 1)->name, name);
+    neighbour_answers(all, 1, PACKET_RETRY, name, 0);
+    neighbours_turn(all);
+    neighbours_pass_ms(all, 1);
+    neighbours_expect_no_more(all);
+    neighbours_pass_ms(all, 2);
+    assert_int_equal(neighbours_expect(all, PACKET_RTS, 1)->name, name);
+    neighbour_answers(all, 1, PACKET_QUEUED, name, 0);
+    neighbours_turn(all);
+    neighbours_pass_ms(all, 1000);
+    neighbours_expect_no_more(all);
+}
+
+static void an_announcement_behind_another_is_made_once_until_that_one_is_known(void **state)
+{
+    struct neighbours *all = *state;
+    node_sends(all, 1);
+    node_sends(all, 1);
+    uint32_t first = announced(all), second = announced(all);
+
+    assert_int_equal(all->heard[0].behind, 0);
+    assert_int_equal(all->heard[1].behind, first);
+    neighbour_answers(all, 1, PACKET_RETRY, second, 0);
+    neighbours_turn(all);
+    neighbours_pass_ms(all, 10);
+    neighbours_expect_no_more(all);
+    neighbour_answers(all, 1, PACKET_QUEUED, first, 0);
+    neighbours_turn(all);
+    const struct heard *again = neighbours_expect(all, PACKET_RTS, 1);
+    assert_int_equal(again->name, second);
+    assert_int_equal(again->behind, 0);
+    neighbours_expect_no_more(all);
+}
+
+static void a_circuit_that_was_refused_is_tried_again_for_the_same_receive(void **state)
+{
+    struct neighbours *all = *state;
+    static const int refusals[] = {E_REFUSED, E_BUSY};
+
+    for (unsigned i = 0; i < 2; i++) {
+        int32_t request = node_sends(all, 1);
+        uint32_t name = announced(all);
+        all->refusal = refusals[i];
+        neighbour_answers(all, 1, PACKET_CTS, name, 77);
+        neighbours_turn(all);
+        assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->match, 77);
+        neighbours_expect_no_more(all);
+        neighbours_pass_ms(all, 3);
+        assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->match, 77);
+        neighbours_expect_no_more(all);
+        node_is_done_with(all, request, E_OK);
+    }
+}
+
+static void announcements_leave_slots_for_answers(void **state)
+{
+    struct neighbours *all = *state;
+
+    neighbour_announces(all, 1, 11, 0);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_QUEUED, 1);
+    for (unsigned i = 0; i < ECUBE_REQUESTS_MAX - 1; i++)
+        node_sends(all, 2);
+    neighbours_turn_without_2(all);
+    node_receives(all, 1, FABRIC_DATA);
+    neighbours_turn_without_2(all);
+    assert_int_equal(neighbours_expect(all, PACKET_CTS, 1)->name, 11);
+    neighbours_expect_no_more(all);
+}
+
+static void a_short_message_without_a_place_is_announced_and_what_follows_it_waits(void **state)
+{
+    struct neighbours *all = *state;
+
+    fabric_message(all->fabric, 0, ECUBE_CALL_SEND, 1, NEIGHBOUR_TAG, FABRIC_DATA, 8);
+    node_sends(all, 1);
+    all->refusal = E_FULL;
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_OPEN, 1);
+    const struct heard *first = neighbours_expect(all, PACKET_RTS, 1);
+    const struct heard *second = neighbours_expect(all, PACKET_RTS, 1);
+    assert_int_equal(first->behind, 0);
+    assert_int_equal(second->behind, first->name);
+    neighbours_expect_no_more(all);
+}
+
+static void a_short_message_waits_for_the_answer_to_one_before_it(void **state)
+{
+    struct neighbours *all = *state;
+
+    node_sends(all, 1);
+    fabric_message(all->fabric, 0, ECUBE_CALL_SEND, 1, NEIGHBOUR_TAG, FABRIC_DATA, 8);
+    uint32_t name = announced(all);
+    neighbours_expect_no_more(all);
+    neighbour_answers(all, 1, PACKET_RETRY, name, 0);
+    neighbours_turn(all);
+    neighbours_pass_ms(all, 3);
+    neighbours_expect(all, PACKET_RTS, 1);
+    neighbours_expect_no_more(all);
+    neighbour_answers(all, 1, PACKET_QUEUED, name, 0);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_OPEN, 1);
+    neighbours_expect_no_more(all);
+}
+
+#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
+
+TEST_MAIN(NODE_TEST(ready_is_believed_at_once_whatever_was_said_before),
+          NODE_TEST(what_is_said_after_ready_changes_nothing),
+          NODE_TEST(ready_for_a_message_that_is_over_is_answered_gone),
+          NODE_TEST(only_the_receiver_answers_an_announcement),
+          NODE_TEST(an_announcement_is_repeated_until_it_is_stored),
+          NODE_TEST(an_announcement_behind_another_is_made_once_until_that_one_is_known),
+          NODE_TEST(a_circuit_that_was_refused_is_tried_again_for_the_same_receive),
+          NODE_TEST(announcements_leave_slots_for_answers),
+          NODE_TEST(a_short_message_without_a_place_is_announced_and_what_follows_it_waits),
+          NODE_TEST(a_short_message_waits_for_the_answer_to_one_before_it))

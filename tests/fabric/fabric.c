@@ -1,0 +1,566 @@
+#include "tests/fabric/fabric.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "network/network.h"
+#include "network/text.h"
+#include "node/sha256.h"
+#include "router/circuit.h"
+#include "router/notice.h"
+#include "router/router.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
+
+const uint8_t one_hop[HOP_LIST_BYTES + HOP_BYTES] = {1, HOP_DIMENSION_ORDER, 0, 0};
+
+enum {
+    ARGUMENTS = FABRIC_PROGRAM,
+    PATIENCE_US = 120 * 1000 * 1000,
+    QUIET_ROUNDS = 12,
+    ANSWER_ROUNDS = 10000
+};
+
+_Noreturn void check_failed(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "CHECK failed: %s:%d: %s\n", file, line, what);
+    abort();
+}
+
+static void *must(void *memory)
+{
+    CHECK(memory);
+    return memory;
+}
+
+static void make_node(struct fabric *fabric, unsigned rank)
+{
+    struct fabric_node *n = &fabric->nodes[rank];
+    bool host_link = network_host_link_of(&fabric->network, rank) >= 0;
+    unsigned links = fabric->network.ports + host_link;
+    /* behind the data of a test as much scratch */
+    uint32_t bytes = FABRIC_DATA - FABRIC_PROGRAM + 2 * fabric->data_bytes;
+
+    n->node = must(malloc(node_bytes()));
+    n->memory = must(malloc(node_memory_bytes(links, 0)));
+    n->plans = must(malloc(FABRIC_PLAN_BYTES));
+    n->program = must(calloc(1, bytes));
+    for (unsigned p = 0; p < links; p++)
+        n->links[p] = &n->ends[p].link;
+    struct node_config config = {.links = n->links,
+                                 .link_count = links,
+                                 .program = n->program,
+                                 .program_address = FABRIC_PROGRAM,
+                                 .program_bytes = bytes,
+                                 .blocks_address = FABRIC_BLOCKS,
+                                 .image_address = FABRIC_IMAGE,
+                                 .memory = n->memory,
+                                 .plans = n->plans,
+                                 .plan_bytes = FABRIC_PLAN_BYTES,
+                                 .shelf = &fabric->shelf,
+                                 .payload_checked = fabric->fault.flip_per_million ||
+                                                    fabric->fault.drop_per_million};
+    node_init(n->node, &config);
+}
+
+/* A port without a link, at the end of a path, has an end to which nobody is attached. */
+static void wire(struct fabric *fabric)
+{
+    const struct network *network = &fabric->network;
+
+    for (unsigned rank = 0; rank < fabric->count; rank++)
+        for (unsigned p = 0; p < network->ports; p++) {
+            uint32_t peer = network_neighbour(network, rank, p);
+            struct memory_end *end = &fabric->nodes[rank].ends[p];
+            if (peer == NETWORK_NO_NODE)
+                memory_link_absent(end);
+            else if (network_owns_link(network, rank, p))
+                memory_link_init(end, &fabric->nodes[peer].ends[network_far_port(network, p)],
+                                 &fabric->seed, &fabric->fault);
+        }
+    for (unsigned i = 0; i < network_host_links(network); i++) {
+        uint32_t rank = network_host_node(network, i);
+        memory_link_init(&fabric->nodes[rank].ends[network->ports], &fabric->host_ends[i],
+                         &fabric->seed, &fabric->fault);
+        fabric->host_links[i] = &fabric->host_ends[i].link;
+    }
+}
+
+struct fabric *fabric_make(unsigned dims, uint32_t data_bytes, uint64_t seed,
+                           struct memory_fault fault, struct profile profile)
+{
+    char name[NETWORK_NAME_MAX];
+
+    snprintf(name, sizeof name, "cube:%u", dims);
+    return fabric_make_named(name, data_bytes, seed, fault, profile);
+}
+
+struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint64_t seed,
+                                 struct memory_fault fault, struct profile profile)
+{
+    static const struct network_limits limits = {.nodes = 1024, .place = "in a test"};
+    struct fabric *fabric = must(calloc(1, sizeof *fabric));
+    char error[NETWORK_ERROR_MAX];
+
+    *fabric = (struct fabric){.data_bytes = data_bytes, .seed = seed, .fault = fault};
+    CHECK(network_parse(&fabric->network, network, &limits, error));
+    fabric->count = fabric->network.nodes;
+    fabric->nodes = must(calloc(fabric->count, sizeof *fabric->nodes));
+    fabric->blocks = must(calloc(fabric->count, FABRIC_BLOCK_BYTES));
+    fabric->digests = must(calloc(fabric->count, DIGEST_BYTES));
+    wire(fabric);
+    for (unsigned rank = 0; rank < fabric->count; rank++)
+        make_node(fabric, rank);
+    fabric->host_memory =
+        must(aligned_alloc(LINE_BYTES, controller_memory_bytes(&fabric->network)));
+    fabric->desk = plan_desk_make(&fabric->network, &profile);
+    struct controller_config config = {.links = fabric->host_links,
+                                       .desk = fabric->desk,
+                                       .network = &fabric->network,
+                                       .profile = profile,
+                                       .payload_checked =
+                                           fault.flip_per_million || fault.drop_per_million,
+                                       .patience_us = PATIENCE_US,
+                                       .memory = fabric->host_memory};
+    controller_init(&fabric->controller, &config, fabric->now_us);
+    for (unsigned i = 0; i < FABRIC_IMAGE_BYTES; i++)
+        fabric->image[i] = (uint8_t)memory_random(&fabric->seed);
+    return fabric;
+}
+
+/* An invariant plan has one part, which stands for all. */
+void fabric_shelve(struct fabric *fabric, const struct plan *plan)
+{
+    unsigned parts = plan->invariant ? 1 : fabric->count;
+    uint64_t *at = must(calloc(parts, sizeof *at)), bytes = 0;
+    uint8_t *data;
+
+    CHECK(fabric->shelf.count < SHELF_MAX);
+    for (unsigned rank = 0; rank < parts; rank++) {
+        at[rank] = bytes;
+        bytes += plan_part(plan, rank, NULL);
+    }
+    data = must(malloc(bytes));
+    for (unsigned rank = 0; rank < parts; rank++)
+        plan_part(plan, rank, data + at[rank]);
+    if (plan->invariant) {
+        free(at);
+        at = NULL;
+    }
+    fabric->shelf.plans[fabric->shelf.count++] = (struct shelf_plan){data, at};
+}
+
+static void clear_shelf(struct plan_shelf *shelf)
+{
+    for (unsigned i = 0; i < shelf->count; i++) {
+        free((void *)shelf->plans[i].data);
+        free((void *)shelf->plans[i].at);
+    }
+}
+
+void fabric_free(struct fabric *fabric)
+{
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        struct fabric_node *n = &fabric->nodes[rank];
+        for (unsigned p = 0; p < fabric->network.ports; p++)
+            if (network_owns_link(&fabric->network, rank, p))
+                memory_link_free(&n->ends[p], n->ends[p].peer);
+        if (network_host_link_of(&fabric->network, rank) >= 0)
+            memory_link_free(&n->ends[fabric->network.ports], n->ends[fabric->network.ports].peer);
+        free(n->node);
+        free(n->memory);
+        free(n->plans);
+        free(n->program);
+    }
+    free(fabric->nodes);
+    free(fabric->blocks);
+    free(fabric->digests);
+    free(fabric->host_memory);
+    plan_desk_free(fabric->desk);
+    clear_shelf(&fabric->shelf);
+    free(fabric);
+}
+
+static void note_packet(struct fabric *fabric, const struct notice *notice)
+{
+    if (fabric->event_count == FABRIC_EVENTS)
+        return;
+    struct fabric_event *event = &fabric->events[fabric->event_count++];
+    event->kind = notice->packet_kind;
+    event->src = notice->src;
+    event->bytes =
+        notice->bytes < sizeof event->body ? notice->bytes : (uint32_t)sizeof event->body;
+    if (event->bytes > 0)
+        memcpy(event->body, notice->body, event->bytes);
+}
+
+/* What the host's router has to tell, before the controller takes it. */
+static void note_notices(struct fabric *fabric)
+{
+    const struct router *router = &fabric->controller.router;
+
+    for (unsigned i = 0; i < router->notice_count; i++) {
+        const struct notice *notice = &router->notices[(router->notice_first + i) % NOTICES_MAX];
+        fabric->accepted += notice->kind == NOTICE_ACCEPTED;
+        fabric->refused += notice->kind == NOTICE_REFUSED;
+        if (notice->kind == NOTICE_PACKET)
+            note_packet(fabric, notice);
+    }
+}
+
+static void take_events(struct fabric *fabric)
+{
+    const struct controller_event *event;
+
+    while ((event = controller_event(&fabric->controller))) {
+        fabric->told[event->kind]++;
+        fabric->last_event = *event;
+    }
+}
+
+bool fabric_step_host(struct fabric *fabric)
+{
+    bool more = controller_step(&fabric->controller, fabric->now_us);
+
+    note_notices(fabric);
+    take_events(fabric);
+    return more;
+}
+
+static bool on_the_way(const struct fabric *fabric)
+{
+    for (unsigned rank = 0; rank < fabric->count; rank++)
+        for (unsigned p = 0; p <= fabric->network.ports; p++) {
+            const struct memory_end *end = &fabric->nodes[rank].ends[p];
+            if (end->peer && end->link.carrier == CARRIER_UP &&
+                (end->first != end->kicked || end->peer->first != end->peer->kicked))
+                return true;
+        }
+    return false;
+}
+
+bool fabric_round(struct fabric *fabric)
+{
+    unsigned start = memory_random(&fabric->seed) % (fabric->count + 1);
+    unsigned stride = memory_random(&fabric->seed) % 2 ? 1 : fabric->count;
+    bool more = false;
+
+    fabric->now_us++;
+    for (unsigned i = 0; i <= fabric->count; i++) {
+        unsigned who = (start + i * stride) % (fabric->count + 1);
+        if (memory_random(&fabric->seed) % 4 == 0)
+            continue; /* a slow node: later */
+        more |= who == fabric->count ? fabric_step_host(fabric)
+                                     : node_step(fabric->nodes[who].node, fabric->now_us);
+    }
+    return more || on_the_way(fabric);
+}
+
+static uint64_t next_deadline(const struct fabric *fabric)
+{
+    uint64_t deadline = controller_deadline(&fabric->controller);
+
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        uint64_t wake = node_deadline(fabric->nodes[rank].node);
+        if (wake < deadline)
+            deadline = wake;
+    }
+    return deadline;
+}
+
+void fabric_settle(struct fabric *fabric)
+{
+    unsigned quiet = 0;
+
+    while (quiet < 20)
+        quiet = fabric_round(fabric) ? 0 : quiet + 1;
+}
+
+bool fabric_run(struct fabric *fabric, bool (*done)(struct fabric *fabric))
+{
+    uint64_t limit = fabric->now_us + PATIENCE_US;
+    unsigned quiet = 0;
+
+    while (!done(fabric)) {
+        quiet = fabric_round(fabric) ? 0 : quiet + 1;
+        if (quiet > QUIET_ROUNDS) {
+            uint64_t deadline = next_deadline(fabric);
+            if (deadline >= limit)
+                return done(fabric);
+            if (deadline > fabric->now_us)
+                fabric->now_us = deadline;
+            quiet = 0;
+        }
+        if (fabric->now_us > limit)
+            return false;
+    }
+    return true;
+}
+
+unsigned fabric_count_events(const struct fabric *fabric, uint8_t kind)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < fabric->event_count; i++)
+        count += fabric->events[i].kind == kind;
+    return count;
+}
+
+static bool all_started(struct fabric *fabric)
+{
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        struct node_start start;
+        if (!fabric->nodes[rank].started && node_take_start(fabric->nodes[rank].node, &start))
+            fabric->nodes[rank].started = true;
+        if (!fabric->nodes[rank].started)
+            return false;
+    }
+    return true;
+}
+
+struct offer_body fabric_offer(const struct fabric *fabric, uint32_t image_bytes,
+                               uint8_t generation)
+{
+    return (struct offer_body){.name = FABRIC_DOWNLOAD,
+                               .entry = FABRIC_IMAGE,
+                               .base = FABRIC_IMAGE,
+                               .common_bytes = image_bytes,
+                               .block_bytes = FABRIC_BLOCK_BYTES,
+                               .count = fabric->count,
+                               .generation = generation,
+                               .bss_end = FABRIC_IMAGE + image_bytes};
+}
+
+struct state_body fabric_heard_state(const struct fabric *fabric)
+{
+    struct state_body state = {0};
+
+    CHECK(fabric_count_events(fabric, PACKET_STATE) == 1);
+    for (unsigned i = 0; i < fabric->event_count; i++)
+        if (fabric->events[i].kind == PACKET_STATE)
+            CHECK(state_unpack(fabric->events[i].body, fabric->events[i].bytes, &state));
+    return state;
+}
+
+static const struct fabric_event *answer_since(const struct fabric *fabric, unsigned event,
+                                               uint32_t rank)
+{
+    for (; event < fabric->event_count; event++)
+        if (fabric->events[event].kind == PACKET_STATE && fabric->events[event].src == rank)
+            return &fabric->events[event];
+    return NULL;
+}
+
+struct state_body fabric_state(struct fabric *fabric, uint32_t rank)
+{
+    unsigned asked = fabric->event_count;
+    const struct fabric_event *answer = NULL;
+    struct state_body state = {0};
+
+    CHECK(router_send(&fabric->controller.router, PACKET_QUERY, rank, NULL, 0) == E_OK);
+    for (unsigned round = 0; !answer && round < ANSWER_ROUNDS; round++) {
+        fabric_round(fabric);
+        answer = answer_since(fabric, asked, rank);
+    }
+    CHECK(answer && state_unpack(answer->body, answer->bytes, &state));
+    return state;
+}
+
+uint32_t fabric_forwarded(const struct fabric *fabric, unsigned rank)
+{
+    return fabric->nodes[rank].node->router.packets_forwarded;
+}
+
+static void make_blocks(struct fabric *fabric)
+{
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        uint8_t *block = fabric->blocks + rank * FABRIC_BLOCK_BYTES;
+        struct sha256 sha;
+        block_pack(block, &(struct block_header){.rank = rank});
+        sha256_begin(&sha);
+        sha256_add(&sha, block, FABRIC_BLOCK_BYTES);
+        sha256_add(&sha, fabric->image, FABRIC_IMAGE_BYTES);
+        sha256_end(&sha, fabric->digests[rank]);
+        fabric->nodes[rank].started = false;
+    }
+}
+
+/* Tests end programs in ways that the host does not hear of. */
+static void forget_programs(struct fabric *fabric)
+{
+    struct controller *controller = &fabric->controller;
+
+    if (controller->phase == PHASE_RUN)
+        fabric_settle(fabric);
+    for (unsigned rank = 0; rank < fabric->count; rank++)
+        controller->nodes[rank].flags &= (uint16_t)~NODE_RUNNING;
+    controller->running = 0;
+    controller_stop(controller, fabric->now_us);
+    take_events(fabric);
+}
+
+static bool root_takes(struct fabric *fabric)
+{
+    return fabric->controller.nodes[0].offer >= OFFER_OPENED;
+}
+
+bool fabric_download(struct fabric *fabric)
+{
+    struct controller_program program = {.blocks = fabric->blocks,
+                                         .image = fabric->image,
+                                         .block_bytes = FABRIC_BLOCK_BYTES,
+                                         .image_bytes = FABRIC_IMAGE_BYTES,
+                                         .base = FABRIC_IMAGE,
+                                         .entry = FABRIC_IMAGE,
+                                         .bss_end = FABRIC_IMAGE + FABRIC_IMAGE_BYTES,
+                                         .digests = (const uint8_t(*)[DIGEST_BYTES])fabric->digests,
+                                         .messages = &fabric->message,
+                                         .message_count = 1};
+
+    forget_programs(fabric);
+    make_blocks(fabric);
+    fabric->message = (struct download_message){.root = 0, .count = fabric->count};
+    if (controller_load(&fabric->controller, &program, fabric->now_us) != CONTROLLER_OK)
+        return false;
+    fabric->runs = fabric->controller.generation;
+    take_events(fabric);
+    return fabric_run(fabric, root_takes);
+}
+
+static bool is_loaded(struct fabric *fabric)
+{
+    return fabric->controller.phase == PHASE_LOADED && controller_quiet(&fabric->controller);
+}
+
+bool fabric_begin(struct fabric *fabric)
+{
+    if (!fabric_run(fabric, is_loaded))
+        return false;
+    controller_run(&fabric->controller, fabric->now_us);
+    take_events(fabric);
+    return fabric_run(fabric, all_started);
+}
+
+bool fabric_load(struct fabric *fabric)
+{
+    return fabric_download(fabric) && fabric_begin(fabric);
+}
+
+static bool has_booted(struct fabric *fabric)
+{
+    return fabric->controller.phase == PHASE_READY;
+}
+
+bool fabric_start(struct fabric *fabric)
+{
+    return fabric_run(fabric, has_booted) && fabric_load(fabric);
+}
+
+void *fabric_at(struct fabric *fabric, unsigned rank, uint32_t address)
+{
+    return fabric->nodes[rank].program + (address - FABRIC_PROGRAM);
+}
+
+int32_t fabric_message(struct fabric *fabric, unsigned rank, uint32_t call, int32_t peer,
+                       int32_t tag, uint32_t data, uint32_t bytes)
+{
+    struct ecube_abi_message message = {data, bytes, peer, tag};
+    uint32_t arguments[4] = {ARGUMENTS};
+    int32_t result = E_TIMEOUT;
+
+    memcpy(fabric_at(fabric, rank, ARGUMENTS), &message, sizeof message);
+    node_call(fabric->nodes[rank].node, fabric->now_us, call, arguments, &result);
+    return result;
+}
+
+int32_t fabric_collective(struct fabric *fabric, unsigned rank,
+                          const struct ecube_abi_collective *collective)
+{
+    struct ecube_abi_collective call = *collective;
+
+    call.scratch = FABRIC_DATA + fabric->data_bytes;
+    call.scratch_bytes = fabric->data_bytes;
+    return fabric_collective_with(fabric, rank, &call);
+}
+
+int32_t fabric_collective_with(struct fabric *fabric, unsigned rank,
+                               const struct ecube_abi_collective *collective)
+{
+    uint32_t arguments[4] = {ARGUMENTS};
+    int32_t result = E_TIMEOUT;
+
+    memcpy(fabric_at(fabric, rank, ARGUMENTS), collective, sizeof *collective);
+    node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_COLLECTIVE, arguments, &result);
+    return result;
+}
+
+struct ecube_abi_result fabric_wait(struct fabric *fabric, unsigned rank, int32_t request)
+{
+    uint64_t limit = fabric->now_us + PATIENCE_US;
+    uint32_t arguments[4] = {(uint32_t)request, ARGUMENTS};
+    struct ecube_abi_result result = {.status = E_TIMEOUT};
+    int32_t value = 0;
+    unsigned quiet = 0;
+    enum node_verdict verdict =
+        node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_WAIT, arguments, &value);
+
+    while (verdict == NODE_BLOCK && fabric->now_us < limit) {
+        quiet = fabric_round(fabric) ? 0 : quiet + 1;
+        if (quiet > QUIET_ROUNDS) {
+            uint64_t deadline = next_deadline(fabric);
+            fabric->now_us =
+                deadline < limit ? (deadline > fabric->now_us ? deadline : fabric->now_us) : limit;
+            quiet = 0;
+        }
+        verdict = node_resume(fabric->nodes[rank].node, fabric->now_us, &value);
+    }
+    if (verdict == NODE_RESUME) {
+        memcpy(&result, fabric_at(fabric, rank, ARGUMENTS), sizeof result);
+        if (value < 0)
+            result.status = value;
+    }
+    return result;
+}
+
+/* The private field, for a program that asks by a call takes the result. */
+bool fabric_is_done(const struct fabric *fabric, unsigned rank, int32_t request)
+{
+    return fabric->nodes[rank].node->requests[request].state == STATE_DONE;
+}
+
+int32_t fabric_advance(struct fabric *fabric, unsigned rank, uint64_t ns)
+{
+    uint32_t arguments[4] = {(uint32_t)ns, (uint32_t)(ns >> 32)};
+    int32_t result = E_TIMEOUT;
+
+    node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_ADVANCE, arguments, &result);
+    return result;
+}
+
+/* By hand, for a node does not change its name. */
+void fabric_misname(struct fabric *fabric, unsigned rank, unsigned port, uint32_t id)
+{
+    static uint8_t bytes[FRAME_HEADER_BYTES + HELLO_BYTES + FRAME_CHECK_BYTES];
+    struct memory_end *end = &fabric->nodes[rank].ends[port];
+    struct hello hello = end->said.hello;
+    struct frame frame = {.type = FRAME_HELLO,
+                          .flags = FLAG_CHECKED,
+                          .length = HELLO_BYTES,
+                          .ack = end->said.last.ack};
+
+    hello.id = id;
+    frame_pack(bytes, &frame);
+    hello_pack(bytes + FRAME_HEADER_BYTES, &hello);
+    frame_put_check(bytes + FRAME_HEADER_BYTES + HELLO_BYTES,
+                    crc32_add(0, bytes + FRAME_HEADER_BYTES, HELLO_BYTES));
+    CHECK(end->link.ops->send(&end->link, bytes, sizeof bytes) == E_OK);
+    end->link.ops->kick(&end->link);
+}
+
+uint64_t fabric_clock(struct fabric *fabric, unsigned rank)
+{
+    return fabric->nodes[rank].node->clock_ns;
+}

@@ -1,0 +1,489 @@
+/*
+ * failure_test.c - what goes wrong stays where it is: named errors, no hang, no damage to others.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/status.h"
+#include "router/channel_state.h"
+#include "router/circuit.h"
+#include "router/notice.h"
+#include "router/port.h"
+#include "router/router.h"
+#include "tests/fabric/fabric.h"
+#include "tests/unit/testing.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+static const struct memory_fault no_fault;
+
+static struct fabric *started(unsigned dims, uint64_t seed)
+{
+    struct fabric *fabric = fabric_make(dims, 4 << 20, seed, no_fault, ipsc860);
+
+    assert_true(fabric_start(fabric));
+    return fabric;
+}
+
+static struct ecube_abi_collective exchange_of(unsigned count, uint32_t bytes)
+{
+    return (struct ecube_abi_collective){.operation = ECUBE_EXCHANGE,
+                                         .block_bytes = bytes,
+                                         .send = FABRIC_DATA,
+                                         .receive = FABRIC_DATA + count * bytes};
+}
+
+static void nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on(void **state)
+{
+    (void)state;
+    for (unsigned odd = 0; odd < 8; odd++) {
+        struct fabric *fabric = started(3, 1 + odd);
+        struct ecube_abi_collective good = exchange_of(8, 100), bad = exchange_of(8, 104);
+        int32_t requests[8];
+        for (unsigned rank = 0; rank < 8; rank++)
+            requests[rank] = fabric_collective(fabric, rank, rank == odd ? &bad : &good);
+        for (unsigned rank = 0; rank < 8; rank++)
+            assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_MISMATCH);
+        fabric_settle(fabric);
+        assert_int_equal(fabric_count_events(fabric, PACKET_DISAGREE), 1);
+        for (unsigned rank = 0; rank < 8; rank++)
+            requests[rank] = fabric_collective(fabric, rank, &good);
+        for (unsigned rank = 0; rank < 8; rank++)
+            assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+        fabric_free(fabric);
+    }
+}
+
+static void end_program(struct fabric *fabric, unsigned rank)
+{
+    uint32_t arguments[4] = {3};
+    int32_t result;
+
+    assert_int_equal(
+        node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_EXIT, arguments, &result),
+        NODE_END);
+}
+
+/* More announcements than a router has slots for answers; they were answered with QUEUED before. */
+static void a_program_that_ends_fails_the_messages_that_it_has_not_taken(void **state)
+{
+    enum { LONG = 5000, EACH = 8 };
+
+    (void)state;
+    struct fabric *fabric = started(3, 9);
+    int32_t sends[8][EACH];
+    for (unsigned i = 0; i < EACH; i++) {
+        for (unsigned rank = 1; rank < 8; rank++) {
+            sends[rank][i] =
+                fabric_message(fabric, rank, ECUBE_CALL_SEND, 0, (int32_t)i, FABRIC_DATA, LONG);
+        }
+    }
+    for (unsigned round = 0; round < 100; round++)
+        fabric_round(fabric);
+    end_program(fabric, 0);
+    for (unsigned rank = 1; rank < 8; rank++)
+        for (unsigned i = 0; i < EACH; i++)
+            assert_int_equal(fabric_wait(fabric, rank, sends[rank][i]).status, E_PEER_GONE);
+    fabric_free(fabric);
+}
+
+static void a_program_that_has_ended_fails_the_collectives_of_the_others(void **state)
+{
+    (void)state;
+    for (unsigned early = 0; early < 2; early++) {
+        struct fabric *fabric = started(3, 5 + early);
+        struct ecube_abi_collective good = exchange_of(8, 100);
+        int32_t requests[8];
+        if (early)
+            end_program(fabric, 6);
+        for (unsigned rank = 0; rank < 8; rank++)
+            if (rank != 6)
+                requests[rank] = fabric_collective(fabric, rank, &good);
+        for (unsigned round = 0; round < 100; round++)
+            fabric_round(fabric);
+        if (!early)
+            end_program(fabric, 6);
+        for (unsigned rank = 0; rank < 8; rank++)
+            if (rank != 6)
+                assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_PEER_GONE);
+        fabric_free(fabric);
+    }
+}
+
+static void a_message_to_a_program_that_has_ended_fails(void **state)
+{
+    static const uint32_t sizes[] = {10, 5000};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fabric *fabric = started(2, 7 + i);
+        end_program(fabric, 3);
+        int32_t s = fabric_message(fabric, 0, ECUBE_CALL_SEND, 3, 1, FABRIC_DATA, sizes[i]);
+        assert_int_equal(fabric_wait(fabric, 0, s).status, E_PEER_GONE);
+        fabric_free(fabric);
+    }
+}
+
+static void a_program_that_has_ended_does_not_disturb_what_passes_its_node(void **state)
+{
+    (void)state;
+    struct fabric *fabric = started(3, 11);
+    uint8_t *sent = fabric_at(fabric, 0, FABRIC_DATA), *got = fabric_at(fabric, 7, FABRIC_DATA);
+    for (unsigned i = 0; i < 300000; i++)
+        sent[i] = (uint8_t)(i * 13 + (i >> 9));
+    int32_t r = fabric_message(fabric, 7, ECUBE_CALL_RECEIVE, 0, 1, FABRIC_DATA, 300000);
+    int32_t s = fabric_message(fabric, 0, ECUBE_CALL_SEND, 7, 1, FABRIC_DATA, 300000);
+    for (unsigned round = 0; round < 25; round++)
+        fabric_round(fabric);
+    struct fault fault = {.kind = FAULT_DATA, .address = 4};
+    node_fault(fabric->nodes[1].node, fabric->now_us, &fault); /* 0 -> 1 -> 3 -> 7 */
+    end_program(fabric, 3);
+    assert_int_equal(fabric_wait(fabric, 7, r).status, E_OK);
+    assert_int_equal(fabric_wait(fabric, 0, s).status, E_OK);
+    assert_memory_equal(sent, got, 300000);
+    fabric_settle(fabric);
+    assert_int_equal(fabric_count_events(fabric, PACKET_FAULT), 1);
+    assert_int_equal(fabric_count_events(fabric, PACKET_EXIT), 1);
+    fabric_free(fabric);
+}
+
+/* A collective may begin on some nodes while others still exchange messages whose way it needs. */
+static void messages_before_a_collective_do_not_deadlock_with_it(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct fabric *fabric = started(4, seed);
+        struct ecube_abi_collective good = exchange_of(16, 3000);
+        int32_t requests[16], receive[16], sends[16];
+        for (unsigned rank = 0; rank < 16; rank += 2) /* even nodes are early */
+            requests[rank] = fabric_collective(fabric, rank, &good);
+        for (unsigned rank = 1; rank < 16; rank += 2) {
+            receive[rank] = fabric_message(fabric, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, 9,
+                                           FABRIC_DATA + (2 << 20), 100000);
+            for (unsigned round = 0; round < memory_random(&fabric->seed) % 30; round++)
+                fabric_round(fabric);
+        }
+        for (unsigned rank = 1; rank < 16; rank += 2)
+            sends[rank] = fabric_message(fabric, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ 14), 9,
+                                         FABRIC_DATA + (3 << 20), 100000);
+        for (unsigned rank = 1; rank < 16; rank += 2) {
+            requests[rank] = -1;
+            if (rank % 4 == 1) /* some enter with their messages still under way */
+                requests[rank] = fabric_collective(fabric, rank, &good);
+        }
+        for (unsigned rank = 1; rank < 16; rank += 2) {
+            assert_int_equal(fabric_wait(fabric, rank, receive[rank]).status, E_OK);
+            assert_int_equal(fabric_wait(fabric, rank, sends[rank]).status, E_OK);
+            if (requests[rank] < 0)
+                requests[rank] = fabric_collective(fabric, rank, &good);
+        }
+        for (unsigned rank = 0; rank < 16; rank++)
+            assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+        fabric_free(fabric);
+    }
+}
+
+/* Messages in both directions of every link while the steps of a collective take and release the
+ * links. */
+static void messages_during_a_collective_do_not_deadlock_with_it(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct fabric *fabric = started(4, 100 + seed);
+        struct ecube_abi_collective good = exchange_of(16, 3000);
+        int32_t requests[16], receives[16][4], sends[16][4];
+        for (unsigned rank = 0; rank < 16; rank++) {
+            for (unsigned i = 0; i < 4; i++)
+                receives[rank][i] =
+                    fabric_message(fabric, rank, ECUBE_CALL_RECEIVE, ECUBE_ANY, (int32_t)i,
+                                   FABRIC_DATA + (2 << 20) + i * 65536, 65536);
+            requests[rank] = fabric_collective(fabric, rank, &good);
+            for (unsigned i = 0; i < 4; i++)
+                sends[rank][i] =
+                    fabric_message(fabric, rank, ECUBE_CALL_SEND, (int32_t)(rank ^ (15u - i * 3)),
+                                   (int32_t)i, FABRIC_DATA + (3 << 20), i % 2 ? 900 : 60000);
+            if (memory_random(&fabric->seed) % 2)
+                fabric_round(fabric);
+        }
+        for (unsigned rank = 0; rank < 16; rank++) {
+            assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
+            for (unsigned i = 0; i < 4; i++) {
+                assert_int_equal(fabric_wait(fabric, rank, receives[rank][i]).status, E_OK);
+                assert_int_equal(fabric_wait(fabric, rank, sends[rank][i]).status, E_OK);
+            }
+        }
+        fabric_free(fabric);
+    }
+}
+
+/* A link is cut at a random moment of an exchange; every node ends with data or a named error, or
+ * waits for one that has an error, and the host hears of both ends. */
+static void a_cut_link_is_reported_by_both_ends(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct fabric *fabric = started(3, 1000 + seed);
+        struct ecube_abi_collective good = exchange_of(8, 30000);
+        unsigned at = memory_random(&fabric->seed) % 8, port = memory_random(&fabric->seed) % 3,
+                 failed = 0;
+        for (unsigned rank = 0; rank < 8; rank++)
+            fabric_collective(fabric, rank, &good);
+        for (unsigned round = 0; round < memory_random(&fabric->seed) % 60; round++)
+            fabric_round(fabric);
+        memory_link_cut(&fabric->nodes[at].ends[port]);
+        for (unsigned round = 0; round < 3000; round++)
+            fabric_round(fabric);
+        for (unsigned i = 0; i < fabric->event_count; i++) {
+            const struct fabric_event *event = &fabric->events[i];
+            struct link_dead_body dead;
+            failed += event->kind == PACKET_LINK_DEAD &&
+                      link_dead_unpack(event->body, event->bytes, &dead) && dead.port == port &&
+                      dead.reason == DEAD_CARRIER &&
+                      (event->src == at || event->src == (at ^ 1u << port));
+        }
+        assert_int_equal(failed, 2);
+        /* The dead link asks for nothing more: what is left to wake for lies ahead. */
+        assert_true(fabric->nodes[at].node->router.ports[port].channel.wake_us > fabric->now_us);
+        fabric_free(fabric);
+    }
+}
+
+static void arbitrary_bytes_on_a_link_never_break_a_node(void **state)
+{
+    enum { BYTES = 20000 };
+    uint8_t *junk = malloc(BYTES);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct fabric *fabric = fabric_make(1, 4096, seed, no_fault, ipsc860);
+        for (unsigned round = 0; round < seed % 40; round++)
+            fabric_round(fabric);
+        for (unsigned i = 0; i < BYTES; i++)
+            junk[i] = (uint8_t)memory_random(&fabric->seed);
+        struct link *link = &fabric->nodes[0].ends[0].link; /* what node 0 sends, node 1 hears */
+        for (unsigned i = 0; i + 700 < BYTES; i += 700) {
+            link->ops->send(link, junk + i, 1 + memory_random(&fabric->seed) % 700);
+            link->ops->kick(link);
+            fabric_round(fabric);
+        }
+        for (unsigned round = 0; round < 200; round++)
+            fabric_round(fabric);
+        assert_true(fabric->nodes[1].ends[0].said.frames[FRAME_NAK] > 0); /* it knows of damage */
+        fabric_free(fabric);
+    }
+    free(junk);
+}
+
+static bool two_answers(struct fabric *fabric)
+{
+    return fabric->accepted + fabric->refused == 2;
+}
+
+static void offer_image(struct fabric *fabric, uint32_t image_bytes)
+{
+    struct offer_body offered = fabric_offer(fabric, image_bytes, 0);
+    uint8_t offer[OFFER_BYTES];
+
+    offer_pack(offer, &offered);
+    assert_int_equal(router_send(&fabric->controller.router, PACKET_OFFER, 0, offer, sizeof offer),
+                     E_OK);
+}
+
+/* The second of two circuits for one offer comes while the bytes of the first do. */
+static void a_download_takes_one_circuit(void **state)
+{
+    enum { IMAGE_BYTES = 400000 }; /* more than a link's window */
+    struct fabric *fabric = fabric_make(1, 1 << 20, 21, no_fault, ipsc860);
+    uint8_t *image = calloc(1, IMAGE_BYTES);
+    uint8_t blocks[2 * FABRIC_BLOCK_BYTES] = {0};
+
+    (void)state;
+    assert_non_null(image);
+    fabric_settle(fabric);
+    offer_image(fabric, IMAGE_BYTES);
+    fabric_settle(fabric);
+    struct circuit_source source = {.match = FABRIC_DOWNLOAD,
+                                    .flags = OPEN_IMAGE,
+                                    .data = {blocks, image},
+                                    .bytes = {sizeof blocks, IMAGE_BYTES}};
+    assert_int_equal(router_open(&fabric->controller.router, &source), E_OK);
+    while (fabric->accepted == 0)
+        fabric_round(fabric);
+    assert_int_equal(router_open(&fabric->controller.router, &source), E_OK);
+    assert_true(fabric_run(fabric, two_answers));
+    assert_int_equal(fabric->refused, 1);
+    fabric_settle(fabric);
+    assert_int_equal(fabric_count_events(fabric, PACKET_RECEIPT), 2);
+    fabric_free(fabric);
+    free(image);
+}
+
+static unsigned dead_links_told(const struct fabric *fabric)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < fabric->event_count; i++) {
+        const struct fabric_event *event = &fabric->events[i];
+        struct link_dead_body dead;
+        count += event->kind == PACKET_LINK_DEAD && event->src == 0 &&
+                 link_dead_unpack(event->body, event->bytes, &dead) && dead.port == 0 &&
+                 dead.reason == DEAD_PROTOCOL;
+    }
+    return count;
+}
+
+static void a_neighbour_that_changes_its_name_is_dead(void **state)
+{
+    (void)state;
+    for (unsigned busy = 0; busy < 2; busy++) {
+        struct fabric *fabric = started(2, 31 + busy);
+        const struct memory_said *said = &fabric->nodes[0].ends[0].said;
+        fabric_settle(fabric);
+        if (!busy) {
+            fabric_misname(fabric, 1, 0, 3);
+            fabric_settle(fabric);
+        }
+        unsigned opened = said->packets[PACKET_OPEN];
+        fabric_message(fabric, 1, ECUBE_CALL_RECEIVE, 0, 1, FABRIC_DATA, 400000);
+        int32_t s = fabric_message(fabric, 0, ECUBE_CALL_SEND, 1, 1, FABRIC_DATA, 400000);
+        while (busy && said->packets[PACKET_OPEN] == opened)
+            fabric_round(fabric);
+        if (busy)
+            fabric_misname(fabric, 1, 0, 3);
+        if (busy)
+            assert_int_equal(fabric_wait(fabric, 0, s).status, E_LINK_DEAD);
+        fabric_settle(fabric);
+        assert_int_equal(dead_links_told(fabric), 1);
+        fabric_free(fabric);
+    }
+}
+
+static bool two_receipts(struct fabric *fabric)
+{
+    return fabric_count_events(fabric, PACKET_RECEIPT) == 2;
+}
+
+/* The host has stopped both programs, and offers the next; by way of node 0 the offer is at node 1
+ * before STOP is. */
+static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
+{
+    static uint8_t blocks[2 * FABRIC_BLOCK_BYTES];
+    struct fabric *fabric = started(1, 23);
+    struct circuit_source source = {.match = FABRIC_DOWNLOAD,
+                                    .flags = OPEN_IMAGE,
+                                    .data = {blocks, fabric->image},
+                                    .bytes = {sizeof blocks, FABRIC_IMAGE_BYTES}};
+
+    (void)state;
+    end_program(fabric, 0);
+    fabric_settle(fabric);
+    fabric->event_count = 0;
+    offer_image(fabric, FABRIC_IMAGE_BYTES);
+    fabric_settle(fabric);
+    assert_int_equal(router_open(&fabric->controller.router, &source), E_OK);
+    fabric_settle(fabric);
+    assert_int_equal(fabric_count_events(fabric, PACKET_RECEIPT), 0);
+    assert_int_equal(router_send(&fabric->controller.router, PACKET_STOP, 1, NULL, 0), E_OK);
+    assert_true(fabric_run(fabric, two_receipts));
+    fabric_free(fabric);
+}
+
+/* What is late here passes through the node within one step: it is handed to load.c, and what that
+ * makes of it is read there. An offer is taken when the bytes of the download before it have gone;
+ * the word of that may still be on its way through the node. The host's names for the two have the
+ * same low byte. */
+static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **state)
+{
+    struct fabric *fabric = started(1, 22);
+    struct node *node = fabric->nodes[0].node;
+    uint32_t earlier = token_make(TOKEN_IMAGE, node->load.number, 1);
+    struct offer_body offered = fabric_offer(fabric, FABRIC_IMAGE_BYTES, 0);
+    uint8_t body[OFFER_BYTES];
+    struct notice offer = {.kind = NOTICE_PACKET,
+                           .packet_kind = PACKET_OFFER,
+                           .src = ID_HOST,
+                           .body = body,
+                           .bytes = sizeof body};
+    struct notice sent = {.kind = NOTICE_SENT, .token = earlier};
+
+    (void)state;
+    end_program(fabric, 0);
+    fabric_settle(fabric);
+    offered.name = FABRIC_DOWNLOAD + 256;
+    offer_pack(body, &offered);
+    load_offer(node, &offer);
+    assert_int_equal(node->load.state, LOAD_RECEIVING);
+    load_notice(node, &sent);
+    assert_int_equal(node->load.sends_pending, 0);
+    fabric_free(fabric);
+}
+
+/* Said over all links, also where it was only passed on. */
+static unsigned packets_said(const struct fabric *fabric, uint8_t kind)
+{
+    unsigned count = 0;
+
+    for (unsigned rank = 0; rank < fabric->count; rank++)
+        for (unsigned port = 0; port < PORTS_MAX; port++)
+            count += fabric->nodes[rank].ends[port].said.packets[kind];
+    return count;
+}
+
+/* The answer to an OFFER is the download's; a message of that name there never was. */
+static void a_child_that_takes_its_offer_is_told_nothing_more_of_it(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct fabric *fabric = started(3, seed);
+        assert_true(packets_said(fabric, PACKET_CTS) >= fabric->count);
+        assert_int_equal(packets_said(fabric, PACKET_CANCEL), 0);
+        fabric_free(fabric);
+    }
+}
+
+static unsigned links_told_by(const struct fabric *fabric, unsigned rank)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < fabric->event_count; i++)
+        count += fabric->events[i].kind == PACKET_LINKS && fabric->events[i].src == rank;
+    return count;
+}
+
+/* The cables 0-1 and 2-3 lead from 0 to 3 and from 2 to 1. Node 0 would make a 1 of node 3, which
+ * has no host link. A crossed cable stays so: nobody waits. */
+static void a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct fabric *fabric = fabric_make(3, 4096, seed, no_fault, ipsc860);
+        struct memory_end *ends[4];
+        for (unsigned rank = 0; rank < 4; rank++)
+            ends[rank] = &fabric->nodes[rank].ends[0];
+        for (unsigned rank = 0; rank < 4; rank++)
+            ends[rank]->peer = ends[3 - rank];
+        fabric_settle(fabric);
+        for (unsigned rank = 0; rank < fabric->count; rank++)
+            assert_int_equal(node_id(fabric->nodes[rank].node), rank);
+        for (unsigned rank = 0; rank < 3; rank++)
+            assert_int_equal(links_told_by(fabric, rank), 1);
+        fabric_free(fabric);
+    }
+}
+
+TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on),
+          cmocka_unit_test(a_program_that_ends_fails_the_messages_that_it_has_not_taken),
+          cmocka_unit_test(a_program_that_has_ended_fails_the_collectives_of_the_others),
+          cmocka_unit_test(a_message_to_a_program_that_has_ended_fails),
+          cmocka_unit_test(a_program_that_has_ended_does_not_disturb_what_passes_its_node),
+          cmocka_unit_test(messages_before_a_collective_do_not_deadlock_with_it),
+          cmocka_unit_test(messages_during_a_collective_do_not_deadlock_with_it),
+          cmocka_unit_test(a_neighbour_that_changes_its_name_is_dead),
+          cmocka_unit_test(a_download_takes_one_circuit),
+          cmocka_unit_test(a_download_waits_for_a_program_that_is_being_stopped),
+          cmocka_unit_test(word_of_an_earlier_download_is_not_taken_for_the_present_one),
+          cmocka_unit_test(a_child_that_takes_its_offer_is_told_nothing_more_of_it),
+          cmocka_unit_test(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link),
+          cmocka_unit_test(a_cut_link_is_reported_by_both_ends),
+          cmocka_unit_test(arbitrary_bytes_on_a_link_never_break_a_node))

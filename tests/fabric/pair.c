@@ -1,0 +1,201 @@
+#include "tests/fabric/pair.h"
+
+#include <string.h>
+
+#include "router/channel.h"
+#include "router/channel_receive.h"
+#include "router/channel_send.h"
+#include "router/channel_state.h"
+#include "router/segment.h"
+#include "tests/unit/testing.h"
+#include "wire/crc.h"
+
+enum { STEP_US = 10000, GREETINGS_US = 1000000 };
+
+static void begin_side(struct pair *pair, struct pair_side *side)
+{
+    struct channel_config config = {.link = &side->end.link,
+                                    .segments = side->segments,
+                                    .pieces = side->pieces,
+                                    .ring = PAIR_RING,
+                                    .incarnation = side->incarnation,
+                                    .checked = pair->checked,
+                                    .dead_after_ms = pair->dead_after_ms,
+                                    .due_bit = 1};
+
+    channel_init(&side->channel, &side->agenda, &config);
+}
+
+struct agenda *pair_agenda(const struct pair *pair, struct pair_side *side)
+{
+    side->agenda.now_us = pair->now_us;
+    return &side->agenda;
+}
+
+/* As the router does: a channel is flushed when it has asked for it, or its time has come. */
+static void flush(struct pair *pair, struct pair_side *side)
+{
+    struct channel *channel = &side->channel;
+    struct agenda *agenda = pair_agenda(pair, side);
+    struct hello hello = {.version = PROTOCOL_VERSION,
+                          .id = side->nameless ? (uint32_t)ID_UNKNOWN : side == &pair->b,
+                          .heard = channel_heard(channel),
+                          .data_window = channel->data_window,
+                          .control_window = CONTROL_WINDOW,
+                          .peer_id = ID_UNKNOWN};
+
+    if (agenda->now_us >= agenda->wake_us) {
+        agenda->wake_us = UINT64_MAX;
+        if (channel->wake_us <= agenda->now_us)
+            channel_wake(channel, agenda);
+        else
+            agenda_by(agenda, channel->wake_us);
+    }
+    if (!agenda->flush_due)
+        return;
+    agenda->flush_due = 0;
+    if (channel_greets(channel, agenda, hello.id))
+        channel_greet(channel, agenda, &hello);
+    channel_flush(channel, agenda);
+    if (!channel_settled(channel, hello.id))
+        channel_wake(channel, agenda);
+}
+
+void pair_look(struct pair *pair, struct pair_side *side)
+{
+    struct segment done;
+    struct arrival arrival;
+    enum arrival_kind kind;
+    struct agenda *agenda = pair_agenda(pair, side);
+
+    while ((kind = channel_receive(&side->channel, agenda, &arrival)) != ARRIVAL_NONE)
+        if (kind == ARRIVAL_PACKET) {
+            assert_true(side->held_count < PAIR_HELD_MAX);
+            side->held[side->held_count++] = arrival;
+            side->heard_count++;
+        }
+    flush(pair, side);
+    while (channel_take_done(&side->channel, &done))
+        side->done_count++;
+}
+
+void pair_pass_us(struct pair *pair, uint64_t us)
+{
+    for (uint64_t end_us = pair->now_us + us; pair->now_us < end_us; pair->now_us += STEP_US) {
+        pair_look(pair, &pair->a);
+        pair_look(pair, &pair->b);
+    }
+}
+
+void pair_wire(struct pair *pair, bool checked)
+{
+    uint32_t dead_after_ms = pair->dead_after_ms;
+
+    memset(pair, 0, sizeof *pair);
+    pair->seed = pair->now_us = 1;
+    pair->checked = checked;
+    pair->dead_after_ms = dead_after_ms ? dead_after_ms : DEAD_AFTER_MS;
+    memory_link_init(&pair->a.end, &pair->b.end, &pair->seed, &pair->fault);
+    begin_side(pair, &pair->a);
+    begin_side(pair, &pair->b);
+}
+
+void pair_begin(struct pair *pair, bool checked)
+{
+    pair_wire(pair, checked);
+    pair_pass_us(pair, GREETINGS_US);
+    assert_int_equal(pair_link(&pair->a), LINK_UP);
+    assert_int_equal(pair_link(&pair->b), LINK_UP);
+}
+
+uint8_t pair_link(const struct pair_side *side)
+{
+    return channel_state(&side->channel);
+}
+
+uint8_t pair_dead_reason(const struct pair_side *side)
+{
+    return channel_dead_reason(&side->channel);
+}
+
+bool pair_is_acknowledged(const struct pair_side *side)
+{
+    return side->done_count == side->queued_count;
+}
+
+static uint32_t take_unheard(struct memory_end *end, uint8_t *bytes, uint32_t most)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = end->first; i != end->kicked; i++) {
+        const struct memory_segment *segment = &end->segments[i % MEMORY_SEGMENTS];
+        uint32_t from = i == end->first ? end->offset : 0, more = segment->bytes - from;
+
+        if (more > most - count)
+            more = most - count;
+        memcpy(bytes + count, segment->data + from, more);
+        count += more;
+    }
+    return count;
+}
+
+void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes)
+{
+    static uint8_t unheard[PAIR_LEFT_MAX];
+    struct memory_end *end = &side->end;
+    uint32_t bytes = take_unheard(end, unheard, left_bytes);
+
+    memcpy(side->left, unheard, bytes);
+    end->end = end->kicked = 0;
+    end->first = bytes ? UINT32_MAX : 0; /* the first segment of an incarnation is number 0 */
+    end->segments[UINT32_MAX % MEMORY_SEGMENTS] = (struct memory_segment){side->left, bytes};
+    end->offset = 0;
+    memset(end->taken, 0, sizeof end->taken);
+    side->held_count = side->done_count = side->queued_count = 0;
+    side->agenda.wake_us = 0;
+    side->incarnation = (uint16_t)(side->incarnation + 1);
+    begin_side(pair, side);
+}
+
+void pair_end(struct pair *pair)
+{
+    memory_link_free(&pair->a.end, &pair->b.end);
+}
+
+static void queue(struct pair *pair, struct pair_side *side, unsigned number, uint8_t type,
+                  uint8_t flags, uint32_t bytes)
+{
+    uint8_t *frame = side->frames[number], *payload = frame + FRAME_HEADER_BYTES;
+    uint32_t check = pair->checked ? FRAME_CHECK_BYTES : 0;
+
+    frame_put_check(payload + bytes, crc32_add(0, payload, bytes));
+    *channel_place(&side->channel, 0) =
+        (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
+    channel_queue(&side->channel, pair_agenda(pair, side), type,
+                  (uint8_t)(flags | (check ? FLAG_CHECKED : 0)), bytes, 1);
+    side->queued_count++;
+}
+
+void pair_packet(struct pair *pair, struct pair_side *side, unsigned number)
+{
+    uint8_t *packet = side->frames[number] + FRAME_HEADER_BYTES;
+
+    memset(packet, (int)number, PAIR_PACKET_BYTES);
+    packet_pack(packet, PACKET_ROUTED, PAIR_PACKET_BYTES - PACKET_HEADER_BYTES, 0, 0);
+    queue(pair, side, number, FRAME_PACKET, 0, PAIR_PACKET_BYTES);
+    channel_use_credit(&side->channel);
+}
+
+void pair_data(struct pair *pair, struct pair_side *side, unsigned number, uint32_t bytes,
+               uint8_t flags)
+{
+    assert_true(bytes <= PAIR_ROOM);
+    memset(side->frames[number] + FRAME_HEADER_BYTES, (int)number, bytes);
+    queue(pair, side, number, FRAME_DATA, flags, bytes);
+}
+
+void pair_lose(struct pair_side *side)
+{
+    side->end.first = side->end.kicked = side->end.end;
+    side->end.offset = 0;
+}

@@ -1,0 +1,104 @@
+/*
+ * step_test.c - steps of a collective whose circuits fail: the collective ends, with the reason,
+ * and the next one is not disturbed.
+ *
+ * Node 0 of four; a broadcast of its goes to 2, then to 1.
+ */
+#include "drivers/status.h"
+#include "router/router.h"
+#include "tests/fabric/neighbour.h"
+#include "tests/unit/testing.h"
+
+enum { TO_1 = 0, TO_2 = 1, TO_0 = 0 /* from 1 */, BYTES = 2000, ROUNDS = 40 };
+
+/* Node 0 and its neighbours begin a collective of node 0. */
+static int32_t begin(struct neighbours *all, uint32_t operation)
+{
+    struct ecube_abi_collective arguments = {.operation = operation,
+                                             .block_bytes = operation ? BYTES : 0,
+                                             .send = FABRIC_DATA,
+                                             .receive = FABRIC_DATA};
+    int32_t request = node_enters(all, &arguments);
+
+    neighbours_enter(all);
+    return request;
+}
+
+static void a_broadcast_whose_bytes_did_not_all_go_has_failed(void **state)
+{
+    struct neighbours *all = *state;
+
+    unsigned accepted = all->fabric->nodes[1].ends[TO_0].said.packets[PACKET_ACCEPT];
+    hold_bytes(all, 0, TO_1, true);
+    int32_t request = begin(all, ECUBE_BROADCAST);
+    neighbours_turn(all);
+    assert_int_equal(all->received, 1);
+    /* The last one's circuit is accepted: its bytes alone are missing. */
+    assert_int_equal(all->fabric->nodes[1].ends[TO_0].said.packets[PACKET_ACCEPT], accepted + 1);
+    struct state_body says = node_state(all);
+    assert_int_equal(says.stage, COLLECTIVE_STEPS);
+    assert_int_equal(says.step, says.steps);
+    memory_link_cut(&all->fabric->nodes[0].ends[TO_1]);
+    neighbours_turn(all);
+    node_is_done_with(all, request, E_LINK_DEAD);
+}
+
+/* Its own part comes no more. */
+static void a_step_whose_circuit_is_refused_waits_for_nothing_else(void **state)
+{
+    struct neighbours *all = *state;
+
+    all->refusal = E_LINK_DEAD;
+    int32_t request = begin(all, ECUBE_BARRIER);
+    neighbours_turn(all);
+    node_is_done_with(all, request, E_LINK_DEAD);
+}
+
+/* A neighbour's circuit of node 0's present step. */
+static void step_gets(struct neighbours *all, unsigned rank)
+{
+    struct state_body says = node_state(all);
+    struct circuit_source source = {.dst = 0,
+                                    .flags = OPEN_SCHEDULE | OPEN_INLINE,
+                                    .hops = one_hop,
+                                    .match = says.step - 1u,
+                                    .epoch = (uint16_t)says.counters[COUNTER_COLLECTIVES],
+                                    .data = {fabric_at(all->fabric, rank, FABRIC_DATA)}};
+
+    assert_int_equal(says.partner, rank);
+    assert_int_equal(router_open(&all->fabric->nodes[rank].node->router, &source), E_OK);
+    neighbours_turn(all);
+}
+
+/* Bytes to 2 are on their way when the circuit to 1 is refused, and until the next one has begun.
+ */
+static void word_of_a_collective_that_failed_is_not_taken_for_the_next(void **state)
+{
+    struct neighbours *all = *state;
+
+    hold_bytes(all, 0, TO_2, true);
+    int32_t first = begin(all, ECUBE_BROADCAST);
+    neighbours_step(all, 1);
+    for (unsigned round = 0; round < ROUNDS; round++) { /* 1 does not look */
+        neighbours_step(all, 0);
+        neighbours_step(all, 2);
+    }
+    all->refusal = E_LINK_DEAD;
+    neighbours_turn(all);
+    node_is_done_with(all, first, E_LINK_DEAD);
+    int32_t second = begin(all, ECUBE_BARRIER);
+    neighbours_turn(all);
+    assert_int_equal(all->received, 0);
+    hold_bytes(all, 0, TO_2, false);
+    neighbours_turn(all);
+    assert_int_equal(all->received, 1);
+    for (unsigned rank = 1; rank <= 2; rank++)
+        step_gets(all, rank);
+    node_is_done_with(all, second, E_OK);
+}
+
+#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
+
+TEST_MAIN(NODE_TEST(a_broadcast_whose_bytes_did_not_all_go_has_failed),
+          NODE_TEST(a_step_whose_circuit_is_refused_waits_for_nothing_else),
+          NODE_TEST(word_of_a_collective_that_failed_is_not_taken_for_the_next))

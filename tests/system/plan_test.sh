@@ -1,0 +1,244 @@
+# ecube plan as a user drives it: what is exported does what it says, what is shown fits and is right, bad input.
+. tests/system/testing.sh
+
+plan_replay=$build/tests/plan_replay
+operations='barrier broadcast reduce allreduce scatter gather allgather alltoall'
+
+# exported OPERATION NETWORK BYTES ROOT [OPTION...] - into plan.json; replayed by what knows only the file and the rule of time.
+exported() {
+    operation=$1 network=$2 bytes=$3 root=$4
+    shift 4
+    tool_succeeds plan export "$operation" --network "$network" --bytes "$bytes" --root "$root" --json plan.json "$@"
+    timeout 60 "$plan_replay" plan.json >said || fail "$operation on $network, $bytes bytes, root $root: $(cat said)"
+}
+
+rooted() {
+    case $1 in
+    barrier | all*) return 1 ;;
+    esac
+}
+
+exports_are_what_they_say() {
+    for network in ring:5 mesh:3x4 torus:3x4x2 cube:4; do
+        for operation in $operations; do
+            exported "$operation" "$network" 1000 0
+            exported "$operation" "$network" 16 0 --profile unit
+            exported "$operation" "$network" 0 0
+            ! rooted "$operation" || exported "$operation" "$network" 1000 4
+        done
+    done
+}
+
+small_and_odd_networks() {
+    for network in cube:0 cube:1 ring:2 ring:3 ring:16 mesh:1x7 mesh:2x1x3 torus:5x5; do
+        for operation in $operations; do
+            exported "$operation" "$network" 100 0
+        done
+    done
+    exported reduce mesh:3x4 1000 7 --type double
+}
+
+# Those that the planner chooses for larger networks only.
+other_algorithms() {
+    for network in ring:5 mesh:3x4 torus:3x4x2 cube:4 mesh:1x7; do
+        exported alltoall "$network" 100 0 --algorithm neighbours
+        exported alltoall "$network" 100 0 --algorithm direct
+        exported allgather "$network" 100 0 --algorithm 'gather and broadcast'
+        exported barrier "$network" 0 0 --algorithm 'halving tree'
+    done
+}
+
+nodes_take_that_time() {
+    for network in ring:5 mesh:3x4 torus:3x4x2 cube:4; do
+        for operation in barrier broadcast reduce allreduce scatter gather allgather exchange; do
+            tool_succeeds sim --network "$network" $operation --bytes 1000 --json result.json
+            exported $operation "$network" 1000 0
+            measured=$("$json_get" result.json reports 0 model_us) predicted=$("$json_get" plan.json predicted_us)
+            [ "$measured" = "$predicted" ] || fail "$operation on $network: $measured us, not $predicted"
+        done
+    done
+}
+
+# damaged COMMAND - a plan with this change is refused by the replay.
+damaged() {
+    sed "$1" plan.json >other.json
+    ! cmp -s plan.json other.json || fail "nothing is damaged by $1"
+    ! timeout 60 "$plan_replay" other.json >said || fail "not seen: $1"
+}
+
+damage_is_seen() {
+    exported alltoall ring:5 16 0
+    damaged '/"order":3,/d'
+    damaged 's/"predicted_us":\([0-9]*\)\.\([0-9][0-9]\)[0-9]/"predicted_us":\1.\21/'
+    damaged 's/"step":2,"order":11,/"step":1,"order":11,/'
+    damaged 's/"path":\[0,1\]/"path":[0,4,3,2,1]/'
+    damaged 's/"path":\[0,1,2\]/"path":[0,2]/'
+    damaged 's/"blocks":\["0.1"\]/"blocks":["2.1"]/'
+    damaged 's/"blocks":\["0.1"\]/"blocks":["0.2"]/'
+    damaged 's/"bytes":16/"bytes":17/'
+    exported reduce mesh:3x4 1000 0
+    damaged 's/"combine":true/"combine":false/'
+    exported broadcast cube:4 1000 0
+    damaged 's/"order":1,"from":0,/"order":1,"from":9,/'
+    exported barrier ring:5 0 0
+    damaged 's/"from":1,"to":0,"path":\[1,0\]/"from":0,"to":1,"path":[0,1]/'
+}
+
+# The numbers of the paper, worked out elsewhere: n, k, T_aap ns, bound ns.
+aap_takes_the_papers_time() {
+    sed -n 's/^{\([0-9, ]*\)},.*/\1/p' "$source_tree/tests/golden/aap_times.txt" | tr -d , >golden
+    [ "$(wc -l <golden)" -ge 18 ] || fail "where are the golden times?"
+    while read -r dims bytes wanted bound; do
+        tool_succeeds plan export exchange --network "cube:$dims" --bytes "$bytes" --profile ipsc860 --json plan.json
+        sed -n 's/.*"predicted_us":\([0-9]*\)\.\([0-9]*\),"bound_us":\([0-9]*\)\.\([0-9]*\),$/\1\2 \3\4/p' plan.json |
+            sed 's/^0*\([0-9]\)/\1/' >times
+        [ "$(cat times)" = "$wanted $bound" ] || fail "cube:$dims, $bytes bytes: $(cat times), wanted $wanted $bound"
+    done <golden
+}
+
+# The order of the paper's steps: in each of them node 0 sends to the mask of the subcube, and all others accordingly.
+aap_takes_the_papers_steps() {
+    for dims in 1 2 3 4; do
+        sed -n "s/^{$dims, [0-9]*, [0-9]*, \(0x[0-9a-f]*\)},.*/\1/p" "$source_tree/tests/golden/aap_steps.txt" >masks
+        [ "$(wc -l <masks)" -eq $(((1 << dims) - 1)) ] || fail "where are the golden steps?"
+        tool_succeeds plan export exchange --network cube:$dims --json plan.json
+        sed -n 's/^{"step":\([0-9]*\),.*"from":\([0-9]*\),"to":\([0-9]*\),.*/\1 \2 \3/p' plan.json >circuits
+        [ "$(wc -l <circuits)" -eq $(((1 << dims) * ((1 << dims) - 1))) ] || fail "circuits: $(wc -l <circuits)"
+        while read -r step from to; do
+            mask=$(sed -n "$((step + 1))p" masks)
+            [ $((from ^ to)) -eq $((mask)) ] || fail "cube:$dims, step $step: $from to $to, wanted $mask"
+        done <circuits
+    done
+}
+
+# What a row of the head says.
+the_form_is_that_of_the_issue() {
+    tool_succeeds plan export exchange --mesh torus:3x4 --bytes 8 --profile unit --json plan.json
+    for words in network:torus:3x4 operation:alltoall nodes:12 root:0 ports:1 bytes:8 segments:1; do
+        [ "$("$json_get" plan.json "${words%%:*}")" = "${words#*:}" ] || fail "not $words"
+    done
+    [ "$("$json_get" plan.json profile)" = '{"xi_ns":1000,"tau_ns":1000,"element_ns":1000}' ] || fail "profile"
+    [ "$("$json_get" plan.json circuits length)" -eq 132 ] || fail "circuits"
+    sed -n '/"order":0,/p' plan.json | grep -Eqx '\{"step":0,"order":0,"from":[0-9]+,"to":[0-9]+,"path":\[[0-9,]+\],"blocks":\["[0-9]+\.[0-9]+"\],"combine":false,"bytes":null,"ahead":false\},' ||
+        fail "a circuit: $(sed -n '/"order":0,/p' plan.json)"
+    tool_succeeds plan export alltoall --network torus:3x4 --bytes 8 --profile unit --json -
+    cmp out plan.json || fail "another file under the operation's other name, or on standard output"
+    [ ! -s err ] || fail "words on standard error: $(cat err)"
+    tool_succeeds plan export alltoall --network torus:3x4 --bytes 8 --profile unit
+    cmp out plan.json || fail "standard output is the default"
+}
+
+# fits - what was printed has no line of more than 100 columns.
+fits() {
+    ! grep -Eq '.{101}' out || fail "too wide: $(grep -E '.{101}' out | head -n 3)"
+}
+
+shows_what_it_takes() {
+    tool_succeeds plan show exchange --network cube:3 --bytes 16
+    fits
+    grep -Eq '^algorithm +AAP$' out || fail "algorithm: $(cat out)"
+    grep -Eq '^source +Boppana' out || fail "source"
+    grep -Eq '^ +0  0 .* copy$' out || fail "copy"
+    grep -Eq '^ +0  0-1-3-7  0 0 0  0\.7 +101\.800$' out || fail "first row: $(cat out)"
+    grep -Eq '^ +6  0-4 .* 0\.4 +622\.600$' out || fail "last row"
+    grep -Eq '^steps +7$' out || fail "steps"
+    grep -Eq '^circuits +56$' out || fail "circuits"
+    grep -Eq '^hops +96$' out || fail "hops"
+    grep -Eq '^model time +622\.600 us on ipsc860$' out || fail "model time"
+    grep -Eq '^bound +47\.600 us: .*bytes.* through its port$' out || fail "bound"
+    ! grep -Eq ' more |inside nodes' out || fail "nothing is left out here"
+}
+
+shows_what_fits() {
+    for network in mesh:3x4 torus:3x4x2 cube:7 mesh:7x9 cube:12 ring:100; do
+        for operation in $operations; do
+            [ "$network $operation" != "cube:12 allgather" ] || continue
+            tool_succeeds plan show "$operation" --network "$network"
+            fits
+            [ "$(wc -l <out)" -le 55 ] || fail "$operation on $network has $(wc -l <out) lines"
+        done
+    done
+    tool_succeeds plan show exchange --network cube:7
+    grep -q "^and 95 more ('ecube plan export' writes all), and 1 copy inside nodes$" out || fail "how many more: $(cat out)"
+    tool_succeeds plan show reduce --network mesh:5x5
+    grep -Eq '^and 1[0-9] copies inside nodes$' out || fail "copies: $(cat out)"
+    [ "$(grep -c ' combine$' out)" -eq 24 ] || fail "circuits: $(cat out)"
+    tool_succeeds plan show gather --network cube:16 --root 65535
+    fits
+}
+
+large_exports_are_streamed() {
+    (
+        ulimit -v 500000
+        tool_succeeds plan export exchange --network cube:10 --bytes 1 --json plan.json
+    ) || exit 1
+    [ "$(grep -c '"order"' plan.json)" -eq $((1024 * 1023)) ] || fail "circuits: $(grep -c '"order"' plan.json)"
+    [ "$(tail -n 1 plan.json)" = ']}' ] || fail "it has no end"
+}
+
+bad_words() {
+    tool_fails 2 'show.*export' plan
+    tool_fails 2 "'draw'.*show or export" plan draw exchange
+    tool_fails 2 'name an operation: barrier, .*exchange \(alltoall\)' plan show
+    tool_fails 2 "unknown operation 'sort': use barrier" plan show sort
+    tool_fails 2 "unknown operation 'align'" plan export align
+    tool_fails 2 "'twice' is one word too many" plan show gather twice
+    tool_fails 2 "unknown network 'star:5'" plan show gather --network star:5
+    tool_fails 2 "unknown profile 'fast'" plan export gather --profile fast
+    tool_fails 2 "'16' is no node" plan show gather --root 16
+    tool_fails 2 'barrier has no root' plan show barrier --root 1
+    tool_fails 2 "unknown type 'float'" plan show reduce --type float
+    tool_fails 2 'gather combines nothing' plan show gather --type int32
+    tool_fails 2 '--bytes 10: an element of int32 has 4 bytes' plan show reduce --bytes 10
+    tool_fails 2 '--bytes -1' plan show gather --bytes -1
+    tool_fails 2 '--bytes 99999999999' plan show gather --bytes 99999999999
+    tool_fails 2 "no algorithm .best.; there are .halving tree" plan show gather --algorithm best
+    tool_fails 2 'ring:5: exchange by AAP wants a cube' plan show exchange --network ring:5 --algorithm AAP
+    tool_fails 2 'torus:30x30x30: exchange' plan export exchange --network torus:30x30x30
+    tool_fails 2 'that is for ecube plan export' plan show gather --json plan.json
+}
+
+bad_files() {
+    tool_fails 2 'cannot write the JSON file no/such: No such file' plan export gather --json no/such
+    tool_fails 2 'cannot write the JSON file /dev/full: No space' plan export gather --json /dev/full
+    tool_fails 2 'cannot write the JSON file /dev/full: No space' plan export exchange --network cube:7 --json /dev/full
+    echo kept >old.json
+    tool_fails 2 'AAP wants a cube' plan export exchange --network ring:5 --algorithm AAP --json old.json
+    [ "$(cat old.json)" = kept ] || fail "what was in the file is gone, for no plan"
+    tool_fails 2 'AAP wants a cube' plan export exchange --network ring:5 --algorithm AAP --json new.json
+    [ ! -e new.json ] || fail "a file without a plan"
+}
+
+help_has_examples() {
+    tool_succeeds plan --help
+    grep -q '^ *ecube plan export\|Examples: ecube plan show' out || fail "no examples"
+    tr '\n' ' ' <out >line
+    for operation in $operations; do
+        grep -Eq "OPERATION is one of [^.]*\<$operation\>" line || fail "$operation is not named"
+    done
+    sed -n 's/^\(Examples: \|          \)ecube \(plan [^|]*\).*/\2/p' out >examples
+    [ "$(wc -l <examples)" -eq 4 ] || fail "examples: $(cat examples)"
+    while read -r words; do
+        # Split into words as they are printed.
+        # shellcheck disable=SC2086
+        tool_succeeds $words
+    done <examples
+}
+
+with_sanitizers
+check "an export replayed by its rule alone keeps every promise to the nanosecond" exports_are_what_they_say
+check "so do those of one node, of two, of lines and of odd rings" small_and_odd_networks
+check "so do those of algorithms that are not the first choice" other_algorithms
+check "simulated nodes take the time of their plan's export" nodes_take_that_time
+check "a damaged export is not what it says" damage_is_seen
+check "AAP takes the time of the paper" aap_takes_the_papers_time
+check "AAP takes the steps of the paper in their order" aap_takes_the_papers_steps
+check "the file has the form of doc/json.md, on standard output too" the_form_is_that_of_the_issue
+check "a plan is shown with its rows, its counts, its time and its bound" shows_what_it_takes
+check "what is shown fits 100 columns and a screen, and says how much more there is" shows_what_fits
+check "bad words, networks, roots, types and algorithms are one line" bad_words
+check "a file that cannot be written is one line, and no plan touches no file" bad_files
+check "the examples of the help work" help_has_examples
+ecube=$build/ecube reports=
+check "an export of a million circuits needs little memory" large_exports_are_streamed
+cases_done
