@@ -56,7 +56,8 @@ static void push_frame(struct neighbour *neighbour, uint8_t type, uint8_t flags,
     if (bytes > 0)
         memcpy(memory + FRAME_HEADER_BYTES, payload, bytes);
     if (flags & FLAG_CHECKED) {
-        frame_put_check(memory + total, crc32_add(0, memory + FRAME_HEADER_BYTES, bytes));
+        frame_put_check(memory + total, crc32_add(frame_payload_start(frame.seq),
+                                                  memory + FRAME_HEADER_BYTES, bytes));
         total += FRAME_CHECK_BYTES;
     }
     if (lie->flip)

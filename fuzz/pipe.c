@@ -45,7 +45,8 @@ static void judge(struct pipe *pipe)
             return;
         const uint8_t *payload = pipe->out + FRAME_HEADER_BYTES;
         CHECK(!(frame.flags & FLAG_CHECKED) ||
-              frame_payload_check(payload + frame.length) == crc32_add(0, payload, frame.length));
+              frame_payload_check(payload + frame.length) ==
+                  crc32_add(frame_payload_start(frame.seq), payload, frame.length));
         pipe->out_bytes -= bytes;
         memmove(pipe->out, pipe->out + bytes, pipe->out_bytes);
         pipe->frames_out++;

@@ -42,10 +42,13 @@ static uint32_t possible_bytes(const struct reference *r, const struct frame *fr
     }
 }
 
-static bool check_good(const struct reference *r, uint32_t at, uint32_t bytes, uint8_t flags)
+static bool check_good(const struct reference *r, uint32_t at, const struct frame *frame)
 {
-    return !(flags & FLAG_CHECKED) ||
-           frame_payload_check(r->string + at + bytes) == crc32_add(0, r->string + at, bytes);
+    const uint8_t *payload = r->string + at;
+
+    return !(frame->flags & FLAG_CHECKED) ||
+           frame_payload_check(payload + frame->length) ==
+               crc32_add(frame_payload_start(frame->seq), payload, frame->length);
 }
 
 static bool in_order(struct reference *r, uint16_t seq)
@@ -99,8 +102,7 @@ static void begin_data(struct reference *r, const struct frame *frame)
     r->at += FRAME_HEADER_BYTES;
     r->in_payload = true;
     r->skip = !in_order(r, frame->seq);
-    r->payload_end = r->at + frame->length;
-    r->payload_flags = frame->flags;
+    r->data_frame = *frame;
     if (!r->skip && !(frame->flags & FLAG_CHECKED)) /* its bytes may be passed on at once */
         add(r->data, &r->data_count, r->at, frame->length, frame->flags);
 }
@@ -108,15 +110,16 @@ static void begin_data(struct reference *r, const struct frame *frame)
 /* False when the payload is not all there. */
 static bool end_data(struct reference *r, uint32_t limit)
 {
-    bool checked = r->payload_flags & FLAG_CHECKED;
-    uint32_t end = r->payload_end + (checked ? FRAME_CHECK_BYTES : 0);
+    const struct frame *frame = &r->data_frame;
+    bool checked = frame->flags & FLAG_CHECKED;
+    uint32_t end = r->at + frame->length + (checked ? FRAME_CHECK_BYTES : 0);
 
     if (end > limit)
         return false;
-    bool good = check_good(r, r->at, r->payload_end - r->at, r->payload_flags);
+    bool good = check_good(r, r->at, frame);
     if (!r->skip && good) {
         if (checked)
-            add(r->data, &r->data_count, r->at, r->payload_end - r->at, r->payload_flags);
+            add(r->data, &r->data_count, r->at, frame->length, frame->flags);
         accept(r);
     } else if (!r->skip) {
         r->damaged++;
@@ -131,7 +134,7 @@ static void read_control(struct reference *r, const struct frame *frame, uint32_
     uint32_t payload = r->at + FRAME_HEADER_BYTES;
 
     r->at += total;
-    if (!check_good(r, payload, frame->length, frame->flags)) {
+    if (!check_good(r, payload, frame)) {
         r->damaged++;
     } else if (frame->type == FRAME_HELLO) {
         read_hello(r, frame, r->string + payload);

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wire/frame.h"
+
 enum { REFERENCE_ITEMS = 8192 };
 
 /* A payload that must be delivered: [at, at + bytes) of the string. */
@@ -29,8 +31,7 @@ struct reference {
 
     uint32_t at;
     bool in_payload, skip;
-    uint32_t payload_end;
-    uint8_t payload_flags;
+    struct frame data_frame; /* whose payload is being read */
     bool hunting;
     bool heard; /* a HELLO has come */
     bool is_up; /* it knows this incarnation */

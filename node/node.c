@@ -201,6 +201,7 @@ static void take_stop(struct node *node, const struct notice *notice)
     } else if (named && node->program == PROGRAM_LOADED) {
         /* Others have been started: it takes part in nothing that they have begun. */
         node->program = PROGRAM_NONE;
+        due_program(node);
         engine_close(&node->engine, &node->router);
     }
 }

@@ -404,7 +404,8 @@ static bool in_order(struct channel *channel, struct agenda *agenda, const struc
 static bool payload_good(const struct frame *frame, const uint8_t *payload)
 {
     return !(frame->flags & FLAG_CHECKED) ||
-           frame_payload_check(payload + frame->length) == crc32_add(0, payload, frame->length);
+           frame_payload_check(payload + frame->length) ==
+               crc32_add(frame_payload_start(frame->seq), payload, frame->length);
 }
 
 static bool take_packet(struct channel *channel, const struct frame *frame, struct agenda *agenda,
@@ -416,7 +417,7 @@ static bool take_packet(struct channel *channel, const struct frame *frame, stru
         return false;
     }
     if (packet_kind(packet) >= PACKET_ROUTED) {
-        if ((uint16_t)(channel->control_received - channel->control_consumed) >= CONTROL_WINDOW) {
+        if (channel_control_held(channel) >= CONTROL_WINDOW) {
             channel_kill(channel, agenda, DEAD_PROTOCOL);
             return false;
         }
@@ -436,7 +437,7 @@ static void begin_data(struct channel *channel, struct agenda *agenda, const str
     channel->payload_flags = frame->flags;
     channel->payload_left = frame->length;
     channel->payload_skip = !in_order(channel, agenda, frame);
-    channel->crc = 0;
+    channel->crc = frame_payload_start(frame->seq);
     channel->crc_received = 0;
     channel->crc_left = frame->flags & FLAG_CHECKED ? FRAME_CHECK_BYTES : 0;
     if (!channel->payload_skip &&

@@ -58,6 +58,12 @@ static inline void channel_drop(struct channel *channel, uint16_t buffer)
     }
 }
 
+/* Routed packets of the neighbour that lie here: each takes a place of its window. */
+static inline unsigned channel_control_held(const struct channel *channel)
+{
+    return (uint16_t)(channel->control_received - channel->control_consumed);
+}
+
 /* The same, and counts what it carried as consumed. */
 void channel_release(struct channel *channel, struct agenda *agenda, uint16_t buffer,
                      enum credit credit, uint32_t bytes);

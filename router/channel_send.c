@@ -150,8 +150,9 @@ bool channel_send_raw(struct channel *channel, uint8_t type, uint8_t flags,
     write_header(channel, bytes, &frame);
     if (hello) {
         hello_pack(bytes + FRAME_HEADER_BYTES, hello);
-        frame_put_check(bytes + FRAME_HEADER_BYTES + length,
-                        crc32_add(0, bytes + FRAME_HEADER_BYTES, length));
+        frame_put_check(
+            bytes + FRAME_HEADER_BYTES + length,
+            crc32_add(frame_payload_start(frame.seq), bytes + FRAME_HEADER_BYTES, length));
     }
     if (hand_over(channel, bytes, total) != E_OK) {
         channel->owes |= OWES_ACK;

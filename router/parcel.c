@@ -33,7 +33,7 @@ void parcel_begin(struct parcel *parcel, struct channel *channel, uint8_t *heade
     parcel->count = 0;
     parcel->bytes = 0;
     parcel->flags = 0;
-    parcel->crc = 0;
+    parcel->crc = frame_payload_start(channel->seq_next);
     parcel->limit = credit < FRAME_DATA_MAX ? credit : FRAME_DATA_MAX;
     if (header) {
         *channel_place(channel, parcel->count++) =

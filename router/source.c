@@ -181,7 +181,7 @@ static void queue_open(struct router *router, unsigned number)
     }
     if (router->payload_checked) {
         uint8_t *check = packet + own + (list_copied ? 0 : HOP_LIST_BYTES);
-        uint32_t crc = crc32_add(0, packet, own);
+        uint32_t crc = crc32_add(frame_payload_start(channel->seq_next), packet, own);
         crc = list_copied ? crc : crc32_add(crc, circuit->hops, listed);
         crc = inline_copied ? crc : crc32_add(crc, circuit->data[0], inlined);
         frame_put_check(check, crc);

@@ -170,8 +170,11 @@ bool program_look(struct sim *sim, uint32_t rank)
     if (task->state == TASK_ENDED)
         return false;
     if (task->state == TASK_NONE) {
+        /* stopped before its start, or STOP came and no START had */
         if (node->program == PROGRAM_EXITED)
-            program_over(sim, rank, node->exit_status); /* stopped before its start */
+            program_over(sim, rank, node->exit_status);
+        else if (node->program == PROGRAM_NONE && sim->phase == SIM_RUN)
+            program_over(sim, rank, E_CANCELLED);
         if (!node_take_start(node, &start))
             return false;
         task->state = TASK_READY;

@@ -8,7 +8,9 @@
  *        +------+-----+------+--------+-----+-----+--------+-------------+--------+-------+--------
  *
  * All numbers are little-endian. `check` is the CRC-32C of bytes 0 to 19. With FLAG_CHECKED four
- * bytes follow the payload, its CRC-32C, not counted in length. seq numbers PACKET and DATA frames
+ * bytes follow the payload, its CRC-32C, not counted in length. It begins with the frame's seq, and
+ * never with 0 as a header's does: where bytes were lost, neither a header nor the payload of
+ * another frame may pass for the payload that is missing. seq numbers PACKET and DATA frames
  * only, both from one space, so one go-back-N covers the link. ack is the next seq expected. The
  * credits are running totals of what has been consumed: control frames, and data payload bytes; the
  * sender may be ahead of them by the window that HELLO announced.
@@ -43,7 +45,7 @@ enum {
     FRAME_DATA_MAX = 65536,   /* payload of a DATA frame */
     HELLO_BYTES = 56,
     HELLO_SIZES_MAX = 8,
-    PROTOCOL_VERSION = 9,
+    PROTOCOL_VERSION = 10,
     ID_UNKNOWN = 0xfffffffe,
     ID_HOST = 0xffffffff
 };
@@ -187,6 +189,12 @@ static inline uint16_t frame_seq(const uint8_t *bytes)
 static inline uint16_t frame_ack(const uint8_t *bytes)
 {
     return get16(bytes + 10);
+}
+
+/* What the CRC of a payload begins with. */
+static inline uint32_t frame_payload_start(uint16_t seq)
+{
+    return seq + 1u;
 }
 
 /* The CRC behind a payload. */

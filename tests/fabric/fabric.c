@@ -554,8 +554,9 @@ void fabric_misname(struct fabric *fabric, unsigned rank, unsigned port, uint32_
     hello.id = id;
     frame_pack(bytes, &frame);
     hello_pack(bytes + FRAME_HEADER_BYTES, &hello);
-    frame_put_check(bytes + FRAME_HEADER_BYTES + HELLO_BYTES,
-                    crc32_add(0, bytes + FRAME_HEADER_BYTES, HELLO_BYTES));
+    frame_put_check(
+        bytes + FRAME_HEADER_BYTES + HELLO_BYTES,
+        crc32_add(frame_payload_start(frame.seq), bytes + FRAME_HEADER_BYTES, HELLO_BYTES));
     CHECK(end->link.ops->send(&end->link, bytes, sizeof bytes) == E_OK);
     end->link.ops->kick(&end->link);
 }

@@ -168,7 +168,8 @@ static void queue(struct pair *pair, struct pair_side *side, unsigned number, ui
     uint8_t *frame = side->frames[number], *payload = frame + FRAME_HEADER_BYTES;
     uint32_t check = pair->checked ? FRAME_CHECK_BYTES : 0;
 
-    frame_put_check(payload + bytes, crc32_add(0, payload, bytes));
+    frame_put_check(payload + bytes,
+                    crc32_add(frame_payload_start(side->channel.seq_next), payload, bytes));
     *channel_place(&side->channel, 0) =
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
     channel_queue(&side->channel, pair_agenda(pair, side), type,

@@ -65,7 +65,7 @@ static void send_data(const struct flow *flow, const uint8_t *data, uint32_t byt
         (struct segment){.data = header, .bytes = FRAME_HEADER_BYTES};
     *channel_place(channel, count++) = (struct segment){.data = data, .bytes = bytes};
     if (flow->checked) {
-        frame_put_check(check, crc32_add(0, data, bytes));
+        frame_put_check(check, crc32_add(frame_payload_start(channel->seq_next), data, bytes));
         *channel_place(channel, count++) =
             (struct segment){.data = check, .bytes = FRAME_CHECK_BYTES};
     }
@@ -81,7 +81,8 @@ static void send_packet(const struct flow *flow, uint8_t type, uint8_t number)
 
     packet_pack(packet, type, bytes - PACKET_HEADER_BYTES, number, number);
     memset(packet + PACKET_HEADER_BYTES, number, bytes - PACKET_HEADER_BYTES);
-    frame_put_check(packet + bytes, crc32_add(0, packet, bytes));
+    frame_put_check(packet + bytes,
+                    crc32_add(frame_payload_start(pair.a.channel.seq_next), packet, bytes));
     uint32_t check = flow->checked ? FRAME_CHECK_BYTES : 0;
     *channel_place(&pair.a.channel, 0) =
         (struct segment){.data = frame, .bytes = FRAME_HEADER_BYTES + bytes + check};
