@@ -231,6 +231,7 @@ void store_pump(struct plan_store *store, struct router *router, uint64_t now_us
     if (!store->asking || (!store->due && now_us < store->again_us)) {
         return;
     }
+    store->due = true; /* until it has gone: a node without a free slot tries in each step */
     struct plan_ask_body ask = {.question = store->question,
                                 .offset = store->got,
                                 .operation = store->need.operation,

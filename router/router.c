@@ -421,11 +421,13 @@ void router_schedule_begin(struct router *router, uint16_t epoch, const uint16_t
     for (unsigned p = 0; p < router->port_count; p++) {
         router->ports[p].turn_total = p < router->network.ports ? carries[p] : 0;
     }
+    work_schedule_moved(router);
 }
 
 void router_schedule_done(struct router *router, uint16_t epoch)
 {
     router->schedules_done = epoch;
+    work_schedule_moved(router);
 }
 
 bool router_schedule_carried(const struct router *router)
@@ -484,6 +486,7 @@ void router_reset_clocks(struct router *router)
         router->ports[p].turn_count = router->ports[p].turn_total = 0;
         router->ports[p].chain_ns = 0;
     }
+    work_schedule_moved(router);
 }
 
 void router_kill_port(struct router *router, unsigned port, int reason)

@@ -183,6 +183,12 @@ static inline void work_link_changed(struct router *router)
     router->setup_due = true;
 }
 
+/* A schedule begins, or is done, or all are forgotten: a message that waits may be refused now. */
+static inline void work_schedule_moved(struct router *router)
+{
+    router->setup_due = true;
+}
+
 /* What comes in there is thrown away; what is to go out there is refused. */
 static inline void work_link_dead(struct router *router, unsigned port)
 {
