@@ -67,6 +67,7 @@ struct plan {
     struct network network;
     uint32_t operation, root;
     uint8_t algorithm; /* place in the operation's list of candidates */
+    uint16_t variant;  /* of the candidate */
     bool invariant;
     uint32_t segments, steps;
     uint32_t bytes_min, bytes_max;
@@ -99,9 +100,13 @@ struct plan_time {
 /* What a plan is wanted for. */
 struct plan_wish {
     uint32_t operation, root;
-    uint32_t bytes;        /* of a block; of the whole vector */
-    uint32_t type;         /* enum ecube_type, of operations that reduce */
-    const char *algorithm; /* NULL: the planner's choice, the best that the network allows */
+    uint32_t bytes; /* of a block; of the whole vector */
+    uint32_t type;  /* enum ecube_type, of operations that reduce */
+    /* A candidate's name, with or without the words of a variant ("multiphase 4+3"); NULL: any. */
+    const char *algorithm;
+    uint32_t variant; /* for candidates' planners: which */
+    /* The machine: of what is allowed the cheapest for these bytes. NULL: the first possible. */
+    const struct profile *profile;
 };
 
 /* Makes and proves the plan that is best for a wish. The operation must be planned. */
