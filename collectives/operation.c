@@ -33,27 +33,34 @@ static const struct operation operations[OPERATIONS] = {
                          .reduces = true,
                          .vector = true,
                          .planned = true},
+    [ECUBE_SCAN] = {"scan",
+                    "scan",
+                    {SPAN_ONE, SPAN_ONE},
+                    .reduces = true,
+                    .prefix = true,
+                    .vector = true,
+                    .planned = true},
     [ECUBE_ALIGN] = {"align", "align", {SPAN_NONE, SPAN_NONE}, .planned = false},
 };
 
 const struct operation *operation_of(uint32_t operation)
 {
-    return operation < OPERATIONS ? &operations[operation] : NULL;
+    return operation < OPERATIONS && operations[operation].name ? &operations[operation] : NULL;
 }
 
 uint32_t operation_named(const char *name)
 {
     uint32_t i = 0;
 
-    while (i < OPERATIONS && strcmp(name, operations[i].name) != 0 &&
-           strcmp(name, operations[i].standard) != 0)
+    while (i < OPERATIONS && (!operation_of(i) || (strcmp(name, operations[i].name) != 0 &&
+                                                   strcmp(name, operations[i].standard) != 0)))
         i++;
     return i;
 }
 
 const char *operation_name(uint32_t operation)
 {
-    return operation < OPERATIONS ? operations[operation].name : "collective";
+    return operation_of(operation) ? operations[operation].name : "collective";
 }
 
 uint32_t operation_slots(const struct operation *operation, enum space space, uint32_t nodes,

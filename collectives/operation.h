@@ -40,11 +40,12 @@ struct operation {
     uint8_t span[SPACE_SCRATCH]; /* enum span: of SEND and RECEIVE */
     bool rooted;                 /* root counts; else it must be 0 */
     bool reduces;                /* type and operator count; else they must be 0 */
+    bool prefix;                 /* a node gets the contributions of ranks up to its own alone */
     bool vector;                 /* slots are segments of one vector */
     bool planned;                /* false: its entry is all (align) */
 };
 
-/* The operation's row; NULL: there is none. */
+/* The operation's row; NULL: there is none, or none of that number yet. */
 const struct operation *operation_of(uint32_t operation);
 
 /* The operation of either name; OPERATIONS: there is none. */

@@ -60,7 +60,7 @@ void options_list_operations(char text[OPTIONS_OPERATIONS_MAX])
     text[0] = '\0';
     for (uint32_t i = 0; i < OPERATIONS; i++) {
         const struct operation *operation = operation_of(i);
-        if (operation->planned && used < OPTIONS_OPERATIONS_MAX) {
+        if (operation && operation->planned && used < OPTIONS_OPERATIONS_MAX) {
             bool two = strcmp(operation->name, operation->standard) != 0;
             used += (size_t)snprintf(text + used, OPTIONS_OPERATIONS_MAX - used, "%s%s%s%s%s",
                                      used ? ", " : "", operation->name, two ? " (" : "",

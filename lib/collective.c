@@ -113,20 +113,15 @@ int ecube_allgather_start(const void *block, void *blocks, uint32_t block_bytes,
                  request);
 }
 
-/* A type that there is not has elements of one byte: the kernel refuses it in the entry. */
-static uint32_t element_bytes(enum ecube_type type)
-{
-    switch (type) {
-    case ECUBE_INT32: return sizeof(int32_t);
-    case ECUBE_DOUBLE: return sizeof(double);
-    default: return 1;
-    }
-}
+_Static_assert(sizeof(struct ecube_int64_int32) == 16, "the kernel's element");
+_Static_assert(sizeof(struct ecube_double_int32) == 16, "the kernel's element");
 
-/* More than fits 32 bits is made a size that no memory has, and no multiple of an element's. */
+/* A type that there is not has elements of one byte: the kernel refuses it in the entry. More than
+ * fits 32 bits is made a size that no memory has. */
 static uint32_t vector_bytes(uint32_t count, enum ecube_type type)
 {
-    uint64_t bytes = (uint64_t)count * element_bytes(type);
+    uint32_t element_bytes = ecube_type_bytes(type);
+    uint64_t bytes = (uint64_t)count * (element_bytes ? element_bytes : 1);
 
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
@@ -154,6 +149,18 @@ int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum 
                           enum ecube_operator operator_, struct ecube_request *request)
 {
     return begin((struct ecube_abi_collective){.operation = ECUBE_ALLREDUCE,
+                                               .block_bytes = vector_bytes(count, type),
+                                               .send = address(send),
+                                               .receive = address(receive),
+                                               .type = number_of(type),
+                                               .operator_ = number_of(operator_)},
+                 request);
+}
+
+int ecube_scan_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                     enum ecube_operator operator_, struct ecube_request *request)
+{
+    return begin((struct ecube_abi_collective){.operation = ECUBE_SCAN,
                                                .block_bytes = vector_bytes(count, type),
                                                .send = address(send),
                                                .receive = address(receive),
@@ -242,4 +249,11 @@ int ecube_allreduce(const void *send, void *receive, uint32_t count, enum ecube_
 {
     struct ecube_request request;
     return finish(ecube_allreduce_start(send, receive, count, type, operator_, &request), &request);
+}
+
+int ecube_scan(const void *send, void *receive, uint32_t count, enum ecube_type type,
+               enum ecube_operator operator_)
+{
+    struct ecube_request request;
+    return finish(ecube_scan_start(send, receive, count, type, operator_, &request), &request);
 }

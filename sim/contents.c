@@ -8,7 +8,8 @@
  *   one block is received                it is one of the root's
  *   a block for every rank is sent       the node gets those with its own number
  *   nothing is sent (broadcast)          the root's buffer begins with it
- *   it reduces                           all ranks' blocks, added up
+ *   it reduces                           all ranks' blocks, added up; of a prefix those of the
+ *                                        ranks up to the node's own
  *
  * Units    bytes
  */
@@ -104,8 +105,8 @@ static bool is_for_all(uint8_t span)
     return span == SPAN_NODES || span == SPAN_NODES_ROOT;
 }
 
-/* What a node must get where all blocks are combined; the caller frees it. */
-static uint8_t *combined(struct sim *sim, uint32_t index, unsigned size)
+/* What a node must get where the blocks of so many ranks are combined; the caller frees it. */
+static uint8_t *combined(struct sim *sim, uint32_t ranks, uint32_t index, unsigned size)
 {
     uint32_t bytes = sim->options.sizes[size];
     uint32_t count = bytes / scenario_element_bytes(sim->options.scenario);
@@ -113,16 +114,17 @@ static uint8_t *combined(struct sim *sim, uint32_t index, unsigned size)
 
     CHECK(sum);
     fill(sim, sum, 0, index, size);
-    for (uint32_t from = 1; from < sim->count; from++) {
+    for (uint32_t from = 1; from < ranks; from++) {
         fill(sim, next, from, index, size);
         reduction_combine(SCENARIO_TYPE, SCENARIO_OPERATOR, sum, next, count);
     }
     return sum;
 }
 
-static uint64_t combined_wrong(struct sim *sim, const uint8_t *data, uint32_t index, unsigned size)
+static uint64_t combined_wrong(struct sim *sim, const uint8_t *data, uint32_t ranks, uint32_t index,
+                               unsigned size)
 {
-    uint8_t *sum = combined(sim, index, size);
+    uint8_t *sum = combined(sim, ranks, index, size);
     uint64_t wrong = 0;
 
     for (uint32_t i = 0; i < sim->options.sizes[size]; i++)
@@ -146,7 +148,8 @@ uint64_t contents_wrong(struct sim *sim, uint32_t rank)
         uint32_t from = is_for_all(operation->span[SPACE_RECEIVE]) ? i : SCENARIO_ROOT;
 
         wrong += operation->reduces
-                     ? combined_wrong(sim, data, index, task->size)
+                     ? combined_wrong(sim, data, operation->prefix ? rank + 1 : sim->count, index,
+                                      task->size)
                      : pattern_wrong(data, bytes, pattern_seed(sim, from, index, task->size));
     }
     return wrong;

@@ -4,7 +4,8 @@
  * A block is named by where the operation has it from and for whom it is: (source, destination),
  * each only where the spaces tell them apart; a segment of a vector by its number. What has been
  * reduced is known by whose contributions it holds: up to 64 nodes as a set, so that twice is seen;
- * above, as a sum of 128-bit names, which is right by accident once in 2^128.
+ * above, as a sum of 128-bit names, which is right by accident once in 2^128. The result is of all
+ * nodes, or of a prefix of the ranks up to the node's own.
  *
  * Of an invariant plan node 0 is followed alone. What comes to it is what the sender sends from its
  * own slots; those hold what node 0's hold, moved to the sender, by induction over the steps.
@@ -31,9 +32,9 @@ struct blocks {
     const struct operation *operation;
     uint32_t nodes; /* that are followed */
     struct contents *spaces;
-    struct seen *seen; /* of each node */
-    bool ahead;        /* some circuit is: steps of writing and sending count */
-    uint64_t all[2];   /* contributions of all nodes */
+    struct seen *seen;  /* of each node */
+    bool ahead;         /* some circuit is: steps of writing and sending count */
+    uint64_t wanted[2]; /* contributions to the result of the node that is looked at */
     struct contents cargo, put;
     struct plan_fault *fault;
     const struct plan_circuit *circuit;
@@ -67,6 +68,15 @@ static void add_names(uint64_t sum[2], const uint64_t more[2])
 {
     sum[0] += more[0];
     sum[1] += more[1] + (sum[0] < more[0]);
+}
+
+/* A node's contribution is wanted in the results that are looked at from now on. */
+static void want(struct blocks *b, uint32_t node)
+{
+    uint64_t name[2];
+
+    name_of(b, node, name);
+    add_names(b->wanted, name);
 }
 
 static bool spans_nodes(const struct blocks *b, enum space space)
@@ -416,8 +426,11 @@ static bool kept(struct blocks *b, uint32_t node)
         if (run->block != want.block + at * want.delta ||
             (run->count > 1 && run->delta != want.delta))
             return fails(b, piece, at, "holds another block at the end");
-        if (b->operation->reduces && (run->whose[0] != b->all[0] || run->whose[1] != b->all[1]))
-            return fails(b, piece, at, "lacks contributions at the end");
+        if (b->operation->reduces &&
+            (run->whose[0] != b->wanted[0] || run->whose[1] != b->wanted[1]))
+            return fails(b, piece, at,
+                         b->operation->prefix ? "is not of the ranks up to its own at the end"
+                                              : "lacks contributions at the end");
         at += run->count;
     }
     return true;
@@ -429,11 +442,8 @@ static void begin(struct blocks *b)
     b->seen = planner_memory(b->nodes, sizeof *b->seen);
     for (uint32_t node = 0; node < b->nodes; node++)
         fill(b, node);
-    for (uint32_t node = 0; node < b->plan->network.nodes; node++) {
-        uint64_t name[2];
-        name_of(b, node, name);
-        add_names(b->all, name);
-    }
+    for (uint32_t node = 0; node < b->plan->network.nodes && !b->operation->prefix; node++)
+        want(b, node);
     for (uint32_t i = 0; i < b->plan->circuit_count; i++)
         b->ahead = b->ahead || (b->plan->circuits[i].flags & ROW_AHEAD);
 }
@@ -460,6 +470,8 @@ bool prove_blocks(const struct plan *plan, struct plan_fault *fault)
     for (uint32_t i = 0; i < plan->circuit_count && holds; i++)
         holds = move(&b, i);
     for (uint32_t node = 0; node < b.nodes && holds; node++) {
+        if (b.operation->prefix)
+            want(&b, node);
         holds = kept(&b, node);
         if (!holds)
             fault->to = node;

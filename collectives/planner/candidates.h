@@ -37,6 +37,7 @@ bool possible_on_cubes(const struct network *network);
 bool possible_with_rings(const struct network *network);
 bool possible_directly(const struct network *network);
 bool possible_with_neighbours(const struct network *network);
+bool possible_in_chain(const struct network *network);
 
 /* The planners, each in a file of its family. */
 struct plan *plan_tree_broadcast(const struct network *, const struct plan_wish *);
@@ -48,6 +49,13 @@ struct plan *plan_tree_allgather(const struct network *, const struct plan_wish 
 struct plan *plan_tree_barrier(const struct network *, const struct plan_wish *);
 struct plan *plan_cube_barrier(const struct network *, const struct plan_wish *);
 struct plan *plan_ring_allgather(const struct network *, const struct plan_wish *);
+struct plan *plan_cube_scan(const struct network *, const struct plan_wish *);
+struct plan *plan_tree_scan(const struct network *, const struct plan_wish *);
+struct plan *plan_chain_scan(const struct network *, const struct plan_wish *);
 struct plan *plan_aap(const struct network *, const struct plan_wish *);
 struct plan *plan_direct_exchange(const struct network *, const struct plan_wish *);
 struct plan *plan_neighbour_exchange(const struct network *, const struct plan_wish *);
+
+/* Segments by powers of two: what their variants are. */
+unsigned chain_variants(const struct network *network, const struct plan_wish *wish);
+void chain_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);

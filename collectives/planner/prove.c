@@ -139,7 +139,8 @@ static bool head_fits(const struct plan *plan, struct plan_fault *fault)
         return plan_fails(fault, NULL, none, "%u segments cannot be", plan->segments);
     if (plan->bytes_min > plan->bytes_max)
         return plan_fails(fault, NULL, none, "it is for blocks of no size");
-    if (plan->invariant && (operation->rooted || !network_is_symmetric(&plan->network)))
+    if (plan->invariant &&
+        (operation->rooted || operation->prefix || !network_is_symmetric(&plan->network)))
         return plan_fails(fault, NULL, none, "nodes that differ cannot have one plan");
     for (uint32_t i = 0; i < nodes; i++)
         if (plan->scratch[i] > PLAN_SCRATCH_MAX)

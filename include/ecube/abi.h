@@ -49,11 +49,66 @@ enum ecube_operation {
     ECUBE_REDUCE = 6,
     ECUBE_ALIGN = 7, /* sets every model clock to the latest of all; takes no model time */
     ECUBE_ALLREDUCE = 8,
-    ECUBE_OPERATIONS = 9
+    ECUBE_SCAN = 10, /* inclusive prefix: node r gets the combination of ranks 0 to r */
+    ECUBE_OPERATIONS = 11
 };
 
-enum ecube_type { ECUBE_INT32 = 1, ECUBE_DOUBLE = 2 }; /* of the elements of a reduction */
-enum ecube_operator { ECUBE_SUM = 1, ECUBE_MAX = 2 };
+/* Of the elements of a reduction; the pairs are ecube.h's structures of value and index. */
+enum ecube_type {
+    ECUBE_INT32 = 1,
+    ECUBE_DOUBLE = 2,
+    ECUBE_INT8 = 3,
+    ECUBE_INT16 = 4,
+    ECUBE_INT64 = 5,
+    ECUBE_UINT8 = 6,
+    ECUBE_UINT16 = 7,
+    ECUBE_UINT32 = 8,
+    ECUBE_UINT64 = 9,
+    ECUBE_FLOAT = 10,
+    ECUBE_INT32_INT32 = 11,
+    ECUBE_INT64_INT32 = 12,
+    ECUBE_FLOAT_INT32 = 13,
+    ECUBE_DOUBLE_INT32 = 14
+};
+
+/* SUM, PRODUCT, MIN and MAX are for numbers, those from LOGICAL_AND to BITWISE_XOR for integers,
+ * MINLOC and MAXLOC for pairs. */
+enum ecube_operator {
+    ECUBE_SUM = 1,
+    ECUBE_MAX = 2,
+    ECUBE_PRODUCT = 3,
+    ECUBE_MIN = 4,
+    ECUBE_LOGICAL_AND = 5,
+    ECUBE_LOGICAL_OR = 6,
+    ECUBE_LOGICAL_XOR = 7,
+    ECUBE_BITWISE_AND = 8,
+    ECUBE_BITWISE_OR = 9,
+    ECUBE_BITWISE_XOR = 10,
+    ECUBE_MINLOC = 11,
+    ECUBE_MAXLOC = 12
+};
+
+/* Bytes of an element, a power of two; 0: there is no such type. */
+static inline uint32_t ecube_type_bytes(uint32_t type)
+{
+    switch (type) {
+    case ECUBE_INT8:
+    case ECUBE_UINT8: return 1;
+    case ECUBE_INT16:
+    case ECUBE_UINT16: return 2;
+    case ECUBE_INT32:
+    case ECUBE_UINT32:
+    case ECUBE_FLOAT: return 4;
+    case ECUBE_INT64:
+    case ECUBE_UINT64:
+    case ECUBE_DOUBLE:
+    case ECUBE_INT32_INT32:
+    case ECUBE_FLOAT_INT32: return 8;
+    case ECUBE_INT64_INT32:
+    case ECUBE_DOUBLE_INT32: return 16;
+    default: return 0;
+    }
+}
 
 struct ecube_abi_info {
     uint32_t rank;

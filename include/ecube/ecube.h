@@ -88,6 +88,24 @@ struct ecube_report {
     uint64_t wrong; /* bytes that were not what they should be */
 };
 
+/* Elements of ECUBE_MINLOC and ECUBE_MAXLOC, each of its type (ECUBE_FLOAT_INT32, ...). Where the
+ * values of two are the same the lower index wins. What is spare is 0 in what was combined. */
+struct ecube_int32_int32 {
+    int32_t value, index;
+};
+struct ecube_int64_int32 {
+    int64_t value;
+    int32_t index, spare;
+};
+struct ecube_float_int32 {
+    float value;
+    int32_t index;
+};
+struct ecube_double_int32 {
+    double value;
+    int32_t index, spare;
+};
+
 /* The own number, 0 to ecube_size() - 1. */
 int ecube_rank(void);
 /* The number of nodes. */
@@ -171,13 +189,30 @@ int ecube_allgather(const void *block, void *blocks, uint32_t block_bytes);
 int ecube_exchange(const void *send, void *receive, uint32_t block_bytes);
 /*
  * Combines the nodes' vectors of count elements, element by element; the root alone gets the result
- * in receive. In which order the plan says, so a sum of doubles has the same bits in every run.
+ * in receive. Type and operator must go together, else all nodes get ECUBE_E_ARGUMENT:
+ *
+ *   sum, product          integers wrap (two's complement); float and double are rounded to
+ *                         nearest, even at a tie, after each operation
+ *   min, max              of float and double -0 is less than +0, and what is no number wins
+ *   logical               of integers: 0 is false, all else true; the result is 0 or 1
+ *   bitwise               of integers
+ *   minloc, maxloc        of pairs: the least or greatest value, as above, with its index
+ *
+ * Every operator gives the same bits whichever of two operands is the left one. All but sum and
+ * product of float and double are associative as well, so their result is one whatever the order.
+ * Those two are bracketed as the plan has it ("ecube plan show" says how): the same bits in every
+ * run, on every board and in the simulator. What is no number comes out as one quiet NaN
+ * (0x7fc00000, 0x7ff8000000000000). On a single node the result is the operand, unchanged.
  */
 int ecube_reduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
                  enum ecube_operator operator_, int root);
 /* The same, and every node gets the result. */
 int ecube_allreduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
                     enum ecube_operator operator_);
+/* The same, and node r gets the combination of the vectors of ranks 0 to r, its own included, in
+ * the order of ranks; node 0 its own, unchanged. */
+int ecube_scan(const void *send, void *receive, uint32_t count, enum ecube_type type,
+               enum ecube_operator operator_);
 
 /* The same, begun; ecube_wait or ecube_test completes them. The first use waits for its plan. */
 int ecube_barrier_start(struct ecube_request *request);
@@ -195,6 +230,8 @@ int ecube_reduce_start(const void *send, void *receive, uint32_t count, enum ecu
                        enum ecube_operator operator_, int root, struct ecube_request *request);
 int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
                           enum ecube_operator operator_, struct ecube_request *request);
+int ecube_scan_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                     enum ecube_operator operator_, struct ecube_request *request);
 
 /*
  * What an operation takes, to the nanosecond, as the host works it out: bytes of one block, or of a

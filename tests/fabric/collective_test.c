@@ -51,7 +51,7 @@ static uint8_t expected(const struct fabric *fabric, uint32_t rank,
                         const struct ecube_abi_collective *call, uint32_t slot, uint32_t i)
 {
     if (operation_of(call->operation)->reduces) {
-        uint32_t nodes = fabric->count;
+        uint32_t nodes = call->operation == ECUBE_SCAN ? rank + 1 : fabric->count;
         uint32_t sum = 1000 * (nodes * (nodes - 1) / 2) + nodes * (i / 4);
         return (uint8_t)(sum >> 8 * (i % 4));
     }
@@ -158,6 +158,8 @@ static void on_every_network_data_is_right_and_time_is_as_predicted(void **state
         assert_true(fabric_start(fabric));
         for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
             const struct operation *row = operation_of(operation);
+            if (!row)
+                continue;
             uint32_t roots[] = {0, fabric->count / 2, fabric->count - 1};
             for (unsigned r = 0; row->planned && r < (row->rooted ? 3 : 1); r++)
                 every_size(fabric, operation, roots[r]);

@@ -90,7 +90,7 @@ static void collectives_on(const char *name)
 
     for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
         struct sim_options options = simulation(0, (enum sim_scenario)operation, 24);
-        if (!operation_of(operation)->planned)
+        if (!operation_of(operation) || !operation_of(operation)->planned)
             continue;
         options.network = network;
         options.sizes[1] = scenario_type(options.scenario) ? 1036 : 1037;

@@ -61,7 +61,7 @@ static uint64_t promised(const struct machine *m, uint32_t operation, unsigned s
     case ECUBE_ALLGATHER: return name(space == SPACE_SEND ? node : slot, 0);
     case ECUBE_EXCHANGE: return space == SPACE_SEND ? name(node, slot) : name(slot, node);
     default:
-        for (uint32_t i = 0; i < m->network->nodes; i++)
+        for (uint32_t i = 0; i < (operation == ECUBE_SCAN ? node + 1 : m->network->nodes); i++)
             sum += name(i, slot);
         return space == SPACE_SEND ? name(node, slot) : sum;
     }

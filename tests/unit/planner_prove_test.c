@@ -566,7 +566,7 @@ static struct plan *drawn_plan(void)
 
     do
         operation = drawn(OPERATIONS);
-    while (!operation_of(operation)->planned);
+    while (!operation_of(operation) || !operation_of(operation)->planned);
     while (!candidate || !candidate->possible(&network))
         candidate = candidate_of(operation, drawn(3));
     const struct plan_wish wish = {
