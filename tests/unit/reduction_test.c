@@ -6,10 +6,12 @@
 #include "reduction/reduction.h"
 #include "wire/crc.h"
 
-enum { COUNT = 500, ROUNDS = 20 };
+enum { COUNT = 500, ROUNDS = 12 };
 
-/* Check values of what all processors make of the same random doubles. */
-static const uint32_t random_sums = 0x98d82c80, random_maxima = 0xdf932faa;
+/* Check values of what all processors make of the same random elements of each type. */
+static const uint32_t random_results[] = {
+    0,          0x2a97737d, 0xf24b8352, 0xf0c0366b, 0x8bc0fd62, 0xec00c54a, 0xf9c2217d, 0xd7f01401,
+    0xe1da2484, 0xea0036f1, 0x2cf4c8a5, 0x4809ac25, 0x1146c819, 0xcc4dc04c, 0x5a040202};
 
 static const uint64_t infinity = UINT64_C(0x7ff0000000000000),
                       minus_infinity = UINT64_C(0xfff0000000000000),
@@ -36,25 +38,32 @@ static int32_t combined_int32(uint32_t operator_, int32_t into, int32_t from)
     return into;
 }
 
-static void two_types_and_two_operators_are_known(void **state)
+static void types_and_operators_go_together_or_not(void **state)
 {
     (void)state;
     for (uint32_t type = 0; type < 300; type++) {
+        bool integer = type == ECUBE_INT32 || (type >= ECUBE_INT8 && type <= ECUBE_UINT64);
+        bool floating = type == ECUBE_DOUBLE || type == ECUBE_FLOAT;
+        bool pair = type >= ECUBE_INT32_INT32 && type <= ECUBE_DOUBLE_INT32;
         for (uint32_t operator_ = 0; operator_ < 300; operator_++) {
-            bool known = (type == ECUBE_INT32 || type == ECUBE_DOUBLE) &&
-                         (operator_ == ECUBE_SUM || operator_ == ECUBE_MAX);
+            bool order = operator_ >= ECUBE_SUM && operator_ <= ECUBE_MIN;
+            bool truth = operator_ >= ECUBE_LOGICAL_AND && operator_ <= ECUBE_BITWISE_XOR;
+            bool place = operator_ == ECUBE_MINLOC || operator_ == ECUBE_MAXLOC;
+            bool known = integer ? order || truth : floating ? order : pair && place;
             assert_int_equal(reduction_possible(type, operator_), known);
         }
+        assert_int_equal(reduction_element_bytes(type) > 0, integer || floating || pair);
+        assert_int_equal(reduction_type_name(type) != NULL, integer || floating || pair);
     }
     assert_string_equal(reduction_type_name(ECUBE_INT32), "int32");
-    assert_string_equal(reduction_type_name(ECUBE_DOUBLE), "double");
+    assert_string_equal(reduction_type_name(ECUBE_DOUBLE_INT32), "double+int32");
     assert_string_equal(reduction_operator_name(ECUBE_SUM), "sum");
-    assert_string_equal(reduction_operator_name(ECUBE_MAX), "max");
-    assert_null(reduction_type_name(0));
+    assert_string_equal(reduction_operator_name(ECUBE_MAXLOC), "maxloc");
     assert_null(reduction_operator_name(0));
-    assert_int_equal(reduction_element_bytes(ECUBE_INT32), 4);
-    assert_int_equal(reduction_element_bytes(ECUBE_DOUBLE), 8);
-    assert_int_equal(reduction_element_bytes(0), 0);
+    assert_null(reduction_operator_name(ECUBE_MAXLOC + 1));
+    assert_int_equal(reduction_element_bytes(ECUBE_UINT8), 1);
+    assert_int_equal(reduction_element_bytes(ECUBE_FLOAT_INT32), 8);
+    assert_int_equal(reduction_element_bytes(ECUBE_DOUBLE_INT32), 16);
 }
 
 static void sums_of_int32_wrap_and_maxima_have_a_sign(void **state)
@@ -96,16 +105,43 @@ static void what_is_no_number_is_so_in_one_way(void **state)
     assert_int_equal(combined(ECUBE_SUM, one, signalling), no_number);
 }
 
-static void a_maximum_is_the_left_one_where_neither_is_larger(void **state)
+static void zeros_have_an_order_and_no_number_wins(void **state)
 {
     (void)state;
     const uint64_t zero = 0, minus_zero = UINT64_C(1) << 63, one = bits_of(1);
     assert_int_equal(combined(ECUBE_MAX, zero, minus_zero), zero);
-    assert_int_equal(combined(ECUBE_MAX, minus_zero, zero), minus_zero);
-    assert_int_equal(combined(ECUBE_MAX, one, signalling), one);
-    assert_int_equal(combined(ECUBE_MAX, signalling, one), signalling);
+    assert_int_equal(combined(ECUBE_MAX, minus_zero, zero), zero);
+    assert_int_equal(combined(ECUBE_MIN, zero, minus_zero), minus_zero);
+    assert_int_equal(combined(ECUBE_MIN, minus_zero, zero), minus_zero);
+    assert_int_equal(combined(ECUBE_MAX, one, signalling), no_number);
+    assert_int_equal(combined(ECUBE_MAX, signalling, infinity), no_number);
+    assert_int_equal(combined(ECUBE_MIN, signalling, minus_infinity), no_number);
     assert_int_equal(combined(ECUBE_MAX, bits_of(-2), bits_of(-1)), bits_of(-1));
+    assert_int_equal(combined(ECUBE_MIN, bits_of(-2), bits_of(-1)), bits_of(-2));
     assert_int_equal(combined(ECUBE_MAX, infinity, one), infinity);
+    assert_int_equal(combined(ECUBE_PRODUCT, zero, infinity), no_number);
+    assert_int_equal(combined(ECUBE_PRODUCT, 1, bits_of(0.5)), zero);
+    assert_int_equal(combined(ECUBE_PRODUCT, 3, bits_of(0.5)), 2);
+}
+
+static void of_equal_values_the_lower_index_wins(void **state)
+{
+    (void)state;
+    const struct pair {
+        double value;
+        int32_t index, spare;
+    } low = {2.5, -7, 0}, high = {2.5, 4, 0}, less = {-1, 9, 5}, none = {0.0 / 0.0, 8, 0};
+    struct pair into = high;
+    uint32_t type = ECUBE_DOUBLE_INT32;
+
+    reduction_combine(type, ECUBE_MAXLOC, (uint8_t *)&into, (const uint8_t *)&low, 1);
+    assert_memory_equal(&into, &low, sizeof into);
+    reduction_combine(type, ECUBE_MAXLOC, (uint8_t *)&into, (const uint8_t *)&high, 1);
+    assert_memory_equal(&into, &low, sizeof into);
+    reduction_combine(type, ECUBE_MINLOC, (uint8_t *)&into, (const uint8_t *)&less, 1);
+    assert_true(into.value == -1 && into.index == 9 && into.spare == 0);
+    reduction_combine(type, ECUBE_MINLOC, (uint8_t *)&into, (const uint8_t *)&none, 1);
+    assert_true(into.value != into.value && into.index == 8);
 }
 
 static uint64_t next(uint64_t *seed)
@@ -115,64 +151,79 @@ static uint64_t next(uint64_t *seed)
     return *seed ^= *seed << 17;
 }
 
-/* Any bits, or doubles whose exponents lie close together. */
-static void fill(uint64_t *seed, bool close, uint8_t *at)
+/* Any bits; or numbers whose exponents lie close together, of double or of float. */
+static void fill(uint64_t *seed, uint32_t round, uint8_t *at)
 {
     for (uint32_t i = 0; i < COUNT; i++) {
         uint64_t bits = next(seed);
-        if (close) {
+        if (round % 3 == 1) {
             bits = (bits & ~(UINT64_C(0x7ff) << 52)) | (1000 + (bits >> 52 & 63)) << 52;
+        } else if (round % 3 == 2) {
+            const uint64_t exponents = UINT64_C(0x3800000038000000);
+            bits = (bits & ~UINT64_C(0x7c0000007c000000)) | exponents;
         }
         memcpy(at + i * sizeof bits, &bits, sizeof bits);
     }
 }
 
-static uint32_t check_value(uint32_t operator_)
+/* Of all operators that the type has. */
+static uint32_t check_value(uint32_t type)
 {
     static uint8_t into[COUNT * 8 + 8], from[COUNT * 8 + 8];
+    uint32_t count = COUNT * 8 / reduction_element_bytes(type), crc = 0;
     uint64_t seed = 88172645463325252u;
-    uint32_t crc = 0;
 
-    for (uint32_t round = 0; round < ROUNDS; round++) {
-        uint8_t *a = into + round % 8, *b = from + round / 8;
-        fill(&seed, round & 1, a);
-        fill(&seed, round & 1, b);
-        reduction_combine(ECUBE_DOUBLE, operator_, a, b, COUNT);
-        crc = crc32_add(crc, a, COUNT * 8);
+    for (uint32_t operator_ = 0; operator_ <= ECUBE_MAXLOC; operator_++) {
+        for (uint32_t round = 0; round < ROUNDS && reduction_possible(type, operator_); round++) {
+            uint8_t *a = into + round % 8, *b = from + round / 3;
+            fill(&seed, round, a);
+            fill(&seed, round, b);
+            reduction_combine(type, operator_, a, b, count);
+            crc = crc32_add(crc, a, COUNT * 8);
+        }
     }
     return crc;
 }
 
-static void ten_thousand_doubles_give_the_same_bits_everywhere(void **state)
+static void random_elements_give_the_same_bits_everywhere(void **state)
 {
     (void)state;
-    assert_int_equal(check_value(ECUBE_SUM), random_sums);
-    assert_int_equal(check_value(ECUBE_MAX), random_maxima);
+    for (uint32_t type = 1; reduction_type_name(type); type++) {
+        assert_int_equal(check_value(type), random_results[type]);
+    }
 }
 
 static void elements_may_lie_anywhere_and_nothing_else_is_touched(void **state)
 {
     (void)state;
-    uint8_t into[8 * 5 + 8], from[8 * 5 + 8], before[sizeof into];
-    for (uint32_t type = ECUBE_INT32; type <= ECUBE_DOUBLE; type++) {
-        uint32_t element = reduction_element_bytes(type);
-        for (uint32_t at = 0; at < 8; at++) {
-            memset(into, 0x11, sizeof into);
-            memset(from, 0x22, sizeof from);
+    uint8_t into[16 * 5 + 16], from[16 * 5 + 16], whole[16 * 5], other[16 * 5], before[sizeof into];
+    uint64_t seed = 1;
+    for (uint32_t type = 1; reduction_type_name(type); type++) {
+        uint32_t bytes = 5 * reduction_element_bytes(type);
+        uint32_t operator_ = reduction_possible(type, ECUBE_MAX) ? ECUBE_MAX : ECUBE_MAXLOC;
+        for (uint32_t at = 0; at < 16; at++) {
+            for (uint32_t i = 0; i < sizeof into; i++) {
+                into[i] = (uint8_t)next(&seed);
+                from[i] = (uint8_t)next(&seed);
+            }
             memcpy(before, into, sizeof into);
-            reduction_combine(type, ECUBE_MAX, into + at, from + 7 - at, 5);
+            memcpy(whole, into + at, bytes);
+            memcpy(other, from + 15 - at, bytes);
+            reduction_combine(type, operator_, whole, other, 5);
+            reduction_combine(type, operator_, into + at, from + 15 - at, 5);
             assert_memory_equal(into, before, at);
-            assert_memory_equal(into + at, from, 5 * element);
-            assert_memory_equal(into + at + 5 * element, before, sizeof into - at - 5 * element);
+            assert_memory_equal(into + at, whole, bytes);
+            assert_memory_equal(into + at + bytes, before + at + bytes, sizeof into - at - bytes);
         }
     }
 }
 
-TEST_MAIN(cmocka_unit_test(two_types_and_two_operators_are_known),
+TEST_MAIN(cmocka_unit_test(types_and_operators_go_together_or_not),
           cmocka_unit_test(sums_of_int32_wrap_and_maxima_have_a_sign),
           cmocka_unit_test(doubles_are_rounded_to_nearest_even),
           cmocka_unit_test(subnormal_doubles_count),
           cmocka_unit_test(what_is_no_number_is_so_in_one_way),
-          cmocka_unit_test(a_maximum_is_the_left_one_where_neither_is_larger),
-          cmocka_unit_test(ten_thousand_doubles_give_the_same_bits_everywhere),
+          cmocka_unit_test(zeros_have_an_order_and_no_number_wins),
+          cmocka_unit_test(of_equal_values_the_lower_index_wins),
+          cmocka_unit_test(random_elements_give_the_same_bits_everywhere),
           cmocka_unit_test(elements_may_lie_anywhere_and_nothing_else_is_touched))
