@@ -87,7 +87,7 @@ TARGET_GLUE := tests/target/start.c tests/target/testing.c
 FABRIC_TESTS := tests/fabric/answer_test.c tests/fabric/ask_test.c tests/fabric/behind_test.c tests/fabric/channel_test.c tests/fabric/circuit_test.c tests/fabric/collective_test.c tests/fabric/console_test.c \
 	tests/fabric/contention_test.c tests/fabric/copy_test.c tests/fabric/credit_test.c tests/fabric/disagree_test.c tests/fabric/ending_test.c tests/fabric/engine_test.c tests/fabric/enter_test.c \
 	tests/fabric/exchange_test.c tests/fabric/failure_test.c tests/fabric/fault_test.c tests/fabric/incarnation_test.c tests/fabric/message_test.c tests/fabric/network_test.c \
-	tests/fabric/notice_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
+	tests/fabric/notice_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/reduce_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
 	tests/fabric/state_test.c tests/fabric/step_test.c tests/fabric/stream_test.c tests/fabric/relay_test.c tests/fabric/rendezvous_test.c \
 	tests/fabric/window_test.c
 FABRIC_SUPPORT := tests/fabric/memory_link.c tests/fabric/fabric.c tests/fabric/neighbour.c tests/fabric/pair.c tests/fabric/routers.c

@@ -137,7 +137,19 @@ static void what_is_no_collective_is_all_nodes_error(void **state)
     wrong.type = ECUBE_INT32;
     fails(&exchange, &wrong, E_ARGUMENT);
     wrong = reduce;
-    wrong.type = 7;
+    wrong.type = ECUBE_DOUBLE_INT32 + 1;
+    fails(&reduce, &wrong, E_ARGUMENT);
+    wrong = reduce;
+    wrong.operator_ = ECUBE_MINLOC; /* not of numbers */
+    fails(&reduce, &wrong, E_ARGUMENT);
+    wrong.operator_ = ECUBE_BITWISE_XOR;
+    wrong.type = ECUBE_FLOAT; /* not of floating ones */
+    fails(&reduce, &wrong, E_ARGUMENT);
+    wrong.operator_ = ECUBE_LOGICAL_OR;
+    wrong.type = ECUBE_DOUBLE;
+    fails(&reduce, &wrong, E_ARGUMENT);
+    wrong.operator_ = ECUBE_SUM;
+    wrong.type = ECUBE_INT32_INT32; /* not of pairs */
     fails(&reduce, &wrong, E_ARGUMENT);
     wrong = reduce;
     wrong.operator_ = 0;
