@@ -78,7 +78,7 @@ UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/c
 	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c \
 	tests/unit/qtest_test.c tests/unit/raw_run_test.c tests/unit/reduction_all_test.c tests/unit/reduction_test.c tests/unit/relay_test.c tests/unit/report_test.c \
-	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c tests/unit/text_lines_test.c \
+	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/scan_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c tests/unit/text_lines_test.c \
 	tests/unit/planner_all_test.c tests/unit/planner_prove_test.c tests/unit/planner_test.c \
 	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/wire_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
