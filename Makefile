@@ -41,7 +41,7 @@ PLANNER := collectives/planner/aap.c collectives/planner/allgather.c collectives
 	collectives/planner/desk.c collectives/planner/digest.c collectives/planner/direct.c collectives/planner/expand.c \
 	collectives/planner/halving.c collectives/planner/knowledge.c collectives/planner/make.c collectives/planner/neighbours.c \
 	collectives/planner/part.c collectives/planner/paths.c collectives/planner/perform.c collectives/planner/prove.c collectives/planner/replay.c \
-	collectives/planner/scan.c collectives/planner/tree.c
+	collectives/planner/order.c collectives/planner/scan.c collectives/planner/tree.c
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \

@@ -472,8 +472,8 @@ static void call_collective(struct input *input)
     collective.scratch = read_address(input, what >> 4);
     collective.scratch_bytes = input_u16(input) % 4000u;
     if (what & 8) {
-        collective.type = input_u8(input) % 4;
-        collective.operator_ = input_u8(input) % 4;
+        collective.type = input_u8(input) % (ECUBE_DOUBLE_INT32 + 2);
+        collective.operator_ = input_u8(input) % (ECUBE_MAXLOC + 2);
     }
     if (!node_program_runs(world.node) || world.blocked)
         return;

@@ -15,7 +15,7 @@
 
 enum { KEY_BYTES = 1024, KEY_ROOT, KEY_TYPE, KEY_ALGORITHM, KEY_JSON };
 
-enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX };
+enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX, TYPES_WORDS_MAX = 200 };
 
 enum action { ACTION_NONE, ACTION_SHOW, ACTION_EXPORT };
 
@@ -33,7 +33,8 @@ static const struct argp_option option_list[] = {
      "reduction (default 1000)",
      0},
     {"root", KEY_ROOT, "R", 0, "the node from which, or to which, all goes (default 0)", 0},
-    {"type", KEY_TYPE, "T", 0, "elements that a reduction combines: int32 (default) or double", 0},
+    {"type", KEY_TYPE, "T", 0,
+     "elements that a reduction combines: int32 (default), double, uint8, float+int32, ...", 0},
     {"algorithm", KEY_ALGORITHM, "NAME", 0,
      "the algorithm that makes the plan (default: the planner's choice)", 0},
     {"json", KEY_JSON, "FILE", 0,
@@ -140,6 +141,17 @@ static int find_root(const char *text, struct plan_request *request, struct mess
                : message_set(message, "--root %.40s: %s has no root", text, operation->name);
 }
 
+/* "int32, double, ...": all that there are. */
+static void list_types(char *text, size_t room)
+{
+    const char *name;
+    size_t used = 0;
+
+    for (uint32_t type = 1; (name = reduction_type_name(type)) != NULL && used < room; type++) {
+        used += (size_t)snprintf(text + used, room - used, "%s%s", type > 1 ? ", " : "", name);
+    }
+}
+
 /* The type that a name stands for; 0: none. */
 static uint32_t type_named(const char *name)
 {
@@ -165,7 +177,9 @@ static int find_type(const char *text, struct plan_request *request, struct mess
     }
     request->wish.type = text ? type_named(text) : (uint32_t)ECUBE_INT32;
     if (request->wish.type == 0) {
-        return message_set(message, "unknown type '%.40s': use int32 or double", text);
+        char names[TYPES_WORDS_MAX];
+        list_types(names, sizeof names);
+        return message_set(message, "unknown type '%.40s': use %s", text, names);
     }
     request->element_bytes = reduction_element_bytes(request->wish.type);
     return request->wish.bytes % request->element_bytes == 0

@@ -15,6 +15,8 @@
 #include "host/plan.h"
 #include "host/plan_blocks.h"
 
+enum { ORDER_NODES_MAX = 32, ORDER_SEGMENTS_MAX = 4096, ORDER_WORDS_MAX = 400 };
+
 enum {
     ROWS_MAX = 32,
     REPLAY_CIRCUITS_MAX = 1 << 20, /* what takes a moment */
@@ -348,6 +350,26 @@ static void print_head(const struct plan *plan, const struct plan_request *reque
         plan->invariant ? "of node 0; those of node r are these, moved by r" : "of all nodes");
 }
 
+/* In which order operands are combined: of a small plan as it is, at the node that gets most. */
+static void print_order(const struct plan *plan)
+{
+    const struct operation *operation = operation_of(plan->operation);
+    uint32_t node = operation->prefix ? plan->network.nodes - 1 : plan->root;
+    char words[ORDER_WORDS_MAX];
+
+    if (!operation->reduces) {
+        return;
+    }
+    if (plan->network.nodes > ORDER_NODES_MAX || plan->segments > ORDER_SEGMENTS_MAX ||
+        !plan_order(plan, node, 0, words, sizeof words)) {
+        say("order", "by step and row: what comes is combined with what is there");
+    } else if (plan->segments > 1) {
+        say("order", "%s at node %u, of segment 0", words, (unsigned)node);
+    } else {
+        say("order", "%s at node %u", words, (unsigned)node);
+    }
+}
+
 static void print_counts(const struct plan *plan)
 {
     uint64_t nodes = plan->invariant ? plan->network.nodes : 1, circuits = circuits_in(plan);
@@ -399,6 +421,7 @@ void plan_show(const struct plan *plan, const struct plan_request *request)
     print_table(table);
     puts("");
     print_counts(plan);
+    print_order(plan);
     print_time(request, plan, &time);
     free(table);
     free(moments);

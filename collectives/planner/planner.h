@@ -40,6 +40,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "collectives/operation.h"
@@ -142,7 +143,8 @@ uint64_t plan_circuit_bytes(const struct plan *plan, const struct plan_circuit *
                             uint32_t bytes, uint32_t element_bytes);
 
 /* What a plan makes of the bytes of all nodes: those of SEND and RECEIVE of each, NULL where the
- * node has none. Doubles are combined in the plan's order, so these are the bits that nodes get. */
+ * node has none. Elements are combined in the plan's order, so these are the bits that nodes get:
+ * what lies in a slot is the left operand, what comes the right one, by step and place in it. */
 struct plan_data {
     uint32_t bytes; /* of a block; of the whole vector */
     uint32_t type, operator_;
@@ -150,6 +152,10 @@ struct plan_data {
     uint8_t *const *receive;
 };
 void plan_perform(const struct plan *plan, const struct plan_data *data);
+
+/* The same order in words, of what a node gets in a segment: "(0 1) (2 3)" are the operands of
+ * ranks 0 and 1, those of 2 and 3, and what they give. False: it has no room and is cut off. */
+bool plan_order(const struct plan *plan, uint32_t rank, uint32_t segment, char *words, size_t room);
 
 /* The part of a node: its bytes, written to `part` if it is not NULL. An invariant plan has one
  * part for all. */

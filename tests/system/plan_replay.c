@@ -182,7 +182,7 @@ static bool is(const char *name)
 
 static bool is_combined(void)
 {
-    return is("reduce") || is("allreduce");
+    return is("reduce") || is("allreduce") || is("scan");
 }
 
 /* The number of a block: "s.d" of alltoall, else one number. */
@@ -346,7 +346,9 @@ static void move_blocks(const struct circuit *circuit, const struct node *from)
     }
     for (unsigned i = 0; i < circuit->count; i++) {
         move_block(circuit, from, circuit->blocks[i]);
-        if (is_combined() && circuit->combine) {
+        if (is("scan")) { /* a node has its prefix, and what it keeps for others: all it has heard */
+            combine(circuit, circuit->blocks[i], false);
+        } else if (is_combined() && circuit->combine) {
             combine(circuit, circuit->blocks[i], true);
         } else if (is_combined()) {
             replace(circuit, circuit->blocks[i]);
@@ -400,7 +402,7 @@ static bool promised(unsigned node, unsigned block)
 
 static void begin(void)
 {
-    static const char *const known[] = {"barrier", "broadcast", "reduce",    "allreduce",
+    static const char *const known[] = {"barrier", "broadcast", "reduce",    "allreduce", "scan",
                                         "scatter", "gather",    "allgather", "alltoall"};
     bool found = false;
 
@@ -428,9 +430,12 @@ static void begin(void)
     }
 }
 
+/* Of a prefix those of the ranks up to the node's. */
 static void check_parts(unsigned node, unsigned block)
 {
-    for (unsigned whose = 0; whose < shape.nodes; whose++) {
+    unsigned count = is("scan") ? node + 1 : shape.nodes;
+
+    for (unsigned whose = 0; whose < count; whose++) {
         if (!*part_of(part, node, block, whose)) {
             fail("at the end %u has not the part of %u (block %u)", node, whose, block);
         }

@@ -2,7 +2,7 @@
 . tests/system/testing.sh
 
 plan_replay=$build/tests/plan_replay
-operations='barrier broadcast reduce allreduce scatter gather allgather alltoall'
+operations='barrier broadcast reduce allreduce scan scatter gather allgather alltoall'
 
 # exported OPERATION NETWORK BYTES ROOT [OPTION...] - into plan.json; replayed by what knows only the file and the rule of time.
 exported() {
@@ -14,7 +14,7 @@ exported() {
 
 rooted() {
     case $1 in
-    barrier | all*) return 1 ;;
+    barrier | all* | scan) return 1 ;;
     esac
 }
 
@@ -45,12 +45,14 @@ other_algorithms() {
         exported alltoall "$network" 100 0 --algorithm direct
         exported allgather "$network" 100 0 --algorithm 'gather and broadcast'
         exported barrier "$network" 0 0 --algorithm 'halving tree'
+        exported scan "$network" 100 0 --algorithm 'halving tree'
+        exported scan "$network" 100 0 --algorithm chain
     done
 }
 
 nodes_take_that_time() {
     for network in ring:5 mesh:3x4 torus:3x4x2 cube:4; do
-        for operation in barrier broadcast reduce allreduce scatter gather allgather exchange; do
+        for operation in barrier broadcast reduce allreduce scan scatter gather allgather exchange; do
             tool_succeeds sim --network "$network" $operation --bytes 1000 --json result.json
             exported $operation "$network" 1000 0
             measured=$("$json_get" result.json reports 0 model_us) predicted=$("$json_get" plan.json predicted_us)
@@ -187,7 +189,7 @@ bad_words() {
     tool_fails 2 "unknown profile 'fast'" plan export gather --profile fast
     tool_fails 2 "'16' is no node" plan show gather --root 16
     tool_fails 2 'barrier has no root' plan show barrier --root 1
-    tool_fails 2 "unknown type 'float'" plan show reduce --type float
+    tool_fails 2 "unknown type 'real': use int32, double, int8, .*, double.int32" plan show reduce --type real
     tool_fails 2 'gather combines nothing' plan show gather --type int32
     tool_fails 2 '--bytes 10: an element of int32 has 4 bytes' plan show reduce --bytes 10
     tool_fails 2 '--bytes -1' plan show gather --bytes -1

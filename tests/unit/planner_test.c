@@ -486,6 +486,31 @@ static void sums_are_in_the_order_of_the_plan(void **state)
     plan_free(plan);
 }
 
+static void order_is(const char *name, uint32_t operation, const char *algorithm, uint32_t rank,
+                     const char *wanted)
+{
+    struct network network = network_of(name);
+    struct plan *plan = planned_by(&network, operation, 0, algorithm);
+    char words[100];
+
+    assert_true(plan_order(plan, rank, 0, words, sizeof words));
+    assert_string_equal(words, wanted);
+    assert_false(plan_order(plan, rank, 0, words, strlen(wanted)));
+    plan_free(plan);
+}
+
+/* The brackets, whose operands of lower ranks stand first. */
+static void the_order_is_said_in_words(void **state)
+{
+    (void)state;
+    order_is("mesh:1x4", ECUBE_REDUCE, "halving tree", 0, "(0 1) (2 3)");
+    order_is("mesh:1x1", ECUBE_REDUCE, "halving tree", 0, "0");
+    order_is("mesh:1x5", ECUBE_SCAN, "chain", 4, "(((0 1) 2) 3) 4");
+    order_is("mesh:1x5", ECUBE_SCAN, "chain", 1, "0 1");
+    order_is("cube:3", ECUBE_SCAN, "recursive doubling", 6, "((0 1) (2 3)) ((4 5) 6)");
+    order_is("mesh:1x8", ECUBE_SCAN, "halving tree", 7, "(((0 1) (2 3)) ((4 5) 6)) 7");
+}
+
 static void exchanged_bytes_are_where_they_belong(void **state)
 {
     enum { NODES = 12, BYTES = 3 };
@@ -531,4 +556,5 @@ TEST_MAIN(cmocka_unit_test(plans_of_cubes_take_what_the_closed_forms_say),
           cmocka_unit_test(other_wishes_have_other_plans),
           cmocka_unit_test(other_plans_have_other_digests), cmocka_unit_test(bounds_say_why),
           cmocka_unit_test(sums_are_in_the_order_of_the_plan),
+          cmocka_unit_test(the_order_is_said_in_words),
           cmocka_unit_test(exchanged_bytes_are_where_they_belong))

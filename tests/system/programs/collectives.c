@@ -14,8 +14,11 @@
 
 enum { ROOTS_MAX = 6 };
 
-static const char *const names[] = {"barrier",   "broadcast", "scatter", "gather",   "exchange",
-                                    "allgather", "reduce",    "align",   "allreduce"};
+static const char *const names[ECUBE_OPERATIONS] = {
+    [ECUBE_BARRIER] = "barrier", [ECUBE_BROADCAST] = "broadcast", [ECUBE_SCATTER] = "scatter",
+    [ECUBE_GATHER] = "gather",   [ECUBE_EXCHANGE] = "exchange",   [ECUBE_ALLGATHER] = "allgather",
+    [ECUBE_REDUCE] = "reduce",   [ECUBE_ALIGN] = "align",         [ECUBE_ALLREDUCE] = "allreduce",
+    [ECUBE_SCAN] = "scan"};
 static uint32_t bytes, rank, size;
 static uint8_t *blocks, *answer, *block;
 
@@ -50,7 +53,7 @@ struct call {
 
 static uint32_t element_bytes(const struct call *call)
 {
-    return call->type == ECUBE_DOUBLE ? sizeof(double) : sizeof(int32_t);
+    return ecube_type_bytes(call->type);
 }
 
 static uint32_t element_count(const struct call *call)
@@ -58,40 +61,131 @@ static uint32_t element_count(const struct call *call)
     return bytes / element_bytes(call);
 }
 
-/* Element i of a node's vector; sums of them are exact. */
-static int32_t element(uint32_t from, uint32_t i)
+static int is_pair(const struct call *call)
 {
-    return (int32_t)((from * 5 + i * 3) % 97) - 40;
+    return call->type >= ECUBE_INT32_INT32;
 }
 
-static int32_t combined(const struct call *call, uint32_t i)
+static int is_floating(const struct call *call)
 {
-    int32_t result = element(0, i);
-    for (uint32_t from = 1; from < size; from++) {
-        int32_t next = element(from, i);
-        result = call->operator_ == ECUBE_SUM ? result + next : next > result ? next : result;
+    return call->type == ECUBE_FLOAT || call->type == ECUBE_DOUBLE ||
+           call->type == ECUBE_FLOAT_INT32 || call->type == ECUBE_DOUBLE_INT32;
+}
+
+static int is_unsigned(const struct call *call)
+{
+    return call->type >= ECUBE_UINT8 && call->type <= ECUBE_UINT64;
+}
+
+/* Bytes of a number, or of a pair's value. */
+static uint32_t value_bytes(const struct call *call)
+{
+    return element_bytes(call) / (is_pair(call) ? 2 : 1);
+}
+
+/* Element i of a node's vector, of floating ones eighths; sums and products of them are exact. */
+static int64_t element(const struct call *call, uint32_t from, uint32_t i)
+{
+    if (call->operator_ == ECUBE_PRODUCT) {
+        return is_floating(call) ? 8 + 8 * ((from + i) % 2) : 3 + 2 * ((from + i) % 5);
+    }
+    return (int64_t)((from * 5 + i * 3) % 97) - 40;
+}
+
+/* What of a number is left in the type; as it is read, with or without a sign. */
+static int64_t cut(const struct call *call, int64_t value)
+{
+    unsigned gone = 64 - 8 * value_bytes(call);
+
+    if (is_floating(call)) {
+        return value;
+    }
+    return is_unsigned(call) ? (int64_t)((uint64_t)value << gone >> gone)
+                             : (int64_t)((uint64_t)value << gone) >> gone;
+}
+
+static int is_less(const struct call *call, int64_t a, int64_t b)
+{
+    return is_unsigned(call) ? (uint64_t)a < (uint64_t)b : a < b;
+}
+
+static int64_t combined_two(const struct call *call, int64_t a, int64_t b)
+{
+    uint64_t x = (uint64_t)a, y = (uint64_t)b;
+
+    switch (call->operator_) {
+    case ECUBE_SUM: return (int64_t)(x + y);
+    case ECUBE_PRODUCT: return (int64_t)(x * y / (is_floating(call) ? 8 : 1));
+    case ECUBE_MIN:
+    case ECUBE_MINLOC: return is_less(call, b, a) ? b : a;
+    case ECUBE_MAX:
+    case ECUBE_MAXLOC: return is_less(call, a, b) ? b : a;
+    case ECUBE_LOGICAL_AND: return a != 0 && b != 0;
+    case ECUBE_LOGICAL_OR: return a != 0 || b != 0;
+    case ECUBE_LOGICAL_XOR: return (a != 0) != (b != 0);
+    case ECUBE_BITWISE_AND: return (int64_t)(x & y);
+    case ECUBE_BITWISE_OR: return (int64_t)(x | y);
+    default: return (int64_t)(x ^ y);
+    }
+}
+
+static int64_t index_of(uint32_t from, uint32_t i)
+{
+    return (int64_t)(from ^ i % 4);
+}
+
+/* The combination of the first ranks, and the lowest index of those that have it. */
+static int64_t combined(const struct call *call, uint32_t ranks, uint32_t i, int64_t *index)
+{
+    int64_t result = cut(call, element(call, 0, i));
+
+    for (uint32_t from = 1; from < ranks; from++) {
+        result = cut(call, combined_two(call, result, cut(call, element(call, from, i))));
+    }
+    *index = INT32_MAX;
+    for (uint32_t from = 0; from < ranks; from++) {
+        if (element(call, from, i) == result && index_of(from, i) < *index) {
+            *index = index_of(from, i);
+        }
     }
     return result;
+}
+
+/* Writes an element; the same numbers have the same bytes. */
+static void put(const struct call *call, uint8_t *at, int64_t value, int64_t index)
+{
+    float narrow = (float)value / 8;
+    double wide = (double)value / 8;
+    int32_t place = (int32_t)index;
+
+    memset(at, 0, element_bytes(call));
+    memcpy(at,
+           !is_floating(call)                    ? (const void *)&value
+           : value_bytes(call) == sizeof(double) ? (const void *)&wide
+                                                 : (const void *)&narrow,
+           value_bytes(call));
+    if (is_pair(call)) {
+        memcpy(at + value_bytes(call), &place, sizeof place);
+    }
 }
 
 static void fill_vector(const struct call *call)
 {
     for (uint32_t i = 0; i < element_count(call); i++) {
-        if (call->type == ECUBE_DOUBLE) {
-            ((double *)(void *)block)[i] = element(rank, i) / 8.0;
-        } else {
-            ((int32_t *)(void *)block)[i] = element(rank, i);
-        }
+        put(call, block + i * element_bytes(call), element(call, rank, i), index_of(rank, i));
     }
 }
 
 static uint32_t vector_differences(const struct call *call)
 {
     uint32_t wrong = 0;
+
     for (uint32_t i = 0; i < element_count(call); i++) {
-        wrong += call->type == ECUBE_DOUBLE
-                     ? ((double *)(void *)answer)[i] != combined(call, i) / 8.0
-                     : ((int32_t *)(void *)answer)[i] != combined(call, i);
+        uint8_t wanted[16];
+        int64_t index;
+        int64_t value = combined(call, call->operation == ECUBE_SCAN ? rank + 1 : size, i, &index);
+        put(call, wanted, value, index);
+        wrong += memcmp(answer + i * element_bytes(call), wanted, element_bytes(call)) != 0;
     }
     return wrong * element_bytes(call);
 }
@@ -109,6 +203,8 @@ static int called(const struct call *call)
         return ecube_reduce(block, answer, element_count(call), call->type, call->operator_, root);
     case ECUBE_ALLREDUCE:
         return ecube_allreduce(block, answer, element_count(call), call->type, call->operator_);
+    case ECUBE_SCAN:
+        return ecube_scan(block, answer, element_count(call), call->type, call->operator_);
     default: return ecube_barrier();
     }
 }
@@ -128,6 +224,9 @@ static int begun(const struct call *call, struct ecube_request *request)
     case ECUBE_ALLREDUCE:
         return ecube_allreduce_start(block, answer, element_count(call), call->type,
                                      call->operator_, request);
+    case ECUBE_SCAN:
+        return ecube_scan_start(block, answer, element_count(call), call->type, call->operator_,
+                                request);
     default: return ecube_barrier_start(request);
     }
 }
@@ -177,7 +276,8 @@ static uint32_t check(const struct call *call)
     case ECUBE_EXCHANGE: return all_differences(rank);
     case ECUBE_ALLGATHER: return all_differences(call->root);
     case ECUBE_REDUCE: return rank == call->root ? vector_differences(call) : 0;
-    case ECUBE_ALLREDUCE: return vector_differences(call);
+    case ECUBE_ALLREDUCE:
+    case ECUBE_SCAN: return vector_differences(call);
     default: return 0;
     }
 }
@@ -240,6 +340,34 @@ static uint32_t run_all(uint32_t root)
             wrong += run((struct call){ECUBE_ALLREDUCE, root, type, operator_});
         }
     }
+    wrong += run((struct call){ECUBE_SCAN, root, ECUBE_DOUBLE, ECUBE_SUM});
+    return wrong;
+}
+
+static int go_together(enum ecube_type type, enum ecube_operator operator_)
+{
+    const struct call call = {.type = type};
+
+    if (is_pair(&call)) {
+        return operator_ >= ECUBE_MINLOC;
+    }
+    return operator_ <= (is_floating(&call) ? ECUBE_MIN : ECUBE_BITWISE_XOR);
+}
+
+/* Every type with every operator: reduced, by all, and as a prefix, in turn. */
+static uint32_t run_types(void)
+{
+    static const enum ecube_operation operations[] = {ECUBE_REDUCE, ECUBE_ALLREDUCE, ECUBE_SCAN};
+    uint32_t wrong = 0;
+    unsigned count = 0;
+
+    for (enum ecube_type type = ECUBE_INT32; type <= ECUBE_DOUBLE_INT32; type++) {
+        for (enum ecube_operator operator_ = ECUBE_SUM; operator_ <= ECUBE_MAXLOC; operator_++) {
+            if (go_together(type, operator_)) {
+                wrong += run((struct call){operations[count++ % 3], 0, type, operator_});
+            }
+        }
+    }
     return wrong;
 }
 
@@ -272,6 +400,9 @@ static uint32_t run_impossible(void)
         ecube_broadcast(block, bytes, (int)size),
         ecube_reduce(block, answer, 1, (enum ecube_type)77, ECUBE_SUM, 0),
         ecube_reduce(block, answer, 1, ECUBE_INT32, (enum ecube_operator)300, 0),
+        ecube_scan(block, answer, 1, ECUBE_INT32, ECUBE_MINLOC),
+        ecube_allreduce(block, answer, 1, last ? ECUBE_FLOAT : ECUBE_UINT32, ECUBE_BITWISE_OR),
+        ecube_allreduce(block, answer, 1, ECUBE_DOUBLE_INT32, ECUBE_SUM),
     };
     const int pointers[] = {
         ecube_gather(NULL, answer, bytes, 0),
@@ -325,7 +456,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < roots; i++) {
         wrong += run_all(roots > 1 ? i * (size - 1) / (roots - 1) : 0);
     }
-    wrong += run_begun(0) + run_begun(1) + run_impossible();
+    wrong += run_types() + run_begun(0) + run_begun(1) + run_impossible();
     if (wrong) {
         printf("%u wrong bytes, times or calls\n", (unsigned)wrong);
     }
