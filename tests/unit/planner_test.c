@@ -508,7 +508,7 @@ static void the_order_is_said_in_words(void **state)
     order_is("mesh:1x5", ECUBE_SCAN, "chain", 4, "(((0 1) 2) 3) 4");
     order_is("mesh:1x5", ECUBE_SCAN, "chain", 1, "0 1");
     order_is("cube:3", ECUBE_SCAN, "recursive doubling", 6, "((0 1) (2 3)) ((4 5) 6)");
-    order_is("mesh:1x8", ECUBE_SCAN, "halving tree", 7, "(((0 1) (2 3)) ((4 5) 6)) 7");
+    order_is("mesh:1x8", ECUBE_SCAN, "halving tree", 7, "((((0 1) (2 3)) (4 5)) 6) 7");
 }
 
 static void exchanged_bytes_are_where_they_belong(void **state)
