@@ -72,6 +72,14 @@ collectives_are_right() {
     done
 }
 
+a_scan_numbers_what_nodes_have() {
+    for network in ring:5 mesh:3x4 cube:3; do
+        tool_succeeds run --network "$network" "$examples/primes.elf"
+        grep -q '1229 primes below 10000; the largest gap is 36, from 9551' out || fail "$network: not so many"
+        grep -q 'prime number 1000 is 7919' out || fail "$network: not the thousandth"
+    done
+}
+
 # What the simulator says of a network and what the machine does is one.
 the_exchange_is_the_simulators() {
     for network in ring:6 torus:3x3; do
@@ -187,6 +195,7 @@ check "so they do on a ring of 16" ring_of_16
 check "a ring of 128 nodes boots and loads" ring_of_128
 check "every strategy downloads in the predicted time" every_strategy
 check "programs that know no network use all collectives, in the predicted time" collectives_are_right
+check "a scan and reductions of pairs give the same on every network" a_scan_numbers_what_nodes_have
 check "an exchange takes the simulator's time" the_exchange_is_the_simulators
 check "crossed cables are named by their ends" crossed_cables_are_named
 check "missing cables are named by their ends, on any network" missing_cables_are_named
