@@ -15,7 +15,7 @@
  *   distance    What comes over D hops, of the farthest pair, or the root and who is farthest from
  *               it, begins to arrive after xi + D tau, and takes D - 1 + k / p elements in all.
  *
- * Of a scan, too: of any two nodes the one of the higher rank hears of the other, and all of node 0.
+ * Of a scan, too: of two nodes the one of the higher rank hears of the other, and all of node 0.
  *
  * On a cube the elements alone are the bound of the operations of the paper's table 1, as there, so
  * that time over bound is the paper's eta.

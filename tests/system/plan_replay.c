@@ -346,7 +346,7 @@ static void move_blocks(const struct circuit *circuit, const struct node *from)
     }
     for (unsigned i = 0; i < circuit->count; i++) {
         move_block(circuit, from, circuit->blocks[i]);
-        if (is("scan")) { /* a node has its prefix, and what it keeps for others: all it has heard */
+        if (is("scan")) { /* its prefix, and what it keeps for others: all that it has heard */
             combine(circuit, circuit->blocks[i], false);
         } else if (is_combined() && circuit->combine) {
             combine(circuit, circuit->blocks[i], true);
