@@ -37,6 +37,7 @@ void engine_reset(struct engine *e, uint8_t generation)
 void engine_close(struct engine *e, const struct router *router)
 {
     entry_close(&e->entering, router, e->epoch);
+    e->attention = true;
 }
 
 bool engine_is_quiet(const struct engine *e)
@@ -46,7 +47,7 @@ bool engine_is_quiet(const struct engine *e)
 
 uint64_t engine_deadline(const struct engine *e)
 {
-    return store_deadline(&e->store);
+    return e->attention ? store_deadline(&e->store) : UINT64_MAX;
 }
 
 uint32_t engine_step(const struct engine *e)
@@ -190,6 +191,7 @@ void engine_begin(struct engine *e, const struct engine_call *call)
     CHECK(e->stage == ENGINE_IDLE);
     e->call = *call;
     e->stage = ENGINE_PLAN;
+    e->attention = true;
     e->epoch++;
     e->part = e->row = NULL;
     e->row_open = false;
@@ -718,7 +720,14 @@ static enum engine_verdict pump_steps(struct engine *e, struct router *router)
     return ENGINE_WAITS;
 }
 
-enum engine_verdict engine_pump(struct engine *e, struct router *router, uint64_t now_us)
+bool engine_has_business(const struct engine *e)
+{
+    return e->stage == ENGINE_PLAN || e->stage == ENGINE_ENTRY || e->store.asking ||
+           entry_has_business(&e->entering);
+}
+
+/* Most steps of a node are those of a link or of a row. */
+static void attend(struct engine *e, struct router *router, uint64_t now_us)
 {
     store_pump(&e->store, router, now_us);
     entry_pump(&e->entering, router);
@@ -728,12 +737,21 @@ enum engine_verdict engine_pump(struct engine *e, struct router *router, uint64_
     if (e->stage == ENGINE_ENTRY) {
         pump_entry(e, router);
     }
+    e->attention = engine_has_business(e);
+}
+
+enum engine_verdict engine_pump(struct engine *e, struct router *router, uint64_t now_us)
+{
+    if (e->attention) {
+        attend(e, router, now_us);
+    }
     return e->stage == ENGINE_STEPS ? pump_steps(e, router) : ENGINE_WAITS;
 }
 
 void engine_packet(struct engine *e, const struct router *router, const struct notice *notice,
                    uint64_t now_us)
 {
+    e->attention = true;
     if (notice->packet_kind == PACKET_ENTER || notice->packet_kind == PACKET_ENTERED) {
         entry_packet(&e->entering, router, notice);
     } else {

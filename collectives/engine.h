@@ -96,7 +96,7 @@ struct engine {
     uint8_t stage;      /* enum engine_stage */
     uint8_t step_waits; /* of enum step_wait */
     bool row_open;
-    bool pinned;    /* `part` lies in the store */
+    bool attention; /* the entry or the store may have something to do: else no step looks there */
     uint16_t epoch; /* of the collective that is under way, or of the last one */
     uint8_t receives_pending, sends_pending;
     const uint8_t *part, *row;
@@ -137,6 +137,15 @@ struct engine_result engine_end(struct engine *engine);
 void engine_packet(struct engine *engine, const struct router *router, const struct notice *notice,
                    uint64_t now_us);
 void engine_notice(struct engine *engine, struct router *router, const struct notice *notice);
+
+/* A part is wanted of the store from outside. */
+static inline void engine_attend(struct engine *engine)
+{
+    engine->attention = true;
+}
+
+/* Whether the entry or the store has something to do; for audits. */
+bool engine_has_business(const struct engine *engine);
 
 /* Whether one is under way. */
 static inline bool engine_is_active(const struct engine *engine)

@@ -384,6 +384,11 @@ bool entry_owes(const struct entering *e)
     return e->down || e->closing || e->late || e->disagree_owed;
 }
 
+bool entry_has_business(const struct entering *e)
+{
+    return entry_owes(e) || (e->entered && !e->up_sent);
+}
+
 uint32_t entry_awaits(const struct entering *e, const struct router *router)
 {
     uint32_t missing = find_children(router) & ~e->heard;

@@ -90,5 +90,8 @@ bool entry_is_over(struct entering *entering, uint16_t epoch, int *status);
 /* Whether a neighbour or the host is still owed something. */
 bool entry_owes(const struct entering *entering);
 
+/* The same, or this node is to say that it and those below it have entered. */
+bool entry_has_business(const struct entering *entering);
+
 /* The node whose word is awaited: the first child that has not entered, or the parent. */
 uint32_t entry_awaits(const struct entering *entering, const struct router *router);

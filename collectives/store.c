@@ -90,10 +90,14 @@ void store_want(struct plan_store *store, const struct plan_need *need, uint64_t
     ask(store, need, false, now_us);
 }
 
-bool store_failed(const struct plan_store *store, const struct plan_need *need, int *status)
+bool store_failed(struct plan_store *store, const struct plan_need *need, int *status)
 {
     *status = store->status;
-    return !store->asking && store->status != E_OK && is_same(&store->need, need);
+    if (store->asking || store->status == E_OK || !is_same(&store->need, need)) {
+        return false;
+    }
+    store->status = E_OK;
+    return true;
 }
 
 /* The program waits in its call, so an answer to the same question is its own; it is taken once. */

@@ -76,8 +76,9 @@ const uint8_t *store_find(const struct plan_store *store, const struct plan_need
 /* Asks for it, unless another part is being asked for: then when that one is here. */
 void store_want(struct plan_store *store, const struct plan_need *need, uint64_t now_us);
 
-/* Whether the last need that was wanted, this one, could not be met: *status says why. */
-bool store_failed(const struct plan_store *store, const struct plan_need *need, int *status);
+/* Whether the last need that was wanted, this one, could not be met: *status says why, once. The
+ * next call asks again: a store that was full may have room by then. */
+bool store_failed(struct plan_store *store, const struct plan_need *need, int *status);
 
 /* Asks the host for the time that it takes; true when `predicted` is the answer. */
 bool store_predict(struct plan_store *store, const struct plan_need *need, uint64_t now_us);

@@ -90,6 +90,8 @@ void audit_node(const struct node *node, const struct audit_before *before)
          !entry_owes(&node->engine.entering) || router_slots_free(&node->router) == 0 ||
              node->owed & OWED_EXIT,
          "an ENTER or ENTERED", "it is owed, and there are slots");
+    need(node, node->engine.attention || !engine_has_business(&node->engine), "attention",
+         "the entry or the store has something to do");
     if ((is_ready(node) && !before->ready) ||
         (before->running && node->program != PROGRAM_RUNNING) ||
         (node->start_due && !before->start_due)) {

@@ -158,6 +158,7 @@ int collective_plan(struct node *node, struct ecube_abi_plan *plan, bool *blocke
         return status;
     }
     store_want(store, &need, node->now_us);
+    engine_attend(&node->engine);
     *blocked = true;
     return E_OK;
 }
@@ -171,6 +172,7 @@ int collective_predict(struct node *node, struct ecube_abi_plan *plan, bool *blo
         return E_ARGUMENT;
     }
     if (!store_predict(&node->engine.store, &need, node->now_us)) {
+        engine_attend(&node->engine);
         *blocked = true;
         return E_OK;
     }

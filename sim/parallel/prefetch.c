@@ -47,6 +47,7 @@ static void fetch_node(const struct node *node)
 {
     fetch(node);
     fetch_span(&node->router, offsetof(struct router, sources));
+    fetch_span(&node->engine, offsetof(struct engine, call));
 }
 
 static void fetch_port(const struct port *port)
