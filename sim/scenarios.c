@@ -194,10 +194,11 @@ enum sim_scenario sim_scenario_named(const char *name)
 bool sim_scenario_fits(enum sim_scenario scenario, const struct network *network,
                        char why[SIM_WHY_MAX])
 {
-    bool cube = network->kind == NETWORK_CUBE;
+    bool cube = network->kind == NETWORK_CUBE, collective = scenario_is_collective(scenario);
+    const struct operation *operation = collective ? operation_of((uint32_t)scenario) : NULL;
 
     why[0] = '\0';
-    if (scenario_is_collective(scenario) && !operation_of((uint32_t)scenario)->planned)
+    if (collective && (!operation || !operation->planned))
         snprintf(why, SIM_WHY_MAX, "it moves nothing");
     else if (scenario == SIM_BITREVERSAL && !cube)
         snprintf(why, SIM_WHY_MAX, "only numbers of a cube's nodes are read backwards");
