@@ -5,7 +5,7 @@ MAKEFLAGS += -j2
 endif
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all run debug test models bench bench-sim scale campaign fuzz fuzz-merge check install uninstall clean packages packages-present format help
+.PHONY: FORCE all run debug test models bench bench-sim scale campaign cliffs fuzz fuzz-merge check install uninstall clean packages packages-present format help
 
 B := build
 Q := $(if $(V),,@)
@@ -16,7 +16,7 @@ NETWORK ?= $(or $(MESH),cube:4)
 SIZES ?= 16 100 1000 10000 65536
 TESTS ?= .
 BENCHES ?=
-FUZZ ?= frame node host image chain debug relay
+FUZZ ?= frame node host image chain debug relay plan
 FUZZ_SECONDS ?= 600
 DIMS ?= 4-16
 SCALE_SECONDS ?= 300
@@ -36,16 +36,16 @@ REDUCTION := reduction/reduction.c
 NETWORK_TEXT := network/text.c
 COLLECTIVES := collectives/engine.c collectives/entry.c collectives/operation.c collectives/plan.c collectives/store.c
 # Makes and proves plans: for the tool, the simulator and tests.
-PLANNER := collectives/planner/aap.c collectives/planner/allgather.c collectives/planner/barrier.c collectives/planner/blocks.c \
-	collectives/planner/bound.c collectives/planner/build.c collectives/planner/candidates.c collectives/planner/contents.c \
+PLANNER := collectives/planner/aap.c collectives/planner/ahead.c collectives/planner/allgather.c collectives/planner/barrier.c collectives/planner/blocks.c \
+	collectives/planner/both_ways.c collectives/planner/bound.c collectives/planner/build.c collectives/planner/candidates.c collectives/planner/contents.c collectives/planner/choose.c \
 	collectives/planner/desk.c collectives/planner/digest.c collectives/planner/direct.c collectives/planner/expand.c \
-	collectives/planner/halving.c collectives/planner/knowledge.c collectives/planner/make.c collectives/planner/neighbours.c \
-	collectives/planner/part.c collectives/planner/paths.c collectives/planner/perform.c collectives/planner/prove.c collectives/planner/replay.c \
-	collectives/planner/order.c collectives/planner/scan.c collectives/planner/tree.c
+	collectives/planner/gray.c collectives/planner/halving.c collectives/planner/knowledge.c collectives/planner/make.c collectives/planner/multiphase.c collectives/planner/neighbours.c \
+	collectives/planner/part.c collectives/planner/paths.c collectives/planner/perform.c collectives/planner/prove.c collectives/planner/replay.c collectives/planner/rounds.c \
+	collectives/planner/order.c collectives/planner/scan.c collectives/planner/tree.c collectives/planner/cycle.c collectives/planner/flow.c collectives/planner/pairs.c collectives/planner/pipeline.c collectives/planner/rings.c collectives/planner/spread.c collectives/planner/permute.c collectives/planner/reverse.c collectives/planner/shift.c collectives/planner/named.c collectives/planner/named_holdings.c collectives/planner/named_sort.c collectives/planner/written.c
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
 NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
-	node/report.c node/request.c node/sha256.c
+	node/report.c node/request.c node/sha256.c node/wait.c
 # Checks after every step of the checked builds that no flag has missed anything that could move.
 AUDIT := router/audit.c node/audit.c tests/audit/hook.c
 CONTROLLER := controller/boot.c controller/cables.c controller/controller.c controller/download.c controller/failure.c controller/loader.c controller/plans.c \
@@ -60,8 +60,8 @@ LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/
 LIBRARY_START := lib/crt0.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h
 TOOL := host/announce.c host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
-	host/down.c host/duration.c host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/launcher.c host/line.c host/list.c host/load.c \
-	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/plan.c host/plan_blocks.c host/plan_export.c host/plan_show.c host/ps.c host/report.c \
+	host/down.c host/duration.c host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/json_pull.c host/launcher.c host/line.c host/list.c host/load.c \
+	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/plan.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_list.c host/plan_read.c host/plan_show.c host/plan_verify.c host/ps.c host/report.c host/algorithm.c host/plan_catalogue.c host/plan_explain.c \
 	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \
 	host/symbols.c host/target.c host/tell.c host/text_lines.c host/unwind.c host/up.c host/view.c
 # What of it the tool has, too.
@@ -73,25 +73,25 @@ JTAG := jtag/chain.c jtag/dap.c jtag/debug_registers.c jtag/debug_unit.c jtag/de
 	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/notifier.c jtag/main.c jtag/peer.c \
 	jtag/station.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
-	examples/hello/hello.c examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c \
+	examples/farm/farm.c examples/hello/hello.c examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
+UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c tests/unit/choose_test.c tests/unit/cliffs_test.c \
 	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c \
+	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/never_slower_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c tests/unit/exchange_plans_test.c tests/unit/multiphase_test.c \
 	tests/unit/qtest_test.c tests/unit/raw_run_test.c tests/unit/reduction_all_test.c tests/unit/reduction_test.c tests/unit/relay_test.c tests/unit/report_test.c \
-	tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/scan_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c tests/unit/text_lines_test.c \
-	tests/unit/planner_all_test.c tests/unit/planner_prove_test.c tests/unit/planner_test.c \
-	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/wire_test.c
+	tests/unit/rivals_test.c tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/scan_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c tests/unit/text_lines_test.c tests/unit/spread_test.c \
+	tests/unit/planner_all_test.c tests/unit/planner_prove_test.c tests/unit/planner_test.c tests/unit/permute_test.c \
+	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/wire_test.c tests/unit/written_test.c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/reduction_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
-FABRIC_TESTS := tests/fabric/answer_test.c tests/fabric/ask_test.c tests/fabric/behind_test.c tests/fabric/channel_test.c tests/fabric/circuit_test.c tests/fabric/collective_test.c tests/fabric/console_test.c \
+FABRIC_TESTS := tests/fabric/abort_test.c tests/fabric/answer_test.c tests/fabric/any_test.c tests/fabric/ask_test.c tests/fabric/behind_test.c tests/fabric/cancel_test.c tests/fabric/channel_test.c tests/fabric/circuit_test.c tests/fabric/collective_test.c tests/fabric/console_test.c tests/fabric/algorithm_test.c \
 	tests/fabric/contention_test.c tests/fabric/copy_test.c tests/fabric/credit_test.c tests/fabric/disagree_test.c tests/fabric/ending_test.c tests/fabric/engine_test.c tests/fabric/enter_test.c \
 	tests/fabric/exchange_test.c tests/fabric/failure_test.c tests/fabric/fault_test.c tests/fabric/incarnation_test.c tests/fabric/message_test.c tests/fabric/network_test.c \
-	tests/fabric/notice_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/reduce_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
+	tests/fabric/notice_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/probe_test.c tests/fabric/reduce_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
 	tests/fabric/state_test.c tests/fabric/step_test.c tests/fabric/stream_test.c tests/fabric/relay_test.c tests/fabric/rendezvous_test.c \
 	tests/fabric/window_test.c
 FABRIC_SUPPORT := tests/fabric/memory_link.c tests/fabric/fabric.c tests/fabric/neighbour.c tests/fabric/pair.c tests/fabric/routers.c
-UNIT_SUPPORT := tests/unit/odd_plans.c tests/unit/fake_core.c tests/unit/fake_nodes.c tests/unit/plan_machine.c tests/unit/plan_shapes.c
+UNIT_SUPPORT := tests/unit/cliffs.c tests/unit/odd_plans.c tests/unit/fake_core.c tests/unit/fake_nodes.c tests/unit/plan_machine.c tests/unit/plan_shapes.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
@@ -103,9 +103,12 @@ SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/argume
 	tests/system/programs/waiter.c tests/system/programs/window.c
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
-BENCH := bench/bench.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
+BENCH := bench/bench.c bench/collectives/report.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
 	bench/timed_run.c bench/waiting.c bench/queue_rate.c jtag/rsp.c sim/queue.c host/check.c
-BENCH_SIMGRID := bench/simgrid/alltoall.c
+# Other libraries' algorithms as plans.
+BENCH_RIVALS := bench/collectives/comparison.c bench/collectives/draft.c bench/collectives/exchange_rivals.c bench/collectives/parts.c \
+	bench/collectives/rivals.c bench/collectives/selections.c bench/collectives/vector_rivals.c
+BENCH_SIMGRID := bench/simgrid/alltoall.c bench/simgrid/collectives.c
 BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
 BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c
 BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
@@ -118,6 +121,7 @@ FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz
 FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_registers.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
+FUZZ_PLAN := fuzz/plan_fuzz.c fuzz/fuzz.c host/available.c host/json_pull.c host/message.c host/plan_file.c host/plan_read.c
 FUZZ_RELAY := fuzz/relay_fuzz.c fuzz/fuzz.c jtag/description.c jtag/relay.c jtag/rsp.c jtag/stub.c
 FUZZ_CHAIN := fuzz/chain_fuzz.c fuzz/fuzz.c jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
 
@@ -173,7 +177,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
-FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay)
+FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
 # What the tests need that TESTS picks by layer/name.
@@ -202,7 +206,7 @@ debug: all
 	@scripts/debug.sh $(B) $(NETWORK) $(GDB_ARGS)
 
 ## ratios against the raw device and SimGrid, as a table and as build/bench.json (BENCHES=PART: only that)
-bench: all $(B)/bench/bench $(B)/bench/raw.elf $(B)/bench/alltoall.so $(BENCH_ELFS)
+bench: all $(B)/bench/bench $(B)/bench/raw.elf $(BENCH_SIMGRID:bench/simgrid/%.c=$(B)/bench/%.so) $(BENCH_ELFS)
 	@$(B)/bench/bench $(B) "$(QEMU) $(QEMU_OPTIONS)" $(BENCHES)
 
 ## events per second of the simulator: its queue alone, and all of it
@@ -217,6 +221,10 @@ scale: all $(B)/bench/scale
 ## fail every link event of many runs in every way, then 10,000 random runs (part of make test, all of it here)
 campaign: $(B)/campaign
 	@$(B)/campaign $(CAMPAIGN_ARGUMENTS)
+
+## tests/golden/cliffs.txt anew: where one node more makes a collective much dearer (a part of the sweep is a test)
+cliffs: $(B)/cliffs
+	@golden=tests/golden/cliffs.txt; { sed '/^{/,$$d' $$golden; $(B)/cliffs; } >$$golden.new && mv $$golden.new $$golden
 
 ## check the protocol's five rules: Spin searches the model in models/ (part of make test)
 models: $(B)/schedule_pml
@@ -357,7 +365,7 @@ $(B)/bench/raw.elf: $(call kernel,$(filter-out boot/main.c,$(BOOT)) $(DRIVERS_TA
 	@echo "  link  $@"
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld -o $@ $(filter %.o,$^)
 
-$(B)/bench/bench: $(call native,$(BENCH))
+$(B)/bench/bench: $(call native,$(BENCH) $(BENCH_RIVALS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES))
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ -ljansson -lm
@@ -367,11 +375,11 @@ $(B)/bench/scale: $(call native,$(BENCH_SCALE))
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ -ljansson -lm
 
-# SimGrid loads the program into its own process: smpicc makes a shared library of it.
-$(B)/bench/alltoall.so: $(BENCH_SIMGRID) $(B)/flags | $(PACKAGES)
+# SimGrid loads a program into its own process: smpicc makes a shared library of it.
+$(B)/bench/%.so: bench/simgrid/%.c $(B)/flags | $(PACKAGES)
 	@mkdir -p $(@D)
 	@echo "  cc    $@"
-	$(Q)smpicc $(SMPI_CFLAGS) $(BENCH_SIMGRID) -o $@
+	$(Q)smpicc $(SMPI_CFLAGS) $< -o $@
 
 define fuzz_rule
 $(B)/fuzz/$(1)_fuzz: $(call fuzzed,$(2))
@@ -385,6 +393,7 @@ $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(WIRE) $(RO
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
 $(eval $(call fuzz_rule,relay,$(FUZZ_RELAY)))
+$(eval $(call fuzz_rule,plan,$(FUZZ_PLAN) $(NETWORK_TEXT) $(ROOMS) $(PLANNER) $(CRC_TABLES)))
 $(eval $(call fuzz_rule,debug,$(FUZZ_DEBUG)))
 
 $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(CONTROLLER) $(PLANNER) $(CRC_TABLES) host/check.c)
@@ -397,6 +406,10 @@ $(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(PLAN
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
 
+$(B)/cliffs: $(call native,tests/unit/cliffs_main.c tests/unit/cliffs.c $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) $(ROUTER) host/check.c)
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^
+
 # machine_test has processes, a program's file and the computer's load of its own.
 WRAPPED_TESTS := $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test $(B)/tests/unit/machine_test $(B)/tests/unit/rundir_test
 # Parts are changed at the desk, pieces of them are lost and repeated on their way.
@@ -407,6 +420,7 @@ $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
 $(B)/tests/unit/rundir_test: TEST_LINK := -Wl,--wrap=flock,--wrap=rename
 # What it tests is the bench's, not the tool's.
 $(B)/tests/unit/raw_run_test: $(call checked,bench/raw_run.c)
+$(B)/tests/unit/never_slower_test $(B)/tests/unit/rivals_test: $(call checked,$(BENCH_RIVALS))
 
 # The same test once more, with another sanitizer.
 $(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/check.c)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/collectives/report.h"
 #include "bench/debugger.h"
 #include "bench/figure.h"
 #include "bench/machine_run.h"
@@ -102,6 +103,12 @@ static struct {
     json_t *rows; /* NULL: not measured */
     struct ratio ratios[SIMULATION_RATIOS];
 } simulation = {.ratios = {{.value = NAN}, {.value = NAN}, {.value = NAN}, {.value = NAN}}};
+
+static struct {
+    json_t *rows; /* NULL: not measured */
+    struct ratio ratios[COLLECTIVES_RATIOS];
+} collectives = {
+    .ratios = {{.value = NAN}, {.value = NAN}, {.value = NAN}, {.value = NAN}, {.value = NAN}}};
 
 static struct {
     json_t *rows; /* NULL: not measured */
@@ -241,6 +248,11 @@ static void bench_simulation(void)
     simulation.rows = simulation_run(build, simulation.ratios);
 }
 
+static void bench_collectives(void)
+{
+    collectives.rows = collectives_run(build, collectives.ratios);
+}
+
 static void bench_stalls(void)
 {
     stalls.rows = stalls_run(&raw, stalls.runs);
@@ -292,6 +304,11 @@ static json_t *show(void)
         simulation.ratios[1],
         simulation.ratios[2],
         simulation.ratios[3],
+        collectives.ratios[0],
+        collectives.ratios[1],
+        collectives.ratios[2],
+        collectives.ratios[3],
+        collectives.ratios[4],
     };
     json_t *root = json_object(), *list = json_array(), *measured = json_array();
 
@@ -309,6 +326,9 @@ static json_t *show(void)
     if (simulation.rows) {
         json_object_set_new(root, "simulation", simulation.rows);
     }
+    if (collectives.rows) {
+        json_object_set_new(root, "collectives", collectives.rows);
+    }
     if (stalls.rows) {
         json_object_set_new(root, "stalls", stalls.rows);
     }
@@ -323,10 +343,15 @@ static const struct part {
     void (*run)(void);
     bool only_by_name;
 } parts[] = {
-    {"links", bench_links, false},       {"boot", bench_boot, false},
-    {"exchange", bench_exchange, false}, {"polling", bench_polling, false},
-    {"waiting", bench_waiting, false},   {"simulation", bench_simulation, false},
-    {"debugger", bench_debugger, false}, {"stalls", bench_stalls, true},
+    {"links", bench_links, false},
+    {"boot", bench_boot, false},
+    {"exchange", bench_exchange, false},
+    {"polling", bench_polling, false},
+    {"waiting", bench_waiting, false},
+    {"simulation", bench_simulation, false},
+    {"collectives", bench_collectives, false},
+    {"debugger", bench_debugger, false},
+    {"stalls", bench_stalls, true},
 };
 
 enum { PARTS = sizeof parts / sizeof parts[0] };

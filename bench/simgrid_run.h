@@ -1,5 +1,5 @@
 /*
- * simgrid_run.h - a complete exchange on SimGrid: a hypercube with e-cube routes, and SMPI on it.
+ * simgrid_run.h - collectives on SimGrid: a hypercube with e-cube routes, and SMPI on it.
  *
  * The platform is a torus of two nodes in each dimension: SimGrid routes it in dimension order,
  * lowest first, over one directed link per node and dimension, without a table of routes. A message
@@ -10,6 +10,8 @@
  *
  * Example: ipsc860 has latency 10 us, 2.35 MB/s and start-up 58.2 us: 1000 bytes over 3 hops take
  * 58.2 + 30 + 1016 * 0.425 = 520 us = 65 + 10 * 3 + 0.425 * 1000.
+ *
+ * A message to the own rank takes no time but the start-up.
  *
  * Units    us of simulated time, seconds and MiB of the run
  * Errors   false after a message on stderr
@@ -24,10 +26,16 @@
 #include "collectives/planner/closed_form.h"
 
 struct simgrid_bench {
-    const char *build; /* holds bench/alltoall.so; files of a run go to bench/ in it */
+    const char *build; /* holds bench/alltoall.so and collectives.so; files of runs go to bench/ */
     const struct profile *profile;
 };
 
 /* Exchanges `bytes` between each pair of 2^dims nodes. */
 bool simgrid_run(const struct simgrid_bench *bench, unsigned dims, unsigned bytes,
                  struct timed_run *run, double *simulated_us);
+
+/* One collective of 2^dims nodes with several sizes, by what a library's selector selects
+ * (smpi/coll-selector). us[i] is -1 where there is no time: SimGrid ended before, which is said on
+ * stderr, or the operation copies too much. */
+void simgrid_collective(const struct simgrid_bench *bench, unsigned dims, const char *selector,
+                        const char *name, const uint32_t *sizes, unsigned count, double *us);

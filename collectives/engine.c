@@ -106,7 +106,7 @@ static int check_call(const struct engine *e, const struct router *router)
     const struct engine_call *call = &e->call;
     const struct operation *operation = operation_in(e);
 
-    if (!operation || call->root >= (operation->rooted ? router->network.nodes : 1) ||
+    if (!operation || call->root >= operation_roots(operation, &router->network) ||
         (operation->reduces ? !reduction_possible(call->type, call->operator_) ||
                                   call->bytes % reduction_element_bytes(call->type)
                             : call->type || call->operator_)) {
@@ -222,7 +222,8 @@ static bool find_part(struct engine *e, const struct router *router, uint64_t no
     struct plan_need need = {.operation = (uint8_t)call->operation,
                              .type = call->type,
                              .root = call->root,
-                             .bytes = call->bytes};
+                             .bytes = call->bytes,
+                             .choice = call->choice};
 
     if (call->status == E_OK) {
         call->status = check_call(e, router);
@@ -255,7 +256,8 @@ static void pump_plan(struct engine *e, struct router *router, uint64_t now_us)
                          .operator_ = e->call.operator_,
                          .bytes = e->call.bytes,
                          .root = e->call.root,
-                         .digest = e->part ? plan_digest(e->part) : 0};
+                         .digest = e->part ? plan_digest(e->part) : 0,
+                         .choice = e->call.choice};
     entry_begin(&e->entering, router, &mine, e->call.status, e->clock_ns);
     e->rank = router->id;
     e->stage = ENGINE_ENTRY;

@@ -60,6 +60,7 @@ enum step_wait {
 /* What the program has called for. What does not fit the operation the engine finds. */
 struct engine_call {
     uint32_t operation, root, bytes;
+    uint32_t choice; /* ecube_choice of the algorithm; 0: the host chooses */
     uint8_t type, operator_;
     uint8_t *space[SPACES];
     uint32_t space_bytes[SPACES];

@@ -83,7 +83,7 @@ static bool same(const struct entry *one, const struct entry *other)
 {
     return one->operation == other->operation && one->type == other->type &&
            one->operator_ == other->operator_ && one->bytes == other->bytes &&
-           one->root == other->root && one->digest == other->digest;
+           one->root == other->root && one->digest == other->digest && one->choice == other->choice;
 }
 
 /* Takes (rank, entry) for the lowest rank that differs from `first`, if it does and is. */

@@ -33,6 +33,11 @@ static const struct operation operations[OPERATIONS] = {
                          .reduces = true,
                          .vector = true,
                          .planned = true},
+    [ECUBE_REDUCE_SCATTER] = {"reduce_scatter",
+                              "reduce_scatter",
+                              {SPAN_NODES, SPAN_ONE},
+                              .reduces = true,
+                              .planned = true},
     [ECUBE_SCAN] = {"scan",
                     "scan",
                     {SPAN_ONE, SPAN_ONE},
@@ -40,6 +45,13 @@ static const struct operation operations[OPERATIONS] = {
                     .prefix = true,
                     .vector = true,
                     .planned = true},
+    [ECUBE_SHIFT] =
+        {"shift", "shift", {SPAN_ONE, SPAN_ONE}, .parameter = PARAMETER_DISTANCE, .planned = true},
+    [ECUBE_REVERSE] = {"reverse",
+                       "reverse",
+                       {SPAN_ONE, SPAN_ONE},
+                       .parameter = PARAMETER_DIMENSIONS,
+                       .planned = true},
     [ECUBE_ALIGN] = {"align", "align", {SPAN_NONE, SPAN_NONE}, .planned = false},
 };
 
@@ -61,6 +73,59 @@ uint32_t operation_named(const char *name)
 const char *operation_name(uint32_t operation)
 {
     return operation_of(operation) ? operations[operation].name : "collective";
+}
+
+uint32_t operation_roots(const struct operation *operation, const struct network *network)
+{
+    switch ((enum parameter)operation->parameter) {
+    case PARAMETER_DISTANCE: return network->nodes;
+    case PARAMETER_DIMENSIONS: return UINT32_C(1) << network->dims;
+    default: return operation->rooted ? network->nodes : 1;
+    }
+}
+
+const char *operation_root_name(const struct operation *operation)
+{
+    static const char *const names[] = {
+        [PARAMETER_DISTANCE] = "distance", [PARAMETER_DIMENSIONS] = "dimensions"};
+
+    return operation->rooted ? "root" : names[operation->parameter];
+}
+
+uint32_t operation_root_usual(const struct operation *operation, const struct network *network)
+{
+    return operation->parameter == PARAMETER_DISTANCE && network->nodes > 1 ? 1 : 0;
+}
+
+static uint32_t mirrored(const struct network *network, uint32_t dimensions, uint32_t node)
+{
+    uint32_t to = node;
+
+    for (unsigned k = 0; k < network->dims; k++) {
+        const struct network_dimension *dim = &network->dim[k];
+        uint32_t at = node / dim->stride % dim->size;
+        if (dimensions == 0 || dimensions >> k & 1) {
+            to = to + (dim->size - 1 - at) * dim->stride - at * dim->stride;
+        }
+    }
+    return to;
+}
+
+uint32_t operation_target(const struct operation *operation, const struct network *network,
+                          uint32_t root, uint32_t node)
+{
+    CHECK(operation->parameter && root < operation_roots(operation, network));
+    return operation->parameter == PARAMETER_DISTANCE ? (node + root) % network->nodes
+                                                      : mirrored(network, root, node);
+}
+
+uint32_t operation_source(const struct operation *operation, const struct network *network,
+                          uint32_t root, uint32_t node)
+{
+    CHECK(operation->parameter && root < operation_roots(operation, network));
+    return operation->parameter == PARAMETER_DISTANCE
+               ? (node + network->nodes - root) % network->nodes
+               : mirrored(network, root, node);
 }
 
 uint32_t operation_slots(const struct operation *operation, enum space space, uint32_t nodes,

@@ -7,6 +7,9 @@
  *   SPACE_RECEIVE   what it gets; of a broadcast the one buffer that it gives and gets
  *   SPACE_SCRATCH   working memory, from the program's heap; as many slots as the plan says
  *
+ * Some calls have in the place of the root a number that says what is to be done (enum parameter);
+ * wherever a root is asked, told or compared it is that number.
+ *
  * A slot holds a block of block_bytes; of an operation on vectors it holds segment i of m, the
  * elements [i n / m, (i + 1) n / m); slot m + i of scratch is as large as slot i. Where a space
  * has a slot for every node, slot i is that of rank i.
@@ -21,6 +24,7 @@
 #include <stdint.h>
 
 #include "include/ecube/abi.h"
+#include "network/network.h"
 
 enum { OPERATIONS = ECUBE_OPERATIONS };
 
@@ -35,10 +39,20 @@ enum span {
     SPAN_NODES_ROOT
 };
 
+/* What stands in the place of the root. An operation that has one moves a block of each node to one
+ * other, or to itself (operation_target). */
+enum parameter {
+    PARAMETER_NONE,
+    PARAMETER_DISTANCE, /* from rank r to rank (r + distance) mod N */
+    /* a mask: the coordinates in these dimensions are read backwards, x as size - 1 - x; 0: all */
+    PARAMETER_DIMENSIONS
+};
+
 struct operation {
     const char *name, *standard;
     uint8_t span[SPACE_SCRATCH]; /* enum span: of SEND and RECEIVE */
-    bool rooted;                 /* root counts; else it must be 0 */
+    uint8_t parameter;           /* enum parameter */
+    bool rooted;                 /* root counts; else it must be 0, or is the parameter */
     bool reduces;                /* type and operator count; else they must be 0 */
     bool prefix;                 /* a node gets the contributions of ranks up to its own alone */
     bool vector;                 /* slots are segments of one vector */
@@ -53,6 +67,22 @@ uint32_t operation_named(const char *name);
 
 /* Its name; "collective" when there is none. */
 const char *operation_name(uint32_t operation);
+
+/* Root, or what is in its place, is below this. */
+uint32_t operation_roots(const struct operation *operation, const struct network *network);
+
+/* "root", or what is in its place: "distance", "dimensions"; NULL: nothing. */
+const char *operation_root_name(const struct operation *operation);
+
+/* What tools take when none is said: root 0, distance 1, all dimensions. */
+uint32_t operation_root_usual(const struct operation *operation, const struct network *network);
+
+/* Of an operation with a parameter: the node to which a node's block goes, and whose block it gets.
+ */
+uint32_t operation_target(const struct operation *operation, const struct network *network,
+                          uint32_t root, uint32_t node);
+uint32_t operation_source(const struct operation *operation, const struct network *network,
+                          uint32_t root, uint32_t node);
 
 /* The slots of a space at a node, of an operation on vectors with so many segments. */
 uint32_t operation_slots(const struct operation *operation, enum space space, uint32_t nodes,

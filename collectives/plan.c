@@ -192,8 +192,8 @@ int plan_check(const uint8_t *part, uint32_t bytes, const struct network *networ
     }
     l.operation = operation_of(l.header.operation);
     if (!l.operation || !l.operation->planned || l.header.segments == 0 ||
-        l.header.scratch > PLAN_SCRATCH_MAX || l.header.root >= network->nodes ||
-        !rows_fit(&l, part)) {
+        l.header.scratch > PLAN_SCRATCH_MAX ||
+        l.header.root >= operation_roots(l.operation, network) || !rows_fit(&l, part)) {
         return E_FORMAT;
     }
     return E_OK;

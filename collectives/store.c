@@ -32,13 +32,13 @@ void store_reset(struct plan_store *store)
 static bool is_same(const struct plan_need *one, const struct plan_need *other)
 {
     return one->operation == other->operation && one->type == other->type &&
-           one->root == other->root && one->bytes == other->bytes;
+           one->root == other->root && one->bytes == other->bytes && one->choice == other->choice;
 }
 
 static bool is_met(const uint8_t *part, const struct plan_need *need)
 {
     return plan_operation(part) == need->operation && plan_root(part) == need->root &&
-           plan_suits(part, need->bytes);
+           plan_choice(part) == need->choice && plan_suits(part, need->bytes, need->type);
 }
 
 static const uint8_t *find_on_shelf(const struct plan_shelf *shelf, const struct plan_need *need,
@@ -47,7 +47,8 @@ static const uint8_t *find_on_shelf(const struct plan_shelf *shelf, const struct
     for (unsigned i = 0; i < shelf->count; i++) {
         const struct shelf_plan *plan = &shelf->plans[i];
         const uint8_t *part = plan->data + (plan->at ? plan->at[rank] : 0);
-        if (is_met(part, need)) {
+        if (plan_operation(part) == need->operation && plan_root(part) == need->root &&
+            need->bytes >= plan->bytes_min && need->bytes <= plan->bytes_max) {
             return part;
         }
     }
@@ -241,7 +242,8 @@ void store_pump(struct plan_store *store, struct router *router, uint64_t now_us
                                 .operation = store->need.operation,
                                 .type = store->need.type,
                                 .root = store->need.root,
-                                .bytes = store->need.bytes};
+                                .bytes = store->need.bytes,
+                                .choice = store->need.choice};
     uint8_t body[PLAN_ASK_BYTES];
     plan_ask_pack(body, &ask);
     uint8_t kind = store->predicts ? PACKET_PREDICT : PACKET_PLAN_ASK;

@@ -34,12 +34,15 @@ enum { SHELF_MAX = 32 };
 struct plan_need {
     uint8_t operation, type;
     uint32_t root, bytes;
+    uint32_t choice; /* ecube_choice of the algorithm that is to make it; 0: the host chooses */
 };
 
-/* A plan that lies in memory: the part of rank r begins at data + at[r]; at NULL: one for all. */
+/* A plan that lies in memory, for some sizes: the part of rank r begins at data + at[r]; at NULL:
+ * one for all. Several may share what lies there. */
 struct shelf_plan {
     const uint8_t *data;
     const uint64_t *at;
+    uint32_t bytes_min, bytes_max;
 };
 
 struct plan_shelf {

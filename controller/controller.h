@@ -131,12 +131,19 @@ enum load_failure {
 
 /* EVENT_ENDED */
 enum end_reason {
-    ENDED_BY_ITSELF = 1, /* all programs have exited, or were ended for a fault */
-    ENDED_STOPPED,       /* by controller_stop */
-    ENDED_STANDS,        /* the programs that are left wait for ever */
-    ENDED_TIMEOUT,       /* by controller_time_out */
-    ENDED_TIMEOUT_STANDS /* ... and those that were left stood still */
+    ENDED_BY_ITSELF = 1,  /* all programs have exited, or were ended for a fault */
+    ENDED_STOPPED,        /* by controller_stop */
+    ENDED_STANDS,         /* the programs that are left wait for ever */
+    ENDED_TIMEOUT,        /* by controller_time_out */
+    ENDED_TIMEOUT_STANDS, /* ... and those that were left stood still */
+    ENDED_ABORTED         /* by the program of `rank`, with `status`, whatever that is */
 };
+
+/* The exit status of a run that was aborted: what a shell shows of the status, never 0. */
+static inline int controller_abort_status(int32_t status)
+{
+    return status & 0xff ? (int)(status & 0xff) : 1;
+}
 
 /* EVENT_NO_PLAN */
 struct event_plan {

@@ -74,7 +74,8 @@ __attribute__((warn_unused_result)) int plans_answer(struct controller *controll
 /* run.c */
 /* What nodes tell of their programs. */
 void run_packet(struct controller *controller, const struct notice *notice);
-void run_end(struct controller *controller, enum end_reason reason);
+/* Returns its event. */
+struct controller_event *run_end(struct controller *controller, enum end_reason reason);
 /* Sends START and STOP; false: there is no room for all of them. */
 bool run_pump(struct controller *controller);
 

@@ -39,9 +39,11 @@ void plans_ask(struct controller *controller, uint32_t rank, uint8_t owed,
 
     node->question = ask->question;
     node->offset = ask->offset;
-    node->wish_root = ask->root;
+    node->wish_root = (uint16_t)ask->root;
     node->wish_bytes = ask->bytes;
-    node->wish_operation = ask->operation;
+    node->wish_choice = ask->choice;
+    /* A root that no network has makes it one for no operation. */
+    node->wish_operation = ask->root < NETWORK_NODES_MAX ? ask->operation : UINT8_MAX;
     node->wish_type = ask->type;
     /* First the new bit: a node that is owed anything stays in its place in the queue. */
     controller_owe(controller, rank, owed);
@@ -55,7 +57,7 @@ static bool is_possible(const struct controller *controller, const struct contro
     uint32_t element = reduction_element_bytes(node->wish_type);
 
     return operation && operation->planned &&
-           node->wish_root < (operation->rooted ? controller->config.network->nodes : 1) &&
+           node->wish_root < operation_roots(operation, controller->config.network) &&
            (operation->reduces ? element > 0 && node->wish_bytes % element == 0
                                : node->wish_type == 0);
 }
@@ -67,7 +69,8 @@ static int wish_of(const struct controller *controller, const struct controller_
     *wish = (struct plan_wish){.operation = node->wish_operation,
                                .root = node->wish_root,
                                .bytes = node->wish_bytes,
-                               .type = node->wish_type};
+                               .type = node->wish_type,
+                               .choice = node->wish_choice};
     if (!is_possible(controller, node)) {
         return E_ARGUMENT;
     }

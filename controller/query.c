@@ -167,7 +167,8 @@ static bool waits_for_others(const struct state_body *state)
 {
     return state->program == PROGRAM_RUNNING &&
            (state->wait == WAIT_SEND || state->wait == WAIT_RECEIVE ||
-            state->wait == WAIT_COLLECTIVE);
+            state->wait == WAIT_COLLECTIVE || state->wait == WAIT_SEVERAL ||
+            state->wait == WAIT_PROBE);
 }
 
 /* In any order, for a sum has none. What those whose programs have ended say counts too: they pass

@@ -4,6 +4,7 @@
  *   controller_run    START goes to one node after another, as the router has room
  *   a node            runs from its START to EXIT or FAULT, or to its STOP
  *   all have ended    ENDED_BY_ITSELF
+ *   one aborts        ENDED_ABORTED: the others are stopped
  *   controller_stop   STOP goes to one node after another that runs, and to those that have not
  *   been
  *                     told to start while others have: who waits in a collective for a program that
@@ -124,7 +125,7 @@ static void stop_all(struct controller *controller)
     controller->stop_generation = controller->generation;
 }
 
-void run_end(struct controller *controller, enum end_reason reason)
+struct controller_event *run_end(struct controller *controller, enum end_reason reason)
 {
     struct controller_event *event = controller_tell(controller, EVENT_ENDED);
 
@@ -135,6 +136,7 @@ void run_end(struct controller *controller, enum end_reason reason)
     controller->phase = PHASE_READY;
     controller->timing_out = false;
     stop_all(controller);
+    return event;
 }
 
 void controller_stop(struct controller *controller, uint64_t now_us)
@@ -189,6 +191,17 @@ static void program_ended(struct controller *controller, uint32_t rank,
     }
 }
 
+/* By one program the whole run is over: it has ended, the others are stopped. Those who abort at
+ * the same time are not heard any more. */
+static void program_aborted(struct controller *controller, uint32_t rank, int32_t status)
+{
+    count_end(controller, rank);
+    controller->ended++;
+    struct controller_event *event = run_end(controller, ENDED_ABORTED);
+    event->rank = rank;
+    event->status = status;
+}
+
 static void take_exit(struct controller *controller, const struct notice *notice)
 {
     struct exit_body told;
@@ -202,7 +215,12 @@ static void take_exit(struct controller *controller, const struct notice *notice
     /* As a shell has it. */
     event->status = told.status & EXIT_STATUS_MASK;
     controller->failed |= event->status != 0;
-    program_ended(controller, notice->src, event);
+    if (told.aborted && !controller->broken) {
+        event->done = controller->ended + 1;
+        program_aborted(controller, notice->src, told.status);
+    } else {
+        program_ended(controller, notice->src, event);
+    }
 }
 
 /* Text beyond the window is that of a node that does not keep to the rules: nobody has room. */

@@ -25,7 +25,7 @@ enum {
     /* Events that one notice or request leaves, at most four, and what owners may do without taking
      * any. */
     CONTROLLER_EVENTS_MAX = 16,
-    CONTROLLER_WORDS_MAX = 240 /* why there is no plan */
+    CONTROLLER_WORDS_MAX = 440 /* why there is no plan */
 };
 
 static const uint32_t CONTROLLER_NO_NODE = UINT32_MAX;
@@ -85,7 +85,8 @@ struct controller_node {
     uint32_t answered;              /* number of the last question that it has answered */
     uint32_t mark, mark_entry;      /* for who looks at all nodes: scratch */
     struct node_answer answer;
-    uint32_t offset, wish_root, wish_bytes; /* what it has asked for */
+    uint32_t offset, wish_bytes, wish_choice; /* what it has asked for */
+    uint16_t wish_root;
     uint8_t wish_operation, wish_type;
 };
 

@@ -14,7 +14,8 @@
  *
  *          waits_missing(0) is 3; the circle is 0, 3. Program 1 may compute meanwhile
  *
- * Who waits for any rank, or for a message that is under way, is in no circle.
+ * Who waits for any rank, for any of several requests, or for a message that is under way, is in no
+ * circle.
  */
 #include "controller/waits.h"
 
@@ -70,7 +71,8 @@ static bool waits_for_message(const struct controller *controller, uint32_t rank
 {
     const struct node_answer *answer = &controller->nodes[rank].answer;
 
-    return (answer->wait == WAIT_SEND || answer->wait == WAIT_RECEIVE) &&
+    return (answer->wait == WAIT_SEND || answer->wait == WAIT_RECEIVE ||
+            answer->wait == WAIT_PROBE) &&
            answer->transfer != TRANSFER_MOVES && answer->peer >= 0 &&
            (uint32_t)answer->peer < controller->config.network->nodes;
 }

@@ -224,7 +224,9 @@ static void mismatch_words(const struct controller_event *event, char text[WORDS
 
     entry_text(first, here);
     entry_text(other, there);
-    if (only_plans_differ(first, other)) {
+    if (only_plans_differ(first, other) && first->choice != other->choice) {
+        snprintf(there, sizeof there, "for which they ask for different algorithms");
+    } else if (only_plans_differ(first, other)) {
         snprintf(there, sizeof there, "by plan %08x and by plan %08x", (unsigned)first->digest,
                  (unsigned)other->digest);
     }
@@ -282,6 +284,21 @@ void words_of_dead_link(const struct controller *controller, const struct contro
     }
 }
 
+static void end_words(const struct controller *controller, const struct controller_event *event,
+                      char text[WORDS_MAX])
+{
+    unsigned rank = event->rank, nodes = controller->config.network->nodes;
+
+    if (event->reason == ENDED_ABORTED) {
+        snprintf(text, WORDS_MAX,
+                 "node %u (rank %u) aborted the run with status %d: %u of %u programs had ended",
+                 rank, rank, (int)event->status, (unsigned)event->done - 1, nodes);
+    } else {
+        snprintf(text, WORDS_MAX, "the programs that still run wait for ever: %u of %u have ended",
+                 (unsigned)event->done, nodes);
+    }
+}
+
 /* The others are the owner's to say, for it alone knows why, or steps of a run that goes well. */
 bool words_of_event(const struct controller *controller, const struct controller_event *event,
                     char text[WORDS_MAX])
@@ -301,9 +318,8 @@ bool words_of_event(const struct controller *controller, const struct controller
         words_of_dead_link(controller, event, words_of_dead(event->reason), text);
         return true;
     case EVENT_ENDED:
-        snprintf(text, WORDS_MAX, "the programs that still run wait for ever: %u of %u have ended",
-                 (unsigned)event->done, (unsigned)controller->config.network->nodes);
-        return event->reason == ENDED_STANDS;
+        end_words(controller, event, text);
+        return event->reason == ENDED_STANDS || event->reason == ENDED_ABORTED;
     default: return false;
     }
 }
@@ -314,13 +330,14 @@ void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char
     const struct operation *row = operation_of(operation);
     bool sized =
         !row || row->span[SPACE_SEND] != SPAN_NONE || row->span[SPACE_RECEIVE] != SPAN_NONE;
+    const char *root_name = row ? operation_root_name(row) : "root";
     char size[40] = "", from[40] = "";
 
     if (sized) {
         snprintf(size, sizeof size, " of %u bytes", (unsigned)bytes);
     }
-    if (!row || row->rooted) {
-        snprintf(from, sizeof from, " with root %u", (unsigned)root);
+    if (root_name) {
+        snprintf(from, sizeof from, " with %s %u", root_name, (unsigned)root);
     }
     snprintf(text, room, "%s%s%s", operation_name(operation), size, from);
 }
@@ -394,10 +411,19 @@ static void collective_words(const struct controller *controller, uint32_t rank,
 static void wait_words(const struct controller *controller, uint32_t rank,
                        const struct node_answer *answer, char text[WORDS_MAX])
 {
+    char peer[PART_MAX];
+
     switch (answer->wait) {
     case WAIT_SEND:
     case WAIT_RECEIVE: message_words(answer, text); break;
     case WAIT_COLLECTIVE: collective_words(controller, rank, answer, text); break;
+    case WAIT_SEVERAL:
+        snprintf(text, WORDS_MAX, "waits for any of %u requests", (unsigned)answer->bytes);
+        break;
+    case WAIT_PROBE:
+        peer_text(answer, peer);
+        snprintf(text, WORDS_MAX, "waits for a message from %s (probe)", peer);
+        break;
     case WAIT_CONSOLE: snprintf(text, WORDS_MAX, "waits for its console text to leave"); break;
     case WAIT_PLAN:
         snprintf(text, WORDS_MAX, "waits for what the host knows of a collective");

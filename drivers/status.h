@@ -22,7 +22,7 @@ enum status {
     E_FORMAT = -9,     /* bytes from outside break the format: image, packet, frame */
     E_NO_ROOM = -10,   /* an image or block does not fit the program region */
     E_FAULT = -11,     /* a pointer from a program lies outside its memory */
-    E_CANCELLED = -12, /* the program ended while the request was under way */
+    E_CANCELLED = -12, /* the program has given the receive up, or ended while it was under way */
     E_VERSION = -13,   /* the two ends of a link speak different protocol versions */
     E_TIMEOUT = -14,   /* a bounded wait ran out */
     E_SYSCALL = -15,   /* no such system call */

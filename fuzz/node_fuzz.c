@@ -39,6 +39,7 @@ enum action {
     DO_MESSAGE,
     DO_COLLECTIVE,
     DO_FAULT,
+    DO_WAIT,
     DO_COUNT
 };
 
@@ -411,6 +412,11 @@ static void change_link(struct input *input)
     }
 }
 
+static uint32_t read_address(struct input *input, uint8_t what)
+{
+    return what & 1 ? input_u32(input) : WORLD_PROGRAM + 256 + input_u16(input) % 16000u;
+}
+
 /* Any call with any arguments; what it may make the kernel write is granted first. */
 static void call(struct input *input)
 {
@@ -432,9 +438,46 @@ static void call(struct input *input)
         world_call(&world, number < 0xf0 ? number % 12 : number, arguments);
 }
 
-static uint32_t read_address(struct input *input, uint8_t what)
+/* A set of requests, a message to look for, a receive that is given up; seldom, the end of the run.
+ */
+static void call_wait(struct input *input)
 {
-    return what & 1 ? input_u32(input) : WORLD_PROGRAM + 256 + input_u16(input) % 16000u;
+    uint8_t what = input_u8(input);
+    uint32_t arguments[4] = {WORLD_PROGRAM};
+    int32_t numbers[8];
+    struct ecube_abi_set set = {.requests = read_address(input, what) & ~3u,
+                                .count = input_u8(input) % 10u,
+                                .poll = what >> 1 & 1};
+    struct ecube_abi_probe probe = {
+        .peer = (int8_t)input_u8(input), .tag = (int8_t)input_u8(input), .poll = set.poll};
+
+    for (unsigned i = 0; i < 8; i++)
+        numbers[i] = what & 4 ? (int32_t)input_u32(input) : input_u8(input) % ECUBE_REQUESTS_MAX;
+    if (!node_program_runs(world.node) || world.blocked)
+        return;
+    switch (what >> 4) {
+    case 0: world_call(&world, ECUBE_CALL_ABORT, arguments); return;
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+        arguments[0] = (uint32_t)numbers[0];
+        world_call(&world, ECUBE_CALL_CANCEL, arguments);
+        return;
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+        world_poke(&world, WORLD_PROGRAM, &probe, sizeof probe);
+        world_grant(&world, WORLD_PROGRAM, sizeof probe);
+        world_call(&world, ECUBE_CALL_PROBE, arguments);
+        return;
+    default:
+        world_poke(&world, WORLD_PROGRAM, &set, sizeof set);
+        world_poke(&world, set.requests, numbers, sizeof numbers);
+        world_grant(&world, WORLD_PROGRAM, sizeof set);
+        world_call(&world, ECUBE_CALL_WAIT_ANY, arguments);
+    }
 }
 
 static void call_message(struct input *input)
@@ -514,6 +557,7 @@ static void operate(struct input *input)
     case DO_CALL: call(input); break;
     case DO_MESSAGE: call_message(input); break;
     case DO_COLLECTIVE: call_collective(input); break;
+    case DO_WAIT: call_wait(input); break;
     default: fault(input); break;
     }
 }

@@ -323,6 +323,13 @@ static void tell_end(struct machine *machine, const struct controller_event *eve
         tell_trouble(&machine->teller, members, "%s", text);
         tell_waits(machine, true);
         break;
+    case ENDED_ABORTED:
+        members = tell_node_members("aborted", event->rank);
+        json_object_set_new(members, "status", json_integer(event->status));
+        words_of_event(&machine->controller, event, text);
+        machine->nodes[event->rank].exit_untold = 0;
+        tell_trouble(&machine->teller, members, "%s", text);
+        break;
     case ENDED_TIMEOUT:
     case ENDED_TIMEOUT_STANDS:
         tell_trouble(&machine->teller, timeout_members(machine, PHASE_RUN, limit_ms),

@@ -146,11 +146,11 @@ static json_t *describe_wait(const struct state_body *state)
     static const char *const kinds[] = {
         [WAIT_SEND] = "send",       [WAIT_RECEIVE] = "receive", [WAIT_COLLECTIVE] = "collective",
         [WAIT_CONSOLE] = "console", [WAIT_SLEEP] = "sleep",     [WAIT_READER] = "reader",
-        [WAIT_PLAN] = "plan"};
+        [WAIT_PLAN] = "plan",       [WAIT_SEVERAL] = "any",     [WAIT_PROBE] = "probe"};
     static const char *const stages[] = {"open", "known", "moves"};
     json_t *wait;
 
-    if (state->wait == WAIT_NOTHING || state->wait > WAIT_PLAN) {
+    if (state->wait == WAIT_NOTHING || state->wait >= WAIT_KINDS) {
         return json_null();
     }
     wait = json_pack("{s:s}", "kind", kinds[state->wait]);
@@ -161,6 +161,13 @@ static json_t *describe_wait(const struct state_body *state)
         json_object_set_new(
             wait, "stage",
             json_string(stages[state->transfer <= TRANSFER_MOVES ? state->transfer : 0]));
+    }
+    if (state->wait == WAIT_PROBE) {
+        json_object_set_new(wait, "peer", number_unless_any(state->peer));
+        json_object_set_new(wait, "tag", number_unless_any(state->tag));
+    }
+    if (state->wait == WAIT_SEVERAL) {
+        json_object_set_new(wait, "requests", json_integer(state->bytes));
     }
     if (state->flags & STATE_POLLS) {
         json_object_set_new(wait, "polls", json_true());

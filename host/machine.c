@@ -242,6 +242,7 @@ static void take_end(struct machine *machine, const struct controller_event *eve
     case ENDED_STANDS: status = status ? status : STATUS_TIMEOUT; break;
     case ENDED_TIMEOUT:
     case ENDED_TIMEOUT_STANDS: status = STATUS_TIMEOUT; break;
+    case ENDED_ABORTED: status = controller_abort_status(event->status); break;
     default: break;
     }
     end_job(machine, status);
@@ -736,6 +737,12 @@ static int start_controller(struct machine *machine, struct message *message)
                                        .boot_held = machine->target.jtag[0] != '\0'};
 
     machine->desk = plan_desk_make(&options->network, &options->profile);
+    for (unsigned i = 0; i < options->plan_count; i++) {
+        plan_desk_put(machine->desk, options->plans[i]);
+    }
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        plan_desk_force(machine->desk, i, options->algorithms[i]);
+    }
     config.desk = machine->desk;
     machine->controller_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
     if (!machine->controller_memory) {

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "collectives/operation.h"
 #include "controller/controller.h"
 #include "controller/state.h"
 #include "host/debuggers.h"
@@ -50,14 +51,17 @@ struct machine_options {
     char network_name[NETWORK_NAME_MAX]; /* as users write it */
     struct profile profile;
     const char *profile_name;
-    uint32_t patience_ms;      /* what is silent for longer is dead; 0: DEAD_AFTER_MS */
-    uint32_t link_patience_ms; /* the same, of links; 0: patience_ms */
-    bool chain;                /* ecube-jtag serves a JTAG chain */
+    const char *algorithms[OPERATIONS]; /* of --algorithm, for each operation; NULL: the cheapest */
+    uint32_t patience_ms;               /* what is silent for longer is dead; 0: DEAD_AFTER_MS */
+    uint32_t link_patience_ms;          /* the same, of links; 0: patience_ms */
+    bool chain;                         /* ecube-jtag serves a JTAG chain */
     uint32_t timeout_ms; /* from the start on, to the end of the first job; 0: none but a job's */
     struct injection injections[INJECTIONS_MAX];
     unsigned injection_count;
     struct launcher_crossing crossings[INJECTIONS_MAX];
     unsigned crossing_count;
+    struct plan *const *plans; /* written ones, which stay as long as the machine */
+    unsigned plan_count;
     bool verbose;
 };
 

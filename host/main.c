@@ -68,7 +68,9 @@ static int print_help(FILE *file)
             "\nExit status: the largest of the programs' (0 to 255); 132, 133, 136, 139\n"
             "undefined instruction, breakpoint, division by zero, memory fault; 124 timeout; 3 a "
             "dead node\n"
-            "or link; 2 bad input; 141 the reader of the output is gone.\n");
+            "or link; 2 bad input; 141 the reader of the output is gone; after ecube_abort its "
+            "status,\n"
+            "1 for 0.\n");
     return 0;
 }
 

@@ -1,17 +1,20 @@
 #include "host/options.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/operation.h"
+#include "host/algorithm.h"
 #include "host/duration.h"
 #include "router/channel.h"
 
 enum {
     KEY_PROFILE = 256,
     KEY_SIGMA,
+    KEY_ALGORITHM,
     KEY_PATIENCE,
     KEY_KERNEL,
     KEY_QEMU,
@@ -69,6 +72,28 @@ void options_list_operations(char text[OPTIONS_OPERATIONS_MAX])
     }
 }
 
+int options_find_parameter(const struct operation *operation, const struct network *network,
+                           const char *text, uint32_t *value, struct message *message)
+{
+    char *end;
+
+    if (!operation || !operation->parameter) {
+        return message_set(message, "--parameter %.40s: %s has none", text,
+                           operation ? operation->name : "this");
+    }
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno ||
+        number >= operation_roots(operation, network)) {
+        return message_set(message,
+                           "--parameter %.40s: no %s; use, for %s here, a number from 0 to %u",
+                           text, operation_root_name(operation), operation->name,
+                           (unsigned)operation_roots(operation, network) - 1);
+    }
+    *value = (uint32_t)number;
+    return 0;
+}
+
 char *options_name_operations(int key, const char *text, void *input)
 {
     char names[OPTIONS_OPERATIONS_MAX], *whole = NULL;
@@ -97,6 +122,10 @@ static const struct argp_option network_option_list[] = {
 };
 
 static const struct argp_option machine_option_list[] = {
+    {"algorithm", KEY_ALGORITHM, "NAME", 0,
+     "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
+     "size; 'ecube plan list' has the names)",
+     0},
     {"patience", KEY_PATIENCE, "TIME", 0,
      "link timeout, and stall limit of boot and download: how long a node may be silent, halted by "
      "a "
@@ -162,6 +191,7 @@ static error_t parse_machine(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = arguments; break;
+    case KEY_ALGORITHM: arguments->algorithm = text; break;
     case KEY_PATIENCE: arguments->patience_ms = parse_patience(text); break;
     case KEY_KERNEL: arguments->kernel = text; break;
     case KEY_QEMU: arguments->qemu = text; break;
@@ -320,6 +350,8 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
     }
     network_name(&options->network, options->network_name);
     if (options_find_profile(arguments, &options->profile, message) != 0 ||
+        algorithm_find(&options->network, arguments->algorithm, options->algorithms, message) !=
+            0 ||
         launcher_check_descriptors(&options->network, message) != 0) {
         return -1;
     }

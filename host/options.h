@@ -9,14 +9,16 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "collectives/operation.h"
 #include "host/machine.h"
 
-/* --network, --profile, --sigma (the network), --patience, --kernel, --qemu */
+/* --network, --profile, --sigma (the network), --algorithm, --patience, --kernel, --qemu */
 struct machine_arguments {
     const char *network;
     const char *profile;
     double sigma;
-    uint32_t patience_ms; /* 0: not given */
+    const char *algorithm; /* NULL: not given */
+    uint32_t patience_ms;  /* 0: not given */
     const char *kernel;
     const char *qemu;
 };
@@ -53,6 +55,10 @@ _Noreturn void options_reject(const char *format, ...) __attribute__((format(pri
 /* "barrier, broadcast, ...": the collectives that there are, both names of those that have two. */
 enum { OPTIONS_OPERATIONS_MAX = 400 };
 void options_list_operations(char text[OPTIONS_OPERATIONS_MAX]);
+
+/* Takes the number of --parameter, of an operation that has one on this network. */
+int options_find_parameter(const struct operation *operation, const struct network *network,
+                           const char *text, uint32_t *value, struct message *message);
 
 /* A help_filter of argp: the list of collectives, and a full stop, end the verb's description. */
 char *options_name_operations(int key, const char *text, void *input);

@@ -1,5 +1,6 @@
 /*
- * plan.c - ecube plan: shows the plan of a collective, or exports it.
+ * plan.c - ecube plan: shows the plan of a collective, or exports it; lists the algorithms, or
+ * explains which one is chosen.
  */
 #include <argp.h>
 #include <errno.h>
@@ -13,18 +14,19 @@
 #include "host/verbs.h"
 #include "reduction/reduction.h"
 
-enum { KEY_BYTES = 1024, KEY_ROOT, KEY_TYPE, KEY_ALGORITHM, KEY_JSON };
+enum { KEY_BYTES = 1024, KEY_ROOT, KEY_TYPE, KEY_ALGORITHM, KEY_JSON, KEY_PARAMETER };
 
 enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX, TYPES_WORDS_MAX = 200 };
 
-enum action { ACTION_NONE, ACTION_SHOW, ACTION_EXPORT };
+enum action { ACTION_NONE, ACTION_SHOW, ACTION_EXPORT, ACTION_VERIFY, ACTION_LIST, ACTION_EXPLAIN };
 
 /* The command line as it stands. */
 struct plan_arguments {
     struct machine_arguments machine;
     enum action action;
-    const char *operation, *root, *type, *algorithm, *json;
+    const char *operation, *root, *parameter, *type, *algorithm, *json; /* verify: its file */
     uint32_t bytes;
+    bool has_bytes;
 };
 
 static const struct argp_option option_list[] = {
@@ -33,6 +35,10 @@ static const struct argp_option option_list[] = {
      "reduction (default 1000)",
      0},
     {"root", KEY_ROOT, "R", 0, "the node from which, or to which, all goes (default 0)", 0},
+    {"parameter", KEY_PARAMETER, "P", 0,
+     "of a shift the distance (default 1); of a reversal the mask of its dimensions, 1 for the "
+     "last number of the network, 2 for the one before, 3 for both (default 0: all)",
+     0},
     {"type", KEY_TYPE, "T", 0,
      "elements that a reduction combines: int32 (default), double, uint8, float+int32, ...", 0},
     {"algorithm", KEY_ALGORITHM, "NAME", 0,
@@ -62,7 +68,18 @@ static enum action parse_action(const char *text)
     if (strcmp(text, "export") == 0) {
         return ACTION_EXPORT;
     }
-    options_reject("'%.40s': use show or export, for example ecube plan show exchange", text);
+    if (strcmp(text, "verify") == 0) {
+        return ACTION_VERIFY;
+    }
+    if (strcmp(text, "list") == 0) {
+        return ACTION_LIST;
+    }
+    if (strcmp(text, "explain") == 0) {
+        return ACTION_EXPLAIN;
+    }
+    options_reject(
+        "'%.40s': use show, export, verify, list or explain, for example ecube plan show exchange",
+        text);
 }
 
 static void take_word(struct plan_arguments *arguments, const char *text)
@@ -82,8 +99,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->machine; break;
-    case KEY_BYTES: arguments->bytes = parse_bytes(text); break;
+    case KEY_BYTES:
+        arguments->bytes = parse_bytes(text);
+        arguments->has_bytes = true;
+        break;
     case KEY_ROOT: arguments->root = text; break;
+    case KEY_PARAMETER: arguments->parameter = text; break;
     case KEY_TYPE: arguments->type = text; break;
     case KEY_ALGORITHM: arguments->algorithm = text; break;
     case KEY_JSON: arguments->json = text; break;
@@ -98,16 +119,22 @@ static const struct argp_child children[] = {{&options_network_argp, 0, NULL, 0}
 static const struct argp plan_argp = {
     option_list,
     parse,
-    "show OPERATION\nexport OPERATION",
+    "show OPERATION\nexport OPERATION\nverify FILE\nlist [OPERATION]\nexplain OPERATION",
     "Makes and proves the plan of a collective for a network of up to 65536 nodes: the same plan "
     "that a machine's nodes get. `show` prints its algorithm, its rows, what it takes, and what no "
     "plan can take less than. `export` writes every circuit, with its path and its blocks, as "
-    "JSON.\n\n"
+    "JSON. `verify` reads such a file, whoever wrote it, and proves that it does what its "
+    "operation promises, or says where it does not: doc/plans.md. `list` prints the algorithms "
+    "that there are, what each wants and where it is from. `explain` compares them for one size on "
+    "one machine, and says which is chosen.\n\n"
     "OPERATION is one of "
     "\vExamples: ecube plan show exchange --network cube:3 --bytes 16\n"
     "          ecube plan show reduce --network torus:3x4 --root 5 --type double\n"
     "          ecube plan export allgather --network ring:5 --json plan.json\n"
-    "          ecube plan export gather --network mesh:3x4 --json - | jq .bound_us\n\n"
+    "          ecube plan export gather --network mesh:3x4 --json - | jq .bound_us\n"
+    "          ecube plan verify plan.json\n"
+    "          ecube plan list allreduce\n"
+    "          ecube plan explain allreduce --network cube:7 --bytes 100\n\n"
     "Exit status: 0, or 2 for bad input.",
     children,
     options_name_operations,
@@ -139,6 +166,19 @@ static int find_root(const char *text, struct plan_request *request, struct mess
     return operation->rooted || request->wish.root == 0
                ? 0
                : message_set(message, "--root %.40s: %s has no root", text, operation->name);
+}
+
+static int find_parameter(const char *text, struct plan_request *request, struct message *message)
+{
+    const struct operation *operation = operation_of(request->wish.operation);
+
+    if (!text) {
+        if (operation->parameter) {
+            request->wish.root = operation_root_usual(operation, &request->network);
+        }
+        return 0;
+    }
+    return options_find_parameter(operation, &request->network, text, &request->wish.root, message);
 }
 
 /* "int32, double, ...": all that there are. */
@@ -198,10 +238,10 @@ static int make_request(const struct plan_arguments *arguments, struct plan_requ
         .profile_name = arguments->machine.profile,
         .wish = {.bytes = arguments->bytes, .algorithm = arguments->algorithm}};
     if (arguments->action == ACTION_NONE) {
-        return message_set(message, "say what to do: ecube plan show OPERATION, or ecube plan "
-                                    "export OPERATION");
+        return message_set(message, "say what to do: ecube plan show OPERATION, export "
+                                    "OPERATION, list, or explain OPERATION");
     }
-    if (arguments->action == ACTION_SHOW && arguments->json) {
+    if (arguments->action != ACTION_EXPORT && arguments->json) {
         return message_set(message, "--json %.40s: that is for ecube plan export", arguments->json);
     }
     if (find_operation(arguments->operation, &request->wish.operation, message) != 0) {
@@ -212,9 +252,11 @@ static int make_request(const struct plan_arguments *arguments, struct plan_requ
     }
     network_name(&request->network, request->network_name);
     if (options_find_profile(&arguments->machine, &request->profile, message) != 0 ||
-        find_root(arguments->root, request, message) != 0) {
+        find_root(arguments->root, request, message) != 0 ||
+        find_parameter(arguments->parameter, request, message) != 0) {
         return -1;
     }
+    request->wish.profile = &request->profile;
     return find_type(arguments->type, request, message);
 }
 
@@ -250,6 +292,36 @@ static int export(const struct plan_arguments *arguments, const struct plan_requ
     return status;
 }
 
+/* The words that go with it are those that say for what the file is looked at. */
+static int verify(const struct plan_arguments *arguments, struct message *message)
+{
+    const struct plan_verify_wish wish = {.machine = &arguments->machine,
+                                          .has_bytes = arguments->has_bytes,
+                                          .bytes = arguments->bytes};
+    const char *other = arguments->root        ? "--root"
+                        : arguments->type      ? "--type"
+                        : arguments->algorithm ? "--algorithm"
+                        : arguments->json      ? "--json"
+                                               : NULL;
+
+    if (other) {
+        return message_set(message, "%s is not for ecube plan verify: the file says it", other);
+    }
+    return arguments->operation ? plan_verify(arguments->operation, &wish, message)
+                                : message_set(message, "name a file: ecube plan verify FILE");
+}
+
+static int list(const struct plan_arguments *arguments, struct message *message)
+{
+    uint32_t operation = OPERATIONS;
+
+    if (arguments->operation && find_operation(arguments->operation, &operation, message) != 0) {
+        return -1;
+    }
+    plan_list(operation);
+    return 0;
+}
+
 int verb_plan(int argc, char **argv)
 {
     struct plan_arguments arguments = {.machine = options_machine_defaults(),
@@ -258,11 +330,20 @@ int verb_plan(int argc, char **argv)
     struct message message;
 
     options_parse(&plan_argp, argc, argv, 0, &arguments);
+    if (arguments.action == ACTION_VERIFY) {
+        return verify(&arguments, &message) == 0 ? 0 : message_print(&message);
+    }
+    if (arguments.action == ACTION_LIST) {
+        return list(&arguments, &message) == 0 ? 0 : message_print(&message);
+    }
     if (make_request(&arguments, &request, &message) != 0) {
         return message_print(&message);
     }
     if (arguments.action == ACTION_EXPORT) {
         return export(&arguments, &request, &message) == 0 ? 0 : message_print(&message);
+    }
+    if (arguments.action == ACTION_EXPLAIN) {
+        return plan_explain(&request, &message) == 0 ? 0 : message_print(&message);
     }
     struct plan *plan = make_plan(&request, &message);
     if (!plan) {

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "collectives/planner/planner.h"
@@ -23,9 +24,28 @@ struct plan_request {
 /* Prints a plan for people: algorithm, rows, steps, times. */
 void plan_show(const struct plan *plan, const struct plan_request *request);
 
+/* Prints the operation's algorithms, of all operations for OPERATIONS. */
+void plan_list(uint32_t operation);
+
+/* Prints what each algorithm takes, and which one is chosen. -1: there is no plan. */
+int plan_explain(const struct plan_request *request, struct message *message);
+
 /* Whether this computer has the memory to name the blocks of all circuits. */
 int plan_export_check(const struct plan *plan, struct message *message);
 
 /* Writes a plan as JSON (doc/json.md) to a file that output_open has opened, and closes it. */
 int plan_export(const struct plan *plan, const struct plan_request *request, struct output *output,
                 struct message *message);
+
+/* Reads the plan in a file, proves it and shows it; `bytes` where the file says no size, or the
+ * command line does. */
+struct machine_arguments;
+struct plan_verify_wish {
+    const struct machine_arguments *machine;
+    bool has_bytes;
+    uint32_t bytes;
+};
+int plan_verify(const char *path, const struct plan_verify_wish *wish, struct message *message);
+
+/* What has been proved of a plan, in words. */
+const char *plan_promise(const struct plan *plan);

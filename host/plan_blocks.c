@@ -79,8 +79,8 @@ static uint32_t given(const struct plan_blocks *blocks, uint32_t node, uint32_t 
     return operation->span[SPACE_SEND] == SPAN_ONE ? node : slot;
 }
 
-static uint32_t *place_of(const struct plan_blocks *blocks, uint32_t node, uint8_t space,
-                          uint32_t slot)
+static uint64_t place_of(const struct plan_blocks *blocks, uint32_t node, uint8_t space,
+                         uint32_t slot)
 {
     uint64_t at = blocks->at[node] + slot;
 
@@ -89,14 +89,14 @@ static uint32_t *place_of(const struct plan_blocks *blocks, uint32_t node, uint8
         at += slots_in(blocks->plan, SPACE_RECEIVE, node);
     }
     CHECK(at < blocks->at[node + 1]);
-    return &blocks->held[at];
+    return at;
 }
 
 static uint32_t read_slot(const struct plan_blocks *blocks, uint32_t node, uint8_t space,
                           uint32_t slot)
 {
-    uint32_t name =
-        space == SPACE_SEND ? given(blocks, node, slot) : *place_of(blocks, node, space, slot);
+    uint32_t name = space == SPACE_SEND ? given(blocks, node, slot)
+                                        : blocks->held[place_of(blocks, node, space, slot)];
 
     CHECK(name != NOTHING);
     return name;
@@ -119,7 +119,7 @@ static void fill_root(struct plan_blocks *blocks)
         return;
     }
     for (uint32_t slot = 0; slot < slots_in(plan, SPACE_RECEIVE, plan->root); slot++) {
-        *place_of(blocks, plan->root, SPACE_RECEIVE, slot) =
+        blocks->held[place_of(blocks, plan->root, SPACE_RECEIVE, slot)] =
             blocks->operation->vector ? slot % plan->segments : slot;
     }
 }
@@ -139,6 +139,9 @@ void plan_blocks_begin(struct plan_blocks *blocks, const struct plan *plan)
     blocks->held = memory(count, sizeof *blocks->held);
     memset(blocks->held, 0xff, count * sizeof *blocks->held); /* NOTHING */
     fill_root(blocks);
+    if (blocks->operation->prefix) {
+        blocks->held_ranks = memory(count, sizeof *blocks->held_ranks);
+    }
 }
 
 void plan_blocks_end(struct plan_blocks *blocks)
@@ -146,6 +149,22 @@ void plan_blocks_end(struct plan_blocks *blocks)
     free(blocks->held);
     free(blocks->at);
     free(blocks->cargo);
+    free(blocks->held_ranks);
+    free(blocks->cargo_ranks);
+}
+
+/* What comes is combined with what is there; the ranks of both must follow each other. */
+static struct plan_ranks joined(struct plan_ranks there, struct plan_ranks more)
+{
+    static const struct plan_ranks apart = {1, 0};
+
+    if (there.first > there.last || more.first > more.last) {
+        return apart;
+    }
+    if (more.last + 1 == there.first) {
+        return (struct plan_ranks){more.first, there.last};
+    }
+    return there.last + 1 == more.first ? (struct plan_ranks){there.first, more.last} : apart;
 }
 
 /* Puts the names of what a circuit moves into its receiver's slots; returns those behind them. */
@@ -157,7 +176,13 @@ static const uint32_t *write_slots(struct plan_blocks *blocks, const struct plan
     uint32_t slot;
 
     while (next_slot(&slots, &space, &slot)) {
-        *place_of(blocks, circuit->to, space, slot) = *names++;
+        uint64_t at = place_of(blocks, circuit->to, space, slot);
+        if (blocks->held_ranks) {
+            struct plan_ranks more = blocks->cargo_ranks[names - blocks->cargo];
+            blocks->held_ranks[at] =
+                circuit->flags & ROW_COMBINES ? joined(blocks->held_ranks[at], more) : more;
+        }
+        blocks->held[at] = *names++;
     }
     return names;
 }
@@ -180,6 +205,11 @@ static void make_room(struct plan_blocks *blocks, uint64_t more)
     blocks->cargo_room = 2 * (blocks->cargo_count + more) + ROOM_LEAST;
     blocks->cargo = realloc(blocks->cargo, blocks->cargo_room * sizeof *blocks->cargo);
     CHECK(blocks->cargo);
+    if (blocks->held_ranks) {
+        blocks->cargo_ranks =
+            realloc(blocks->cargo_ranks, blocks->cargo_room * sizeof *blocks->cargo_ranks);
+        CHECK(blocks->cargo_ranks);
+    }
 }
 
 /* Notes what a circuit reads; returns the first name. */
@@ -193,6 +223,12 @@ static const uint32_t *read_slots(struct plan_blocks *blocks, const struct plan_
     make_room(blocks, circuit->blocks);
     while (next_slot(&slots, &space, &slot)) {
         CHECK(blocks->cargo_count < first + circuit->blocks);
+        if (blocks->held_ranks) {
+            blocks->cargo_ranks[blocks->cargo_count] =
+                space == SPACE_SEND
+                    ? (struct plan_ranks){circuit->from, circuit->from}
+                    : blocks->held_ranks[place_of(blocks, circuit->from, space, slot)];
+        }
         blocks->cargo[blocks->cargo_count++] = read_slot(blocks, circuit->from, space, slot);
     }
     return blocks->cargo ? blocks->cargo + first : NULL;
@@ -220,4 +256,11 @@ const struct plan_circuit *plan_blocks_next(struct plan_blocks *blocks, const ui
     blocks->next++;
     *names = read_slots(blocks, circuit);
     return circuit;
+}
+
+const struct plan_ranks *plan_blocks_ranks(const struct plan_blocks *blocks)
+{
+    const struct plan_circuit *last = &blocks->plan->circuits[blocks->next - 1];
+
+    return blocks->cargo_ranks ? blocks->cargo_ranks + blocks->cargo_count - last->blocks : NULL;
 }

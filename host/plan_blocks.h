@@ -23,12 +23,19 @@
 
 #include "collectives/planner/planner.h"
 
+/* Of a prefix: the ranks whose contributions are combined; first > last: they do not follow each
+ * other. */
+struct plan_ranks {
+    uint32_t first, last;
+};
+
 struct plan_blocks {
     const struct plan *plan;
     const struct operation *operation;
     uint32_t *held;  /* the names in the slots of RECEIVE, then SCRATCH, of node 0, 1, ... */
     uint64_t *at;    /* of each node, where its slots begin in `held` */
     uint32_t *cargo; /* the names that circuits move which have not written yet */
+    struct plan_ranks *held_ranks, *cargo_ranks; /* the same places; NULL: of no prefix */
     uint64_t cargo_count, cargo_room;
     uint32_t next, unwritten; /* circuits; those from `unwritten` on to `next` have not written */
 };
@@ -42,6 +49,9 @@ void plan_blocks_end(struct plan_blocks *blocks);
 /* The next circuit or copy, in the plan's order, and the names of the blocks that it moves, which
  * stay until the next call; NULL behind the last. */
 const struct plan_circuit *plan_blocks_next(struct plan_blocks *blocks, const uint32_t **names);
+
+/* Of a prefix, whose contributions the blocks hold that plan_blocks_next named last; else NULL. */
+const struct plan_ranks *plan_blocks_ranks(const struct plan_blocks *blocks);
 
 /* Whether names are pairs: name / nodes is the source, name % nodes the destination. */
 bool plan_blocks_are_pairs(const struct operation *operation);

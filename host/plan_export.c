@@ -12,9 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collectives/planner/build.h"
 #include "host/available.h"
 #include "host/plan.h"
 #include "host/plan_blocks.h"
+#include "reduction/reduction.h"
 
 enum {
     BUFFER_BYTES = 1 << 20,
@@ -90,16 +92,19 @@ static void write_head(FILE *file, const struct plan *plan, const struct plan_re
 {
     const struct profile *profile = &request->profile;
     struct plan_time time = plan_time(plan, request->wish.bytes, request->element_bytes, profile);
+    const char *type =
+        operation_of(plan->operation)->reduces ? reduction_type_name(request->wish.type) : NULL;
 
     fprintf(file,
             "{\"network\":\"%s\",\"operation\":\"%s\",\"algorithm\":\"%s\",\n"
             "\"nodes\":%u,\"root\":%u,\"ports\":1,\"bytes\":%u,\n"
             "\"profile\":{\"xi_ns\":%u,\"tau_ns\":%u,\"element_ns\":%u},\n"
-            "\"segments\":%u,",
+            "\"segments\":%u,%s%s%s",
             request->network_name, operation_of(plan->operation)->standard, plan_algorithm(plan),
             (unsigned)plan->network.nodes, (unsigned)plan->root, (unsigned)request->wish.bytes,
             (unsigned)profile->xi_ns, (unsigned)profile->tau_ns, (unsigned)profile->element_ns,
-            (unsigned)plan->segments);
+            (unsigned)plan->segments, type ? "\"type\":\"" : "", type ? type : "",
+            type ? "\"," : "");
     write_us(file, "predicted_us", time.model_ns);
     fputc(',', file);
     write_us(file, "bound_us", time.bound_ns);
@@ -140,13 +145,66 @@ static void write_names(FILE *file, const struct plan *plan, const uint32_t *nam
     fputc(']', file);
 }
 
+/* Of a prefix: whose contributions the blocks hold, which their names do not say. */
+static void write_ranks(FILE *file, const struct plan_ranks *ranks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (ranks[i].first > ranks[i].last) {
+            return;
+        }
+    }
+    fputs(",\"of\":[", file);
+    for (uint32_t i = 0; i < count; i++) {
+        fprintf(file, ranks[i].first < ranks[i].last ? "%s\"%u-%u\"" : "%s\"%u\"", i > 0 ? "," : "",
+                (unsigned)ranks[i].first, (unsigned)ranks[i].last);
+    }
+    fputc(']', file);
+}
+
 static const char *truth(bool value)
 {
     return value ? "true" : "false";
 }
 
+/* Whether a node's copy reads a slot of scratch, and combines it with what is elsewhere. */
+static bool combines_slot(const struct plan *plan, const struct plan_circuit *copy, uint32_t slot)
+{
+    struct pieces pieces = pieces_of(plan, sent_slots(copy), 0);
+    struct piece piece;
+
+    while (pieces_next(&pieces, &piece)) {
+        if (piece.space == SPACE_SCRATCH && slot >= piece.first &&
+            slot - piece.first < piece.count) {
+            return copy->flags & ROW_COMBINES;
+        }
+    }
+    return false;
+}
+
+/* Whether what comes is combined: by the circuit, or by a copy behind it in the same step. */
+static bool is_combined(const struct plan *plan, const struct plan_circuit *circuit)
+{
+    const struct plan_circuit *end = plan->circuits + plan->circuit_count;
+    struct pieces pieces = pieces_of(plan, received_slots(circuit), 0);
+    struct piece piece;
+
+    if (circuit->flags & ROW_COMBINES || !operation_of(plan->operation)->reduces ||
+        operation_of(plan->operation)->prefix || !pieces_next(&pieces, &piece) ||
+        piece.space != SPACE_SCRATCH) {
+        return circuit->flags & ROW_COMBINES;
+    }
+    for (const struct plan_circuit *c = circuit; c < end && c->step <= circuit->step + 1; c++) {
+        if (is_copy(c) && c->to == (plan->invariant ? 0 : circuit->to) &&
+            combines_slot(plan, c, piece.first)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void write_circuit(FILE *file, const struct plan *plan, const struct plan_request *request,
-                          const struct plan_circuit *circuit, const uint32_t *names, uint32_t order)
+                          const struct plan_circuit *circuit, const uint32_t *names,
+                          const struct plan_ranks *ranks, uint32_t order)
 {
     uint32_t each = request->wish.bytes;
     uint64_t bytes = plan_circuit_bytes(plan, circuit, each, request->element_bytes);
@@ -157,13 +215,17 @@ static void write_circuit(FILE *file, const struct plan *plan, const struct plan
     write_path(file, plan, circuit);
     fputs(",\"blocks\":", file);
     write_names(file, plan, names, circuit->blocks);
-    fprintf(file, ",\"combine\":%s,\"bytes\":", truth(circuit->flags & ROW_COMBINES));
+    fprintf(file, ",\"combine\":%s,\"bytes\":", truth(is_combined(plan, circuit)));
     if (bytes == (uint64_t)circuit->blocks * each) {
         fputs("null", file);
     } else {
         fprintf(file, "%" PRIu64, bytes);
     }
-    fprintf(file, ",\"ahead\":%s}", truth(circuit->flags & ROW_AHEAD));
+    fprintf(file, ",\"ahead\":%s", truth(circuit->flags & ROW_AHEAD));
+    if (ranks) {
+        write_ranks(file, ranks, circuit->blocks);
+    }
+    fputc('}', file);
 }
 
 /* Copies inside a node are the engine's affair: they move blocks, but nobody else sees them. */
@@ -179,7 +241,7 @@ static void write_circuits(FILE *file, const struct plan *plan, const struct pla
     plan_blocks_begin(&blocks, plan);
     while ((circuit = plan_blocks_next(&blocks, &names)) != NULL && !ferror(file)) {
         if (circuit->from != circuit->to) {
-            write_circuit(file, plan, request, circuit, names, order++);
+            write_circuit(file, plan, request, circuit, names, plan_blocks_ranks(&blocks), order++);
         }
         progress_show(&progress, blocks.next, plan->circuit_count);
     }

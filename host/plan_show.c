@@ -263,6 +263,127 @@ static void print_row(const struct table *table, const struct row *row)
     printf("%.*s\n", (int)used, line);
 }
 
+/* Small plans as a table of steps and links ---------------------------------------------------- */
+
+enum { CHART_STEPS_MAX = 8, CHART_LINKS_MAX = 24, CHART_CIRCUITS_MAX = 64, CHART_WIDTH = 10 };
+
+struct chart {
+    const struct plan *plan; /* of all nodes */
+    const struct plan_moment *moments;
+    uint32_t steps;
+};
+
+/* Whether a circuit comes over the port of a node. */
+static bool comes_over(const struct plan *plan, const struct plan_circuit *circuit, uint32_t node,
+                       unsigned port)
+{
+    uint32_t at = circuit->from;
+
+    for (unsigned hop = 0; hop < circuit->hops; hop++) {
+        uint32_t next = next_node(plan, circuit, at, hop);
+        if (at == node && next == network_neighbour(&plan->network, node, port)) {
+            return true;
+        }
+        at = next;
+    }
+    return false;
+}
+
+/* When the first circuit of a step begins to flow, and when the last one is done. */
+static void print_moments(const struct chart *chart, const char *name, bool done)
+{
+    printf("%-8s", name);
+    for (uint32_t step = 0; step < chart->steps; step++) {
+        uint64_t begin = UINT64_MAX, end = 0;
+        for (uint32_t i = 0; i < chart->plan->circuit_count; i++) {
+            const struct plan_circuit *circuit = &chart->plan->circuits[i];
+            const struct plan_moment *moment = &chart->moments[i];
+            if (circuit->step == step && !is_copy(circuit)) {
+                begin = moment->begin_ns < begin ? moment->begin_ns : begin;
+                end = moment->done_ns > end ? moment->done_ns : end;
+            }
+        }
+        uint64_t ns = done ? end : begin == UINT64_MAX ? 0 : begin;
+        char text[32];
+        snprintf(text, sizeof text, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+        printf(" %*s", CHART_WIDTH, text);
+    }
+    puts("");
+}
+
+/* Who uses a link in a step: the first circuit, and how many more. */
+static void print_user(const struct chart *chart, uint32_t node, unsigned port, uint32_t step)
+{
+    const struct plan_circuit *first = NULL;
+    char text[32] = ".", more[16] = "";
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < chart->plan->circuit_count; i++) {
+        const struct plan_circuit *circuit = &chart->plan->circuits[i];
+        if (circuit->step == step && !is_copy(circuit) &&
+            comes_over(chart->plan, circuit, node, port)) {
+            first = first ? first : circuit;
+            count++;
+        }
+    }
+    if (count > 1) {
+        snprintf(more, sizeof more, " +%u", count - 1);
+    }
+    if (first) {
+        snprintf(text, sizeof text, "%u>%u%s", (unsigned)first->from, (unsigned)first->to, more);
+    }
+    printf(" %*s", CHART_WIDTH, text);
+}
+
+static void print_links(const struct chart *chart)
+{
+    const struct network *network = &chart->plan->network;
+
+    printf("\n%-8s", "step");
+    for (uint32_t step = 0; step < chart->steps; step++) {
+        printf(" %*u", CHART_WIDTH, (unsigned)step);
+    }
+    puts("");
+    print_moments(chart, "begin us", false);
+    print_moments(chart, "done us", true);
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned port = 0; port < network->ports; port++) {
+            uint32_t far = network_neighbour(network, node, port);
+            char name[24];
+            if (far == NETWORK_NO_NODE) {
+                continue;
+            }
+            snprintf(name, sizeof name, "%u-%u", (unsigned)node, (unsigned)far);
+            printf("%-8s", name);
+            for (uint32_t step = 0; step < chart->steps; step++) {
+                print_user(chart, node, port, step);
+            }
+            puts("");
+        }
+    }
+}
+
+/* Which link is whose in which step: of a plan that fits. */
+static void print_chart(const struct plan *plan, const struct plan_request *request)
+{
+    uint64_t circuits = (uint64_t)plan->circuit_count * (plan->invariant ? plan->network.nodes : 1);
+
+    if (plan->steps == 0 || plan->steps > CHART_STEPS_MAX || circuits > CHART_CIRCUITS_MAX ||
+        2 * network_link_count(&plan->network) > CHART_LINKS_MAX) {
+        return;
+    }
+    struct plan *all = plan->invariant ? plan_expand(plan) : NULL;
+    struct chart chart = {.plan = all ? all : plan, .steps = plan->steps};
+    struct plan_moment *moments = calloc(chart.plan->circuit_count, sizeof *moments);
+    CHECK(moments);
+    plan_replay(chart.plan, request->wish.bytes, request->element_bytes, &request->profile,
+                moments);
+    chart.moments = moments;
+    print_links(&chart);
+    free(moments);
+    plan_free(all);
+}
+
 static uint32_t circuits_in(const struct plan *plan)
 {
     uint32_t count = 0;
@@ -332,8 +453,8 @@ static void print_head(const struct plan *plan, const struct plan_request *reque
 
     printf("%s on %s, %u node%s", operation->name, request->network_name, nodes,
            nodes == 1 ? "" : "s");
-    if (operation->rooted) {
-        printf(", root %u", (unsigned)plan->root);
+    if (operation_root_name(operation)) {
+        printf(", %s %u", operation_root_name(operation), (unsigned)plan->root);
     }
     if (operation->vector) {
         printf(", a vector of %u bytes", (unsigned)request->wish.bytes);
@@ -419,6 +540,7 @@ void plan_show(const struct plan *plan, const struct plan_request *request)
     print_head(plan, request);
     fill(table);
     print_table(table);
+    print_chart(plan, request);
     puts("");
     print_counts(plan);
     print_order(plan);

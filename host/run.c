@@ -13,12 +13,13 @@
 #include "host/machine.h"
 #include "host/options.h"
 #include "host/output.h"
+#include "host/plan_list.h"
 #include "host/rundir_watch.h"
 #include "host/sink.h"
 #include "host/verbs.h"
 #include "host/view.h"
 
-enum { KEY_CUT = 512, KEY_KILL, KEY_CROSS };
+enum { KEY_CUT = 512, KEY_KILL, KEY_CROSS, KEY_PLAN };
 
 struct run {
     struct machine_arguments machine_arguments;
@@ -27,6 +28,8 @@ struct run {
     const char *kills[INJECTIONS_MAX];
     const char *crossings[INJECTIONS_MAX];
     unsigned cut_count, kill_count, cross_count;
+    struct plan_list plans;
+    bool plan_used[PLAN_LIST_MAX];
 
     uv_loop_t loop;
     uv_signal_t signals[3];
@@ -42,6 +45,10 @@ struct run {
 };
 
 static const struct argp_option option_list[] = {
+    {"plan", KEY_PLAN, "FILE", 0,
+     "use the plan in FILE, which is proved first (doc/plans.md), in place of the planner's for "
+     "its operation, root and size; repeatable",
+     0},
     {"cut", KEY_CUT, "A-B@PHASE", 0,
      "cut a link at the beginning of boot, download or run, or later (@run+2s; a number alone is "
      "ms), to see what happens",
@@ -69,6 +76,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         state->child_inputs[0] = &run->machine_arguments;
         state->child_inputs[1] = &run->load_arguments;
         break;
+    case KEY_PLAN: plan_list_add(&run->plans, text); break;
     case KEY_CUT: add_word(run->cuts, &run->cut_count, "--cut", text); break;
     case KEY_KILL: add_word(run->kills, &run->kill_count, "--kill", text); break;
     case KEY_CROSS: add_word(run->crossings, &run->cross_count, "--cross", text); break;
@@ -88,7 +96,8 @@ static const struct argp parser = {
     "that a program prints appears with the node's rank in front, on the stream that the program "
     "chose; a table of what programs report goes to standard error."
     "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
-    "Example: ecube run --network cube:3 --json result.json hello.elf 10 20",
+    "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
+    "          ecube run --network cube:2 --plan plan.json complete_exchange.elf 100",
     children,
     NULL,
     NULL};
@@ -210,6 +219,11 @@ static int prepare(struct run *run, struct machine_options *options, struct targ
                             message->text)) {
         return -1;
     }
+    if (plan_list_read(&run->plans, &options->network, &options->profile, message) != 0) {
+        return -1;
+    }
+    options->plans = run->plans.plans;
+    options->plan_count = run->plans.count;
     options->verbose = run->load_arguments.verbose;
     options->timeout_ms = run->request.timeout_ms;
     if (add_faults(run, options, message) != 0) {
@@ -249,6 +263,9 @@ static int execute(struct run *run, const struct machine_options *options,
     if (!run->result && started == 0) {
         run->result = describe_result(&run->machine, run->status);
     }
+    for (unsigned i = 0; i < run->plans.count && started == 0; i++) {
+        run->plan_used[i] = plan_desk_used(run->machine.desk, run->plans.plans[i]);
+    }
     for (unsigned i = 0; i < 3; i++) {
         uv_close((uv_handle_t *)&run->signals[i], NULL);
     }
@@ -261,6 +278,21 @@ static int execute(struct run *run, const struct machine_options *options,
     machine_free(&run->machine);
     rundir_remove(&rundir);
     return started;
+}
+
+/* A run that did not need a plan says nothing about it. */
+static void tell_unused_plans(struct run *run)
+{
+    char purpose[PLAN_PURPOSE_MAX], words[MESSAGE_MAX];
+
+    for (unsigned i = 0; i < run->plans.count; i++) {
+        if (!run->plan_used[i]) {
+            plan_purpose(run->plans.plans[i], purpose);
+            snprintf(words, sizeof words, "--plan %.200s was not used: no %s was called for",
+                     run->plans.paths[i], purpose);
+            view_trouble(&run->view, words);
+        }
+    }
 }
 
 int verb_run(int argc, char **argv)
@@ -284,11 +316,13 @@ int verb_run(int argc, char **argv)
     options_describe_job(&run.load_arguments, run.result);
     if (sink_error(run.sink) == 0) {
         view_result(&run.view, run.result);
+        tell_unused_plans(&run);
     }
     run.status = sink_close(run.sink, run.end_us, run.status);
     if (output_write(&output, run.result, &message) != 0) {
         run.status = message_print(&message);
     }
     json_decref(run.result);
+    plan_list_free(&run.plans);
     return run.status;
 }

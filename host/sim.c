@@ -397,5 +397,6 @@ int verb_sim(int argc, char **argv)
     }
     json_decref(result);
     sim_plans_free(run.plans);
+    plan_list_free(&run.arguments.written);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "host/limits.h"
 #include "host/options.h"
 #include "host/output.h"
+#include "host/plan_list.h"
 #include "sim/simulation.h"
 
 struct sim_arguments {
@@ -17,10 +18,11 @@ struct sim_arguments {
     struct network network;
     char network_name[NETWORK_NAME_MAX];
     struct sim_options options;
-    const char *json, *trace;
+    const char *json, *trace, *parameter;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
     uint8_t fault_kinds[SIM_FAULTS_MAX];
     unsigned fault_count;
+    struct plan_list written; /* of --plan */
     int x;
 };
 

@@ -14,6 +14,8 @@
 enum {
     KEY_BYTES = 1024,
     KEY_MESSAGES,
+    KEY_PARAMETER,
+    KEY_ALGORITHM,
     KEY_SEED,
     KEY_SHUFFLE,
     KEY_CONTENTS,
@@ -36,7 +38,8 @@ enum {
     KEY_STOP,
     KEY_REPLAY,
     KEY_TRACE,
-    KEY_THREADS
+    KEY_THREADS,
+    KEY_PLAN
 };
 
 enum {
@@ -57,6 +60,14 @@ static const struct argp_option option_list[] = {
     {"bytes", KEY_BYTES, "N[,N...]", 0,
      "bytes per pair, block, message or image; repeatable (default 16,100,1000)", 0},
     {"messages", KEY_MESSAGES, "N", 0, "messages of each node in message scenarios (default 16)",
+     0},
+    {"parameter", KEY_PARAMETER, "P", 0,
+     "of a shift the distance (default 1); of a reversal the mask of its dimensions (default 0: "
+     "all)",
+     0},
+    {"algorithm", KEY_ALGORITHM, "NAME", 0,
+     "the algorithm of the collective (default: the cheapest for each size; 'ecube plan list' has "
+     "the names)",
      0},
     {"seed", KEY_SEED, "S", 0, "what all chance comes from (default 1)", 0},
     {"shuffle", KEY_SHUFFLE, "S", 0, "events of one time happen in an order drawn from S", 0},
@@ -81,6 +92,10 @@ static const struct argp_option option_list[] = {
      0},
     {"threads", KEY_THREADS, "N", 0,
      "use up to N processors (default: all); whatever N is, the result is the same", 0},
+    {"plan", KEY_PLAN, "FILE", 0,
+     "use the plan in FILE, which is proved first (doc/plans.md), in place of the planner's; "
+     "repeatable, for several sizes",
+     0},
     {"scrub", KEY_SCRUB, NULL, 0, "overwrite buffers that are given back", 0},
     {0, 0, NULL, 0, "Faults, all drawn from the seed:", 1},
     {"drop", KEY_DROP, "P", 0, "chance of each frame to lose all or a run of its bytes", 1},
@@ -274,6 +289,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_MESSAGES:
         options->messages = (uint32_t)parse_whole("--messages", text, 1, MESSAGES_MAX);
         break;
+    case KEY_PARAMETER: arguments->parameter = text; break;
+    case KEY_ALGORITHM: options->algorithm = text; break;
     case KEY_SEED: options->seed = parse_whole("--seed", text, 0, INT64_MAX); break;
     case KEY_SHUFFLE: options->shuffle = parse_whole("--shuffle", text, 1, UINT64_MAX); break;
     case KEY_CONTENTS: options->contents = parse_contents(text); break;
@@ -286,6 +303,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_THREADS:
         options->threads = (unsigned)parse_whole("--threads", text, 1, THREADS_MAX);
         break;
+    case KEY_PLAN: plan_list_add(&arguments->written, text); break;
     case KEY_SCRUB: options->scrub = true; break;
     case KEY_STOP: options->stop_at = parse_whole("--stop-at", text, 1, UINT64_MAX); break;
     case KEY_REPLAY:
@@ -308,7 +326,9 @@ const struct argp sim_argp = {
     "download; or messages: random, transpose, bitreversal, hotspot; or circle, in which every "
     "node receives from the next one before it sends, which is a deadlock; or a collective: "
     "\vExamples: ecube sim --network cube:10 exchange --bytes 1000\n"
-    "          ecube sim --network cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n\n"
+    "          ecube sim --network cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n"
+    "          ecube sim --network torus:4x4 exchange --bytes 16,1000 --algorithm direct\n"
+    "          ecube sim --network ring:4 --plan plan.json broadcast\n\n"
     "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 wrong bytes; "
     "124 no progress; 2 bad input.",
     children,
@@ -420,6 +440,52 @@ static int finish_fault(struct sim_arguments *arguments, unsigned index, struct 
     return finish_time(fault, at ? at + 1 : NULL, text, message);
 }
 
+/* A plan must be of the scenario, for one of its sizes; without --bytes those are the plans'. */
+static int finish_plan(struct sim_options *options, const struct plan *plan, const char *path,
+                       bool sizes_given, struct message *message)
+{
+    char purpose[PLAN_PURPOSE_MAX];
+    bool sized = plan->bytes_min == plan->bytes_max, wanted = false;
+
+    plan_purpose(plan, purpose);
+    if (plan->operation != (uint32_t)options->scenario || plan->root != scenario_root(options)) {
+        return message_set(message, "%.60s is a plan of %s, and the scenario is %s", path, purpose,
+                           sim_scenario_name(options->scenario));
+    }
+    if (!sizes_given && sized) {
+        if (options->size_count == SIM_SIZES_MAX) {
+            return message_set(message, "%.60s: at most %d sizes", path, SIM_SIZES_MAX);
+        }
+        options->sizes[options->size_count++] = plan->bytes_min;
+    }
+    for (unsigned i = 0; i < options->size_count; i++) {
+        wanted = wanted ||
+                 (options->sizes[i] >= plan->bytes_min && options->sizes[i] <= plan->bytes_max);
+    }
+    return wanted || !sized ? 0
+                            : message_set(message, "%.60s is a plan of %s: add --bytes %u", path,
+                                          purpose, (unsigned)plan->bytes_min);
+}
+
+static int finish_plans(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+    bool sizes_given = options->size_count > 0;
+
+    if (plan_list_read(&arguments->written, &arguments->network, &options->profile, message) != 0) {
+        return -1;
+    }
+    for (unsigned i = 0; i < arguments->written.count; i++) {
+        if (finish_plan(options, arguments->written.plans[i], arguments->written.paths[i],
+                        sizes_given, message) != 0) {
+            return -1;
+        }
+    }
+    options->written = arguments->written.plans;
+    options->written_count = arguments->written.count;
+    return 0;
+}
+
 static int finish_scenario(struct sim_arguments *arguments, struct message *message)
 {
     static const uint32_t sizes[] = {16, 100, 1000};
@@ -433,6 +499,20 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
     if (!sim_scenario_fits(options->scenario, &arguments->network, why)) {
         return message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
                            arguments->network_name, why);
+    }
+    if (arguments->parameter) {
+        options->asked = true;
+        if (options_find_parameter(scenario_is_collective(options->scenario)
+                                       ? operation_of((uint32_t)options->scenario)
+                                       : NULL,
+                                   &arguments->network, arguments->parameter, &options->root,
+                                   message) != 0) {
+            return -1;
+        }
+    }
+    if (options->algorithm && !scenario_is_collective(options->scenario)) {
+        return message_set(message, "--algorithm %.40s: %s is no collective", options->algorithm,
+                           sim_scenario_name(options->scenario));
     }
     if (options->image_bytes == 0) {
         options->image_bytes = IMAGE_DEFAULT;
@@ -472,7 +552,7 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
     }
     network_name(&arguments->network, arguments->network_name);
     if (options_find_profile(&arguments->machine, &options->profile, message) != 0 ||
-        finish_scenario(arguments, message) != 0) {
+        finish_plans(arguments, message) != 0 || finish_scenario(arguments, message) != 0) {
         return -1;
     }
     options->network = arguments->network;

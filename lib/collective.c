@@ -15,6 +15,14 @@
 #include "include/ecube/ecube.h"
 #include "lib/call.h"
 
+/* ecube_choice of the algorithm of each operation; 0: the host chooses. */
+static uint32_t choices[ECUBE_OPERATIONS];
+
+static uint32_t choice_for(uint32_t operation)
+{
+    return operation < ECUBE_OPERATIONS ? choices[operation] : 0;
+}
+
 static uint32_t address(const void *pointer)
 {
     return (uint32_t)(uintptr_t)pointer;
@@ -27,7 +35,8 @@ static void *find_scratch(struct ecube_abi_collective *call)
     struct ecube_abi_plan plan = {.operation = call->operation,
                                   .root = call->root,
                                   .block_bytes = call->block_bytes,
-                                  .type = call->type};
+                                  .type = call->type,
+                                  .choice = call->choice};
 
     if (ecube_call(ECUBE_CALL_PLAN, (uintptr_t)&plan, 0) < 0 || plan.scratch_bytes == 0) {
         return NULL;
@@ -40,6 +49,7 @@ static void *find_scratch(struct ecube_abi_collective *call)
 
 static int begin(struct ecube_abi_collective call, struct ecube_request *request)
 {
+    call.choice = choice_for(call.operation);
     void *scratch = call.operation == ECUBE_ALIGN ? NULL : find_scratch(&call);
     int32_t number = ecube_call(ECUBE_CALL_COLLECTIVE, (uintptr_t)&call, 0);
 
@@ -157,6 +167,19 @@ int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum 
                  request);
 }
 
+int ecube_reduce_scatter_start(const void *send, void *receive, uint32_t count,
+                               enum ecube_type type, enum ecube_operator operator_,
+                               struct ecube_request *request)
+{
+    return begin((struct ecube_abi_collective){.operation = ECUBE_REDUCE_SCATTER,
+                                               .block_bytes = vector_bytes(count, type),
+                                               .send = address(send),
+                                               .receive = address(receive),
+                                               .type = number_of(type),
+                                               .operator_ = number_of(operator_)},
+                 request);
+}
+
 int ecube_scan_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
                      enum ecube_operator operator_, struct ecube_request *request)
 {
@@ -169,13 +192,44 @@ int ecube_scan_start(const void *send, void *receive, uint32_t count, enum ecube
                  request);
 }
 
+/* The distance from 0 to the number of nodes. */
+static uint32_t distance_of(int distance)
+{
+    int size = ecube_size();
+
+    return (uint32_t)((distance % size + size) % size);
+}
+
+int ecube_shift_start(const void *send, void *receive, uint32_t bytes, int distance,
+                      struct ecube_request *request)
+{
+    return begin((struct ecube_abi_collective){.operation = ECUBE_SHIFT,
+                                               .root = distance_of(distance),
+                                               .block_bytes = bytes,
+                                               .send = address(send),
+                                               .receive = address(receive)},
+                 request);
+}
+
+int ecube_reverse_start(const void *send, void *receive, uint32_t bytes, uint32_t dimensions,
+                        struct ecube_request *request)
+{
+    return begin((struct ecube_abi_collective){.operation = ECUBE_REVERSE,
+                                               .root = dimensions,
+                                               .block_bytes = bytes,
+                                               .send = address(send),
+                                               .receive = address(receive)},
+                 request);
+}
+
 int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum ecube_type type,
                   struct ecube_prediction *prediction)
 {
     struct ecube_abi_plan plan = {.operation = (uint32_t)operation,
                                   .root = (uint32_t)root,
                                   .block_bytes = bytes,
-                                  .type = (uint32_t)type};
+                                  .type = (uint32_t)type,
+                                  .choice = choice_for((uint32_t)operation)};
     int32_t status = ecube_call(ECUBE_CALL_PREDICT, (uintptr_t)&plan, 0);
 
     *prediction = (struct ecube_prediction){0};
@@ -184,6 +238,32 @@ int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum
     }
     *prediction = (struct ecube_prediction){
         .model_ns = plan.model_ns, .bound_ns = plan.bound_ns, .steps = plan.steps};
+    return ECUBE_OK;
+}
+
+/* Whether the host can make such plans; a type is wanted of those that reduce. */
+static int32_t ask_for(uint32_t operation, uint32_t choice, uint32_t type)
+{
+    struct ecube_abi_plan plan = {.operation = operation, .type = type, .choice = choice};
+
+    return ecube_call(ECUBE_CALL_PREDICT, (uintptr_t)&plan, 0);
+}
+
+int ecube_algorithm(enum ecube_operation operation, const char *name)
+{
+    uint32_t number = (uint32_t)operation, choice = ecube_choice(name);
+
+    if (number >= ECUBE_OPERATIONS || (name && choice == 0)) {
+        return ECUBE_E_ARGUMENT;
+    }
+    int32_t status = ask_for(number, choice, 0);
+    if (status == ECUBE_E_ARGUMENT) {
+        status = ask_for(number, choice, ECUBE_INT32);
+    }
+    if (status < 0) {
+        return status;
+    }
+    choices[number] = choice;
     return ECUBE_OK;
 }
 
@@ -251,9 +331,29 @@ int ecube_allreduce(const void *send, void *receive, uint32_t count, enum ecube_
     return finish(ecube_allreduce_start(send, receive, count, type, operator_, &request), &request);
 }
 
+int ecube_reduce_scatter(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                         enum ecube_operator operator_)
+{
+    struct ecube_request request;
+    return finish(ecube_reduce_scatter_start(send, receive, count, type, operator_, &request),
+                  &request);
+}
+
 int ecube_scan(const void *send, void *receive, uint32_t count, enum ecube_type type,
                enum ecube_operator operator_)
 {
     struct ecube_request request;
     return finish(ecube_scan_start(send, receive, count, type, operator_, &request), &request);
+}
+
+int ecube_shift(const void *send, void *receive, uint32_t bytes, int distance)
+{
+    struct ecube_request request;
+    return finish(ecube_shift_start(send, receive, bytes, distance, &request), &request);
+}
+
+int ecube_reverse(const void *send, void *receive, uint32_t bytes, uint32_t dimensions)
+{
+    struct ecube_request request;
+    return finish(ecube_reverse_start(send, receive, bytes, dimensions, &request), &request);
 }

@@ -1,5 +1,5 @@
 /*
- * message.c - send, receive, wait and test.
+ * message.c - send, receive, wait, test, probe and cancel.
  */
 #include <stdlib.h>
 
@@ -52,6 +52,7 @@ static int request_end(struct ecube_request *request, const struct ecube_abi_res
             .bytes = result->bytes,
             .steps = result->steps,
             .done_ns = result->done_ns,
+            .error = result->status,
         };
     }
     return result->status;
@@ -98,6 +99,115 @@ int ecube_wait_all(struct ecube_request *requests, unsigned count, struct ecube_
         }
     }
     return first_error;
+}
+
+/* Those of an array that are open, as the kernel is asked for them. */
+struct open {
+    int32_t numbers[ECUBE_REQUESTS_MAX];
+    unsigned at[ECUBE_REQUESTS_MAX]; /* their places in the array */
+    struct ecube_abi_set set;
+};
+
+/* False: none is open, or more than there can be, for the same request stands in it twice. */
+static int find_open(struct open *open, const struct ecube_request *requests, unsigned count)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (requests[i].number < 0) {
+            continue;
+        }
+        if (found == ECUBE_REQUESTS_MAX) {
+            return 0;
+        }
+        open->numbers[found] = requests[i].number;
+        open->at[found++] = i;
+    }
+    open->set =
+        (struct ecube_abi_set){.requests = (uint32_t)(uintptr_t)open->numbers, .count = found};
+    return found > 0;
+}
+
+/* Takes the one that ends first out of those that are open: 1, with its place and how it ended. 0:
+ * none has ended by now. */
+static int take_first(struct ecube_request *requests, unsigned count, int poll, unsigned *index,
+                      struct ecube_status *status)
+{
+    struct open open;
+    *index = count;
+    if (!find_open(&open, requests, count)) {
+        return poll ? 0 : ECUBE_E_ARGUMENT;
+    }
+    open.set.poll = (uint32_t)poll;
+    int32_t called = ecube_call(ECUBE_CALL_WAIT_ANY, (uintptr_t)&open.set, 0);
+    if (called == 0) {
+        return 0;
+    }
+    *index = open.at[open.set.index];
+    if (called < 0) {
+        return request_unknown(&requests[*index], called);
+    }
+    request_end(&requests[*index], &open.set.result, status);
+    return 1;
+}
+
+int ecube_wait_any(struct ecube_request *requests, unsigned count, unsigned *index,
+                   struct ecube_status *status)
+{
+    struct ecube_status ended;
+    int taken = take_first(requests, count, 0, index, &ended);
+    if (taken < 0) {
+        return taken;
+    }
+    if (status) {
+        *status = ended;
+    }
+    return ended.error < 0 ? ended.error : (int)ended.bytes;
+}
+
+int ecube_wait_some(struct ecube_request *requests, unsigned count, unsigned *indices,
+                    struct ecube_status *statuses)
+{
+    unsigned found = 0;
+    int taken = take_first(requests, count, 0, &indices[0], &statuses[0]);
+    if (taken < 0) {
+        return taken;
+    }
+    while (taken > 0 && ++found < count) {
+        taken = take_first(requests, count, 1, &indices[found], &statuses[found]);
+    }
+    return (int)found;
+}
+
+int ecube_cancel(struct ecube_request *request)
+{
+    if (request->number < 0) {
+        return ECUBE_E_ARGUMENT;
+    }
+    return ecube_call(ECUBE_CALL_CANCEL, (uint32_t)request->number, 0);
+}
+
+static int probe(int source, int tag, int poll, struct ecube_status *status)
+{
+    struct ecube_abi_probe asked = {.peer = source, .tag = tag, .poll = (uint32_t)poll};
+    int32_t called = ecube_call(ECUBE_CALL_PROBE, (uintptr_t)&asked, 0);
+    if (called > 0) {
+        *status = (struct ecube_status){.source = asked.result.peer,
+                                        .tag = asked.result.tag,
+                                        .bytes = asked.result.bytes,
+                                        .done_ns = asked.result.done_ns};
+    }
+    return called;
+}
+
+int ecube_probe(int source, int tag, struct ecube_status *status)
+{
+    int called = probe(source, tag, 0, status);
+    return called < 0 ? called : (int)status->bytes;
+}
+
+int ecube_iprobe(int source, int tag, struct ecube_status *status)
+{
+    return probe(source, tag, 1, status);
 }
 
 int ecube_send(const void *data, uint32_t bytes, int destination, int tag)

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -89,6 +90,17 @@ void _exit(int status)
     error_line_flush();
     for (;;) {
         ecube_call(ECUBE_CALL_EXIT, (uintptr_t)status, 0);
+    }
+}
+
+/* What was printed comes first, as at exit; nothing else is run, for a part of the program may be
+ * in any state. */
+void ecube_abort(int status)
+{
+    fflush(stdout);
+    error_line_flush();
+    for (;;) {
+        ecube_call(ECUBE_CALL_ABORT, (uintptr_t)status, 0);
     }
 }
 

@@ -65,11 +65,17 @@ static void audit_requests(const struct node *node)
 /* Whether the call that waits would return. */
 static bool is_ready(const struct node *node)
 {
-    const struct request *request = &node->requests[node->call_arguments[0] % ECUBE_REQUESTS_MAX];
+    uint8_t numbers[ECUBE_REQUESTS_MAX];
+    struct ecube_abi_probe probe;
+    bool done = false;
 
-    return node->call_open && node->program == PROGRAM_RUNNING &&
-           (node->call_number == ECUBE_CALL_WAIT || node->call_number == ECUBE_CALL_TEST) &&
-           request->kind != REQUEST_FREE && request->state == STATE_DONE;
+    if (!node->call_open || node->program != PROGRAM_RUNNING) {
+        return false;
+    }
+    for (unsigned i = 0, count = wait_requests(node, numbers); i < count; i++) {
+        done |= node->requests[numbers[i]].state == STATE_DONE;
+    }
+    return done || (wait_probed(node, &probe) && match_probe(node, probe.peer, probe.tag));
 }
 
 struct audit_before audit_before_step(const struct node *node)

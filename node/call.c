@@ -5,14 +5,13 @@
  *                     ^     +--> NODE_BLOCK    call_open; node_step moves what it waits for
  *                     |               |
  *                     +- node_resume -+        the same call again, with the same arguments
- *     NODE_END: the call was EXIT, or the program has ended meanwhile
+ *     NODE_END: the call was EXIT or ABORT, or the program has ended meanwhile
  *
  * What a call may wait for (report.c tells the host which of these it is):
  *
  *     WRITE    a packet slot, or its reader, who is CONSOLE_WINDOW bytes behind
  *     REPORT   a packet slot
- *     WAIT     the end of its request
- *     TEST     REST_US, when it only repeats a test in vain
+ *     WAIT, TEST, WAIT_ANY, PROBE: see wait.c
  *     SLEEP    its time
  *     PLAN     its part, from the host at first use
  *     PREDICT  the host's answer
@@ -21,7 +20,7 @@
  * Invariants
  * - A call that blocks has changed nothing: it is served from the beginning until it is complete.
  * - Every address that a program gives is data from outside. It is used only after program_memory
- *   or structure has found all its bytes inside the program's memory: E_FAULT otherwise.
+ *   or program_structure has found all its bytes inside the program's memory: E_FAULT otherwise.
  * - A program's text and reports never take the last REPLY_SLOTS slots: a program that prints must
  *   not keep its node from answering others.
  */
@@ -46,9 +45,7 @@ uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t byte
     return node->config.program + offset;
 }
 
-/* A structure that a program names; NULL unless all of it lies in the program's memory, at an
- * address that its words may have. */
-static void *structure(const struct node *node, uint32_t address, uint32_t bytes)
+void *program_structure(const struct node *node, uint32_t address, uint32_t bytes)
 {
     return address % 4 ? NULL : program_memory(node, address, bytes);
 }
@@ -116,7 +113,7 @@ static int send_report(struct node *node, const struct ecube_abi_report *report)
 static int call_report(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
     struct ecube_abi_report report;
-    const void *at = structure(node, arguments[0], sizeof report);
+    const void *at = program_structure(node, arguments[0], sizeof report);
 
     if (!at) {
         return E_FAULT;
@@ -132,7 +129,7 @@ static int call_report(struct node *node, const uint32_t arguments[4], bool *blo
 static int call_info(struct node *node, const uint32_t arguments[4])
 {
     const struct router *router = &node->router;
-    struct ecube_abi_info *info = structure(node, arguments[0], sizeof *info);
+    struct ecube_abi_info *info = program_structure(node, arguments[0], sizeof *info);
 
     if (!info) {
         return E_FAULT;
@@ -156,7 +153,7 @@ static int call_info(struct node *node, const uint32_t arguments[4])
 static int call_clock(struct node *node, const uint32_t arguments[4])
 {
     struct ecube_abi_clock clock = {node->clock_ns, node->now_us * 1000};
-    void *at = structure(node, arguments[0], sizeof clock);
+    void *at = program_structure(node, arguments[0], sizeof clock);
 
     if (!at) {
         return E_FAULT;
@@ -179,99 +176,9 @@ static int call_advance(struct node *node, const uint32_t arguments[4])
     return E_OK;
 }
 
-/* Hands over the result of a request that is done, and frees the request. The program's clock has
- * waited for it in model time. A bad address fails before the request is freed, so that the program
- * can ask again and loses no result. */
-static int take_result(struct node *node, struct request *request, uint32_t address)
-{
-    struct ecube_abi_result result = {.status = request->status,
-                                      .peer = request->result_peer,
-                                      .tag = request->result_tag,
-                                      .bytes = request->result_bytes,
-                                      .steps = request->result_steps,
-                                      .done_ns = request->done_ns};
-    void *at = structure(node, address, sizeof result);
-
-    if (!at) {
-        return E_FAULT;
-    }
-    /* A send tells what it was asked to send, a collective has no single peer. Only a receive
-     * learns these. */
-    if (request->kind == REQUEST_SEND) {
-        result.peer = request->peer;
-        result.tag = request->tag;
-        result.bytes = request->bytes;
-    } else if (request->kind == REQUEST_COLLECTIVE) {
-        result.peer = result.tag = ECUBE_ANY;
-    }
-    memcpy(at, &result, sizeof result);
-    node->progress++;
-    node->clock_ns = clock_max(node->clock_ns, request->done_ns);
-    request_free(node, request);
-    return E_OK;
-}
-
-/* A program knows its requests by plain numbers; a number that is free or too large is
- * E_ARGUMENT. */
-static struct request *named_request(struct node *node, const uint32_t arguments[4])
-{
-    struct request *request =
-        arguments[0] < ECUBE_REQUESTS_MAX ? &node->requests[arguments[0]] : NULL;
-
-    return request && request->kind != REQUEST_FREE ? request : NULL;
-}
-
-/* A wait for a request that stays open blocks. It is freed here and by a test, nowhere else as long
- * as the program runs. */
-static int call_wait(struct node *node, const uint32_t arguments[4], bool *blocked)
-{
-    struct request *request = named_request(node, arguments);
-
-    if (!request) {
-        return E_ARGUMENT;
-    }
-    *blocked = request->state != STATE_DONE;
-    return *blocked ? 0 : take_result(node, request, arguments[1]);
-}
-
-/* Whether a test only repeats what was asked just now: the program has done nothing since, and
- * nothing that it waits for has come. */
-static bool tests_again(const struct node *node, const struct request *request)
-{
-    return request->tested == node->finished && node->now_us - node->tested_us < TEST_SOON_US;
-}
-
-/* A program that tests again and again would keep its node, and the computer that emulates it, from
- * the very work that it waits for. So a test that only repeats one in vain rests for REST_US, or
- * until any request has come to its end. One that finds its request done never rests. */
-static int call_test(struct node *node, const uint32_t arguments[4], bool *blocked)
-{
-    struct request *request = named_request(node, arguments);
-
-    if (!request) {
-        return E_ARGUMENT;
-    }
-    if (request->state == STATE_DONE) {
-        int status = take_result(node, request, arguments[1]);
-        return status == E_OK ? 1 : status;
-    }
-    /* Decided once for each call: node_resume comes here again and must not begin the rest anew. */
-    if (node->rest_us == 0) {
-        node->rest_us = tests_again(node, request) ? node->now_us + REST_US : node->now_us;
-    }
-    /* A request that ends raises `finished`, and the rest is over: the program may look at all its
-     * requests again, to find out which one it was. */
-    *blocked = node->now_us < node->rest_us && request->tested == node->finished;
-    if (!*blocked) {
-        request->tested = node->finished;
-        node->tested_us = node->now_us;
-    }
-    return 0;
-}
-
 static int call_message(struct node *node, const uint32_t arguments[4], bool send)
 {
-    const struct ecube_abi_message *at = structure(node, arguments[0], sizeof *at);
+    const struct ecube_abi_message *at = program_structure(node, arguments[0], sizeof *at);
 
     if (!at) {
         return E_FAULT;
@@ -282,7 +189,7 @@ static int call_message(struct node *node, const uint32_t arguments[4], bool sen
 
 static int call_collective(struct node *node, const uint32_t arguments[4])
 {
-    const struct ecube_abi_collective *at = structure(node, arguments[0], sizeof *at);
+    const struct ecube_abi_collective *at = program_structure(node, arguments[0], sizeof *at);
 
     if (!at) {
         return E_FAULT;
@@ -295,7 +202,7 @@ static int call_collective(struct node *node, const uint32_t arguments[4])
 static int call_plan(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
     struct ecube_abi_plan plan;
-    void *at = structure(node, arguments[0], sizeof plan);
+    void *at = program_structure(node, arguments[0], sizeof plan);
 
     if (!at) {
         return E_FAULT;
@@ -321,7 +228,7 @@ uint64_t node_wake_us(const struct node *node)
     if (!node->call_open) {
         return UINT64_MAX;
     }
-    if (node->call_number == ECUBE_CALL_TEST) {
+    if (node->rest_us) {
         return node->rest_us;
     }
     if (node->call_number != ECUBE_CALL_SLEEP) {
@@ -350,14 +257,17 @@ static int serve(struct node *node, bool *blocked)
     case ECUBE_CALL_SEND: return call_message(node, arguments, true);
     case ECUBE_CALL_RECEIVE: return call_message(node, arguments, false);
     case ECUBE_CALL_COLLECTIVE: return call_collective(node, arguments);
-    case ECUBE_CALL_WAIT: return call_wait(node, arguments, blocked);
-    case ECUBE_CALL_TEST: return call_test(node, arguments, blocked);
+    case ECUBE_CALL_WAIT: return wait_one(node, arguments, blocked);
+    case ECUBE_CALL_TEST: return wait_test(node, arguments, blocked);
     case ECUBE_CALL_CLOCK: return call_clock(node, arguments);
     case ECUBE_CALL_ADVANCE: return call_advance(node, arguments);
     case ECUBE_CALL_REPORT: return call_report(node, arguments, blocked);
     case ECUBE_CALL_SLEEP: return call_sleep(node, blocked);
     case ECUBE_CALL_PLAN:
     case ECUBE_CALL_PREDICT: return call_plan(node, arguments, blocked);
+    case ECUBE_CALL_WAIT_ANY: return wait_any(node, arguments, blocked);
+    case ECUBE_CALL_PROBE: return wait_probe(node, arguments, blocked);
+    case ECUBE_CALL_CANCEL: return wait_cancel(node, arguments);
     default: return E_SYSCALL;
     }
 }
@@ -370,16 +280,17 @@ static bool gives_work(uint32_t number)
     case ECUBE_CALL_WRITE:
     case ECUBE_CALL_SEND:
     case ECUBE_CALL_RECEIVE:
-    case ECUBE_CALL_COLLECTIVE: return true;
+    case ECUBE_CALL_COLLECTIVE:
+    case ECUBE_CALL_CANCEL: return true;
     default: return false;
     }
 }
 
 /* A look at the clock is expensive under emulation, so other calls do with the time of the last
- * one. A test needs it to see how soon it follows the one before. */
+ * one. A test or probe needs it to see how soon it follows the one before. */
 bool node_call_needs_time(uint32_t number)
 {
-    return number == ECUBE_CALL_CLOCK || number == ECUBE_CALL_TEST;
+    return number == ECUBE_CALL_CLOCK || number == ECUBE_CALL_TEST || number == ECUBE_CALL_PROBE;
 }
 
 /* A call that blocks is asked once more after the node has worked: the work may have freed the slot
@@ -389,17 +300,18 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
 {
     /* Nothing is sent here: boot/ has no program any more and goes on stepping, which sends it. */
     node->now_us = now_us;
-    if (number == ECUBE_CALL_EXIT) {
+    if (number == ECUBE_CALL_EXIT || number == ECUBE_CALL_ABORT) {
         program_end(node, PROGRAM_EXITED, (int32_t)arguments[0]);
+        node->aborted = number == ECUBE_CALL_ABORT;
         return NODE_END;
     }
     node->call_number = number;
     memcpy(node->call_arguments, arguments, sizeof node->call_arguments);
     due_call(node, true);
     node->rest_us = 0;
-    /* A test in vain is no progress, or a machine of programs that only test would never be found
-     * to stand still. */
-    node->progress += number != ECUBE_CALL_TEST; /* take_result counts one that finds something */
+    /* A test or probe in vain is no progress, or a machine of programs that only test would never
+     * be found to stand still. wait.c counts one that finds something. */
+    node->progress += number != ECUBE_CALL_TEST && number != ECUBE_CALL_PROBE;
     enum node_verdict verdict = node_resume(node, now_us, result);
     if (verdict == NODE_BLOCK || gives_work(number)) {
         node_work(node);

@@ -40,6 +40,7 @@ static struct engine_call call_of(const struct node *node,
                                .bytes = arguments->block_bytes,
                                .type = arguments->type,
                                .operator_ = arguments->operator_,
+                               .choice = arguments->choice,
                                .issue_ns = issue_ns};
 
     call.space[SPACE_SEND] = space_at(node, arguments->send, &call.space_bytes[SPACE_SEND]);
@@ -120,14 +121,15 @@ static bool need_of(const struct node *node, const struct ecube_abi_plan *plan,
 {
     const struct operation *operation = operation_of(plan->operation);
 
-    if (!operation || plan->root >= (operation->rooted ? node->router.network.nodes : 1) ||
+    if (!operation || plan->root >= operation_roots(operation, &node->router.network) ||
         (operation->reduces ? !reduction_element_bytes(plan->type) : plan->type != 0)) {
         return false;
     }
     *need = (struct plan_need){.operation = (uint8_t)plan->operation,
                                .type = (uint8_t)plan->type,
                                .root = plan->root,
-                               .bytes = plan->block_bytes};
+                               .bytes = plan->block_bytes,
+                               .choice = plan->choice};
     return true;
 }
 

@@ -36,6 +36,15 @@ static inline void due_program(struct node *node)
     node->program_moves = true;
 }
 
+/* A message has been stored: the program may find it, and a probe that waits or rests goes on. */
+static inline void due_stored(struct node *node)
+{
+    node->news++;
+    if (node->call_open && node->call_number == ECUBE_CALL_PROBE) {
+        due_program(node);
+    }
+}
+
 /* The owner looks at the program. */
 static inline bool due_program_seen(struct node *node)
 {

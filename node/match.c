@@ -41,11 +41,17 @@ static bool takes_messages(const struct node *node, uint8_t generation)
            generation == node->load.generation;
 }
 
+/* Whether a message is one of those that a receive or probe asks for. */
+static bool is_asked(int32_t peer, int32_t wanted_tag, uint32_t src, uint32_t tag)
+{
+    return (peer == ECUBE_ANY || (uint32_t)peer == src) &&
+           (wanted_tag == ECUBE_ANY || (uint32_t)wanted_tag == tag);
+}
+
 static bool fits(const struct request *request, uint32_t src, uint32_t tag)
 {
     return request->kind == REQUEST_RECEIVE && request->state == STATE_QUEUED &&
-           (request->peer == ECUBE_ANY || (uint32_t)request->peer == src) &&
-           (request->tag == ECUBE_ANY || (uint32_t)request->tag == tag);
+           is_asked(request->peer, request->tag, src, tag);
 }
 
 /* The oldest posted receive for a message, for that is the one that has waited longest; NULL when
@@ -189,6 +195,34 @@ void match_receive(struct node *node, struct request *request)
     }
 }
 
+/* A message that fits a posted receive, but whose CTS found no slot, is that receive's: each posted
+ * receive takes the oldest that fits and is nobody's yet, in the order of posting, as match_receive
+ * will. Whoever has probed a message and receives it by its sender and tag gets the same one: what
+ * is older would have been found before it. */
+const struct unexpected *match_probe(const struct node *node, int32_t peer, int32_t tag)
+{
+    bool taken[UNEXPECTED_PLACES] = {false};
+
+    for (unsigned r = 0; r < node->request_count && node->unexpected_count; r++) {
+        const struct request *request = &node->requests[node->request_order[r]];
+        unsigned i = 0;
+        while (i < node->unexpected_count &&
+               (taken[i] || !fits(request, node->unexpected[i].src, node->unexpected[i].tag))) {
+            i++;
+        }
+        if (i < node->unexpected_count) {
+            taken[i] = true;
+        }
+    }
+    for (unsigned i = 0; i < node->unexpected_count; i++) {
+        const struct unexpected *message = &node->unexpected[i];
+        if (!taken[i] && is_asked(peer, tag, message->src, message->tag)) {
+            return message;
+        }
+    }
+    return NULL;
+}
+
 /* Puts a message at the end of the queue, and joins it if its receive is posted. It may stay if the
  * queue then holds at most `most`. False: neither. It goes through the queue so that an older
  * message that fits the same receive, whose CTS found no slot, comes before it. A full queue does
@@ -203,7 +237,9 @@ static bool store(struct node *node, const struct unexpected *message, unsigned 
     if (request) {
         match_receive(node, request);
     }
+    /* Also when the receive has taken an older one in its place. */
     if (node->unexpected_count <= before || node->unexpected_count <= most) {
+        due_stored(node);
         return true;
     }
     node->unexpected_count--;

@@ -75,24 +75,28 @@ void message_end(struct node *node)
     due_messages(node);
 }
 
+int message_check(const struct node *node, int32_t peer, int32_t tag, bool any)
+{
+    bool peer_is =
+        (any && peer == ECUBE_ANY) || (peer >= 0 && (uint32_t)peer < node->router.network.nodes);
+    bool tag_is = (any && tag == ECUBE_ANY) || tag >= 0;
+
+    return peer_is && tag_is ? E_OK : E_ARGUMENT;
+}
+
 /* Checks what a program asks for, then makes the request; its number, or why not. E_FULL: the
  * program has all requests in use and must wait for one of them. */
 static int new_message(struct node *node, const struct ecube_abi_message *message,
                        enum request_kind kind, struct request **made)
 {
-    bool any = kind == REQUEST_RECEIVE;
-    uint32_t size = node->router.network.nodes;
+    int status = message_check(node, message->peer, message->tag, kind == REQUEST_RECEIVE);
     uint8_t *data = message->bytes ? program_memory(node, message->data, message->bytes) : NULL;
 
     if (message->bytes && !data) {
         return E_FAULT;
     }
-    if (!(any && message->peer == ECUBE_ANY) &&
-        (message->peer < 0 || (uint32_t)message->peer >= size)) {
-        return E_ARGUMENT;
-    }
-    if (message->tag < 0 && !(any && message->tag == ECUBE_ANY)) {
-        return E_ARGUMENT;
+    if (status != E_OK) {
+        return status;
     }
     struct request *request = request_make(node, kind);
     if (!request) {
@@ -158,6 +162,22 @@ int message_receive(struct node *node, const struct ecube_abi_message *message)
     return number;
 }
 
+/* A posted receive ends at once, for nobody knows of it. One that has found its message gets it:
+ * the sender has been told, or the bytes are here. Should that message turn out to be no more, the
+ * receive looks for no other one and ends here, too. So each is complete or cancelled, never both.
+ */
+void message_cancel(struct node *node, struct request *request)
+{
+    request->cancelled = true;
+    if (request->state == STATE_QUEUED) {
+        request->result_peer = request->peer;
+        request->result_tag = request->tag;
+        request->result_bytes = 0;
+        request_finish(node, request, E_CANCELLED, request->issue_ns);
+        due_messages(node); /* what it had been about to take is another receive's */
+    }
+}
+
 /* An answer comes from outside: of any node, about any name, once, twice or late. It counts only
  * from the node that was asked, and for the use of the request that it names. */
 void message_answer(struct node *node, const struct answer *answer)
@@ -183,7 +203,11 @@ void message_answer(struct node *node, const struct answer *answer)
          * the second one must not free the receive again. */
         request->state = STATE_QUEUED;
         request->generation++;
-        match_receive(node, request);
+        if (request->cancelled) {
+            message_cancel(node, request);
+        } else {
+            match_receive(node, request);
+        }
         return;
     }
     /* Of two RTSs of one message one may be answered RETRY and the other CTS, in any order. CTS is

@@ -22,6 +22,8 @@
  *     sleeps            WAIT_SLEEP                       the time that is left
  *     writes, reports   WAIT_READER, WAIT_CONSOLE
  *     waits or tests    WAIT_SEND, WAIT_RECEIVE          peer, tag, bytes, how far the message is
+ *                       WAIT_SEVERAL                         how many requests it waits for
+ *     probes            WAIT_PROBE                       peer, tag
  *                       WAIT_COLLECTIVE                  stage, step and the node that is missing
  */
 #include <string.h>
@@ -159,6 +161,23 @@ uint64_t report_deadline(const struct node *node)
     return node->identity_us + LINKS_REPORT_US;
 }
 
+/* Of several requests none is told of: each may be the one that ends. */
+static uint8_t waits_for_request(const struct node *node, const struct request **request)
+{
+    uint8_t numbers[ECUBE_REQUESTS_MAX];
+    unsigned count = wait_requests(node, numbers);
+
+    if (count != 1) {
+        return count ? WAIT_SEVERAL : WAIT_CONSOLE;
+    }
+    *request = &node->requests[numbers[0]];
+    switch ((*request)->kind) {
+    case REQUEST_SEND: return WAIT_SEND;
+    case REQUEST_RECEIVE: return WAIT_RECEIVE;
+    default: return WAIT_COLLECTIVE;
+    }
+}
+
 /* What the program's open system call waits for, and the request if it is for one. */
 static uint8_t waits_for(const struct node *node, const struct request **request)
 {
@@ -177,17 +196,10 @@ static uint8_t waits_for(const struct node *node, const struct request **request
     if (node->call_number == ECUBE_CALL_WRITE && console_room(node) == 0) {
         return WAIT_READER;
     }
-    if (node->call_number != ECUBE_CALL_WAIT && node->call_number != ECUBE_CALL_TEST) {
-        return WAIT_CONSOLE;
+    if (node->call_number == ECUBE_CALL_PROBE) {
+        return WAIT_PROBE;
     }
-    /* The call was served once before it blocked, so the number is one of a request. */
-    *request = &node->requests[node->call_arguments[0]];
-    switch ((*request)->kind) {
-    case REQUEST_SEND: return WAIT_SEND;
-    case REQUEST_RECEIVE: return WAIT_RECEIVE;
-    case REQUEST_COLLECTIVE: return WAIT_COLLECTIVE;
-    default: return WAIT_NOTHING;
-    }
+    return waits_for_request(node, request);
 }
 
 /* How far a message has come, as this end sees it. STORED is a send only: its receiver's node knows
@@ -209,6 +221,24 @@ void report_message(const struct request *request, struct state_body *state)
     state->peer = matched ? request->result_peer : request->peer;
     state->tag = matched ? request->result_tag : request->tag;
     state->bytes = matched ? request->result_bytes : request->bytes;
+}
+
+/* What the program waits for, when that is a message or several requests. */
+static void say_wait(const struct node *node, const struct request *request,
+                     struct state_body *state)
+{
+    uint8_t numbers[ECUBE_REQUESTS_MAX];
+    struct ecube_abi_probe probe;
+
+    if (request && request->kind != REQUEST_COLLECTIVE) {
+        report_message(request, state);
+    } else if (state->wait == WAIT_SEVERAL) {
+        state->peer = state->tag = ECUBE_ANY;
+        state->bytes = wait_requests(node, numbers);
+    } else if (state->wait == WAIT_PROBE && wait_probed(node, &probe)) {
+        state->peer = probe.peer;
+        state->tag = probe.tag;
+    }
 }
 
 /* The collective that is under way, whether or not the program waits for it. The partner is whose
@@ -278,10 +308,8 @@ static int send_state(struct node *node)
 
     /* STATE_POLLS: the program does not wait, it tests again and again and finds nothing. */
     state.flags = (uint8_t)((router_delivered(&node->router) ? STATE_DELIVERED : 0) |
-                            (request && node->call_number == ECUBE_CALL_TEST ? STATE_POLLS : 0));
-    if (request && request->kind != REQUEST_COLLECTIVE) {
-        report_message(request, &state);
-    }
+                            (node->call_open && node->rest_us ? STATE_POLLS : 0));
+    say_wait(node, request, &state);
     say_collective(node, &state);
     /* One that computes is told with its place, one that sleeps with the time that is left. */
     if (node->program == PROGRAM_RUNNING && state.wait == WAIT_NOTHING) {
@@ -356,7 +384,7 @@ static int send_exit(struct node *node)
 {
     uint8_t body[EXIT_BYTES];
 
-    exit_pack(body, &(struct exit_body){node->exit_status});
+    exit_pack(body, &(struct exit_body){node->exit_status, node->aborted});
     return router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body);
 }
 

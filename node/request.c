@@ -70,12 +70,12 @@ uint32_t request_name(const struct node *node, const struct request *request)
     return 1u << 16 | (uint32_t)request->generation << 8 | (uint32_t)(request - node->requests);
 }
 
-/* `finished` counts so that a test after it finds its request untested, and does not rest. */
+/* `news` counts so that a test after it finds its request untested, and does not rest. */
 void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns)
 {
     due_program(node);
     node->progress++;
-    node->finished++;
+    node->news++;
     request->state = STATE_DONE;
     request->status = status;
     request->done_ns = done_ns;

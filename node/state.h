@@ -60,7 +60,8 @@ struct request {
     uint8_t early;      /* send: how often it was refused with E_BUSY, */
     uint8_t refusals;   /* and how often with E_REFUSED (message.c) */
     bool accepted, sent;
-    uint8_t tested;    /* struct node's `finished` when a test last said "not yet" */
+    bool cancelled;    /* receive: it is to take no other message than the one it has found */
+    uint8_t tested;    /* struct node's `news` when a test last said "not yet" */
     int32_t peer, tag; /* as the program gave them */
     int32_t status;
     uint8_t *data;
@@ -141,11 +142,14 @@ struct node {
     struct node_config config;
     uint32_t dropped_requests;
     uint32_t progress;    /* of COUNTER_PROGRESS, beside the router's */
-    uint8_t finished;     /* requests so far, and one: a new request has not been tested since */
+    uint8_t news;         /* ends of requests and messages stored so far, and one: what is new */
+    uint8_t probed;       /* has not been tested since; `news` when a probe last said "none" */
     uint64_t identity_us; /* when it learned its number */
-    uint64_t tested_us, rest_us;     /* the last test that said "not yet"; until when one rests */
-    uint32_t program_pc, program_lr; /* at its last interrupt; 0: there was none yet */
+    uint64_t tested_us;   /* the last test or probe in vain */
+    uint64_t rest_us;     /* until when the present one rests; 0: it does not */
+    uint32_t program_pc, program_lr;      /* at its last interrupt; 0: there was none yet */
     uint32_t console_sent, console_taken; /* bytes of the program's text, by it and by its reader */
+    bool aborted;                         /* the program has ended, and with it the run */
     uint8_t cancel_count;
     struct cancel cancels[CANCELS_MAX];        /* oldest first */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */
@@ -187,12 +191,31 @@ void request_finish(struct node *node, struct request *request, int status, uint
 /* The kernel's pointer to program memory; NULL when [address, address + bytes) is not all the
  * program's. */
 uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes);
+/* A structure that a program names; NULL unless all of it lies in the program's memory, at an
+ * address that its words may have. */
+void *program_structure(const struct node *node, uint32_t address, uint32_t bytes);
+
+/* The system calls that wait for requests or messages, or give up a receive (wait.c). */
+int wait_one(struct node *node, const uint32_t arguments[4], bool *blocked);
+int wait_test(struct node *node, const uint32_t arguments[4], bool *blocked);
+int wait_any(struct node *node, const uint32_t arguments[4], bool *blocked);
+int wait_probe(struct node *node, const uint32_t arguments[4], bool *blocked);
+int wait_cancel(struct node *node, const uint32_t arguments[4]);
+/* The requests that the open WAIT, TEST or WAIT_ANY waits for; numbers has ECUBE_REQUESTS_MAX
+ * places. Returns how many. */
+unsigned wait_requests(const struct node *node, uint8_t numbers[ECUBE_REQUESTS_MAX]);
+/* What the open PROBE waits for; false when the program has spoilt it. */
+bool wait_probed(const struct node *node, struct ecube_abi_probe *probe);
 
 void message_reset(struct node *node);
 /* The program has ended: its requests are dropped, and those whose RTS is here get CANCEL. */
 void message_end(struct node *node);
+/* E_ARGUMENT: no message can have this peer and tag; `any`: both may be ECUBE_ANY. */
+int message_check(const struct node *node, int32_t peer, int32_t tag, bool any);
 int message_send(struct node *node, const struct ecube_abi_message *message);
 int message_receive(struct node *node, const struct ecube_abi_message *message);
+/* Gives up a receive, if no message has found it. */
+void message_cancel(struct node *node, struct request *request);
 /* An answer to an RTS or an OFFER of this node; CANCEL also to one of its CTSs. */
 struct answer {
     uint8_t kind; /* PACKET_QUEUED, PACKET_RETRY, PACKET_CTS or PACKET_CANCEL */
@@ -211,6 +234,8 @@ void collective_reset(struct node *node);
 void match_reset(struct node *node);
 /* Looks in the unexpected-message queue for a message for a posted receive. */
 void match_receive(struct node *node, struct request *request);
+/* The first message of the queue that a receive posted now would take; NULL: there is none. */
+const struct unexpected *match_probe(const struct node *node, int32_t peer, int32_t tag);
 /* All bytes of a receive's message are in its buffer, as far as they fit. */
 void match_finish(struct node *node, struct request *request, uint64_t done_ns);
 /* Owes CANCEL to a receiver: the message that its CTS names is no more. */

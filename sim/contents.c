@@ -5,7 +5,8 @@
  * number. What must come is read off the table of operations:
  *
  *   a block for every rank is received   it is the one that this rank has sent
- *   one block is received                it is one of the root's
+ *   one block is received                it is one of the root's; of a shift or reversal that of
+ *                                        the node which has it for this one
  *   a block for every rank is sent       the node gets those with its own number
  *   nothing is sent (broadcast)          the root's buffer begins with it
  *   it reduces                           all ranks' blocks, added up; of a prefix those of the
@@ -59,7 +60,7 @@ uint64_t pattern_wrong(const uint8_t *data, uint32_t bytes, uint64_t word)
 static uint32_t blocks_of(const struct sim_options *options, enum space space, uint32_t rank)
 {
     return operation_slots(operation_of((uint32_t)options->scenario), space, options->network.nodes,
-                           rank, SCENARIO_ROOT, 1);
+                           rank, scenario_root(options), 1);
 }
 
 struct spaces scenario_spaces(const struct sim_options *options, unsigned size, uint32_t rank)
@@ -95,7 +96,7 @@ void contents_prepare(struct sim *sim, uint32_t rank)
         fill(sim, task->data + spaces.at[SPACE_SEND] + (size_t)i * bytes, rank, i, task->size);
     memset(receive, 0, spaces.bytes[SPACE_RECEIVE]);
     if (operation_of((uint32_t)options->scenario)->span[SPACE_SEND] == SPAN_NONE &&
-        rank == SCENARIO_ROOT && spaces.bytes[SPACE_RECEIVE] > 0)
+        rank == scenario_root(options) && spaces.bytes[SPACE_RECEIVE] > 0)
         fill(sim, receive, rank, 0, task->size);
 }
 
@@ -133,6 +134,16 @@ static uint64_t combined_wrong(struct sim *sim, const uint8_t *data, uint32_t ra
     return wrong;
 }
 
+/* Whose block it is where a node receives one. */
+static uint32_t single_source(const struct sim *sim, uint32_t rank)
+{
+    const struct operation *operation = operation_of((uint32_t)sim->options.scenario);
+    uint32_t root = scenario_root(&sim->options);
+
+    return operation->parameter ? operation_source(operation, &sim->options.network, root, rank)
+                                : root;
+}
+
 uint64_t contents_wrong(struct sim *sim, uint32_t rank)
 {
     const struct task *task = &sim->tasks[rank];
@@ -145,7 +156,7 @@ uint64_t contents_wrong(struct sim *sim, uint32_t rank)
     uint64_t wrong = 0;
 
     for (uint32_t i = 0; i < count; i++, data += bytes) {
-        uint32_t from = is_for_all(operation->span[SPACE_RECEIVE]) ? i : SCENARIO_ROOT;
+        uint32_t from = is_for_all(operation->span[SPACE_RECEIVE]) ? i : single_source(sim, rank);
 
         wrong += operation->reduces
                      ? combined_wrong(sim, data, operation->prefix ? rank + 1 : sim->count, index,

@@ -14,7 +14,7 @@
 #include "router/clock.h"
 #include "sim/fault.h"
 
-enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 240 };
+enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 440 };
 
 /* A collective has the number of its operation; those that have a name here are used by it. */
 enum sim_scenario {
@@ -39,13 +39,17 @@ enum sim_scenario {
 enum sim_contents { SIM_AUTO, SIM_CHECKED, SIM_SHARED };
 
 struct sim_plans; /* plans.h */
+struct plan;
 
 struct sim_options {
     struct network network;
     struct profile profile;
     enum sim_scenario scenario;
+    const char *algorithm;         /* that makes the plans; NULL: the cheapest */
     uint32_t sizes[SIM_SIZES_MAX]; /* bytes */
     unsigned size_count;
+    bool asked;        /* root counts; else it is the operation's usual one */
+    uint32_t root;     /* of a collective, or what stands in its place */
     uint32_t messages; /* of each node, in the message scenarios */
     uint64_t seed;
     uint64_t shuffle; /* not 0: events of one time happen in an order drawn from it */
@@ -57,8 +61,10 @@ struct sim_options {
     unsigned download_x;           /* halvings that the last block of the download needs */
     uint64_t stop_at;              /* end with the round of this event; 0: never */
     const struct sim_plans *plans; /* NULL: sim_make makes them */
-    bool history;                  /* keep the last frames for sim_history */
-    bool traced;                   /* write a timeline to trace_fd (trace.h) */
+    struct plan *const *written;   /* plans that are used in place of the planner's */
+    unsigned written_count;
+    bool history; /* keep the last frames for sim_history */
+    bool traced;  /* write a timeline to trace_fd (trace.h) */
     int trace_fd;
     struct sim_faults faults;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectives/operation.h"
+#include "collectives/planner/written.h"
 #include "drivers/check.h"
 #include "reduction/reduction.h"
 #include "sim/scenario.h"
@@ -16,7 +17,7 @@ static void *must(void *memory)
 }
 
 /* Puts the parts of all nodes on the shelf, or the one part that is everybody's. */
-static void put_down(struct sim_plans *plans, const struct plan *plan)
+static struct shelf_plan parts_of(struct sim_plans *plans, const struct plan *plan)
 {
     uint32_t count = plan->invariant ? 1 : plan->network.nodes;
     uint64_t *at = must(calloc(count, sizeof *at)), bytes = 0;
@@ -32,18 +33,59 @@ static void put_down(struct sim_plans *plans, const struct plan *plan)
         free(at);
         at = NULL;
     }
-    plans->shelf.plans[plans->shelf.count++] = (struct shelf_plan){data, at};
     plans->bytes += bytes + (at ? count * sizeof *at : 0);
+    return (struct shelf_plan){.data = data, .at = at};
 }
 
-/* The place of a plan that suits the size; the shelf's count: there is none yet. */
-static unsigned place_for(const struct sim_plans *plans, uint32_t bytes)
+static bool is_for(const struct shelf_plan *shelved, const struct plan *plan)
+{
+    return shelved->bytes_min == plan->bytes_min && shelved->bytes_max == plan->bytes_max;
+}
+
+static bool is_same(const struct shelf_plan *shelved, const struct plan *plan)
+{
+    return plan_digest(shelved->data) == plan->digest;
+}
+
+/* Finds a plan's place, which a plan that is the same for other sizes shares its parts with. */
+static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
+{
+    struct plan_shelf *shelf = &plans->shelf;
+    struct shelf_plan *place = &shelf->plans[shelf->count];
+    unsigned i = 0;
+
+    while (i < shelf->count && !is_for(&shelf->plans[i], plan))
+        i++;
+    if (i < shelf->count)
+        return i;
+    for (i = 0; i < shelf->count && !is_same(&shelf->plans[i], plan);)
+        i++;
+    *place = i < shelf->count ? shelf->plans[i] : parts_of(plans, plan);
+    place->bytes_min = plan->bytes_min;
+    place->bytes_max = plan->bytes_max;
+    return shelf->count++;
+}
+
+/* The written plan for a wish, or the planner's own for the sizes that are left to it. */
+static struct plan *plan_for(const struct sim_options *options, const struct plan_wish *wish,
+                             struct plan_fault *fault)
+{
+    for (unsigned i = 0; i < options->written_count; i++)
+        if (written_suits(options->written[i], wish))
+            return options->written[i];
+    struct plan *plan = plan_make(&options->network, wish, fault);
+    for (unsigned i = 0; plan && i < options->written_count; i++)
+        written_cut(plan, options->written[i], wish->bytes);
+    return plan;
+}
+
+static bool is_written(const struct sim_options *options, const struct plan *plan)
 {
     unsigned i = 0;
 
-    while (i < plans->shelf.count && !plan_suits(plans->shelf.plans[i].data, bytes))
+    while (i < options->written_count && options->written[i] != plan)
         i++;
-    return i;
+    return i < options->written_count;
 }
 
 /* A plan is needed for its time even when its parts are there already. */
@@ -51,19 +93,20 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
                      struct plan_fault *fault)
 {
     struct plan_wish wish = {.operation = (uint32_t)options->scenario,
-                             .root = SCENARIO_ROOT,
+                             .root = scenario_root(options),
                              .bytes = options->sizes[size],
-                             .type = scenario_type(options->scenario)};
-    struct plan *plan = plan_make(&options->network, &wish, fault);
+                             .type = scenario_type(options->scenario),
+                             .algorithm = options->algorithm,
+                             .profile = &options->profile};
+    struct plan *plan = plan_for(options, &wish, fault);
 
     if (!plan)
         return false;
-    plans->of_size[size] = place_for(plans, wish.bytes);
-    if (plans->of_size[size] == plans->shelf.count)
-        put_down(plans, plan);
+    plans->of_size[size] = put_down(plans, plan);
     plans->times[size] =
         plan_time(plan, wish.bytes, scenario_element_bytes(options->scenario), &options->profile);
-    plan_free(plan);
+    if (!is_written(options, plan))
+        plan_free(plan);
     return true;
 }
 
@@ -81,11 +124,23 @@ struct sim_plans *sim_plans_make(const struct sim_options *options, char why[SIM
     return plans;
 }
 
+/* Whether an earlier place has the same parts. */
+static bool is_shared(const struct plan_shelf *shelf, unsigned place)
+{
+    unsigned i = 0;
+
+    while (i < place && shelf->plans[i].data != shelf->plans[place].data)
+        i++;
+    return i < place;
+}
+
 void sim_plans_free(struct sim_plans *plans)
 {
     if (!plans)
         return;
     for (unsigned i = 0; i < plans->shelf.count; i++) {
+        if (is_shared(&plans->shelf, i))
+            continue;
         free((void *)(uintptr_t)plans->shelf.plans[i].data);
         free((void *)(uintptr_t)plans->shelf.plans[i].at);
     }

@@ -16,7 +16,7 @@
 #include "reduction/reduction.h"
 #include "sim/options.h"
 
-enum { SCENARIO_ROOT = 0, SCENARIO_TYPE = ECUBE_INT32, SCENARIO_OPERATOR = ECUBE_SUM };
+enum { SCENARIO_TYPE = ECUBE_INT32, SCENARIO_OPERATOR = ECUBE_SUM };
 
 static inline bool scenario_is_collective(enum sim_scenario scenario)
 {
@@ -36,6 +36,14 @@ static inline uint32_t scenario_element_bytes(enum sim_scenario scenario)
     uint32_t type = scenario_type(scenario);
 
     return type ? reduction_element_bytes(type) : 1;
+}
+
+/* Root, or what stands in its place. */
+static inline uint32_t scenario_root(const struct sim_options *options)
+{
+    return options->asked
+               ? options->root
+               : operation_root_usual(operation_of((uint32_t)options->scenario), &options->network);
 }
 
 /* Where the spaces of a collective lie in a program's memory, for a size by its index. */

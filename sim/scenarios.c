@@ -102,7 +102,7 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
     uint32_t type = scenario_type(sim->options.scenario);
     struct ecube_abi_collective call = {
         .operation = (uint32_t)sim->options.scenario,
-        .root = SCENARIO_ROOT,
+        .root = scenario_root(&sim->options),
         .block_bytes = program_size(sim, task),
         .send = address_of(task, &spaces, SPACE_SEND),
         .receive = address_of(task, &spaces, SPACE_RECEIVE),

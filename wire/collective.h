@@ -8,12 +8,13 @@
  *   ENTER    up:   0 epoch u16 | 2 generation u8, of the OFFER | 3 spare u8 | 4 failed u32, the
  *                  lowest rank that cannot go on; ID_UNKNOWN: none | 8 status i16, why; E_PEER_GONE
  *                  before all others | 10 spare u16 | 12 clock u64, model ns, the latest |
- *                  20 first: rank u32, entry | 40 other: rank u32 (ID_UNKNOWN: none), entry
+ *                  20 first: rank u32, entry | 44 other: rank u32 (ID_UNKNOWN: none), entry
  *   ENTERED  down: 0 epoch u16 | 2 generation u8 | 3 spare u8 | 4 status i16, never positive |
  *                  6 spare u16 | 8 clock u64
  *
  *   entry    0 operation u8 | 1 type u8 | 2 operator u8 | 3 spare u8 | 4 bytes u32 | 8 root u32 |
- *            12 digest u32, of the plan; 0: none
+ *            12 digest u32, of the plan; 0: none | 16 choice u32, ecube_choice (abi.h) of the
+ *            algorithm that the program asks for; 0: none
  *
  * `first` is the entry of the subtree's lowest rank, `other` that of the lowest rank which differs
  * from it. Two subtrees joined say the same of both (entry_join in collectives/entry.c), so node 0
@@ -32,12 +33,12 @@
 
 enum collective_kind { PACKET_ENTER = 21, PACKET_ENTERED = 27 };
 
-enum { ENTRY_BYTES = 16, ENTER_BYTES = 60, ENTERED_BYTES = 16 };
+enum { ENTRY_BYTES = 20, ENTER_BYTES = 68, ENTERED_BYTES = 16 };
 
 /* What a node enters. */
 struct entry {
     uint8_t operation, type, operator_;
-    uint32_t bytes, root, digest;
+    uint32_t bytes, root, digest, choice;
 };
 
 struct enter_body {
@@ -66,6 +67,7 @@ static inline void entry_pack(uint8_t *at, const struct entry *entry)
     put32(at + 4, entry->bytes);
     put32(at + 8, entry->root);
     put32(at + 12, entry->digest);
+    put32(at + 16, entry->choice);
 }
 
 static inline struct entry entry_at(const uint8_t *at)
@@ -75,7 +77,8 @@ static inline struct entry entry_at(const uint8_t *at)
                           .operator_ = at[2],
                           .bytes = get32(at + 4),
                           .root = get32(at + 8),
-                          .digest = get32(at + 12)};
+                          .digest = get32(at + 12),
+                          .choice = get32(at + 16)};
 }
 
 static inline void enter_pack(uint8_t *body, const struct enter_body *enter)
@@ -87,8 +90,8 @@ static inline void enter_pack(uint8_t *body, const struct enter_body *enter)
     put64(body + 12, enter->clock_ns);
     put32(body + 20, enter->first_rank);
     entry_pack(body + 24, &enter->first);
-    put32(body + 40, enter->other_rank);
-    entry_pack(body + 44, &enter->other);
+    put32(body + 44, enter->other_rank);
+    entry_pack(body + 48, &enter->other);
 }
 
 static inline bool enter_unpack(const uint8_t *body, uint32_t bytes, struct enter_body *enter)
@@ -102,8 +105,8 @@ static inline bool enter_unpack(const uint8_t *body, uint32_t bytes, struct ente
                                  .clock_ns = get64(body + 12),
                                  .first_rank = get32(body + 20),
                                  .first = entry_at(body + 24),
-                                 .other_rank = get32(body + 40),
-                                 .other = entry_at(body + 44)};
+                                 .other_rank = get32(body + 44),
+                                 .other = entry_at(body + 48)};
     return enter->status <= 0;
 }
 

@@ -13,7 +13,10 @@
  *            32 operation u8 | 33 algorithm u8 | 34 segments u16, at least 1 |
  *            36 scratch u32, slots of this node | 40 rows u32 | 44 steps u32, of the whole plan |
  *            48 bytes_min u32 | 52 bytes_max u32: it is the plan for blocks of these sizes |
- *            56 carries u16[PLAN_PORTS_MAX]: circuits of the plan that this node's link at each
+ *            56 choice u32, ecube_choice (abi.h) of the algorithm that was asked for;
+ *            0: the cheapest |
+ *            60 type u8, of the elements for which it is; 0: any | 61 spare[3] |
+ *            64 carries u16[PLAN_PORTS_MAX]: circuits of the plan that this node's link at each
  *            port carries outwards, those of others too
  *
  *   row      0 bytes u16, to the next row | 2 step u16 | 4 flags u8, enum row_flag | 5 spare |
@@ -33,7 +36,8 @@
  * before or behind.
  *
  *   PLAN_ASK   to the host: 0 question u32, the asker's own | 4 offset u32 | 8 operation u8 |
- *              9 type u8 | 10 spare u16 | 12 root u32 | 16 bytes u32
+ *              9 type u8 | 10 spare u16 | 12 root u32 | 16 bytes u32 |
+ *              20 choice u32, as above
  *   PLAN_PART  to a node: 0 question u32 | 4 offset u32 | 8 total u32, of the part; 0: there is no
  *              plan | 12 status i32, why | 16 bytes of the part from the offset on
  *   PREDICT    to the host: a PLAN_ASK with offset 0
@@ -58,15 +62,15 @@ enum plan_kind {
 };
 
 enum {
-    PLAN_FORM = 1,
+    PLAN_FORM = 2,
     PLAN_PORTS_MAX = 16,
-    PLAN_HEADER_BYTES = 56 + 2 * PLAN_PORTS_MAX,
+    PLAN_HEADER_BYTES = 64 + 2 * PLAN_PORTS_MAX,
     PLAN_ROW_BYTES = 16, /* without extents and hop list */
     PLAN_EXTENT_BYTES = 16,
     PLAN_EXTENTS_MAX = 255,
     PLAN_STEPS_MAX = 65535,
     PLAN_SCRATCH_MAX = 1 << 20, /* slots */
-    PLAN_ASK_BYTES = 20,
+    PLAN_ASK_BYTES = 24,
     PLAN_PART_BYTES = 16, /* without the bytes of the part */
     PLAN_PART_MAX = 1024, /* bytes of the part in one packet */
     PREDICTED_BYTES = 28
@@ -91,7 +95,8 @@ struct plan_header {
     uint32_t bytes, digest, check, machine, nodes, rank, root;
     uint8_t operation, algorithm;
     uint16_t segments;
-    uint32_t scratch, rows, steps, bytes_min, bytes_max;
+    uint32_t scratch, rows, steps, bytes_min, bytes_max, choice;
+    uint8_t type;
     uint16_t carries[PLAN_PORTS_MAX];
 };
 
@@ -110,7 +115,7 @@ struct plan_extent {
 struct plan_ask_body {
     uint32_t question, offset;
     uint8_t operation, type;
-    uint32_t root, bytes;
+    uint32_t root, bytes, choice;
 };
 
 struct plan_part_body {
@@ -146,8 +151,10 @@ static inline void plan_header_pack(uint8_t *part, const struct plan_header *hea
     put32(part + 44, header->steps);
     put32(part + 48, header->bytes_min);
     put32(part + 52, header->bytes_max);
+    put32(part + 56, header->choice);
+    put32(part + 60, header->type);
     for (unsigned i = 0; i < PLAN_PORTS_MAX; i++)
-        put16(part + 56 + 2 * i, header->carries[i]);
+        put16(part + 64 + 2 * i, header->carries[i]);
 }
 
 /* False when so many bytes do not begin with the header of a plan that ends with them. */
@@ -171,9 +178,11 @@ static inline bool plan_header_unpack(const uint8_t *part, uint32_t bytes,
                                    .rows = get32(part + 40),
                                    .steps = get32(part + 44),
                                    .bytes_min = get32(part + 48),
-                                   .bytes_max = get32(part + 52)};
+                                   .bytes_max = get32(part + 52),
+                                   .choice = get32(part + 56),
+                                   .type = part[60]};
     for (unsigned i = 0; i < PLAN_PORTS_MAX; i++)
-        header->carries[i] = get16(part + 56 + 2 * i);
+        header->carries[i] = get16(part + 64 + 2 * i);
     return true;
 }
 
@@ -240,15 +249,21 @@ static inline uint32_t plan_steps(const uint8_t *part)
     return get32(part + 44);
 }
 
-/* Whether it is the plan for blocks of this size. */
-static inline bool plan_suits(const uint8_t *part, uint32_t bytes)
+static inline uint32_t plan_choice(const uint8_t *part)
 {
-    return bytes >= get32(part + 48) && bytes <= get32(part + 52);
+    return get32(part + 56);
+}
+
+/* Whether it is the plan for blocks of this size, of elements of this type. */
+static inline bool plan_suits(const uint8_t *part, uint32_t bytes, uint8_t type)
+{
+    return bytes >= get32(part + 48) && bytes <= get32(part + 52) &&
+           (part[60] == 0 || part[60] == type);
 }
 
 static inline uint16_t plan_carries(const uint8_t *part, unsigned port)
 {
-    return get16(part + 56 + 2 * port);
+    return get16(part + 64 + 2 * port);
 }
 
 static inline uint16_t plan_row_bytes(const uint8_t *row)
@@ -313,6 +328,7 @@ static inline void plan_ask_pack(uint8_t *body, const struct plan_ask_body *ask)
     put16(body + 10, 0);
     put32(body + 12, ask->root);
     put32(body + 16, ask->bytes);
+    put32(body + 20, ask->choice);
 }
 
 static inline bool plan_ask_unpack(const uint8_t *body, uint32_t bytes, struct plan_ask_body *ask)
@@ -324,7 +340,8 @@ static inline bool plan_ask_unpack(const uint8_t *body, uint32_t bytes, struct p
                                   .operation = body[8],
                                   .type = body[9],
                                   .root = get32(body + 12),
-                                  .bytes = get32(body + 16)};
+                                  .bytes = get32(body + 16),
+                                  .choice = get32(body + 20)};
     return true;
 }
 

@@ -4,7 +4,8 @@
  *   QUERY   to a node, empty: answer with STATE
  *   STATE   0 program u8 | 1 wait u8 | 2 transfer stage u8 | 3 requests u8, not yet waited for |
  *           4 peer i32 | 8 tag i32 | 12 status i32 | 16 bytes u32 (peer, tag and bytes of the
- *           message that the program waits for: as asked for, of a matched receive the sender's) |
+ *           message that the program waits for: as asked for, of a matched receive the sender's;
+ *           of WAIT_SEVERAL bytes is the number of requests) |
  *           20 collective stage u8 | 21 operation u8 | 22 flags u8, enum state_flag | 23 spare |
  *           24 model ns u64 |
  *           32 pc u32 | 36 lr u32 (of a program that computes, when it was last interrupted), or
@@ -21,7 +22,7 @@
  *           spare[2] | peer id u32
  *   LINK_DEAD 0 port u8 | 1 reason u8 | 2 spare[2] | 4 peer id u32
  *   DISAGREE a collective has failed in its entry, at all nodes:
- *           0 status i32 | 4 first rank u32 | 8 other rank u32 | 12 first's entry | 28 other's
+ *           0 status i32 | 4 first rank u32 | 8 other rank u32 | 12 first's entry | 32 other's
  *           entry (collective.h). E_MISMATCH: the two have entered different collectives; any other
  *           status: `first` could not go on
  *
@@ -102,7 +103,10 @@ enum wait_kind {
     WAIT_CONSOLE = 4, /* for a packet slot */
     WAIT_SLEEP = 5,   /* until a time */
     WAIT_READER = 6,  /* of console text, until TAKEN comes */
-    WAIT_PLAN = 7     /* for the host's answer to PLAN_ASK or PREDICT */
+    WAIT_PLAN = 7,    /* for the host's answer to PLAN_ASK or PREDICT */
+    WAIT_SEVERAL = 8, /* for one of several requests; `bytes` is how many */
+    WAIT_PROBE = 9,   /* for a message of peer and tag that it has not asked for */
+    WAIT_KINDS
 };
 
 /* How far the message has come that a program waits for. */

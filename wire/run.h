@@ -17,7 +17,7 @@
  * To the host:
  *
  *   CONSOLE 0 stream u8, enum ecube_stream | 1 text, at most CONSOLE_WINDOW bytes ahead of TAKEN
- *   EXIT    0 status i32
+ *   EXIT    0 status i32 | 4 aborted u8: 1: by this the whole run ends | 5 spare[3]
  *   REPORT  0 name char[24], ends with a zero byte | 24 bytes u64 | 32 steps u64 |
  *           40 model ns u64 | 48 predicted ns u64 | 56 bound ns u64 | 64 wall ns u64 | 72 wrong u64
  *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64, all received and sent on |
@@ -58,7 +58,7 @@ enum {
     TAKEN_BYTES = 8,
     CONSOLE_HEADER_BYTES = 1,
     CONSOLE_WINDOW = 16 * 1024,
-    EXIT_BYTES = 4,
+    EXIT_BYTES = 8,
     REPORT_NAME_BYTES = 24,
     REPORT_BYTES = 80,
     DIGEST_BYTES = 32,
@@ -172,18 +172,20 @@ static inline bool console_unpack(const uint8_t *body, uint32_t bytes, struct co
 
 struct exit_body {
     int32_t status;
+    bool aborted;
 };
 
 static inline void exit_pack(uint8_t *body, const struct exit_body *exit)
 {
     put32(body, (uint32_t)exit->status);
+    put32(body + 4, exit->aborted);
 }
 
 static inline bool exit_unpack(const uint8_t *body, uint32_t bytes, struct exit_body *exit)
 {
     if (bytes < EXIT_BYTES)
         return false;
-    exit->status = (int32_t)get32(body);
+    *exit = (struct exit_body){.status = (int32_t)get32(body), .aborted = body[4] != 0};
     return true;
 }
 

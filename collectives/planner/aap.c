@@ -8,9 +8,17 @@
  *
  *     cube:3    012 | 01 02 12 | 0 1 2
  *
- * Source   Boppana & Raghavendra, CENG 90-20 (1990), 3.1 and 3.2
+ * With set-up ahead each set is followed by its complement, whose links it leaves free. The way on
+ * from there shares a dimension with it, and its set-up waits in part: the paper's closed form
+ * T_aap' is not reached.
+ *
+ *     cube:3    012 | 01 2 | 02 1 | 12 0
+ *
+ * Source   Boppana & Raghavendra, CENG 90-20 (1990), 3.1 to 3.3
  * Names    the paper's phase i has subcubes of `size` = n - i dimensions
  */
+#include <stdlib.h>
+
 #include "collectives/planner/build.h"
 #include "collectives/planner/candidates.h"
 
@@ -43,22 +51,61 @@ static bool set_next(struct set *set, uint32_t n)
     return true;
 }
 
-struct plan *plan_aap(const struct network *network, const struct plan_wish *wish)
+/* The sets of all steps in order; returns how many. */
+static uint32_t all_masks(uint32_t n, uint32_t *masks)
+{
+    uint32_t count = 0;
+
+    for (uint32_t size = n; size > 0; size--) {
+        struct set set = {.size = size};
+        for (uint32_t i = 0; i < size; i++)
+            set.dims[i] = i;
+        do
+            masks[count++] = set_mask(&set);
+        while (set_next(&set, n));
+    }
+    return count;
+}
+
+/* Every step of node 0, its block to the node that differs in a set of dimensions. */
+static struct plan *laid_down(const struct network *network, const struct plan_wish *wish,
+                              const uint32_t *masks, uint8_t flags)
 {
     struct plan *plan = build_begin(network, wish, true);
     struct slots from_zero = slots_of(plan, SPACE_RECEIVE, 0, 1);
     struct slots for_zero = slots_of(plan, SPACE_SEND, 0, 1);
-    uint32_t step = 0;
 
     build_copy(plan, 0, 0, for_zero, from_zero, 0);
-    for (uint32_t size = network->dims; size > 0; size--) {
-        struct set set = {.size = size};
-        for (uint32_t i = 0; i < size; i++)
-            set.dims[i] = i;
-        do {
-            uint32_t to = set_mask(&set);
-            build_circuit(plan, step++, 0, to, slots_of(plan, SPACE_SEND, to, 1), from_zero, 0);
-        } while (set_next(&set, network->dims));
+    for (uint32_t step = 0; step + 1 < network->nodes; step++) {
+        struct slots block = slots_of(plan, SPACE_SEND, masks[step], 1);
+        build_circuit(plan, step, 0, masks[step], block, from_zero, flags);
     }
+    return plan;
+}
+
+struct plan *plan_aap(const struct network *network, const struct plan_wish *wish)
+{
+    uint32_t *masks = planner_memory(network->nodes, sizeof *masks);
+
+    all_masks(network->dims, masks);
+    struct plan *plan = laid_down(network, wish, masks, 0);
+    free(masks);
+    return plan;
+}
+
+/* Every set is followed by the others' dimensions: from both ends of AAP's order, in which the
+ * complement of the set at place j of those of a size is at place j from behind of its own. A set
+ * of n / 2 dimensions is in the middle, with its complement. */
+struct plan *plan_aap_ahead(const struct network *network, const struct plan_wish *wish)
+{
+    uint32_t *masks = planner_memory(network->nodes, sizeof *masks);
+    uint32_t *duals = planner_memory(network->nodes, sizeof *duals);
+    uint32_t count = all_masks(network->dims, masks);
+
+    for (uint32_t at = 0; at < count; at++)
+        duals[at] = at == 0 ? masks[0] : masks[at % 2 ? (at + 1) / 2 : count - at / 2];
+    struct plan *plan = laid_down(network, wish, duals, ROW_AHEAD);
+    free(masks);
+    free(duals);
     return plan;
 }

@@ -2,10 +2,11 @@
  * blocks.c - the part of the proof that moves blocks by name and looks where they end.
  *
  * A block is named by where the operation has it from and for whom it is: (source, destination),
- * each only where the spaces tell them apart; a segment of a vector by its number. What has been
- * reduced is known by whose contributions it holds: up to 64 nodes as a set, so that twice is seen;
- * above, as a sum of 128-bit names, which is right by accident once in 2^128. The result is of all
- * nodes, or of a prefix of the ranks up to the node's own.
+ * each only where the spaces tell them apart; a segment of a vector by its number; where each node
+ * has one block for one other (operation_target) by its source. What has been reduced is known by
+ * whose contributions it holds: up to 64 nodes as a set, so that twice is seen; above, as a sum of
+ * 128-bit names, which is right by accident once in 2^128. The result is of all nodes, or of a
+ * prefix of the ranks up to the node's own.
  *
  * Of an invariant plan node 0 is followed alone. What comes to it is what the sender sends from its
  * own slots; those hold what node 0's hold, moved to the sender, by induction over the steps.
@@ -24,7 +25,8 @@ enum { SET_NODES = 64 };
 /* A circuit (0: none) that a node has in a step. */
 struct seen {
     uint32_t step, sends, receives;
-    uint32_t solid; /* 1 + its last step of circuits not issued ahead */
+    uint32_t solid;          /* 1 + its last step of circuits not issued ahead */
+    uint32_t sent, received; /* 1 + its last step before this one with a circuit out, or in */
 };
 
 struct blocks {
@@ -34,6 +36,7 @@ struct blocks {
     struct contents *spaces;
     struct seen *seen;  /* of each node */
     bool ahead;         /* some circuit is: steps of writing and sending count */
+    bool one_port;      /* what was found holds only where a port serves one circuit at a time */
     uint64_t wanted[2]; /* contributions to the result of the node that is looked at */
     struct contents cargo, put;
     struct plan_fault *fault;
@@ -95,9 +98,18 @@ static uint64_t block_of(const struct blocks *b, enum space space, uint32_t node
         destination = space == SPACE_SEND ? slot : node;
     if (spans_nodes(b, SPACE_RECEIVE))
         source = space == SPACE_RECEIVE ? slot : node;
+    else if (b->operation->parameter && space == SPACE_RECEIVE)
+        source = operation_source(b->operation, &b->plan->network, b->plan->root, node);
     else if (!b->operation->rooted && !b->operation->reduces)
         source = node;
     return source * b->plan->network.nodes + destination;
+}
+
+uint64_t plan_block_of(const struct plan *plan, enum space space, uint32_t node, uint32_t slot)
+{
+    const struct blocks b = {.plan = plan, .operation = operation_of(plan->operation)};
+
+    return block_of(&b, space, node, slot);
 }
 
 /* The block of node 0's name, at the node to which it is moved. */
@@ -153,19 +165,33 @@ static bool in_use(uint32_t done, uint32_t solid)
     return done > 0 && done >= solid;
 }
 
+/* Whether a circuit issued ahead may touch what a run holds. What is in use in the steps that it
+ * overlaps may be through all the same where a node has one port:
+ * - a receive behind the one that wrote the run has begun before the circuit is issued, and a port
+ *   begins to receive when it has received what came before; so has a send behind that of the run
+ * - what comes into a run that was received begins to come when that has been received. */
+static bool may_overlap(struct blocks *b, uint32_t node, const struct content *run, bool overwrites)
+{
+    const struct seen *seen = &b->seen[node];
+    bool written = in_use(run->written, seen->solid);
+    bool sent = overwrites && in_use(run->sent, seen->solid);
+
+    b->one_port = b->one_port || written || sent;
+    return (!written || overwrites || seen->received > run->written) &&
+           (!sent || seen->sent > run->sent);
+}
+
 /* Whether what a run holds may be read, or written over, by the circuit at hand. */
 static bool may_touch(struct blocks *b, uint32_t node, struct piece piece,
                       const struct content *run, bool overwrites)
 {
     uint8_t flags = b->circuit->flags;
-    uint32_t solid = b->seen[node].solid;
 
     if (run->received && !(flags & ROW_AFTER_RECEIVED))
         return fails(b, piece, run->slot, "may still be arriving");
     if (overwrites && run->sent && !(flags & ROW_AFTER_SENT))
         return fails(b, piece, run->slot, "may still be on its way out");
-    if ((flags & ROW_AHEAD) &&
-        (in_use(run->written, solid) || (overwrites && in_use(run->sent, solid))))
+    if ((flags & ROW_AHEAD) && !may_overlap(b, node, run, overwrites))
         return fails(b, piece, run->slot, "is in use by the step that is overlapped");
     return true;
 }
@@ -189,7 +215,8 @@ static bool load(struct blocks *b, uint32_t node, struct piece piece)
         part.slot = cargo->count
                         ? cargo->runs[cargo->count - 1].slot + cargo->runs[cargo->count - 1].count
                         : 0;
-        part.written = part.sent = 0;
+        part.written = is_copy(b->circuit) ? part.written : 0;
+        part.sent = 0;
         part.received = false;
         contents_append(&b->cargo, &part);
     }
@@ -255,6 +282,17 @@ static bool combine(struct blocks *b, struct piece piece, struct content *part,
     return true;
 }
 
+/* A copy takes no time: what it makes is there when what it was made of is, or when that has left
+ * which it overwrites. */
+static uint32_t written_over(const struct blocks *b, uint32_t written, const struct content *there)
+{
+    bool combines = b->circuit->flags & ROW_COMBINES;
+
+    if (there->sent)
+        return b->circuit->step + 1;
+    return combines && there->written > written ? there->written : written;
+}
+
 /* Looks at what lies where a part of the cargo goes, and combines with it if it is to. The part
  * must not lie over more than one run then: it is made shorter. */
 static bool meet(struct blocks *b, uint32_t node, struct piece piece, struct content *part)
@@ -269,6 +307,7 @@ static bool meet(struct blocks *b, uint32_t node, struct piece piece, struct con
         there = content_part(&space->runs[i], part->slot, part->count);
         if (!may_touch(b, node, piece, &there, true))
             return false;
+        part->written = written_over(b, part->written, &there);
         if (combines)
             break;
     }
@@ -303,7 +342,9 @@ static bool unload(struct blocks *b, uint32_t node, struct piece piece, uint32_t
             return false;
         if (!size_fits(b, &part))
             return fails(b, piece, part.slot, "is not of this segment's size");
-        part.written = b->ahead ? b->circuit->step + 1 : 0;
+        if (!is_copy(b->circuit))
+            part.written = b->circuit->step + 1;
+        part.written = b->ahead ? part.written : 0;
         part.received = !is_copy(b->circuit);
         contents_append(&b->put, &part);
         done += part.count;
@@ -334,6 +375,8 @@ static struct seen *seen_now(struct blocks *b, uint32_t node)
     struct seen *seen = &b->seen[node];
 
     if (seen->step != b->circuit->step + 1) {
+        seen->sent = seen->sends ? seen->step : seen->sent;
+        seen->received = seen->receives ? seen->step : seen->received;
         seen->step = b->circuit->step + 1;
         seen->sends = seen->receives = 0;
     }
@@ -458,7 +501,7 @@ static void end(struct blocks *b)
     free(b->seen);
 }
 
-bool prove_blocks(const struct plan *plan, struct plan_fault *fault)
+bool prove_blocks(struct plan *plan, struct plan_fault *fault)
 {
     struct blocks b = {.plan = plan,
                        .operation = operation_of(plan->operation),
@@ -476,6 +519,7 @@ bool prove_blocks(const struct plan *plan, struct plan_fault *fault)
         if (!holds)
             fault->to = node;
     }
+    plan->one_port = b.one_port;
     end(&b);
     return holds;
 }

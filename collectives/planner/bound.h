@@ -14,6 +14,10 @@
  *               then. Not of gather and reduce: what a node receives may be set up side by side.
  *   distance    What comes over D hops, of the farthest pair, or the root and who is farthest from
  *               it, begins to arrive after xi + D tau, and takes D - 1 + k / p elements in all.
+ *   links       Of a shift or reversal: in a dimension of rings all hops of the shorter ways,
+ *               shared by its directed links, or in one of lines the blocks that cross a cut one
+ *               way, shared by the lines: some link has so many of them, m, and takes a + m k e.
+ *               There the farthest pair is that of a block's two ends, and B is k.
  *
  * Of a scan, too: of two nodes the one of the higher rank hears of the other, and all of node 0.
  *

@@ -39,6 +39,7 @@ struct plan *build_begin(const struct network *network, const struct plan_wish *
                           .root = wish->root,
                           .invariant = invariant,
                           .segments = 1,
+                          .choice = wish->choice,
                           .bytes_max = UINT32_MAX};
     plan->scratch = planner_memory(invariant ? 1 : network->nodes, sizeof *plan->scratch);
     return plan;
@@ -49,6 +50,8 @@ void plan_free(struct plan *plan)
     if (!plan)
         return;
     free(plan->scratch);
+    free(plan->written);
+    free(plan->written_source);
     free(plan->circuits);
     free(plan->extents);
     free(plan->ports);
@@ -64,13 +67,8 @@ struct slots slots_begin(const struct plan *plan)
     return (struct slots){plan->extent_count, 0};
 }
 
-/* Whether a run goes on where an extent ends, or repeats it; then the extent has it too. */
-static bool extent_takes(struct plan_extent *extent, uint32_t first, uint32_t count)
+bool extent_repeats(struct plan_extent *extent, uint32_t first, uint32_t count)
 {
-    if (extent->times == 1 && first == extent->first + extent->run) {
-        extent->run += count;
-        return true;
-    }
     if (count != extent->run || first < extent->first + extent->run)
         return false;
     if (extent->times == 1)
@@ -79,6 +77,23 @@ static bool extent_takes(struct plan_extent *extent, uint32_t first, uint32_t co
         return false;
     extent->times++;
     return true;
+}
+
+/* Whether a run goes on where an extent ends, or repeats it; then the extent has it too. */
+static bool extent_takes(struct plan_extent *extent, uint32_t first, uint32_t count)
+{
+    if (extent->times == 1 && first == extent->first + extent->run) {
+        extent->run += count;
+        return true;
+    }
+    return extent_repeats(extent, first, count);
+}
+
+static void add_extent(struct plan *plan, struct slots *slots, struct plan_extent extent)
+{
+    plan->extents = planner_grow(plan->extents, plan->extent_count, sizeof *plan->extents);
+    plan->extents[plan->extent_count++] = extent;
+    slots->count++;
 }
 
 void slots_add(struct plan *plan, struct slots *slots, enum space space, uint32_t first,
@@ -90,10 +105,10 @@ void slots_add(struct plan *plan, struct slots *slots, enum space space, uint32_
     struct plan_extent *last = slots->count ? &plan->extents[plan->extent_count - 1] : NULL;
     if (last && last->space == space && extent_takes(last, first, count))
         return;
-    plan->extents = planner_grow(plan->extents, plan->extent_count, sizeof *plan->extents);
-    plan->extents[plan->extent_count++] = (struct plan_extent){
-        .space = (uint8_t)space, .first = first, .run = count, .stride = count, .times = 1};
-    slots->count++;
+    add_extent(
+        plan, slots,
+        (struct plan_extent){
+            .space = (uint8_t)space, .first = first, .run = count, .stride = count, .times = 1});
 }
 
 struct slots slots_of(struct plan *plan, enum space space, uint32_t first, uint32_t count)
@@ -101,6 +116,18 @@ struct slots slots_of(struct plan *plan, enum space space, uint32_t first, uint3
     struct slots slots = slots_begin(plan);
 
     slots_add(plan, &slots, space, first, count);
+    return slots;
+}
+
+struct slots slots_apart(struct plan *plan, enum space space, uint32_t first, uint32_t stride,
+                         uint32_t count)
+{
+    struct slots slots = slots_begin(plan);
+
+    add_extent(
+        plan, &slots,
+        (struct plan_extent){
+            .space = (uint8_t)space, .first = first, .run = 1, .stride = stride, .times = count});
     return slots;
 }
 

@@ -40,6 +40,14 @@ void slots_add(struct plan *plan, struct slots *slots, enum space space, uint32_
                uint32_t count);
 /* One list of one run. */
 struct slots slots_of(struct plan *plan, enum space space, uint32_t first, uint32_t count);
+/* One list of slots `stride` apart. An invariant plan moves each by itself, even where they lie
+ * together, so they keep their order at every node. */
+struct slots slots_apart(struct plan *plan, enum space space, uint32_t first, uint32_t stride,
+                         uint32_t count);
+
+/* Whether a run is one more of an extent's, as far behind its last as those lie apart; then the
+ * extent has it too. */
+bool extent_repeats(struct plan_extent *extent, uint32_t first, uint32_t count);
 
 /* A circuit in dimension order, and one that leaves over the ports given. */
 void build_circuit(struct plan *plan, uint32_t step, uint32_t from, uint32_t to, struct slots send,
@@ -48,6 +56,9 @@ void build_routed(struct plan *plan, uint32_t step, uint32_t from, uint32_t to, 
                   struct slots receive, uint8_t flags, const uint8_t *ports, uint32_t hops);
 void build_copy(struct plan *plan, uint32_t step, uint32_t node, struct slots from, struct slots to,
                 uint8_t flags);
+
+/* Lets circuits of a plan of all nodes go ahead wherever they may (ahead.c). */
+void build_ahead(struct plan *plan);
 
 /* Whether the plan has so many circuits that it would not fit, which is noted. */
 bool build_too_many(struct plan *plan, uint64_t circuits);
@@ -102,3 +113,7 @@ static inline uint32_t sender_to_zero(const struct plan *plan, const struct plan
 
 /* Slots of a space at a node. */
 uint32_t plan_slots_at(const struct plan *plan, unsigned space, uint32_t rank);
+
+/* The block that belongs into a slot of SEND at first, or of RECEIVE at last: source * nodes +
+ * destination, each 0 where the spaces do not tell it; of a vector its segment. */
+uint64_t plan_block_of(const struct plan *plan, enum space space, uint32_t node, uint32_t slot);

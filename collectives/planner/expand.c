@@ -40,6 +40,8 @@ struct plan *plan_expand(const struct plan *plan)
 
     all->algorithm = plan->algorithm;
     all->segments = plan->segments;
+    all->type = plan->type;
+    all->choice = plan->choice;
     all->bytes_min = plan->bytes_min;
     all->bytes_max = plan->bytes_max;
     for (uint32_t node = 0; node < nodes; node++)

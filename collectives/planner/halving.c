@@ -17,6 +17,7 @@ struct spread {
     struct holder *holders;
     uint32_t holder_count;
     struct tree *tree;
+    uint32_t share; /* of a line that a holder gives away */
 };
 
 /* The whole line of a holder, seen from the root's coordinate. */
@@ -47,10 +48,28 @@ static struct ranks ranks_between(const struct spread *spread, uint32_t node, ui
                           {(last - size) * stride, (size - first) * stride}};
 }
 
-/* Cuts off the half without the holder; returns its new holder. */
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Where a line is cut: between the holder and the part that it gives away. */
+static uint32_t cut_of(const struct spread *spread, const struct holder *holder)
+{
+    uint32_t count = holder->end - holder->low,
+             part = (count * spread->share + TREE_HALF) / TREE_SHARES;
+    uint32_t above = holder->end - 1 - holder->at, below = holder->at - holder->low;
+
+    if (spread->share == TREE_HALF)
+        return holder->low + (count + 1) / 2;
+    part = part ? part : 1;
+    return above >= below ? holder->end - least(part, above) : holder->low + least(part, below);
+}
+
+/* Cuts off the part without the holder; returns its new holder. */
 static struct holder halve(const struct spread *spread, struct holder *holder)
 {
-    uint32_t middle = holder->low + (holder->end - holder->low + 1) / 2, size = spread->dim->size;
+    uint32_t middle = cut_of(spread, holder), size = spread->dim->size;
     struct holder half = *holder;
 
     if (holder->at < middle) {
@@ -88,10 +107,10 @@ static bool halve_all(struct spread *spread)
     return spread->holder_count > before;
 }
 
-struct tree tree_make(const struct network *network, uint32_t root)
+struct tree tree_make_uneven(const struct network *network, uint32_t root, uint32_t share)
 {
     struct tree tree = {.edges = planner_memory(network->nodes, sizeof *tree.edges)};
-    struct spread spread = {.network = network, .holder_count = 1, .tree = &tree};
+    struct spread spread = {.network = network, .holder_count = 1, .tree = &tree, .share = share};
 
     spread.holders = planner_memory(network->nodes, sizeof *spread.holders);
     spread.holders[0].node = root;
@@ -104,6 +123,20 @@ struct tree tree_make(const struct network *network, uint32_t root)
     }
     free(spread.holders);
     return tree;
+}
+
+struct tree tree_make(const struct network *network, uint32_t root)
+{
+    return tree_make_uneven(network, root, TREE_HALF);
+}
+
+uint32_t tree_middle(const struct network *network)
+{
+    uint32_t node = 0;
+
+    for (unsigned k = 0; k < network->dims; k++)
+        node += network->dim[k].size / 2 * network->dim[k].stride;
+    return node;
 }
 
 void tree_free(struct tree *tree)

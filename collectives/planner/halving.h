@@ -9,6 +9,10 @@
  *     mesh:1x8 from 2    2 -> 4 | 2 -> 1, 4 -> 6 | 1 -> 0, 2 -> 3, 4 -> 5, 6 -> 7
  *     cube:3 from 0      0 -> 4 | 0 -> 2, 4 -> 6 | 0 -> 1, 2 -> 3, 4 -> 5, 6 -> 7
  *
+ * With another share than half a holder gives away that part of its line, at the end that is
+ * farther from it: then who heard early, and goes on giving while others are still hearing for
+ * the first time, has more to reach.
+ *
  * No two edges of a step share a directed link. An edge is never longer than a circuit can be; a
  * half whose nearest node is farther away is grown towards the holder.
  *
@@ -36,5 +40,11 @@ struct tree {
     uint32_t count, steps;
 };
 
+enum { TREE_SHARES = 16, TREE_HALF = TREE_SHARES / 2 };
+
 struct tree tree_make(const struct network *network, uint32_t root);
+/* The same with a share of so many sixteenths; TREE_HALF: the same. */
+struct tree tree_make_uneven(const struct network *network, uint32_t root, uint32_t share);
+/* The node from which the farthest nodes are nearest. */
+uint32_t tree_middle(const struct network *network);
 void tree_free(struct tree *tree);

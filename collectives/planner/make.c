@@ -3,6 +3,7 @@
 
 #include "collectives/planner/build.h"
 #include "collectives/planner/candidates.h"
+#include "collectives/planner/choose.h"
 #include "collectives/planner/prove.h"
 #include "reduction/reduction.h"
 
@@ -14,17 +15,20 @@ static bool wish_fits(const struct network *network, const struct plan_wish *wis
 
     if (!operation || !operation->planned)
         return plan_fails(fault, NULL, none, "there is no such operation to plan");
-    if (wish->root >= network->nodes)
+    if (operation->rooted && wish->root >= network->nodes)
         return plan_fails(fault, NULL, none, "there is no node %u to be the root", wish->root);
-    if (!operation->rooted && wish->root)
+    if (!operation_root_name(operation) && wish->root)
         return plan_fails(fault, NULL, none, "%s has no root", operation->name);
+    if (wish->root >= operation_roots(operation, network))
+        return plan_fails(fault, NULL, none, "%s %u is not below %u",
+                          operation_root_name(operation), wish->root,
+                          operation_roots(operation, network));
     if (operation->reduces && reduction_element_bytes(wish->type) == 0)
         return plan_fails(fault, NULL, none, "%s needs a type of elements", operation->name);
     return true;
 }
 
-/* Lays down and proves one variant of a candidate's plan. */
-static struct plan *made_by(const struct candidate *candidate, unsigned number, unsigned variant,
+struct plan *candidate_plan(const struct candidate *candidate, unsigned number, unsigned variant,
                             const struct network *network, const struct plan_wish *wish,
                             struct plan_fault *fault)
 {
@@ -34,8 +38,13 @@ static struct plan *made_by(const struct candidate *candidate, unsigned number, 
     struct plan *plan = candidate->plan(network, &one);
     plan->algorithm = (uint8_t)number;
     plan->variant = (uint16_t)variant;
-    if (plan_prove(plan, fault))
+    bool proved = plan_prove(plan, fault);
+    bool suits = !plan->one_port || !wish->profile || !wish->profile->all_port;
+    if (proved && suits)
         return plan;
+    if (proved)
+        plan_fails(fault, NULL, UINT32_MAX, "%s by %s is set up ahead for nodes with one port",
+                   operation_name(wish->operation), candidate->name);
     plan_free(plan);
     return NULL;
 }
@@ -50,32 +59,15 @@ void candidate_words(const struct candidate *candidate, const struct network *ne
     snprintf(words, ALGORITHM_WORDS_MAX, "%s%s%s", candidate->name, *which ? " " : "", which);
 }
 
-/* Whether a wish allows a variant. */
-static bool is_allowed(const struct candidate *candidate, const struct network *network,
-                       unsigned variant, const struct plan_wish *wish)
+bool candidate_is(const struct candidate *candidate, const struct network *network,
+                  unsigned variant, const char *algorithm)
 {
     char words[ALGORITHM_WORDS_MAX];
 
-    if (!wish->algorithm || strcmp(wish->algorithm, candidate->name) == 0)
+    if (!algorithm || strcmp(algorithm, candidate->name) == 0)
         return true;
     candidate_words(candidate, network, variant, words);
-    return strcmp(wish->algorithm, words) == 0;
-}
-
-/* The cheaper of two plans stays; without a profile the first. */
-static struct plan *better(struct plan *best, struct plan *plan, const struct plan_wish *wish)
-{
-    uint32_t element_bytes = reduction_element_bytes(wish->type);
-
-    if (!best || !plan)
-        return best ? best : plan;
-    if (wish->profile && plan_time(plan, wish->bytes, element_bytes, wish->profile).model_ns <
-                             plan_time(best, wish->bytes, element_bytes, wish->profile).model_ns) {
-        plan_free(best);
-        return plan;
-    }
-    plan_free(plan);
-    return best;
+    return strcmp(algorithm, words) == 0;
 }
 
 /* No algorithm has the name: which ones there are. */
@@ -93,39 +85,106 @@ static void name_all(const struct plan_wish *wish, struct plan_fault *fault)
     }
 }
 
+const char *candidate_of_choice(const struct network *network, uint32_t operation, uint32_t choice,
+                                char words[ALGORITHM_WORDS_MAX])
+{
+    const struct plan_wish largest = {.operation = operation, .bytes = INT32_MAX};
+    const struct candidate *candidate;
+
+    for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
+        unsigned variants = candidate_variants(candidate, network, &largest);
+        snprintf(words, ALGORITHM_WORDS_MAX, "%s", candidate->name);
+        for (unsigned v = 0; ecube_choice(words) != choice && v < variants; v++)
+            candidate_words(candidate, network, v, words);
+        if (ecube_choice(words) == choice)
+            return words;
+    }
+    return NULL;
+}
+
+/* The first variant of a candidate that a wish names; `variants`: none. */
+static unsigned first_named(const struct candidate *candidate, const struct network *network,
+                            const struct plan_wish *wish, unsigned variants)
+{
+    unsigned v = 0;
+
+    while (v < variants && !candidate_is(candidate, network, v, wish->algorithm))
+        v++;
+    return v;
+}
+
+/* The first plan that is possible. */
+static struct plan *first_of(const struct network *network, const struct plan_wish *wish,
+                             struct plan_fault *fault)
+{
+    const struct candidate *candidate;
+    struct plan *plan = NULL;
+
+    for (unsigned i = 0; !plan && (candidate = candidate_of(wish->operation, i)); i++) {
+        unsigned variants = candidate_variants(candidate, network, wish);
+        unsigned v = first_named(candidate, network, wish, variants);
+        if (v < variants)
+            plan = candidate_plan(candidate, i, v, network, wish, fault);
+    }
+    return plan;
+}
+
+unsigned candidate_variants(const struct candidate *candidate, const struct network *network,
+                            const struct plan_wish *wish)
+{
+    struct plan_wish any = *wish;
+
+    if (!candidate->possible(network))
+        return 0;
+    if (wish->algorithm && strcmp(wish->algorithm, candidate->name) != 0)
+        any.bytes = INT32_MAX;
+    return candidate->variants ? candidate->variants(network, &any) : 1;
+}
+
+/* Whether there is somebody to make the plan. */
+static bool is_possible(const struct network *network, const struct plan_wish *wish,
+                        struct plan_fault *fault)
+{
+    const struct candidate *candidate;
+
+    name_all(wish, fault);
+    for (unsigned i = 0; (candidate = candidate_of(wish->operation, i)); i++) {
+        unsigned variants = candidate_variants(candidate, network, wish);
+        if (first_named(candidate, network, wish, variants) < variants)
+            return true;
+        if (variants == 0 && (!wish->algorithm || strcmp(wish->algorithm, candidate->name) == 0))
+            plan_fails(fault, NULL, UINT32_MAX, "%s by %s wants %s",
+                       operation_name(wish->operation), candidate->name, candidate->restriction);
+    }
+    return false;
+}
+
+bool plan_possible(const struct network *network, const struct plan_wish *wish,
+                   struct plan_fault *fault)
+{
+    return wish_fits(network, wish, fault) && is_possible(network, wish, fault);
+}
+
 struct plan *plan_make(const struct network *network, const struct plan_wish *wish,
                        struct plan_fault *fault)
 {
-    const struct candidate *candidate;
-    struct plan *best = NULL;
-
-    if (!wish_fits(network, wish, fault))
+    if (!plan_possible(network, wish, fault))
         return NULL;
-    name_all(wish, fault);
-    for (unsigned i = 0; (candidate = candidate_of(wish->operation, i)); i++) {
-        bool possible = candidate->possible(network);
-        unsigned variants =
-            possible && candidate->variants ? candidate->variants(network, wish) : 1;
-        for (unsigned v = 0; v < variants && (wish->profile || !best); v++) {
-            if (!is_allowed(candidate, network, v, wish))
-                continue;
-            if (possible)
-                best = better(best, made_by(candidate, i, v, network, wish, fault), wish);
-            else
-                plan_fails(fault, NULL, UINT32_MAX, "%s by %s wants %s",
-                           operation_name(wish->operation), candidate->name,
-                           candidate->restriction);
-        }
-    }
-    return best;
+    if (!wish->profile)
+        return first_of(network, wish, fault);
+    struct contest *contest = contest_make(network, wish);
+    struct plan *plan = contest_win(contest, wish, fault);
+    contest_free(contest);
+    return plan;
 }
 
 const char *plan_algorithm(const struct plan *plan)
 {
-    return candidate_of(plan->operation, plan->algorithm)->name;
+    return plan->written ? plan->written : candidate_of(plan->operation, plan->algorithm)->name;
 }
 
 const char *plan_source(const struct plan *plan)
 {
-    return candidate_of(plan->operation, plan->algorithm)->source;
+    return plan->written ? plan->written_source
+                         : candidate_of(plan->operation, plan->algorithm)->source;
 }

@@ -46,6 +46,10 @@ static uint32_t add_slots(struct extents *extents, const struct plan *plan, stru
         for (uint32_t i = 0; i < slots.count; i++)
             add_extent(extents, &plan->extents[slots.at + i]);
     while (by && pieces_next(&pieces, &piece)) {
+        struct plan_extent *last =
+            extents->count > before ? &extents->all[extents->count - 1] : NULL;
+        if (last && last->space == piece.space && extent_repeats(last, piece.first, piece.count))
+            continue; /* a node moves each run of an extent by itself */
         const struct plan_extent one = {.space = piece.space,
                                         .first = piece.first,
                                         .run = piece.count,
@@ -184,7 +188,9 @@ static void write_header(const struct writer *w)
                                  .rows = w->rows,
                                  .steps = plan->steps,
                                  .bytes_min = plan->bytes_min,
-                                 .bytes_max = plan->bytes_max};
+                                 .bytes_max = plan->bytes_max,
+                                 .choice = plan->choice,
+                                 .type = plan->type};
 
     for (unsigned port = 0; port < plan->network.ports; port++)
         header.carries[port] = plan->carries[(uint64_t)rank * plan->network.ports + port];

@@ -22,7 +22,9 @@
  * - The turn of a hop is the number of circuits of the plan that its link carries before; `carries`
  *   counts them all. An invariant plan uses no directed link twice in a step.
  * - ahead: all that the circuit sends was there before the step that it overlaps, and nothing that
- *   is still being sent is overwritten. after_received and after_sent stand where they must.
+ *   is still being sent is overwritten; or it has left or come by then because a port serves one
+ *   circuit at a time (one_port: on a machine with all ports the plan would promise too short a
+ *   time, and plan_make does not give it). after_received and after_sent stand where they must.
  * - An invariant plan is proved on node 0: what comes to a node is what its translated self sends.
  *   plan_expand makes the plan of all nodes of it, whose replay must say the same (tests).
  *
@@ -48,7 +50,7 @@
 #include "router/clock.h"
 #include "wire/plan.h"
 
-enum { PLAN_CIRCUITS_MAX = 1 << 26, PLAN_WORDS_MAX = 240 };
+enum { PLAN_CIRCUITS_MAX = 1 << 26, PLAN_WORDS_MAX = 440 };
 
 /* One circuit; with from == to a copy inside a node. Extents and ports lie in the plan's pools. */
 struct plan_circuit {
@@ -71,8 +73,10 @@ struct plan {
     uint16_t variant;  /* of the candidate */
     bool invariant;
     uint32_t segments, steps;
-    uint32_t bytes_min, bytes_max;
-    uint32_t *scratch; /* slots of each node; invariant: [0] alone */
+    uint32_t bytes_min, bytes_max; /* sizes for which it has been found the cheapest; */
+    uint8_t type;                  /* ... of these elements; 0: whatever they are */
+    uint32_t choice;               /* the wish's */
+    uint32_t *scratch;             /* slots of each node; invariant: [0] alone */
     uint32_t circuit_count, extent_count, port_count, turn_count;
     struct plan_circuit *circuits;
     struct plan_extent *extents;
@@ -81,7 +85,9 @@ struct plan {
     uint16_t *carries;     /* [node * network.ports + port]; invariant: [port] */
     uint64_t hops, blocks; /* of all circuits, added up; of one node's if invariant */
     uint32_t digest;
+    bool one_port;       /* found by plan_prove: what it issues ahead holds with one port alone */
     const char *refused; /* by the planner: the limit that it passes; NULL: none */
+    char *written, *written_source; /* whose it is, if no planner's; the plan's memory */
     /* circuits of each node, in their order: [node_at[node], node_at[node + 1]) of node_circuits;
      * NULL if invariant */
     uint32_t *node_at, *node_circuits;
@@ -103,14 +109,23 @@ struct plan_wish {
     uint32_t operation, root;
     uint32_t bytes; /* of a block; of the whole vector */
     uint32_t type;  /* enum ecube_type, of operations that reduce */
-    /* A candidate's name, with or without the words of a variant ("multiphase 4+3"); NULL: any. */
+    /* A candidate's name, with or without the words of a variant ("multiphase 4+3"); NULL: any. A
+     * variant that is named is allowed for every size. */
     const char *algorithm;
+    /* ecube_choice of the name, where a node has asked by number (a desk finds the name); 0: it has
+     * not */
+    uint32_t choice;
     uint32_t variant; /* for candidates' planners: which */
-    /* The machine: of what is allowed the cheapest for these bytes. NULL: the first possible. */
+    /* The machine: of what is allowed the cheapest for these bytes (choose.h). NULL: the first
+     * possible, for all sizes. */
     const struct profile *profile;
 };
 
-/* Makes and proves the plan that is best for a wish. The operation must be planned. */
+/* Whether there is an algorithm for a wish on this network. Its plan may still pass a limit. */
+bool plan_possible(const struct network *network, const struct plan_wish *wish,
+                   struct plan_fault *fault);
+
+/* Makes and proves the plan that is best for a wish. */
 struct plan *plan_make(const struct network *network, const struct plan_wish *wish,
                        struct plan_fault *fault);
 void plan_free(struct plan *plan);
@@ -162,18 +177,29 @@ bool plan_order(const struct plan *plan, uint32_t rank, uint32_t segment, char *
 uint32_t plan_part(const struct plan *plan, uint32_t rank, uint8_t *part);
 
 /*
- * All plans of one machine, made at first use and kept: what a host answers PLAN_ASK from, and what
- * a simulator's nodes read in place.
+ * The plans of one machine, the cheapest for each size, made at first use and kept: what a host
+ * answers PLAN_ASK from.
  */
 struct plan_desk;
 struct plan_desk *plan_desk_make(const struct network *network, const struct profile *profile);
 void plan_desk_free(struct plan_desk *desk);
 
+/* From now on an operation's plans are made by this algorithm, where a wish names none; NULL: by
+ * the cheapest. */
+void plan_desk_force(struct plan_desk *desk, uint32_t operation, const char *algorithm);
+
 /* The part of a node and its bytes; NULL: there is no such plan, *status says why (E_ARGUMENT,
- * E_NETWORK: a limit) and *words, until the next call, in what respect. It stays where it is as
- * long as the desk. */
+ * E_NETWORK: a limit) and *words, until the next call, in what respect. It stays where it is
+ * until many other wishes have been answered. */
 const uint8_t *plan_desk_part(struct plan_desk *desk, const struct plan_wish *wish, uint32_t rank,
                               uint32_t *bytes, int *status, const char **words);
+
+/* A proved plan for all wishes of its operation, root and sizes that name no algorithm. To be put
+ * before anybody has asked; it must stay as long as the desk. */
+void plan_desk_put(struct plan_desk *desk, struct plan *plan);
+
+/* Whether somebody has asked for such a plan. */
+bool plan_desk_used(const struct plan_desk *desk, const struct plan *plan);
 
 /* Time and steps for a wish; false as above. */
 bool plan_desk_predict(struct plan_desk *desk, const struct plan_wish *wish, struct plan_time *time,

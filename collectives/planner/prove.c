@@ -63,8 +63,20 @@ static bool flags_fit(const struct plan_circuit *circuit)
     return !(circuit->flags & ~known);
 }
 
-/* Of a cube a run that is read upwards at every node must be so at both ends of a circuit, or what
- * holds for node 0 does not hold for the others. */
+/* A run of an untranslated space is the same at every node. Of a cube one that is read upwards at
+ * every node must be so at both ends of a circuit, or what holds for node 0 does not hold for the
+ * others. */
+static bool runs_alike(const struct plan *plan, struct piece a, struct piece b)
+{
+    bool translated = space_is_translated(plan, a.space);
+
+    if (a.count == 1 && b.count == 1)
+        return true;
+    if (a.count != b.count || translated != space_is_translated(plan, b.space))
+        return false;
+    return !translated || !(a.first % a.count || b.first % b.count || (a.count & (a.count - 1)));
+}
+
 static bool read_alike(const struct plan *plan, const struct plan_circuit *circuit)
 {
     struct pieces sent = pieces_of(plan, sent_slots(circuit), 0);
@@ -73,10 +85,7 @@ static bool read_alike(const struct plan *plan, const struct plan_circuit *circu
     bool more = plan->invariant && plan->network.kind == NETWORK_CUBE;
 
     while (more && pieces_next(&sent, &a) && pieces_next(&received, &b))
-        if ((a.count > 1 || b.count > 1) &&
-            (a.count != b.count || a.first % a.count || b.first % b.count ||
-             (a.count & (a.count - 1)) || !space_is_translated(plan, a.space) ||
-             !space_is_translated(plan, b.space)))
+        if (!runs_alike(plan, a, b))
             return false;
     return true;
 }
@@ -132,15 +141,15 @@ static bool head_fits(const struct plan *plan, struct plan_fault *fault)
 
     if (!operation || !operation->planned)
         return plan_fails(fault, NULL, none, "there is no such operation to plan");
-    if (plan->root >= plan->network.nodes || (!operation->rooted && plan->root))
+    if (plan->root >= operation_roots(operation, &plan->network))
         return plan_fails(fault, NULL, none, "node %u cannot be the root", plan->root);
     if (plan->segments == 0 || plan->segments > UINT16_MAX ||
         (!operation->vector && plan->segments != 1))
         return plan_fails(fault, NULL, none, "%u segments cannot be", plan->segments);
     if (plan->bytes_min > plan->bytes_max)
         return plan_fails(fault, NULL, none, "it is for blocks of no size");
-    if (plan->invariant &&
-        (operation->rooted || operation->prefix || !network_is_symmetric(&plan->network)))
+    if (plan->invariant && (operation->rooted || operation->parameter || operation->prefix ||
+                            !network_is_symmetric(&plan->network)))
         return plan_fails(fault, NULL, none, "nodes that differ cannot have one plan");
     for (uint32_t i = 0; i < nodes; i++)
         if (plan->scratch[i] > PLAN_SCRATCH_MAX)
@@ -213,7 +222,7 @@ static void add_up(struct plan *plan)
 
 /* Whether the slots that a plan moves have names that can be moved with node 0. Sums of names
  * cannot: then all nodes are looked at. */
-static bool prove_contents(const struct plan *plan, struct plan_fault *fault)
+static bool prove_contents(struct plan *plan, struct plan_fault *fault)
 {
     const struct operation *operation = operation_of(plan->operation);
 
@@ -223,6 +232,7 @@ static bool prove_contents(const struct plan *plan, struct plan_fault *fault)
         return prove_blocks(plan, fault);
     struct plan *all = plan_expand(plan);
     bool holds = plan_prove(all, fault);
+    plan->one_port = all->one_port;
     plan_free(all);
     return holds;
 }

@@ -18,8 +18,9 @@ bool prove_paths(struct plan *plan, struct plan_fault *fault);
 /* In a step a node sends at most once and receives at most once, both ahead or neither. */
 bool prove_meetings(const struct plan *plan, struct plan_fault *fault);
 
-/* What is read is there, nothing is lost, and all is at last where the operation promises. */
-bool prove_blocks(const struct plan *plan, struct plan_fault *fault);
+/* What is read is there, nothing is lost, and all is at last where the operation promises. Says in
+ * plan->one_port whether that rests on nodes with one port. */
+bool prove_blocks(struct plan *plan, struct plan_fault *fault);
 
 /* An operation without blocks: at last every node has heard of every other. */
 bool prove_knowledge(const struct plan *plan, struct plan_fault *fault);

@@ -10,6 +10,7 @@
 
 #include "collectives/planner/bound.h"
 #include "collectives/planner/build.h"
+#include "collectives/planner/replay.h"
 
 /* A node's clock: up to the step before, and in the step that it is in. */
 struct clock {
@@ -21,6 +22,7 @@ struct clock {
 struct replay {
     const struct plan *plan;
     const struct profile *profile;
+    uint64_t scale; /* all times are so many times as long */
     struct clock *clocks;
     uint64_t *links; /* free from when on */
 };
@@ -57,7 +59,8 @@ static uint64_t set_up(struct replay *replay, const struct plan_circuit *circuit
 
     for (unsigned hop = 0; hop < circuit->hops; hop++) {
         unsigned port = circuit_port(plan, circuit, at, hop);
-        t_ns = clock_hop(t_ns, *link_at(replay, at, port), replay->profile->tau_ns);
+        t_ns =
+            clock_max(t_ns, *link_at(replay, at, port)) + replay->scale * replay->profile->tau_ns;
         at = network_neighbour(&plan->network, at, port);
     }
     return t_ns;
@@ -80,18 +83,20 @@ static void take_part(struct clock *clock, struct plan_moment moment)
     clock->ended_now = clock_max(clock->ended_now, moment.done_ns);
 }
 
+/* `bytes` are `scale` times as many as it carries. */
 static struct plan_moment pass(struct replay *replay, const struct plan_circuit *circuit,
                                uint64_t bytes)
 {
     struct clock *from = clock_of(replay, circuit->from, circuit->step);
     struct clock *to = clock_of(replay, circuit->to, circuit->step);
     const struct profile *profile = replay->profile;
-    uint64_t t = set_up(replay, circuit, issue_of(from, circuit) + profile->xi_ns);
+    uint64_t t = set_up(replay, circuit, issue_of(from, circuit) + replay->scale * profile->xi_ns);
+    uint64_t hops = replay->scale * circuit->hops;
 
     t = clock_max(t, issue_of(to, circuit));
     if (!profile->all_port)
         t = clock_max(t, clock_max(from->send_free, to->receive_free));
-    struct plan_moment moment = {t, t + (circuit->hops + bytes ? circuit->hops + bytes - 1 : 0) *
+    struct plan_moment moment = {t, t + (hops + bytes ? hops + bytes - replay->scale : 0) *
                                             profile->element_ns};
     hold_links(replay, circuit, moment.done_ns);
     from->send_free = to->receive_free = moment.done_ns;
@@ -119,15 +124,63 @@ uint64_t plan_circuit_bytes(const struct plan *plan, const struct plan_circuit *
     return sum;
 }
 
+/* A circuit's bytes, so many times as many as the plan has segments, were they divided without a
+ * rest, and `slack` of an element more or less for each piece that is no multiple of the vector. */
+static uint64_t share(const struct plan *plan, const struct plan_circuit *circuit, uint32_t bytes,
+                      uint32_t element_bytes, enum replay_side side)
+{
+    uint64_t slack = 0, m = plan->segments;
+    struct pieces pieces = pieces_of(plan, sent_slots(circuit), 0);
+    struct piece piece;
+
+    if (m == 1)
+        return plan_circuit_bytes(plan, circuit, bytes, element_bytes);
+    while (pieces_next(&pieces, &piece))
+        if (piece.first % m || piece.count % m)
+            slack += (m - 1) * element_bytes;
+    uint64_t all = (uint64_t)circuit->blocks * bytes;
+    return side == REPLAY_MOST ? all + slack : all > slack ? all - slack : 0;
+}
+
+static void begin(struct replay *replay)
+{
+    uint64_t nodes = replay->plan->invariant ? 1 : replay->plan->network.nodes;
+
+    replay->clocks = planner_memory(nodes, sizeof *replay->clocks);
+    replay->links = planner_memory(nodes * replay->plan->network.ports, sizeof *replay->links);
+}
+
+static void end(struct replay *replay)
+{
+    free(replay->clocks);
+    free(replay->links);
+}
+
+uint64_t replay_limit(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
+                      const struct profile *profile, enum replay_side side)
+{
+    struct replay replay = {.plan = plan, .profile = profile, .scale = plan->segments};
+    uint64_t done_ns = 0;
+
+    begin(&replay);
+    for (uint32_t i = 0; i < plan->circuit_count; i++) {
+        const struct plan_circuit *circuit = &plan->circuits[i];
+        if (is_copy(circuit))
+            continue;
+        uint64_t moved = share(plan, circuit, bytes, element_bytes ? element_bytes : 1, side);
+        done_ns = clock_max(done_ns, pass(&replay, circuit, moved).done_ns);
+    }
+    end(&replay);
+    return done_ns;
+}
+
 struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
                              const struct profile *profile, struct plan_moment *moments)
 {
-    uint32_t nodes = plan->invariant ? 1 : plan->network.nodes;
-    struct replay replay = {.plan = plan, .profile = profile};
+    struct replay replay = {.plan = plan, .profile = profile, .scale = 1};
     struct plan_time time = {.bound_ns = plan_bound_ns(plan, bytes, profile)};
 
-    replay.clocks = planner_memory(nodes, sizeof *replay.clocks);
-    replay.links = planner_memory((uint64_t)nodes * plan->network.ports, sizeof *replay.links);
+    begin(&replay);
     for (uint32_t i = 0; i < plan->circuit_count; i++) {
         const struct plan_circuit *circuit = &plan->circuits[i];
         struct plan_moment moment = {0, 0};
@@ -142,8 +195,7 @@ struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t e
         if (moments)
             moments[i] = moment;
     }
-    free(replay.clocks);
-    free(replay.links);
+    end(&replay);
     return time;
 }
 

@@ -6,6 +6,7 @@
  *     gather        the same upwards
  *     reduce        every node adds what comes to what it has, and passes the sum on
  *     allreduce     a reduce and a broadcast
+ *     reduce_scatter a reduce of all blocks, and a scatter
  *     allgather     a gather and a broadcast, of all blocks, in one plan
  *     barrier       a reduce and a broadcast of nothing
  *
@@ -171,10 +172,9 @@ struct plan *plan_tree_gather(const struct network *network, const struct plan_w
 
 /* The way up of a reduction: inner nodes add up in `sum`, the root in `result`; leaves send what
  * they have. */
-static void add_up(struct tree_plan *t, struct slots sum, struct slots result)
+static void add_up(struct tree_plan *t, struct slots own, struct slots sum, struct slots result)
 {
     uint32_t nodes = t->plan->network.nodes, root = t->plan->root;
-    struct slots own = slots_of(t->plan, SPACE_SEND, 0, 1);
     bool *received = planner_memory(nodes, sizeof *received);
 
     for (uint32_t node = 0; node < nodes; node++)
@@ -195,10 +195,11 @@ struct plan *plan_tree_reduce(const struct network *network, const struct plan_w
 {
     struct tree_plan t = begin(network, wish, wish->root);
     struct slots result = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
+    struct slots own = slots_of(t.plan, SPACE_SEND, 0, 1);
 
     for (uint32_t node = 0; node < network->nodes; node++)
         t.plan->scratch[node] = node != wish->root && !is_leaf(&t, node);
-    add_up(&t, slots_of(t.plan, SPACE_SCRATCH, 0, 1), result);
+    add_up(&t, own, slots_of(t.plan, SPACE_SCRATCH, 0, 1), result);
     return end(&t);
 }
 
@@ -218,18 +219,18 @@ struct plan *plan_tree_allreduce(const struct network *network, const struct pla
     struct tree_plan t = begin(network, wish, wish->root);
     struct slots result = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
 
-    add_up(&t, result, result);
+    add_up(&t, slots_of(t.plan, SPACE_SEND, 0, 1), result, result);
     pass_down(&t, result);
     return end(&t);
 }
 
-/* The slots of RECEIVE that ranks have. */
-static struct slots ranks_slots(struct plan *plan, const struct ranks *ranks)
+/* The slots of a space that ranks have. */
+static struct slots ranks_slots(struct plan *plan, enum space space, const struct ranks *ranks)
 {
     struct slots slots = slots_begin(plan);
 
     for (unsigned i = 0; i < 2; i++)
-        slots_add(plan, &slots, SPACE_RECEIVE, ranks->first[i], ranks->count[i]);
+        slots_add(plan, &slots, space, ranks->first[i], ranks->count[i]);
     return slots;
 }
 
@@ -243,7 +244,7 @@ struct plan *plan_tree_allgather(const struct network *network, const struct pla
         build_copy(t.plan, 0, node, own, slots_of(t.plan, SPACE_RECEIVE, node, 1), 0);
     for (uint32_t i = t.tree.count; i-- > 0;) {
         const struct edge *edge = &t.tree.edges[i];
-        struct slots blocks = ranks_slots(t.plan, &edge->below);
+        struct slots blocks = ranks_slots(t.plan, SPACE_RECEIVE, &edge->below);
         build_circuit(t.plan, step_upwards(&t, edge), edge->to, edge->from, blocks, blocks,
                       is_leaf(&t, edge->to) ? 0 : ROW_AFTER_RECEIVED);
     }
@@ -251,19 +252,33 @@ struct plan *plan_tree_allgather(const struct network *network, const struct pla
     return end(&t);
 }
 
-/* From the middle of every dimension the farthest nodes are nearest. */
-static uint32_t middle_of(const struct network *network)
+/* All blocks are added up on the way to the root, in scratch, and scattered from there. */
+struct plan *plan_tree_reduce_scatter(const struct network *network, const struct plan_wish *wish)
 {
-    uint32_t node = 0;
+    struct tree_plan t = begin(network, wish, wish->root);
+    uint32_t nodes = network->nodes, last = 2 * t.tree.steps - (t.tree.steps > 0);
+    struct slots sums = slots_of(t.plan, SPACE_SCRATCH, 0, nodes);
+    struct slots result = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
 
-    for (unsigned k = 0; k < network->dims; k++)
-        node += network->dim[k].size / 2 * network->dim[k].stride;
-    return node;
+    for (uint32_t node = 0; node < nodes; node++)
+        t.plan->scratch[node] = node == wish->root || !is_leaf(&t, node) ? nodes : 0;
+    add_up(&t, slots_of(t.plan, SPACE_SEND, 0, nodes), sums, sums);
+    for (uint32_t i = 0; i < t.tree.count; i++) {
+        const struct edge *edge = &t.tree.edges[i];
+        struct slots below = ranks_slots(t.plan, SPACE_SCRATCH, &edge->below);
+        build_circuit(t.plan, t.tree.steps + edge->step, edge->from, edge->to, below,
+                      is_leaf(&t, edge->to) ? result : below, ROW_AFTER_RECEIVED | ROW_AFTER_SENT);
+    }
+    for (uint32_t node = 0; node < nodes; node++)
+        if (t.plan->scratch[node])
+            build_copy(t.plan, last, node, slots_of(t.plan, SPACE_SCRATCH, node, 1), result,
+                       ROW_AFTER_RECEIVED);
+    return end(&t);
 }
 
 struct plan *plan_tree_barrier(const struct network *network, const struct plan_wish *wish)
 {
-    struct tree_plan t = begin(network, wish, middle_of(network));
+    struct tree_plan t = begin(network, wish, tree_middle(network));
 
     for (uint32_t i = t.tree.count; i-- > 0;) {
         const struct edge *edge = &t.tree.edges[i];

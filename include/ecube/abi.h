@@ -27,7 +27,15 @@ enum ecube_call {
     ECUBE_CALL_SLEEP = 11,  /* (ns low, ns high): blocks until the wall clock is there */
     /* (struct ecube_abi_plan *): blocks until this node has the plan: scratch_bytes and steps */
     ECUBE_CALL_PLAN = 12,
-    ECUBE_CALL_PREDICT = 13 /* (struct ecube_abi_plan *): blocks until the host has answered */
+    ECUBE_CALL_PREDICT = 13, /* (struct ecube_abi_plan *): blocks until the host has answered */
+    /* (struct ecube_abi_set *): blocks until one of the requests is complete, and frees it: 1, or 0
+     * when asked not to block */
+    ECUBE_CALL_WAIT_ANY = 15,
+    /* (struct ecube_abi_probe *): blocks until there is a message: 1, or 0 when asked not to block
+     */
+    ECUBE_CALL_PROBE = 16,
+    ECUBE_CALL_CANCEL = 17, /* (request): a receive that no message has found ends, E_CANCELLED */
+    ECUBE_CALL_ABORT = 18   /* (status): ends the programs of all nodes; does not return */
 };
 
 enum {
@@ -49,8 +57,11 @@ enum ecube_operation {
     ECUBE_REDUCE = 6,
     ECUBE_ALIGN = 7, /* sets every model clock to the latest of all; takes no model time */
     ECUBE_ALLREDUCE = 8,
-    ECUBE_SCAN = 10, /* inclusive prefix: node r gets the combination of ranks 0 to r */
-    ECUBE_OPERATIONS = 11
+    ECUBE_REDUCE_SCATTER = 9, /* node r gets the combination of what all have for it */
+    ECUBE_SCAN = 10,          /* inclusive prefix: node r gets the combination of ranks 0 to r */
+    ECUBE_SHIFT = 11,         /* `root` is the distance */
+    ECUBE_REVERSE = 12,       /* `root` is the mask of dimensions */
+    ECUBE_OPERATIONS = 13
 };
 
 /* Of the elements of a reduction; the pairs are ecube.h's structures of value and index. */
@@ -110,6 +121,19 @@ static inline uint32_t ecube_type_bytes(uint32_t type)
     }
 }
 
+/* The number of an algorithm's name, FNV-1a of its bytes (Fowler, Noll & Vo, RFC 9923); 0: no
+ * name. */
+static inline uint32_t ecube_choice(const char *name)
+{
+    uint32_t hash = 0x811c9dc5;
+
+    if (!name || !*name)
+        return 0;
+    for (; *name; name++)
+        hash = (hash ^ (uint8_t)*name) * 0x01000193;
+    return hash ? hash : 1;
+}
+
 struct ecube_abi_info {
     uint32_t rank;
     uint32_t size;
@@ -145,9 +169,11 @@ struct ecube_abi_collective {
     uint8_t type;      /* enum ecube_type; 0 where nothing is reduced */
     uint8_t operator_; /* enum ecube_operator; likewise */
     uint16_t spare;
+    uint32_t choice; /* ecube_choice of the algorithm; 0: the host chooses */
 };
 
-/* What there is to know of a collective before it is called; the first four are the question. */
+/* What there is to know of a collective before it is called; the first four and the choice are the
+ * question. */
 struct ecube_abi_plan {
     uint32_t operation;
     uint32_t root;
@@ -157,6 +183,8 @@ struct ecube_abi_plan {
     uint32_t steps;
     uint64_t model_ns; /* PREDICT alone: what it takes when all begin together on an idle machine */
     uint64_t bound_ns; /* ... and what no schedule can take less than */
+    uint32_t choice;   /* as above */
+    uint32_t spare;
 };
 
 struct ecube_abi_result {
@@ -167,6 +195,23 @@ struct ecube_abi_result {
     uint32_t steps; /* collectives: steps of the schedule */
     uint32_t spare;
     uint64_t done_ns; /* model time of completion */
+};
+
+/* Requests of which one is waited for. */
+struct ecube_abi_set {
+    uint32_t requests; /* address of their numbers, int32_t each */
+    uint32_t count;    /* 1 to ECUBE_REQUESTS_MAX */
+    uint32_t poll;     /* 1: only one that is complete by the program's model clock; no blocking */
+    uint32_t index;    /* answer: which of them has ended, or (E_ARGUMENT) is none */
+    struct ecube_abi_result result; /* answer, when one has ended */
+};
+
+/* The first message that a receive would take. */
+struct ecube_abi_probe {
+    int32_t peer, tag; /* as in a receive */
+    uint32_t poll;     /* 1: no blocking */
+    uint32_t spare;
+    struct ecube_abi_result result; /* answer: sender, tag, bytes; done_ns: when it came */
 };
 
 struct ecube_abi_clock {

@@ -51,6 +51,7 @@ struct ecube_status {
     uint32_t bytes;   /* moved; 0 for a collective */
     uint32_t steps;   /* of the collective's schedule */
     uint64_t done_ns; /* model time of completion */
+    int error;        /* ECUBE_OK or a negative enum ecube_error */
 };
 
 /* A transfer under way. Its members are lib/'s; keep it at its place until it is complete. */
@@ -161,6 +162,40 @@ int ecube_wait(struct ecube_request *request, struct ecube_status *status);
 int ecube_test(struct ecube_request *request, struct ecube_status *status);
 /* Waits for all; statuses is NULL or has count entries. Returns ECUBE_OK or the first error. */
 int ecube_wait_all(struct ecube_request *requests, unsigned count, struct ecube_status *statuses);
+/*
+ * Waits until one of count requests is complete and ends it; of several the one that was first in
+ * model time. Requests that have ended already are passed over, so that a loop can take one after
+ * the other. Returns what ecube_wait returns, and which it was in *index. ECUBE_E_ARGUMENT with
+ * *index == count: none of them is open.
+ */
+int ecube_wait_any(struct ecube_request *requests, unsigned count, unsigned *index,
+                   struct ecube_status *status);
+/*
+ * The same, and ends all that are complete at the model time at which the first one is. Returns how
+ * many, 1 or more: which ones in indices, how each of them ended in statuses (its error too), which
+ * both have count entries. ECUBE_E_ARGUMENT: none is open.
+ */
+int ecube_wait_some(struct ecube_request *requests, unsigned count, unsigned *indices,
+                    struct ecube_status *statuses);
+/*
+ * Gives a receive up that no message has found yet. ecube_wait or ecube_test then ends it, as any
+ * other request: with ECUBE_E_CANCELLED, and the buffer is as it was; or with its message, when
+ * that came first. It is never both, and never waits for a message that is not under way. Returns
+ * ECUBE_OK, also for a receive that is complete; ECUBE_E_ARGUMENT for what is no receive.
+ */
+int ecube_cancel(struct ecube_request *request);
+
+/*
+ * Waits until there is a message that a receive of this source and tag, either of which may be
+ * ECUBE_ANY, would take now, and leaves it where it is. status, which is not NULL, says its source,
+ * tag and bytes: a receive of just these takes this message. Returns its bytes. Messages that
+ * posted receives are to take are not looked at, nor those that wait in their senders because the
+ * 64 places are full.
+ */
+int ecube_probe(int source, int tag, struct ecube_status *status);
+/* The same without waiting: 1 when there is one, else 0. One that only repeats a question in vain
+ * rests as ecube_test does. */
+int ecube_iprobe(int source, int tag, struct ecube_status *status);
 
 /*
  * Collectives. Blocks lie in rank order, one for every node. Buffers that a call reads and those
@@ -209,10 +244,30 @@ int ecube_reduce(const void *send, void *receive, uint32_t count, enum ecube_typ
 /* The same, and every node gets the result. */
 int ecube_allreduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
                     enum ecube_operator operator_);
-/* The same, and node r gets the combination of the vectors of ranks 0 to r, its own included, in
- * the order of ranks; node 0 its own, unchanged. */
+/*
+ * Reduce-scatter with equal blocks: send is ecube_size() blocks of count elements, of which block i
+ * is for node i. Each node gets the combination of what all nodes have for it in receive, a block.
+ */
+int ecube_reduce_scatter(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                         enum ecube_operator operator_);
+/* Like allreduce, but node r gets the combination of the vectors of ranks 0 to r, its own
+ * included, in the order of ranks; node 0 its own, unchanged. */
 int ecube_scan(const void *send, void *receive, uint32_t count, enum ecube_type type,
                enum ecube_operator operator_);
+/*
+ * Shift: the bytes at send of rank r go to receive at rank (r + distance) mod ecube_size(), on
+ * every network; a distance may be negative, or more than there are nodes. On a cube that is one
+ * step, or with neighbours' steps alone ("hierarchical") at most ecube_dims() of them.
+ */
+int ecube_shift(const void *send, void *receive, uint32_t bytes, int distance);
+/*
+ * Reversal: they go to the node whose coordinates in some dimensions are this node's read
+ * backwards, x as size - 1 - x. dimensions is a mask: bit 0 the last number of the network's name
+ * (rows of a mesh: what varies fastest with the rank), bit 1 the one before it; 0: all, which is
+ * rank ecube_size() - 1 - r. On a cube bit i is that of the rank, and a mask means the reversal in
+ * every subcube of its dimensions: rank r XOR dimensions. A bit of no dimension: ECUBE_E_ARGUMENT.
+ */
+int ecube_reverse(const void *send, void *receive, uint32_t bytes, uint32_t dimensions);
 
 /* The same, begun; ecube_wait or ecube_test completes them. The first use waits for its plan. */
 int ecube_barrier_start(struct ecube_request *request);
@@ -230,17 +285,34 @@ int ecube_reduce_start(const void *send, void *receive, uint32_t count, enum ecu
                        enum ecube_operator operator_, int root, struct ecube_request *request);
 int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
                           enum ecube_operator operator_, struct ecube_request *request);
+int ecube_reduce_scatter_start(const void *send, void *receive, uint32_t count,
+                               enum ecube_type type, enum ecube_operator operator_,
+                               struct ecube_request *request);
 int ecube_scan_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
                      enum ecube_operator operator_, struct ecube_request *request);
+int ecube_shift_start(const void *send, void *receive, uint32_t bytes, int distance,
+                      struct ecube_request *request);
+int ecube_reverse_start(const void *send, void *receive, uint32_t bytes, uint32_t dimensions,
+                        struct ecube_request *request);
 
 /*
  * What an operation takes, to the nanosecond, as the host works it out: bytes of one block, or of a
  * whole vector; type of the elements where they are combined, else 0. Any node may ask, alone. root
- * is 0 where there is none. Returns ECUBE_OK, or ECUBE_E_ARGUMENT or ECUBE_E_NETWORK: there is no
- * such plan.
+ * is the distance of a shift (0 to ecube_size() - 1), the mask of a reversal, 0 where there is
+ * none. Returns ECUBE_OK, or ECUBE_E_ARGUMENT or ECUBE_E_NETWORK: there is no such plan.
  */
 int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum ecube_type type,
                   struct ecube_prediction *prediction);
+
+/*
+ * The operation's collectives that this node begins from now on, and its predictions, go by this
+ * algorithm, "chain" or "chain 8 segments" as `ecube plan list` and `plan explain` name them; NULL:
+ * by the cheapest for each size, as in the beginning. All nodes must ask for the same one, else a
+ * collective ends with ECUBE_E_MISMATCH at all of them. Returns ECUBE_OK; or changes nothing and
+ * returns ECUBE_E_ARGUMENT: there is no such operation or algorithm, or ECUBE_E_NETWORK: it cannot
+ * be had on this network.
+ */
+int ecube_algorithm(enum ecube_operation operation, const char *name);
 
 /*
  * The node's model clock, the profile's machine's: communication and ecube_compute advance it,
@@ -263,6 +335,14 @@ int ecube_compute(uint64_t ns);
 
 /* Adds a line to the run's result table. */
 int ecube_report(const struct ecube_report *report);
+
+/*
+ * Ends the whole run: this program, after its output so far, and those of all other nodes, whatever
+ * they do, with the output that has come to the host. The tool says who aborted and with which
+ * status, and exits with the lowest 8 bits of that, 1 when they are 0. When several abort at the
+ * same time, the first that the host hears of counts.
+ */
+__attribute__((noreturn)) void ecube_abort(int status);
 
 #ifdef __cplusplus
 }

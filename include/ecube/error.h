@@ -20,7 +20,7 @@ enum ecube_error {
     ECUBE_E_FORMAT = -9,     /* bytes from another node made no sense */
     ECUBE_E_NO_ROOM = -10,   /* not seen by programs: an image does not fit */
     ECUBE_E_FAULT = -11,     /* a pointer lies outside the program's memory */
-    ECUBE_E_CANCELLED = -12, /* the request ended with its program */
+    ECUBE_E_CANCELLED = -12, /* the receive was given up, or ended with its program */
     ECUBE_E_VERSION = -13,   /* not seen by programs: a link's ends speak different versions */
     ECUBE_E_TIMEOUT = -14,   /* a bounded wait ran out */
     ECUBE_E_SYSCALL = -15,   /* the kernel knows no such call: another version */

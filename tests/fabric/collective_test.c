@@ -40,10 +40,24 @@ static void fill(struct fabric *fabric, uint32_t from, const struct ecube_abi_co
         for (uint32_t i = 0; i < call->block_bytes; i++)
             receive[i] = pattern(from, 0, i);
     if (operation->reduces)
-        for (uint32_t i = 0; i < call->block_bytes / 4; i++) {
+        for (uint32_t i = 0; i < slots * call->block_bytes / 4; i++) {
             int32_t value = (int32_t)(from * 1000 + i);
             memcpy(send + 4 * i, &value, sizeof value);
         }
+}
+
+/* The node whose coordinates of some dimensions, of all by 0, are read from the other end. */
+static uint32_t opposite(const struct fabric *fabric, uint32_t rank, uint32_t dimensions)
+{
+    uint32_t other = rank, stride = 1;
+
+    for (unsigned k = 0; k < fabric->network.dims; k++) {
+        uint32_t size = fabric->network.dim[k].size, at = rank / stride % size;
+        if (dimensions == 0 || dimensions >> k & 1)
+            other = other - at * stride + (size - 1 - at) * stride;
+        stride *= size;
+    }
+    return other;
 }
 
 /* Byte i of slot `slot` of what node `rank` must receive. */
@@ -52,6 +66,8 @@ static uint8_t expected(const struct fabric *fabric, uint32_t rank,
 {
     if (operation_of(call->operation)->reduces) {
         uint32_t nodes = call->operation == ECUBE_SCAN ? rank + 1 : fabric->count;
+        if (call->operation == ECUBE_REDUCE_SCATTER)
+            i += rank * call->block_bytes;
         uint32_t sum = 1000 * (nodes * (nodes - 1) / 2) + nodes * (i / 4);
         return (uint8_t)(sum >> 8 * (i % 4));
     }
@@ -59,6 +75,8 @@ static uint8_t expected(const struct fabric *fabric, uint32_t rank,
     case ECUBE_BROADCAST: return pattern(call->root, 0, i);
     case ECUBE_SCATTER: return pattern(call->root, rank, i);
     case ECUBE_EXCHANGE: return pattern(slot, rank, i);
+    case ECUBE_SHIFT: return pattern((rank + fabric->count - call->root) % fabric->count, 0, i);
+    case ECUBE_REVERSE: return pattern(opposite(fabric, rank, call->root), 0, i);
     default: return pattern(slot, 0, i); /* gather, allgather */
     }
 }
@@ -160,8 +178,9 @@ static void on_every_network_data_is_right_and_time_is_as_predicted(void **state
             const struct operation *row = operation_of(operation);
             if (!row)
                 continue;
-            uint32_t roots[] = {0, fabric->count / 2, fabric->count - 1};
-            for (unsigned r = 0; row->planned && r < (row->rooted ? 3 : 1); r++)
+            uint32_t most = operation_roots(row, &fabric->network);
+            uint32_t roots[] = {0, most / 2, most - 1};
+            for (unsigned r = 0; row->planned && r < (most > 1 ? 3 : 1); r++)
                 every_size(fabric, operation, roots[r]);
         }
         fabric_free(fabric);

@@ -244,6 +244,8 @@ static void scratch_that_is_not_there_is_all_nodes_error(void **state)
     struct ecube_abi_collective none = right_call(ECUBE_GATHER), small = none, shared = none;
 
     (void)state;
+    none.choice = ecube_choice("halving tree"); /* which works in scratch */
+    small.choice = shared.choice = none.choice;
     none.scratch = none.scratch_bytes = 0;
     small.scratch_bytes = BYTES - 1;
     shared.scratch = shared.send;

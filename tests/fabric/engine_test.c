@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/planner/candidates.h"
 #include "drivers/status.h"
 #include "tests/fabric/fabric.h"
 #include "tests/unit/odd_plans.h"
@@ -176,6 +177,46 @@ static void blocks_are_stored_and_forwarded_between_neighbours(void **state)
     }
 }
 
+/* One plan on nodes, short and long blocks. */
+static void takes_what_is_predicted(const char *name, const char *algorithm)
+{
+    static const uint32_t sizes[] = {0, 100, 600};
+    const struct plan_wish wish = {.operation = ECUBE_EXCHANGE, .algorithm = algorithm};
+    struct fabric *fabric = started(name, 1, no_fault);
+    struct plan *plan = planned(fabric, &wish);
+
+    fabric_shelve(fabric, plan);
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        assert_int_equal(exchange_ns(fabric, sizes[i]),
+                         plan_time(plan, sizes[i], 1, &ipsc860).model_ns);
+    plan_free(plan);
+    fabric_free(fabric);
+}
+
+static void every_exchange_takes_what_is_predicted(void **state)
+{
+    static const char *const names[] = {"cube:3",   "cube:4",    "ring:5",     "ring:6",
+                                        "mesh:3x4", "torus:4x4", "torus:3x3x2"};
+    char words[ALGORITHM_WORDS_MAX];
+    const struct candidate *candidate;
+
+    (void)state;
+    for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++) {
+        struct fabric *fabric = fabric_make_named(names[n], 2 * SPACE_AT, 1, no_fault, ipsc860);
+        struct network network = fabric->network;
+        fabric_free(fabric);
+        for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++) {
+            if (!candidate->possible(&network))
+                continue;
+            unsigned count = candidate->variants ? candidate->variants(&network, NULL) : 1;
+            for (unsigned v = 0; v < count; v++) {
+                candidate_words(candidate, &network, v, words);
+                takes_what_is_predicted(names[n], words);
+            }
+        }
+    }
+}
+
 /* Circuits that go ahead ---------------------------------------------------------------------- */
 
 /* Orders found by search, and timed, independently of this project. */
@@ -253,9 +294,13 @@ static void sums_have_the_bits_of_the_plan_s_order(void **state)
                                         .send = FABRIC_DATA,
                                         .receive = FABRIC_DATA + SPACE_AT,
                                         .type = ECUBE_DOUBLE,
-                                        .operator_ = ECUBE_SUM};
-    const struct plan_wish wish = {
-        .operation = ECUBE_REDUCE, .root = 5, .bytes = VECTOR_BYTES, .type = ECUBE_DOUBLE};
+                                        .operator_ = ECUBE_SUM,
+                                        .choice = ecube_choice("halving tree")};
+    const struct plan_wish wish = {.operation = ECUBE_REDUCE,
+                                   .root = 5,
+                                   .bytes = VECTOR_BYTES,
+                                   .type = ECUBE_DOUBLE,
+                                   .algorithm = "halving tree"};
     uint8_t sum[VECTOR_BYTES];
     double in_order[ELEMENTS];
 
@@ -277,5 +322,6 @@ static void sums_have_the_bits_of_the_plan_s_order(void **state)
 TEST_MAIN(cmocka_unit_test(blocks_that_lie_apart_go_in_one_circuit),
           cmocka_unit_test(small_blocks_go_in_several_slices),
           cmocka_unit_test(blocks_are_stored_and_forwarded_between_neighbours),
+          cmocka_unit_test(every_exchange_takes_what_is_predicted),
           cmocka_unit_test(set_up_ahead_nodes_take_what_others_say),
           cmocka_unit_test(sums_have_the_bits_of_the_plan_s_order))

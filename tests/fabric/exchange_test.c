@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/planner/planner.h"
 #include "drivers/status.h"
 #include "tests/fabric/fabric.h"
 #include "tests/unit/testing.h"
@@ -36,6 +37,7 @@ static struct fabric *started(unsigned dims, uint32_t data, uint64_t seed,
 {
     struct fabric *fabric = fabric_make(dims, data, seed, fault, profile);
 
+    plan_desk_force(fabric->desk, ECUBE_EXCHANGE, "AAP");
     assert_true(fabric_start(fabric));
     return fabric;
 }

@@ -150,7 +150,8 @@ void fabric_shelve(struct fabric *fabric, const struct plan *plan)
         free(at);
         at = NULL;
     }
-    fabric->shelf.plans[fabric->shelf.count++] = (struct shelf_plan){data, at};
+    fabric->shelf.plans[fabric->shelf.count++] =
+        (struct shelf_plan){data, at, plan->bytes_min, plan->bytes_max};
 }
 
 static void clear_shelf(struct plan_shelf *shelf)
@@ -497,15 +498,15 @@ int32_t fabric_collective_with(struct fabric *fabric, unsigned rank,
     return result;
 }
 
-struct ecube_abi_result fabric_wait(struct fabric *fabric, unsigned rank, int32_t request)
+int32_t fabric_call(struct fabric *fabric, unsigned rank, uint32_t number, uint32_t first,
+                    uint32_t second)
 {
     uint64_t limit = fabric->now_us + PATIENCE_US;
-    uint32_t arguments[4] = {(uint32_t)request, ARGUMENTS};
-    struct ecube_abi_result result = {.status = E_TIMEOUT};
+    uint32_t arguments[4] = {first, second};
     int32_t value = 0;
     unsigned quiet = 0;
     enum node_verdict verdict =
-        node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_WAIT, arguments, &value);
+        node_call(fabric->nodes[rank].node, fabric->now_us, number, arguments, &value);
 
     while (verdict == NODE_BLOCK && fabric->now_us < limit) {
         quiet = fabric_round(fabric) ? 0 : quiet + 1;
@@ -517,11 +518,17 @@ struct ecube_abi_result fabric_wait(struct fabric *fabric, unsigned rank, int32_
         }
         verdict = node_resume(fabric->nodes[rank].node, fabric->now_us, &value);
     }
-    if (verdict == NODE_RESUME) {
-        memcpy(&result, fabric_at(fabric, rank, ARGUMENTS), sizeof result);
-        if (value < 0)
-            result.status = value;
-    }
+    return verdict == NODE_RESUME ? value : E_TIMEOUT;
+}
+
+struct ecube_abi_result fabric_wait(struct fabric *fabric, unsigned rank, int32_t request)
+{
+    struct ecube_abi_result result;
+    int32_t value = fabric_call(fabric, rank, ECUBE_CALL_WAIT, (uint32_t)request, ARGUMENTS);
+
+    if (value < 0)
+        return (struct ecube_abi_result){.status = value};
+    memcpy(&result, fabric_at(fabric, rank, ARGUMENTS), sizeof result);
     return result;
 }
 

@@ -134,6 +134,11 @@ int32_t fabric_collective_with(struct fabric *fabric, unsigned rank,
 /* All nodes execute this plan where it suits what they call, and do not ask the host for one. */
 void fabric_shelve(struct fabric *fabric, const struct plan *plan);
 
+/* A call of node `rank`, while the fabric runs if it blocks: its result; E_TIMEOUT when it never
+ * returns. */
+int32_t fabric_call(struct fabric *fabric, unsigned rank, uint32_t number, uint32_t first,
+                    uint32_t second);
+
 /* Waits for a request while the fabric runs: its result; status E_TIMEOUT if it never completes. */
 struct ecube_abi_result fabric_wait(struct fabric *fabric, unsigned rank, int32_t request);
 

@@ -140,10 +140,11 @@ static uint32_t peer_of_0(unsigned number)
 
 static void a_collective_tells_who_is_missing_and_then_its_step(void **state)
 {
-    static const struct ecube_abi_collective exchange = {.operation = ECUBE_EXCHANGE,
-                                                         .block_bytes = LONG,
-                                                         .send = FABRIC_DATA,
-                                                         .receive = FABRIC_DATA + 4 * LONG};
+    const struct ecube_abi_collective exchange = {.operation = ECUBE_EXCHANGE,
+                                                  .block_bytes = LONG,
+                                                  .send = FABRIC_DATA,
+                                                  .receive = FABRIC_DATA + 4 * LONG,
+                                                  .choice = ecube_choice("AAP")};
     bool taken[PORTS][LINK_BUFFERS_MAX];
     int32_t requests[4];
 

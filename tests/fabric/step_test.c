@@ -17,7 +17,9 @@ static int32_t begin(struct neighbours *all, uint32_t operation)
     struct ecube_abi_collective arguments = {.operation = operation,
                                              .block_bytes = operation ? BYTES : 0,
                                              .send = FABRIC_DATA,
-                                             .receive = FABRIC_DATA};
+                                             .receive = FABRIC_DATA,
+                                             .choice =
+                                                 operation ? ecube_choice("halving tree") : 0};
     int32_t request = node_enters(all, &arguments);
 
     neighbours_enter(all);

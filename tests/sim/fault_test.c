@@ -313,6 +313,7 @@ static void a_run_can_be_stopped_and_told_at_an_event(void **state)
     static char text[SIM_HISTORY_MAX][SIM_TEXT_MAX];
 
     (void)state;
+    options.algorithm = "AAP";
     options.stop_at = 305;
     options.history = true;
     struct sim *sim = sim_make(&options);

@@ -44,6 +44,7 @@ static void the_exchange_of_16_nodes_takes_the_published_times(void **state)
     struct sim_options options = simulation(4, SIM_EXCHANGE, 0);
 
     (void)state;
+    options.algorithm = "AAP";
     for (unsigned i = 0; i < 5; i++)
         options.sizes[i] = bytes[i];
     options.size_count = 5;
@@ -57,6 +58,7 @@ static void the_exchange_of_128_nodes_has_eta_3_359(void **state)
     struct sim_options options = simulation(7, SIM_EXCHANGE, 100);
 
     (void)state;
+    options.algorithm = "AAP";
     struct sim_line line = simulated_well(&options).lines[0];
     assert_int_equal(line.model_ns, 18132500);
     assert_int_equal((line.model_ns * 1000 + line.bound_ns / 2) / line.bound_ns, 3359);
@@ -66,11 +68,14 @@ static void collectives_take_their_closed_forms_on_2_to_256_nodes(void **state)
 {
     static const enum sim_scenario scenarios[] = {SIM_EXCHANGE, SIM_BROADCAST, SIM_SCATTER,
                                                   SIM_GATHER, SIM_BARRIER};
+    static const char *const algorithms[] = {"AAP", "halving tree", "halving tree", "halving tree",
+                                             "pair exchange"};
 
     (void)state;
     for (unsigned dims = 1; dims <= 8; dims++)
         for (unsigned i = 0; i < 5; i++) {
             struct sim_options options = simulation(dims, scenarios[i], 24);
+            options.algorithm = algorithms[i];
             if (scenarios[i] != SIM_EXCHANGE || dims < 8) {
                 options.sizes[1] = 1500;
                 options.size_count = 2;

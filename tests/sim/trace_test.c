@@ -194,7 +194,10 @@ static struct seen looked_at(struct sim_options options, uint64_t events_max)
  * the host. */
 static void an_exchange_is_all_on_its_links(void **state)
 {
-    struct seen seen = looked_at(simulation(3, SIM_EXCHANGE, 100), 0);
+    struct sim_options options = simulation(3, SIM_EXCHANGE, 100);
+
+    options.algorithm = "AAP";
+    struct seen seen = looked_at(options, 0);
 
     (void)state;
     assert_int_equal(seen.circuits, 8 * 12 + 8);

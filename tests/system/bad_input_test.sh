@@ -8,6 +8,11 @@ refused() {
     tool_fails 2 "$1" run --network cube:1 "$2"
 }
 
+unknown_algorithm() {
+    tool_fails 2 'algorithm best: use .*AAP, ' run --network cube:1 --algorithm best "$arguments"
+    tool_fails 2 'algorithm AAP: exchange by AAP wants a cube' run --network ring:5 --algorithm AAP "$arguments"
+}
+
 another_machine() { refused 'true.*(machine|32-bit)' /bin/true; }
 
 truncated_header() {
@@ -151,6 +156,7 @@ one_word_too_many() {
 
 check "-h is help, of every verb, with an example" help_of_every_verb
 check "a word too many is told in one wording by every verb" one_word_too_many
+check "an algorithm that there is not, or not on this network, is one line before anything starts" unknown_algorithm
 check "an ELF of another machine is refused by name" another_machine
 check "an ELF that ends within its header is refused as truncated" truncated_header
 check "an ELF that ends within a segment is refused as truncated" truncated_segment

@@ -386,9 +386,24 @@ static void replay(const json_t *circuits)
 static bool given(unsigned node, unsigned block)
 {
     return is("alltoall")                     ? block / shape.nodes == node
+           : is("shift") || is("reverse")     ? block == node
            : is("allgather") || is("gather")  ? block == node
            : is("scatter") || is("broadcast") ? node == root
                                               : is_combined();
+}
+
+/* The node whose coordinates in the dimensions of the mask `root`, in all by 0, are this one's
+ * counted from the other end. */
+static unsigned backwards(unsigned node)
+{
+    unsigned other = 0, stride = 1;
+
+    for (unsigned i = 0; i < shape.dims; i++) {
+        unsigned at = node / stride % shape.size[i];
+        other += stride * (root == 0 || root >> i & 1 ? shape.size[i] - 1 - at : at);
+        stride *= shape.size[i];
+    }
+    return other;
 }
 
 static bool promised(unsigned node, unsigned block)
@@ -396,14 +411,17 @@ static bool promised(unsigned node, unsigned block)
     return is("alltoall")                 ? block % shape.nodes == node
            : is("gather") || is("reduce") ? node == root
            : is("scatter")                ? block == node
+           : is("shift")                  ? (block + root) % shape.nodes == node
+           : is("reverse")                ? backwards(block) == node
            : is("barrier")                ? false
                                           : true;
 }
 
 static void begin(void)
 {
-    static const char *const known[] = {"barrier", "broadcast", "reduce",    "allreduce", "scan",
-                                        "scatter", "gather",    "allgather", "alltoall"};
+    static const char *const known[] = {"barrier",  "broadcast", "reduce", "allreduce",
+                                        "scan",     "scatter",   "gather", "allgather",
+                                        "alltoall", "shift",     "reverse"};
     bool found = false;
 
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++) {

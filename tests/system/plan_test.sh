@@ -2,7 +2,7 @@
 . tests/system/testing.sh
 
 plan_replay=$build/tests/plan_replay
-operations='barrier broadcast reduce allreduce scan scatter gather allgather alltoall'
+operations='barrier broadcast reduce allreduce scan scatter gather allgather alltoall shift reverse'
 
 # exported OPERATION NETWORK BYTES ROOT [OPTION...] - into plan.json; replayed by what knows only the file and the rule of time.
 exported() {
@@ -14,7 +14,7 @@ exported() {
 
 rooted() {
     case $1 in
-    barrier | all* | scan) return 1 ;;
+    barrier | all* | scan | shift | reverse) return 1 ;;
     esac
 }
 
@@ -47,12 +47,16 @@ other_algorithms() {
         exported barrier "$network" 0 0 --algorithm 'halving tree'
         exported scan "$network" 100 0 --algorithm 'halving tree'
         exported scan "$network" 100 0 --algorithm chain
+        exported shift "$network" 100 0 --algorithm hierarchical --parameter 2
+        exported shift "$network" 100 0 --parameter 4
+        exported reverse "$network" 100 0 --algorithm hierarchical
+        exported reverse "$network" 100 0 --parameter 1
     done
 }
 
 nodes_take_that_time() {
     for network in ring:5 mesh:3x4 torus:3x4x2 cube:4; do
-        for operation in barrier broadcast reduce allreduce scan scatter gather allgather exchange; do
+        for operation in barrier broadcast reduce allreduce scan scatter gather allgather exchange shift reverse; do
             tool_succeeds sim --network "$network" $operation --bytes 1000 --json result.json
             exported $operation "$network" 1000 0
             measured=$("$json_get" result.json reports 0 model_us) predicted=$("$json_get" plan.json predicted_us)
@@ -69,7 +73,7 @@ damaged() {
 }
 
 damage_is_seen() {
-    exported alltoall ring:5 16 0
+    exported alltoall ring:5 16 0 --algorithm direct
     damaged '/"order":3,/d'
     damaged 's/"predicted_us":\([0-9]*\)\.\([0-9][0-9]\)[0-9]/"predicted_us":\1.\21/'
     damaged 's/"step":2,"order":11,/"step":1,"order":11,/'
@@ -78,11 +82,11 @@ damage_is_seen() {
     damaged 's/"blocks":\["0.1"\]/"blocks":["2.1"]/'
     damaged 's/"blocks":\["0.1"\]/"blocks":["0.2"]/'
     damaged 's/"bytes":16/"bytes":17/'
-    exported reduce mesh:3x4 1000 0
+    exported reduce mesh:3x4 1000 0 --algorithm "halving tree"
     damaged 's/"combine":true/"combine":false/'
-    exported broadcast cube:4 1000 0
+    exported broadcast cube:4 1000 0 --algorithm "halving tree"
     damaged 's/"order":1,"from":0,/"order":1,"from":9,/'
-    exported barrier ring:5 0 0
+    exported barrier ring:5 0 0 --algorithm "halving tree"
     damaged 's/"from":1,"to":0,"path":\[1,0\]/"from":0,"to":1,"path":[0,1]/'
 }
 
@@ -91,7 +95,8 @@ aap_takes_the_papers_time() {
     sed -n 's/^{\([0-9, ]*\)},.*/\1/p' "$source_tree/tests/golden/aap_times.txt" | tr -d , >golden
     [ "$(wc -l <golden)" -ge 18 ] || fail "where are the golden times?"
     while read -r dims bytes wanted bound; do
-        tool_succeeds plan export exchange --network "cube:$dims" --bytes "$bytes" --profile ipsc860 --json plan.json
+        tool_succeeds plan export exchange --network "cube:$dims" --bytes "$bytes" --profile ipsc860 --algorithm AAP \
+            --json plan.json
         sed -n 's/.*"predicted_us":\([0-9]*\)\.\([0-9]*\),"bound_us":\([0-9]*\)\.\([0-9]*\),$/\1\2 \3\4/p' plan.json |
             sed 's/^0*\([0-9]\)/\1/' >times
         [ "$(cat times)" = "$wanted $bound" ] || fail "cube:$dims, $bytes bytes: $(cat times), wanted $wanted $bound"
@@ -103,7 +108,7 @@ aap_takes_the_papers_steps() {
     for dims in 1 2 3 4; do
         sed -n "s/^{$dims, [0-9]*, [0-9]*, \(0x[0-9a-f]*\)},.*/\1/p" "$source_tree/tests/golden/aap_steps.txt" >masks
         [ "$(wc -l <masks)" -eq $(((1 << dims) - 1)) ] || fail "where are the golden steps?"
-        tool_succeeds plan export exchange --network cube:$dims --json plan.json
+        tool_succeeds plan export exchange --network cube:$dims --algorithm AAP --json plan.json
         sed -n 's/^{"step":\([0-9]*\),.*"from":\([0-9]*\),"to":\([0-9]*\),.*/\1 \2 \3/p' plan.json >circuits
         [ "$(wc -l <circuits)" -eq $(((1 << dims) * ((1 << dims) - 1))) ] || fail "circuits: $(wc -l <circuits)"
         while read -r step from to; do
@@ -115,7 +120,7 @@ aap_takes_the_papers_steps() {
 
 # What a row of the head says.
 the_form_is_that_of_the_issue() {
-    tool_succeeds plan export exchange --mesh torus:3x4 --bytes 8 --profile unit --json plan.json
+    tool_succeeds plan export exchange --mesh torus:3x4 --bytes 8 --profile unit --algorithm direct --json plan.json
     for words in network:torus:3x4 operation:alltoall nodes:12 root:0 ports:1 bytes:8 segments:1; do
         [ "$("$json_get" plan.json "${words%%:*}")" = "${words#*:}" ] || fail "not $words"
     done
@@ -123,10 +128,10 @@ the_form_is_that_of_the_issue() {
     [ "$("$json_get" plan.json circuits length)" -eq 132 ] || fail "circuits"
     sed -n '/"order":0,/p' plan.json | grep -Eqx '\{"step":0,"order":0,"from":[0-9]+,"to":[0-9]+,"path":\[[0-9,]+\],"blocks":\["[0-9]+\.[0-9]+"\],"combine":false,"bytes":null,"ahead":false\},' ||
         fail "a circuit: $(sed -n '/"order":0,/p' plan.json)"
-    tool_succeeds plan export alltoall --network torus:3x4 --bytes 8 --profile unit --json -
+    tool_succeeds plan export alltoall --network torus:3x4 --bytes 8 --profile unit --algorithm direct --json -
     cmp out plan.json || fail "another file under the operation's other name, or on standard output"
     [ ! -s err ] || fail "words on standard error: $(cat err)"
-    tool_succeeds plan export alltoall --network torus:3x4 --bytes 8 --profile unit
+    tool_succeeds plan export alltoall --network torus:3x4 --bytes 8 --profile unit --algorithm direct
     cmp out plan.json || fail "standard output is the default"
 }
 
@@ -136,7 +141,7 @@ fits() {
 }
 
 shows_what_it_takes() {
-    tool_succeeds plan show exchange --network cube:3 --bytes 16
+    tool_succeeds plan show exchange --network cube:3 --bytes 16 --algorithm AAP
     fits
     grep -Eq '^algorithm +AAP$' out || fail "algorithm: $(cat out)"
     grep -Eq '^source +Boppana' out || fail "source"
@@ -172,15 +177,62 @@ shows_what_fits() {
 large_exports_are_streamed() {
     (
         ulimit -v 500000
-        tool_succeeds plan export exchange --network cube:10 --bytes 1 --json plan.json
+        tool_succeeds plan export exchange --network cube:10 --bytes 1 --algorithm AAP --json plan.json
     ) || exit 1
     [ "$(grep -c '"order"' plan.json)" -eq $((1024 * 1023)) ] || fail "circuits: $(grep -c '"order"' plan.json)"
     [ "$(tail -n 1 plan.json)" = ']}' ] || fail "it has no end"
 }
 
+# Every name in the list is one that a plan can be asked for by.
+lists_what_there_is() {
+    tool_succeeds plan list
+    fits
+    sed -n '/^[a-z]/p' out >heads
+    for operation in $operations; do
+        grep -Eq "\<$operation\>" heads || fail "$operation is not listed"
+    done
+    tool_succeeds plan list alltoall
+    [ "$(grep -c '^[a-z]' out)" -eq 1 ] || fail "not one operation: $(cat out)"
+    grep -Eq '^ +wants +a cube$' out || fail "no restriction"
+    grep -Eq '^ +from +Boppana' out || fail "no source"
+    grep -Eq '^ +takes +\(N - 1\) xi' out || fail "no closed form"
+    sed -n 's/^  \([^ ].*\)/\1/p' out >names
+    while read -r name; do
+        "$ecube" plan show exchange --network cube:3 --algorithm "$name" >out 2>err || tool_succeeds plan show exchange --network torus:4x4 --algorithm "$name"
+    done <names
+}
+
+# The chosen line is a least one of the table; each time is that of the plan that is exported by its name.
+explains_the_choice() {
+    for words in 'scan cube:4 4000' 'scan ring:6 96' 'exchange mesh:3x4 100' 'allgather torus:3x3 8'; do
+        # Split into words.
+        # shellcheck disable=SC2086
+        set -- $words
+        tool_succeeds plan explain "$1" --network "$2" --bytes "$3"
+        fits
+        sed -n 's/^[* ] \([^ ].*\)/\1/; s/  *[0-9][0-9]*  *\([0-9]*\.[0-9]*\)  *[0-9.-]*$/|\1/p' out |
+            sed 's/\(.*\)|\(.*\)/\2 \1/' >times
+        [ -s times ] || fail "$words: no times: $(cat out)"
+        chosen=$(sed -n 's/^\* .* \([0-9]*\.[0-9]*\)  *[0-9.-]*$/\1/p' out)
+        [ "$(sort -n times | sed -n '1s/ .*//p')" = "$chosen" ] || fail "$words: not the least: $(cat out)"
+        grep -Eq "^chosen .*, $chosen us" out || fail "$words: no reason"
+        grep -Eq '^bound ' out || fail "$words: no bound"
+        while read -r predicted name; do
+            tool_succeeds plan export "$1" --network "$2" --bytes "$3" --algorithm "$name" --json plan.json
+            [ "$(printf %.3f "$("$json_get" plan.json predicted_us)")" = "$predicted" ] || fail "$words: $name does not take $predicted"
+        done <times
+    done
+    tool_succeeds plan explain exchange --network ring:5
+    grep -Eq 'AAP +not possible: it wants a cube$' out || fail "AAP on a ring: $(cat out)"
+}
+
 bad_words() {
     tool_fails 2 'show.*export' plan
-    tool_fails 2 "'draw'.*show or export" plan draw exchange
+    tool_fails 2 "'draw'.*show, export, verify, list or explain" plan draw exchange
+    tool_fails 2 "unknown operation 'sort': use barrier" plan list sort
+    tool_fails 2 'name an operation: barrier' plan explain
+    tool_fails 2 "no algorithm .best." plan explain exchange --algorithm best
+    tool_fails 2 'that is for ecube plan export' plan explain gather --json plan.json
     tool_fails 2 'name an operation: barrier, .*exchange \(alltoall\)' plan show
     tool_fails 2 "unknown operation 'sort': use barrier" plan show sort
     tool_fails 2 "unknown operation 'align'" plan export align
@@ -219,7 +271,7 @@ help_has_examples() {
         grep -Eq "OPERATION is one of [^.]*\<$operation\>" line || fail "$operation is not named"
     done
     sed -n 's/^\(Examples: \|          \)ecube \(plan [^|]*\).*/\2/p' out >examples
-    [ "$(wc -l <examples)" -eq 4 ] || fail "examples: $(cat examples)"
+    [ "$(wc -l <examples)" -eq 7 ] || fail "examples: $(cat examples)"
     while read -r words; do
         # Split into words as they are printed.
         # shellcheck disable=SC2086
@@ -238,6 +290,8 @@ check "AAP takes the steps of the paper in their order" aap_takes_the_papers_ste
 check "the file has the form of doc/json.md, on standard output too" the_form_is_that_of_the_issue
 check "a plan is shown with its rows, its counts, its time and its bound" shows_what_it_takes
 check "what is shown fits 100 columns and a screen, and says how much more there is" shows_what_fits
+check "every algorithm is listed, under a name by which it can be had" lists_what_there_is
+check "the choice is explained by what all take" explains_the_choice
 check "bad words, networks, roots, types and algorithms are one line" bad_words
 check "a file that cannot be written is one line, and no plan touches no file" bad_files
 check "the examples of the help work" help_has_examples

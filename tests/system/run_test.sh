@@ -109,7 +109,7 @@ worst_status() {
 exact() {
     profile=$1 d=$2
     shift 2
-    tool_succeeds run --profile "$profile" --network "cube:$d" --json result.json "$examples/complete_exchange.elf" "$@"
+    tool_succeeds run --profile "$profile" --network "cube:$d" --algorithm AAP --json result.json "$examples/complete_exchange.elf" "$@"
     index=0
     for k in "$@"; do
         closed=$(awk -v d="$d" -v k="$k" -v profile="$profile" 'BEGIN {

@@ -2,7 +2,7 @@
 . tests/system/testing.sh
 
 shows_the_exact_table() {
-    tool_succeeds sim --network cube:4 --profile ipsc860 exchange --bytes 16,100 --bytes 65536 --json result.json
+    tool_succeeds sim --network cube:4 --profile ipsc860 exchange --algorithm AAP --bytes 16,100 --bytes 65536 --json result.json
     grep -Eq '^ +16 +15 +1397\.000 +1397\.000 .* 0$' out || fail "no line for 16 bytes: $(cat out)"
     grep -Eq '^ +65536 +15 +419087\.000 +419087\.000 .* 0$' out || fail "no line for 65536 bytes"
     [ "$("$json_get" result.json nodes)" = 16 ] || fail "nodes"
@@ -57,7 +57,7 @@ messages_take_the_time_of_real_nodes() {
 }
 
 every_scenario_ends_well() {
-    for scenario in exchange broadcast scatter gather allgather reduce allreduce scan barrier download random transpose bitreversal hotspot; do
+    for scenario in exchange broadcast scatter gather allgather reduce allreduce reduce_scatter scan shift reverse barrier download random transpose bitreversal hotspot; do
         tool_succeeds sim --network cube:3 --bytes 500 "$scenario"
     done
 }
@@ -172,6 +172,9 @@ bad_faults() {
     refuses 'say how slow' exchange --slow 3
     refuses 'say how slow' exchange --slow 3@2s
     refuses "'16' is no node" exchange --slow 16@5us
+    refuses 'no algorithm .best.; there are .AAP' exchange --algorithm best
+    refuses 'by AAP wants a cube' --network ring:5 exchange --algorithm AAP
+    refuses '[-]-algorithm AAP: random is no collective' random --algorithm AAP
     # shellcheck disable=SC2046 -- 65 options
     refuses 'at most 64 faults' exchange $(seq -f '--kill=1@%gs' 65)
 }

@@ -739,8 +739,8 @@ static void a_disagreement_is_told_in_words(void **state)
     struct disagree_body told = {.status = E_MISMATCH,
                                  .first_rank = 1,
                                  .other_rank = 3,
-                                 .first = {ECUBE_BROADCAST, 0, 0, 4, 1, 5},
-                                 .other = {ECUBE_BARRIER, 0, 0, 0, 0, 6}};
+                                 .first = {ECUBE_BROADCAST, 0, 0, 4, 1, 5, 0},
+                                 .other = {ECUBE_BARRIER, 0, 0, 0, 0, 6, 0}};
     char text[WORDS_MAX];
 
     (void)state;
@@ -749,17 +749,21 @@ static void a_disagreement_is_told_in_words(void **state)
                         "broadcast of 4 bytes with root 1, and barrier");
     assert_int_equal(fake_event(all, EVENT_DISAGREE)->rank, 1);
     assert_int_equal(fake_event(all, EVENT_DISAGREE)->peer, 3);
-    told.first = (struct entry){ECUBE_REDUCE, ECUBE_DOUBLE, ECUBE_SUM, 8, 0, 5};
-    told.other = (struct entry){ECUBE_REDUCE, ECUBE_INT32, 77, 8, 0, 5};
+    told.first = (struct entry){ECUBE_REDUCE, ECUBE_DOUBLE, ECUBE_SUM, 8, 0, 5, 0};
+    told.other = (struct entry){ECUBE_REDUCE, ECUBE_INT32, 77, 8, 0, 5, 0};
     assert_string_equal(disagreement(all, &told, text),
                         "node 1 (rank 1) and node 3 (rank 3) disagree on a collective: reduce of 8 "
                         "bytes with root 0 (double, sum), and reduce of 8 bytes with root 0 "
                         "(int32, unknown operator)");
-    told.first = told.other = (struct entry){ECUBE_EXCHANGE, 0, 0, 4, 0, 0xab};
+    told.first = told.other = (struct entry){ECUBE_EXCHANGE, 0, 0, 4, 0, 0xab, 0};
     told.other.digest = 0xcd;
     assert_string_equal(disagreement(all, &told, text),
                         "node 1 (rank 1) and node 3 (rank 3) disagree on a collective: exchange of "
                         "4 bytes, by plan 000000ab and by plan 000000cd");
+    told.other.choice = 9;
+    assert_string_equal(disagreement(all, &told, text),
+                        "node 1 (rank 1) and node 3 (rank 3) disagree on a collective: exchange of "
+                        "4 bytes, for which they ask for different algorithms");
     told.other_rank = 77;
     assert_null(disagreement(all, &told, text));
     fake_free(all);
@@ -771,7 +775,7 @@ static void who_could_not_enter_a_collective_is_named(void **state)
     struct disagree_body told = {.status = E_FAULT,
                                  .first_rank = 2,
                                  .other_rank = ID_UNKNOWN,
-                                 .first = {ECUBE_ALLGATHER, 0, 0, 4, 0, 5}};
+                                 .first = {ECUBE_ALLGATHER, 0, 0, 4, 0, 5, 0}};
     char text[WORDS_MAX];
 
     (void)state;

@@ -317,7 +317,7 @@ void fake_exit(struct fake_nodes *all, uint32_t rank, int32_t status)
 {
     uint8_t body[EXIT_BYTES];
 
-    exit_pack(body, &(struct exit_body){status});
+    exit_pack(body, &(struct exit_body){.status = status});
     fake_say(all, rank, PACKET_EXIT, body, sizeof body);
 }
 

@@ -48,6 +48,21 @@ static uint64_t name(uint64_t source, uint64_t destination)
     return (x ^ x >> 32) | 1;
 }
 
+/* The node whose coordinates of some dimensions, of all by 0, are read from the other end. */
+static uint32_t backwards(const struct network *network, uint32_t dimensions, uint32_t node)
+{
+    uint32_t other = 0, stride = 1;
+
+    for (unsigned k = 0; k < network->dims; k++) {
+        uint32_t size = network->dim[k].size, at = node % size;
+        bool read = dimensions == 0 || (dimensions & 1u << k);
+        other += stride * (read ? size - 1 - at : at);
+        stride *= size;
+        node /= size;
+    }
+    return other;
+}
+
 /* What belongs into a slot of SEND at first, of RECEIVE at last. */
 static uint64_t promised(const struct machine *m, uint32_t operation, unsigned space, uint32_t node,
                          uint32_t slot, uint32_t root)
@@ -59,7 +74,16 @@ static uint64_t promised(const struct machine *m, uint32_t operation, unsigned s
     case ECUBE_SCATTER: return name(root, space == SPACE_SEND ? slot : node);
     case ECUBE_GATHER:
     case ECUBE_ALLGATHER: return name(space == SPACE_SEND ? node : slot, 0);
+    case ECUBE_SHIFT:
+        return name(
+            space == SPACE_SEND ? node : (node + m->network->nodes - root) % m->network->nodes, 0);
+    case ECUBE_REVERSE:
+        return name(space == SPACE_SEND ? node : backwards(m->network, root, node), 0);
     case ECUBE_EXCHANGE: return space == SPACE_SEND ? name(node, slot) : name(slot, node);
+    case ECUBE_REDUCE_SCATTER:
+        for (uint32_t i = 0; i < m->network->nodes; i++)
+            sum += name(i, node);
+        return space == SPACE_SEND ? name(node, slot) : sum;
     default:
         for (uint32_t i = 0; i < (operation == ECUBE_SCAN ? node + 1 : m->network->nodes); i++)
             sum += name(i, slot);

@@ -187,13 +187,15 @@ static void what_the_planner_writes_passes(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct network network = network_of(names[i]);
-        for (uint32_t operation = 0; operation < ECUBE_ALIGN; operation++)
-            for (uint32_t root = 0; root < (operation_of(operation)->rooted ? network.nodes : 1);
+        for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
+            const struct operation *row = operation_of(operation);
+            for (uint32_t root = 0; row && row->planned && root < operation_roots(row, &network);
                  root++) {
                 struct plan *plan = planned(&network, operation, root, NULL);
                 parts_pass(&network, plan);
                 plan_free(plan);
             }
+        }
         struct plan *plan = planned(&network, ECUBE_EXCHANGE, 0, "neighbours");
         parts_pass(&network, plan);
         plan_free(plan);

@@ -13,7 +13,7 @@
 #include "tests/unit/plan_machine.h"
 #include "tests/unit/plan_shapes.h"
 
-/* Machines are smaller, and of the larger networks the slow exchange takes a few: for the time. */
+/* Machines are smaller, and of the larger networks the slow exchanges take a few: for the time. */
 enum { NODES = 64, MACHINE_NODES = 24, ALL_ROOTS_NODES = 9, FEW = 16, BYTES = 100 };
 
 static struct network shapes[SHAPES_MAX];
@@ -56,8 +56,10 @@ static bool is_tried(const struct network *network, uint32_t root)
 
 static bool is_slow(const struct network *network, const struct candidate *candidate)
 {
-    return candidate->plan == plan_neighbour_exchange && network->nodes > MACHINE_NODES &&
-           (network - shapes) % FEW;
+    bool slow = candidate->plan == plan_neighbour_exchange || candidate->plan == plan_both_ways ||
+                candidate->plan == plan_rounds || candidate->plan == plan_gray_multiphase;
+
+    return slow && network->nodes > MACHINE_NODES && (network - shapes) % FEW;
 }
 
 /* Calls `look` with every plan there is for a network. */
@@ -72,10 +74,10 @@ static void each_plan(const struct network *network,
                                      .bytes = BYTES,
                                      .type = ECUBE_INT32,
                                      .algorithm = candidate->name};
-            bool rooted = operation_of(operation)->rooted;
+            uint32_t roots = operation_roots(operation_of(operation), network);
             if (!candidate->possible(network) || is_slow(network, candidate))
                 continue;
-            for (; wish.root < (rooted ? network->nodes : 1); wish.root++) {
+            for (; wish.root < roots; wish.root++) {
                 if (!is_tried(network, wish.root))
                     continue;
                 struct plan *plan = planned(network, &wish);

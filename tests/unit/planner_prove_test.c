@@ -562,15 +562,17 @@ static struct plan *drawn_plan(void)
                                         "ring:2",   "torus:3x2x2"};
     struct network network = network_of(names[drawn(sizeof names / sizeof names[0])]);
     const struct candidate *candidate = NULL;
-    uint32_t operation;
+    uint32_t operation, count = 0;
 
     do
         operation = drawn(OPERATIONS);
     while (!operation_of(operation) || !operation_of(operation)->planned);
+    while (candidate_of(operation, count))
+        count++;
     while (!candidate || !candidate->possible(&network))
-        candidate = candidate_of(operation, drawn(3));
+        candidate = candidate_of(operation, drawn(count));
     const struct plan_wish wish = {
-        .operation = operation, .root = operation_of(operation)->rooted ? drawn(network.nodes) : 0};
+        .operation = operation, .root = drawn(operation_roots(operation_of(operation), &network))};
     return candidate->plan(&network, &wish);
 }
 

@@ -171,9 +171,10 @@ static void the_packets_of_a_message_are_laid_out_as_drawn(void **state)
 static void an_entry_and_its_answer_are_laid_out_as_drawn(void **state)
 {
     static const uint8_t golden[] = {
-        U16(0x8002), 200, 0, U32(7), U16(-9), 0,         0,       U64(1000000007000),
-        U32(3),      1,   2, 3,      0,       U32(1000), U32(63), U32(0xabcdef01),
-        U32(5),      4,   5, 6,      0,       U32(1001), U32(62), U32(0x12345678)};
+        U16(0x8002),     200,    0, U32(7), U16(-9), 0,         0,         U64(1000000007000),
+        U32(3),          1,      2, 3,      0,       U32(1000), U32(63),   U32(0xabcdef01),
+        U32(8),          U32(5), 4, 5,      6,       0,         U32(1001), U32(62),
+        U32(0x12345678), U32(9)};
     static const uint8_t answers[] = {U16(0x8002), 200, 0, U16(-9), 0, 0, U64(1000000007000)};
     struct enter_body enter = {.epoch = 0x8002,
                                .generation = 200,
@@ -181,9 +182,9 @@ static void an_entry_and_its_answer_are_laid_out_as_drawn(void **state)
                                .status = -9,
                                .clock_ns = 1000000007000,
                                .first_rank = 3,
-                               .first = {1, 2, 3, 1000, 63, 0xabcdef01},
+                               .first = {1, 2, 3, 1000, 63, 0xabcdef01, 8},
                                .other_rank = 5,
-                               .other = {4, 5, 6, 1001, 62, 0x12345678}};
+                               .other = {4, 5, 6, 1001, 62, 0x12345678, 9}};
     struct entered_body entered = {
         .epoch = 0x8002, .generation = 200, .status = -9, .clock_ns = 1000000007000};
     uint8_t positive[ENTER_BYTES];
@@ -200,11 +201,11 @@ static void an_entry_and_its_answer_are_laid_out_as_drawn(void **state)
 
 static void questions_for_plans_and_their_answers_are_laid_out_as_drawn(void **state)
 {
-    static const uint8_t asks[] = {U32(1), U32(2), 3, 4, 0, 0, U32(5), U32(6)};
+    static const uint8_t asks[] = {U32(1), U32(2), 3, 4, 0, 0, U32(5), U32(6), U32(7)};
     static const uint8_t parts[] = {U32(1), U32(2), U32(3), U32(-4)};
     static const uint8_t predictions[] = {U32(1), U32(-2), U64(3000000000000), U64(4), U32(5)};
     struct plan_ask_body ask = {
-        .question = 1, .offset = 2, .operation = 3, .type = 4, .root = 5, .bytes = 6};
+        .question = 1, .offset = 2, .operation = 3, .type = 4, .root = 5, .bytes = 6, .choice = 7};
     struct plan_part_body part = {.question = 1, .offset = 2, .total = 3, .status = -4};
     struct predicted_body predicted = {
         .question = 1, .status = -2, .model_ns = 3000000000000, .bound_ns = 4, .steps = 5};
@@ -248,14 +249,14 @@ static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **st
 
 static void what_a_program_says_is_laid_out_as_drawn(void **state)
 {
-    static const uint8_t consoles[] = {2, 'h', 'i'}, exits[] = {U32(-3)};
+    static const uint8_t consoles[] = {2, 'h', 'i'}, exits[] = {U32(-3), U32(1)};
     static const uint8_t reports[REPORT_BYTES] = {
         'a', 'b', [24] = U64(1), U64(2), U64(3), U64(4), U64(5), U64(6), U64(0x8000000000000007)};
     static const uint8_t receipts[] = {
         U32(-8), U32(5000), U64(77), 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
         16,      17,        18,      19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
     struct console_body console = {2, (const uint8_t *)"hi", 2};
-    struct exit_body ended = {-3};
+    struct exit_body ended = {-3, true};
     struct report_body report = {.name = "ab",
                                  .bytes = 1,
                                  .steps = 2,
@@ -370,13 +371,13 @@ static void what_a_node_tells_of_links_is_laid_out_as_drawn(void **state)
 static void a_disagreement_is_laid_out_as_drawn(void **state)
 {
     static const uint8_t golden[] = {0xfb, 0xff, 0xff, 0xff, U32(1),  U32(2), /* -5 */
-                                     3,    4,    5,    0,    U32(6),  U32(7),  U32(8),
-                                     9,    10,   11,   0,    U32(12), U32(13), U32(14)};
+                                     3,    4,    5,    0,    U32(6),  U32(7),  U32(8),  U32(15),
+                                     9,    10,   11,   0,    U32(12), U32(13), U32(14), U32(16)};
     struct disagree_body disagree = {.status = -5,
                                      .first_rank = 1,
                                      .other_rank = 2,
-                                     .first = {3, 4, 5, 6, 7, 8},
-                                     .other = {9, 10, 11, 12, 13, 14}};
+                                     .first = {3, 4, 5, 6, 7, 8, 15},
+                                     .other = {9, 10, 11, 12, 13, 14, 16}};
 
     (void)state;
     EXPECT_LAYOUT(disagree_pack, disagree_unpack, disagree_body, golden, DISAGREE_BYTES, disagree);

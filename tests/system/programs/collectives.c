@@ -15,10 +15,13 @@
 enum { ROOTS_MAX = 6 };
 
 static const char *const names[ECUBE_OPERATIONS] = {
-    [ECUBE_BARRIER] = "barrier", [ECUBE_BROADCAST] = "broadcast", [ECUBE_SCATTER] = "scatter",
-    [ECUBE_GATHER] = "gather",   [ECUBE_EXCHANGE] = "exchange",   [ECUBE_ALLGATHER] = "allgather",
-    [ECUBE_REDUCE] = "reduce",   [ECUBE_ALIGN] = "align",         [ECUBE_ALLREDUCE] = "allreduce",
-    [ECUBE_SCAN] = "scan"};
+    [ECUBE_BARRIER] = "barrier",     [ECUBE_BROADCAST] = "broadcast",
+    [ECUBE_SCATTER] = "scatter",     [ECUBE_GATHER] = "gather",
+    [ECUBE_EXCHANGE] = "exchange",   [ECUBE_ALLGATHER] = "allgather",
+    [ECUBE_REDUCE] = "reduce",       [ECUBE_ALIGN] = "align",
+    [ECUBE_ALLREDUCE] = "allreduce", [ECUBE_REDUCE_SCATTER] = "reduce_scatter",
+    [ECUBE_SCAN] = "scan",           [ECUBE_SHIFT] = "shift",
+    [ECUBE_REVERSE] = "reverse"};
 static uint32_t bytes, rank, size;
 static uint8_t *blocks, *answer, *block;
 
@@ -174,6 +177,13 @@ static void fill_vector(const struct call *call)
     for (uint32_t i = 0; i < element_count(call); i++) {
         put(call, block + i * element_bytes(call), element(call, rank, i), index_of(rank, i));
     }
+    /* of what is for each node, its first element is the vector's element of that node's number */
+    for (uint32_t to = 0; to < size && call->operation == ECUBE_REDUCE_SCATTER; to++) {
+        for (uint32_t i = 0; i < element_count(call); i++) {
+            put(call, blocks + (to * element_count(call) + i) * element_bytes(call),
+                element(call, rank, to + i), index_of(rank, to + i));
+        }
+    }
 }
 
 static uint32_t vector_differences(const struct call *call)
@@ -183,7 +193,8 @@ static uint32_t vector_differences(const struct call *call)
     for (uint32_t i = 0; i < element_count(call); i++) {
         uint8_t wanted[16];
         int64_t index;
-        int64_t value = combined(call, call->operation == ECUBE_SCAN ? rank + 1 : size, i, &index);
+        uint32_t at = i + (call->operation == ECUBE_REDUCE_SCATTER ? rank : 0);
+        int64_t value = combined(call, call->operation == ECUBE_SCAN ? rank + 1 : size, at, &index);
         put(call, wanted, value, index);
         wrong += memcmp(answer + i * element_bytes(call), wanted, element_bytes(call)) != 0;
     }
@@ -203,8 +214,13 @@ static int called(const struct call *call)
         return ecube_reduce(block, answer, element_count(call), call->type, call->operator_, root);
     case ECUBE_ALLREDUCE:
         return ecube_allreduce(block, answer, element_count(call), call->type, call->operator_);
+    case ECUBE_REDUCE_SCATTER:
+        return ecube_reduce_scatter(blocks, answer, element_count(call), call->type,
+                                    call->operator_);
     case ECUBE_SCAN:
         return ecube_scan(block, answer, element_count(call), call->type, call->operator_);
+    case ECUBE_SHIFT: return ecube_shift(block, answer, bytes, root - (int)size);
+    case ECUBE_REVERSE: return ecube_reverse(block, answer, bytes, 0);
     default: return ecube_barrier();
     }
 }
@@ -224,9 +240,14 @@ static int begun(const struct call *call, struct ecube_request *request)
     case ECUBE_ALLREDUCE:
         return ecube_allreduce_start(block, answer, element_count(call), call->type,
                                      call->operator_, request);
+    case ECUBE_REDUCE_SCATTER:
+        return ecube_reduce_scatter_start(blocks, answer, element_count(call), call->type,
+                                          call->operator_, request);
     case ECUBE_SCAN:
         return ecube_scan_start(block, answer, element_count(call), call->type, call->operator_,
                                 request);
+    case ECUBE_SHIFT: return ecube_shift_start(block, answer, bytes, root + (int)size, request);
+    case ECUBE_REVERSE: return ecube_reverse_start(block, answer, bytes, 0, request);
     default: return ecube_barrier_start(request);
     }
 }
@@ -277,7 +298,10 @@ static uint32_t check(const struct call *call)
     case ECUBE_ALLGATHER: return all_differences(call->root);
     case ECUBE_REDUCE: return rank == call->root ? vector_differences(call) : 0;
     case ECUBE_ALLREDUCE:
+    case ECUBE_REDUCE_SCATTER:
     case ECUBE_SCAN: return vector_differences(call);
+    case ECUBE_SHIFT: return differences(answer, (rank + size - call->root) % size, call->root);
+    case ECUBE_REVERSE: return differences(answer, size - 1 - rank, call->root);
     default: return 0;
     }
 }
@@ -287,7 +311,8 @@ static uint32_t surprise(const struct call *call, uint64_t took_ns)
 {
     uint32_t count = call->type ? element_count(call) * element_bytes(call) : bytes;
     int rooted = call->operation == ECUBE_BROADCAST || call->operation == ECUBE_SCATTER ||
-                 call->operation == ECUBE_GATHER || call->operation == ECUBE_REDUCE;
+                 call->operation == ECUBE_GATHER || call->operation == ECUBE_REDUCE ||
+                 call->operation == ECUBE_SHIFT;
     struct ecube_prediction told;
     int status = ecube_predict(call->operation, rooted ? (int)call->root : 0,
                                call->operation == ECUBE_BARRIER ? 0 : count, call->type, &told);
@@ -338,9 +363,12 @@ static uint32_t run_all(uint32_t root)
         for (enum ecube_operator operator_ = ECUBE_SUM; operator_ <= ECUBE_MAX; operator_++) {
             wrong += run((struct call){ECUBE_REDUCE, root, type, operator_});
             wrong += run((struct call){ECUBE_ALLREDUCE, root, type, operator_});
+            wrong += run((struct call){ECUBE_REDUCE_SCATTER, root, type, operator_});
         }
     }
     wrong += run((struct call){ECUBE_SCAN, root, ECUBE_DOUBLE, ECUBE_SUM});
+    wrong += run((struct call){.operation = ECUBE_SHIFT, .root = root});
+    wrong += run((struct call){.operation = ECUBE_REVERSE, .root = root});
     return wrong;
 }
 
@@ -398,6 +426,8 @@ static uint32_t run_impossible(void)
         ecube_exchange(blocks + all - 1, blocks, bytes),
         ecube_exchange(blocks, last ? blocks : answer, bytes),
         ecube_broadcast(block, bytes, (int)size),
+        ecube_shift(block, block, bytes, 1),
+        ecube_reverse(block, answer, bytes, UINT32_C(1) << 31),
         ecube_reduce(block, answer, 1, (enum ecube_type)77, ECUBE_SUM, 0),
         ecube_reduce(block, answer, 1, ECUBE_INT32, (enum ecube_operator)300, 0),
         ecube_scan(block, answer, 1, ECUBE_INT32, ECUBE_MINLOC),
@@ -414,6 +444,35 @@ static uint32_t run_impossible(void)
 
     return count_others(arguments, sizeof arguments / sizeof arguments[0], ECUBE_E_ARGUMENT) +
            count_others(pointers, sizeof pointers / sizeof pointers[0], ECUBE_E_FAULT);
+}
+
+/* Algorithms that are asked for, and such as there are not. Returns how much is wrong. */
+static uint32_t run_forced(void)
+{
+    static const struct {
+        struct call call;
+        const char *name;
+    } forced[] = {{{.operation = ECUBE_EXCHANGE}, "direct"},
+                  {{.operation = ECUBE_EXCHANGE}, "neighbours"},
+                  {{.operation = ECUBE_ALLGATHER}, "gather and broadcast"},
+                  {{ECUBE_SCAN, 0, ECUBE_INT32, ECUBE_SUM}, "halving tree"},
+                  {{ECUBE_SCAN, 0, ECUBE_INT32, ECUBE_SUM}, "chain 2 segments"}};
+    const int refused[] = {ecube_algorithm(ECUBE_EXCHANGE, "best"),
+                           ecube_algorithm(ECUBE_EXCHANGE, ""),
+                           ecube_algorithm(ECUBE_ALIGN, "direct"),
+                           ecube_algorithm((enum ecube_operation)1000, "direct")};
+    uint32_t wrong = 0;
+
+    for (unsigned i = 0; i < sizeof forced / sizeof forced[0]; i++) {
+        int status = ecube_algorithm(forced[i].call.operation, forced[i].name);
+        if (status < 0) {
+            printf("%s: %s\n", forced[i].name, ecube_error_text(status));
+            wrong++;
+        }
+        wrong += run(forced[i].call);
+        wrong += ecube_algorithm(forced[i].call.operation, NULL) != ECUBE_OK;
+    }
+    return wrong + count_others(refused, sizeof refused / sizeof refused[0], ECUBE_E_ARGUMENT);
 }
 
 /* A barrier that is begun, and waited for or tested: returns how much its status says wrong. */
@@ -456,7 +515,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < roots; i++) {
         wrong += run_all(roots > 1 ? i * (size - 1) / (roots - 1) : 0);
     }
-    wrong += run_types() + run_begun(0) + run_begun(1) + run_impossible();
+    wrong += run_types() + run_begun(0) + run_begun(1) + run_forced() + run_impossible();
     if (wrong) {
         printf("%u wrong bytes, times or calls\n", (unsigned)wrong);
     }

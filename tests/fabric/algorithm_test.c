@@ -1,0 +1,175 @@
+/*
+ * algorithm_test.c - programs that ask for an algorithm by its number: all nodes execute it, in the
+ * time that is predicted for it; nodes that ask for different ones, for one that there is not, or
+ * one that the network cannot have, all get the same error, and the next collective works.
+ */
+#include <string.h>
+
+#include "collectives/planner/planner.h"
+#include "drivers/status.h"
+#include "tests/fabric/fabric.h"
+#include "tests/unit/testing.h"
+
+enum { NODES = 6, BYTES = 96, SPACE_BYTES = NODES * BYTES, DATA_BYTES = 2 * SPACE_BYTES };
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct memory_fault no_fault;
+
+static struct fabric *ring(void)
+{
+    struct fabric *fabric = fabric_make_named("ring:6", DATA_BYTES, 1, no_fault, ipsc860);
+
+    assert_true(fabric_start(fabric));
+    return fabric;
+}
+
+static struct ecube_abi_collective call_by(uint32_t operation, const char *algorithm)
+{
+    bool reduces = operation_of(operation)->reduces;
+
+    return (struct ecube_abi_collective){.operation = operation,
+                                         .block_bytes = BYTES,
+                                         .send = FABRIC_DATA,
+                                         .receive = FABRIC_DATA + SPACE_BYTES,
+                                         .scratch = FABRIC_DATA + DATA_BYTES,
+                                         .scratch_bytes = DATA_BYTES,
+                                         .type = reduces ? ECUBE_INT32 : 0,
+                                         .operator_ = reduces ? ECUBE_SUM : 0,
+                                         .choice = ecube_choice(algorithm)};
+}
+
+/* The last node calls `last`, the others `rest`; all end with this status. */
+static void all_end(struct fabric *fabric, const struct ecube_abi_collective *rest,
+                    const struct ecube_abi_collective *last, int status)
+{
+    int32_t requests[NODES];
+
+    for (uint32_t rank = 0; rank < NODES; rank++)
+        requests[rank] = fabric_collective_with(fabric, rank, rank + 1 < NODES ? rest : last);
+    for (uint32_t rank = 0; rank < NODES; rank++)
+        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, status);
+    fabric_settle(fabric);
+}
+
+static uint64_t latest_clock(struct fabric *fabric)
+{
+    uint64_t latest_ns = 0;
+
+    for (uint32_t rank = 0; rank < NODES; rank++)
+        if (fabric_clock(fabric, rank) > latest_ns)
+            latest_ns = fabric_clock(fabric, rank);
+    return latest_ns;
+}
+
+static uint64_t predicted_by(struct fabric *fabric, uint32_t operation, const char *algorithm)
+{
+    const struct plan_wish wish = {.operation = operation,
+                                   .bytes = BYTES,
+                                   .type = operation_of(operation)->reduces ? ECUBE_INT32 : 0,
+                                   .algorithm = algorithm,
+                                   .profile = &ipsc860};
+    struct plan_fault fault;
+    struct plan *plan = plan_make(&fabric->network, &wish, &fault);
+
+    assert_non_null(plan);
+    uint64_t model_ns = plan_time(plan, BYTES, 4, &ipsc860).model_ns;
+    plan_free(plan);
+    return model_ns;
+}
+
+static void takes_its_time(struct fabric *fabric, uint32_t operation, const char *algorithm)
+{
+    const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
+    const struct ecube_abi_collective call = call_by(operation, algorithm);
+
+    all_end(fabric, &align, &align, E_OK);
+    uint64_t before = latest_clock(fabric);
+    all_end(fabric, &call, &call, E_OK);
+    assert_int_equal(latest_clock(fabric) - before, predicted_by(fabric, operation, algorithm));
+}
+
+static void an_algorithm_that_is_asked_for_is_executed(void **state)
+{
+    static const struct {
+        uint32_t operation;
+        const char *algorithm;
+    } cases[] = {{ECUBE_EXCHANGE, "direct"},
+                 {ECUBE_EXCHANGE, "neighbours"},
+                 {ECUBE_EXCHANGE, NULL},
+                 {ECUBE_ALLGATHER, "gather and broadcast"},
+                 {ECUBE_ALLGATHER, "ring of neighbours"},
+                 {ECUBE_SCAN, "halving tree"},
+                 {ECUBE_SCAN, "chain"},
+                 {ECUBE_SCAN, "chain 4 segments"},
+                 {ECUBE_SCAN, "chain 64 segments"}}; /* more than elements */
+    struct fabric *fabric = ring();
+
+    (void)state;
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            takes_its_time(fabric, cases[i].operation, cases[i].algorithm);
+    assert_true(predicted_by(fabric, ECUBE_EXCHANGE, "direct") !=
+                predicted_by(fabric, ECUBE_EXCHANGE, "neighbours"));
+    fabric_free(fabric);
+}
+
+static void nodes_that_ask_for_different_ones_get_an_error(void **state)
+{
+    const struct ecube_abi_collective direct = call_by(ECUBE_EXCHANGE, "direct");
+    const struct ecube_abi_collective neighbours = call_by(ECUBE_EXCHANGE, "neighbours");
+    const struct ecube_abi_collective cheapest = call_by(ECUBE_EXCHANGE, NULL);
+    struct fabric *fabric = ring();
+
+    (void)state;
+    all_end(fabric, &direct, &neighbours, E_MISMATCH);
+    assert_int_equal(fabric->told[EVENT_DISAGREE], 1);
+    all_end(fabric, &cheapest, &direct, E_MISMATCH); /* though it may be the same plan */
+    all_end(fabric, &direct, &cheapest, E_MISMATCH);
+    all_end(fabric, &direct, &direct, E_OK);
+    fabric_free(fabric);
+}
+
+static void what_there_is_not_is_all_nodes_error(void **state)
+{
+    const struct ecube_abi_collective cheapest = call_by(ECUBE_EXCHANGE, NULL);
+    const struct ecube_abi_collective unknown = call_by(ECUBE_EXCHANGE, "best");
+    const struct ecube_abi_collective cube = call_by(ECUBE_EXCHANGE, "AAP");
+    struct fabric *fabric = ring();
+
+    (void)state;
+    all_end(fabric, &unknown, &unknown, E_ARGUMENT);
+    all_end(fabric, &cheapest, &unknown, E_ARGUMENT);
+    all_end(fabric, &cube, &cube, E_NETWORK);
+    all_end(fabric, &cheapest, &cube, E_NETWORK);
+    all_end(fabric, &cheapest, &cheapest, E_OK);
+    fabric_free(fabric);
+}
+
+/* The tool's choice is for those who make none. */
+static void what_the_tool_forces_holds_where_a_program_asks_for_nothing(void **state)
+{
+    const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
+    const struct ecube_abi_collective call = call_by(ECUBE_EXCHANGE, NULL);
+    struct fabric *fabric = ring();
+
+    (void)state;
+    plan_desk_force(fabric->desk, ECUBE_EXCHANGE, "neighbours");
+    all_end(fabric, &align, &align, E_OK);
+    uint64_t before = latest_clock(fabric);
+    all_end(fabric, &call, &call, E_OK);
+    assert_int_equal(latest_clock(fabric) - before,
+                     predicted_by(fabric, ECUBE_EXCHANGE, "neighbours"));
+    takes_its_time(fabric, ECUBE_EXCHANGE, "direct");
+    fabric_free(fabric);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_algorithm_that_is_asked_for_is_executed),
+        cmocka_unit_test(nodes_that_ask_for_different_ones_get_an_error),
+        cmocka_unit_test(what_there_is_not_is_all_nodes_error),
+        cmocka_unit_test(what_the_tool_forces_holds_where_a_program_asks_for_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
