@@ -26,6 +26,8 @@ enum {
     HOST_GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
     NEXT_HOST_MS = 1000,     /* from a host's death until the next one begins, */
     HOST_BOOT_MS = 16300,    /* and until that has seen that no node answers */
+    SPREAD_DOUBLINGS = 7,    /* node/message.c: how often the wait after a refusal doubles, */
+    SPREAD_US = 1024,        /* and what each node adds to it, doubled like it */
     ADVANCE_EVENTS = 1000
 };
 
@@ -104,6 +106,22 @@ static uint64_t requests_dropped(const struct run *run)
     for (uint32_t rank = 0; rank < run->options->network.nodes; rank++)
         count += sim_node(run->sim, rank)->dropped_requests;
     return count;
+}
+
+/* How long messages may wait to be tried again, after all circuits that were refused. Each message
+ * waits longer each time, so it is longest when one of them has been refused every time. */
+static uint64_t refused_us(const struct run *run)
+{
+    uint64_t count = 0;
+    uint64_t us = 0;
+
+    for (uint32_t rank = 0; rank < run->options->network.nodes; rank++)
+        count += sim_node(run->sim, rank)->router.circuits_refused;
+    for (uint64_t i = 0; i < count; i++)
+        us += i ? (uint64_t)(ANSWER_RETRY_US / 2 + SPREAD_US)
+                      << (i < SPREAD_DOUBLINGS ? i : SPREAD_DOUBLINGS)
+                : ANSWER_RETRY_US;
+    return us;
 }
 
 static bool same_link(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
@@ -298,7 +316,8 @@ bool campaign_judge(const struct sim_options *options, const struct campaign_ref
     if (right && run.result.questions && !breaks(options) && !stopped_ns(&options->faults))
         right = wrong(&run, "nothing is dead, and nothing moved until the host asked");
     uint64_t bound_ns = campaign_bound_ns(options, reference, run.result.damaged) +
-                        requests_dropped(&run) * ASK_AGAIN_US * UINT64_C(1000);
+                        requests_dropped(&run) * ASK_AGAIN_US * UINT64_C(1000) +
+                        refused_us(&run) * 1000;
     uint64_t wall_ns = run.result.wall_ns;
     if (right && wall_ns > bound_ns)
         right = wrong(&run, "took %.3f s, and the bound is %.3f s", (double)wall_ns / 1e9,
