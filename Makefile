@@ -99,7 +99,7 @@ SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault
 SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
 	tests/system/programs/collectives.c tests/system/programs/talker.c \
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
-	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
+	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sizes.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c

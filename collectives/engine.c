@@ -92,9 +92,10 @@ static uint64_t slot_at(const struct engine *e, uint64_t slot)
 
 static struct ecube_block block_at(const struct engine *e, unsigned space, uint32_t rank)
 {
-    const uint8_t *at = e->call.blocks[space] + rank * sizeof(struct ecube_block);
+    struct ecube_block block;
 
-    return (struct ecube_block){get32(at), get32(at + 4)};
+    memcpy(&block, e->call.blocks[space] + rank * sizeof block, sizeof block);
+    return block;
 }
 
 /* The bytes that a space must have. */
