@@ -32,8 +32,8 @@
  *
  * The message itself follows when OPEN_INLINE is set.
  *
- * ACCEPT   0 done ns u64: model time of completion; bit 63: the receiver of a schedule's circuit wanted
- *          another length
+ * ACCEPT   0 done ns u64: model time of completion; bit 63: the receiver of a schedule's circuit
+ *          wanted another length
  * REFUSE   0 reason i32, a negative status | 4 its sign i32
  *
  * Neither has source or destination: the answers of a link come in the order of its OPENs.

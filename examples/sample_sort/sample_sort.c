@@ -1,6 +1,6 @@
 /*
- * sample_sort.c - sorts numbers that lie on all nodes, so that each node ends with the next range of
- * them: a complete exchange in which every pair has a size of its own.
+ * sample_sort.c - sorts numbers that lie on all nodes, so that each node ends with the next range
+ * of them: a complete exchange in which every pair has a size of its own.
  *
  *   sample_sort [numbers]      on each node; default: 2000
  *
