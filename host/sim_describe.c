@@ -10,6 +10,7 @@
 #include "host/sim.h"
 #include "host/verbs.h"
 #include "network/network.h"
+#include "sim/plans.h"
 
 enum { BLOCK_BYTES = 16 };
 
@@ -142,10 +143,11 @@ json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
                   "events_per_s", seconds > 0 ? (double)r->events / seconds : 0, "node_bytes",
                   (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged",
                   (json_int_t)r->damaged, "trace", describe_trace(run));
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "version", ECUBE_VERSION,
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "version", ECUBE_VERSION,
                      "network", run->arguments.network_name, "nodes",
                      (int)run->arguments.network.nodes, "profile",
                      report_profile(run->arguments.machine.profile, &options->profile), "download",
-                     describe_download(run), "status", status, "reports", reports, "troubles",
+                     describe_download(run), "status", status, "reports", reports, "plans",
+                     report_plans(run->plans->briefs, run->plans->shelf.count), "troubles",
                      troubles, "sim", sim);
 }

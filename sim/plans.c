@@ -63,6 +63,7 @@ static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
     *place = i < shelf->count ? shelf->plans[i] : parts_of(plans, plan);
     place->bytes_min = plan->bytes_min;
     place->bytes_max = plan->bytes_max;
+    plans->briefs[shelf->count] = plan_brief(plan);
     return shelf->count++;
 }
 

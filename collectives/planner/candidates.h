@@ -7,7 +7,7 @@
 
 #include "collectives/planner/planner.h"
 
-enum { VARIANT_WORDS_MAX = 48, ALGORITHM_WORDS_MAX = 96 };
+enum { VARIANT_WORDS_MAX = 48 };
 
 struct candidate {
     uint8_t operation;

@@ -183,6 +183,21 @@ const char *plan_algorithm(const struct plan *plan)
     return plan->written ? plan->written : candidate_of(plan->operation, plan->algorithm)->name;
 }
 
+struct plan_brief plan_brief(const struct plan *plan)
+{
+    struct plan_brief brief = {.operation = plan->operation,
+                               .root = plan->root,
+                               .bytes_min = plan->bytes_min,
+                               .bytes_max = plan->bytes_max};
+
+    if (plan->written)
+        snprintf(brief.algorithm, sizeof brief.algorithm, "%s", plan->written);
+    else
+        candidate_words(candidate_of(plan->operation, plan->algorithm), &plan->network,
+                        plan->variant, brief.algorithm);
+    return brief;
+}
+
 const char *plan_source(const struct plan *plan)
 {
     return plan->written ? plan->written_source

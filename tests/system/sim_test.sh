@@ -10,6 +10,7 @@ shows_the_exact_table() {
         fail "model time in the JSON file"
     [ "$("$json_get" result.json download receipts)" = 16 ] || fail "receipts"
     [ "$("$json_get" result.json sim seed)" = 1 ] || fail "seed"
+    [ "$("$json_get" result.json plans length) $("$json_get" result.json plans 0 algorithm)" = '1 AAP' ] || fail "plans"
 }
 
 messages_have_no_steps() {
