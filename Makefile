@@ -72,8 +72,9 @@ JTAG := jtag/chain.c jtag/dap.c jtag/debug_registers.c jtag/debug_unit.c jtag/de
 	jtag/rom_table.c jtag/rsp.c jtag/run.c jtag/stub.c \
 	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/notifier.c jtag/main.c jtag/peer.c \
 	jtag/station.c jtag/wire.c
-EXAMPLES := examples/complete_exchange/complete_exchange.c \
-	examples/farm/farm.c examples/hello/hello.c examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
+EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/hello/hello.c \
+	examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c examples/power/power.c examples/primes/primes.c \
+	examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c tests/unit/choose_test.c tests/unit/cliffs_test.c \
 	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/never_slower_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c tests/unit/exchange_plans_test.c tests/unit/multiphase_test.c \
