@@ -182,7 +182,7 @@ static bool is(const char *name)
 
 static bool is_combined(void)
 {
-    return is("reduce") || is("allreduce") || is("scan");
+    return is("reduce") || is("allreduce") || is("reduce_scatter") || is("scan");
 }
 
 /* The number of a block: "s.d" of alltoall, else one number. */
@@ -408,20 +408,20 @@ static unsigned backwards(unsigned node)
 
 static bool promised(unsigned node, unsigned block)
 {
-    return is("alltoall")                 ? block % shape.nodes == node
-           : is("gather") || is("reduce") ? node == root
-           : is("scatter")                ? block == node
-           : is("shift")                  ? (block + root) % shape.nodes == node
-           : is("reverse")                ? backwards(block) == node
-           : is("barrier")                ? false
-                                          : true;
+    return is("alltoall")                          ? block % shape.nodes == node
+           : is("gather") || is("reduce")          ? node == root
+           : is("scatter") || is("reduce_scatter") ? block == node
+           : is("shift")                           ? (block + root) % shape.nodes == node
+           : is("reverse")                         ? backwards(block) == node
+           : is("barrier")                         ? false
+                                                   : true;
 }
 
 static void begin(void)
 {
-    static const char *const known[] = {"barrier",  "broadcast", "reduce", "allreduce",
-                                        "scan",     "scatter",   "gather", "allgather",
-                                        "alltoall", "shift",     "reverse"};
+    static const char *const known[] = {"barrier",        "broadcast", "reduce",  "allreduce",
+                                        "reduce_scatter", "scan",      "scatter", "gather",
+                                        "allgather",      "alltoall",  "shift",   "reverse"};
     bool found = false;
 
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -430,7 +430,7 @@ static void begin(void)
     if (!found) {
         fail("what %s promises is not known here", operation);
     }
-    bool vector = is("broadcast") || is_combined();
+    bool vector = is("broadcast") || (is_combined() && !is("reduce_scatter"));
     blocks_max = is("alltoall") ? shape.nodes * shape.nodes : vector ? segments : shape.nodes;
     has = room((size_t)shape.nodes * blocks_max, sizeof *has);
     part_count =
