@@ -3,9 +3,9 @@
  * some), every byte checked, each in the model time that was predicted; then calls that are
  * impossible, at all nodes and at one.
  *
- * collectives BYTES[,BYTES...] NETWORK ROOTS CASE...: the same of single algorithms, each in all these
- * sizes and for so many roots (distances, masks). A case is OPERATION:ALGORITHM, which runs, or
- * -OPERATION:ALGORITHM, which the network must refuse. Behind =M/ORDER stands the order in which an
+ * collectives BYTES[,BYTES...] NETWORK ROOTS CASE...: the same of single algorithms, each in all
+ * these sizes and for so many roots (distances, masks). A case is OPERATION:ALGORITHM, which runs,
+ * or -OPERATION:ALGORITHM, which the network must refuse. Behind =M/ORDER stands the order in which an
  * algorithm that reduces combines the first of M segments of ORDERED doubles, as `ecube plan show`
  * has it: a sum that is rounded is compared.
  *
