@@ -54,23 +54,27 @@ list_cases() {
     done
 }
 
-# list_variants NETWORK BYTES - those that `plan explain` names for this size, into the file variants.
-list_variants() {
-    for operation in $operations; do
-        tool_succeeds plan explain "$operation" --network "$1" --bytes "$2"
-        sed -n 's/^[* ] \([^ ].*[^ ]\)  *[0-9][0-9]*  *[0-9]*\.[0-9][0-9][0-9]  *[0-9.-]*$/\1/p' out |
-            sed "s/^/$operation:/"
-    done >variants
+# explained OPERATION NETWORK BYTES - its algorithms with their variants that are the best for this size, one a line.
+explained() {
+    tool_succeeds plan explain "$1" --network "$2" --bytes "$3"
+    sed -n 's/^[* ] \([^ ].*[^ ]\)  *[0-9][0-9]*  *[0-9]*\.[0-9][0-9][0-9]  *[0-9.-]*$/\1/p' out
 }
 
-# nodes_run NETWORK BYTES[,BYTES...] ROOTS FILE - nodes in QEMU run the cases in the file.
+# nodes_run NETWORK BYTES[,BYTES...] ROOTS FILE - nodes in QEMU run the cases in the file; what fails is counted by algorithm, and
+# the first of it shown.
 nodes_run() {
     network=$1 sizes=$2 roots=$3 file=$4
     set --
     while read -r words; do
         set -- "$@" "$words"
     done <"$file"
-    tool_succeeds run --network "$network" --timeout 10m "$programs/collectives.elf" "$sizes" "$network" "$roots" "$@"
+    tool run --network "$network" --timeout 10m "$programs/collectives.elf" "$sizes" "$network" "$roots" "$@"
+    [ "$status" -eq 0 ] || {
+        grep ' by ' out | sed 's/^\[ *[0-9]*\] //; s/,.*//' | sort | uniq -c | head -n 15
+        grep '^\[' out | head -n 15
+        words
+        fail "status $status on $network"
+    }
     grep -q "^\[ *0\] $# cases, " out || fail "not $# cases: $(cat out)"
     grep '^\[ *0\] ' out
 }
@@ -84,7 +88,11 @@ machine_is_exact() {
 # variants_are_exact NETWORK - those that are the best of their algorithm for 16 bytes, and for 1,000 or so.
 variants_are_exact() {
     for bytes in 16 1000; do
-        list_variants "$1" $bytes
+        for operation in $operations; do
+            explained "$operation" "$1" $bytes >names
+            [ -s names ] || fail "nothing explained of $operation: $(cat out)"
+            sed "s/^/$operation:/" names
+        done >variants
         nodes_run "$1" $((bytes + 1)),$((4 * bytes)) 2 variants
     done
 }
