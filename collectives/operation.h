@@ -10,7 +10,8 @@
  * Some calls have in the place of the root a number that says what is to be done (enum parameter);
  * wherever a root is asked, told or compared it is that number.
  *
- * A slot holds a block of block_bytes; of an operation on vectors it holds segment i of m, the
+ * A slot holds a block of block_bytes; where blocks have sizes of their own the call says where
+ * each lies, and a plan moves every block by itself, from SEND to RECEIVE; of an operation on vectors it holds segment i of m, the
  * elements [i n / m, (i + 1) n / m); slot m + i of scratch is as large as slot i. Where a space
  * has a slot for every node, slot i is that of rank i.
  *
@@ -56,6 +57,7 @@ struct operation {
     bool reduces;                /* type and operator count; else they must be 0 */
     bool prefix;                 /* a node gets the contributions of ranks up to its own alone */
     bool vector;                 /* slots are segments of one vector */
+    bool sized;                  /* each block has a size of its own, which its two ends know */
     bool planned;                /* false: its entry is all (align) */
 };
 
