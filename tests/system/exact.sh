@@ -1,5 +1,5 @@
 # exact.sh - sourced by the tests that run every algorithm of every operation: which ones a network can have.
-operations='barrier broadcast scatter gather exchange allgather reduce allreduce reduce_scatter scan shift reverse'
+operations='barrier broadcast scatter gather exchange exchangev allgather reduce allreduce reduce_scatter scan shift reverse'
 
 # listed OPERATION - the names of its algorithms, one a line.
 listed() {

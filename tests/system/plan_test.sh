@@ -2,7 +2,7 @@
 . tests/system/testing.sh
 
 plan_replay=$build/tests/plan_replay
-operations='barrier broadcast reduce allreduce reduce_scatter scan scatter gather allgather alltoall shift reverse'
+operations='barrier broadcast reduce allreduce reduce_scatter scan scatter gather allgather alltoall alltoallv shift reverse'
 
 # exported OPERATION NETWORK BYTES ROOT [OPTION...] - into plan.json; replayed by what knows only the file and the rule of time.
 exported() {

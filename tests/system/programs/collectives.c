@@ -5,9 +5,9 @@
  *
  * collectives BYTES[,BYTES...] NETWORK ROOTS CASE...: the same of single algorithms, each in all
  * these sizes and for so many roots (distances, masks). A case is OPERATION:ALGORITHM, which runs,
- * or -OPERATION:ALGORITHM, which the network must refuse. Behind =M/ORDER stands the order in which an
- * algorithm that reduces combines the first of M segments of ORDERED doubles, as `ecube plan show`
- * has it: a sum that is rounded is compared.
+ * or -OPERATION:ALGORITHM, which the network must refuse. Behind =M/ORDER stands the order in which
+ * an algorithm that reduces combines the first of M segments of ORDERED doubles, as `ecube plan
+ * show` has it: a sum that is rounded is compared.
  *
  * It knows no network but that of a reversal. Every other collective is begun and waited for, the
  * others are called.
@@ -25,6 +25,7 @@ enum {
     SIZES_MAX = 16,
     DIMENSIONS_MAX = 16,
     ORDERED = 125,
+    NODES_MAX = 128,
     UNTOUCHED = 0xee
 };
 
@@ -35,9 +36,10 @@ static const char *const names[ECUBE_OPERATIONS] = {
     [ECUBE_REDUCE] = "reduce",       [ECUBE_ALIGN] = "align",
     [ECUBE_ALLREDUCE] = "allreduce", [ECUBE_REDUCE_SCATTER] = "reduce_scatter",
     [ECUBE_SCAN] = "scan",           [ECUBE_SHIFT] = "shift",
-    [ECUBE_REVERSE] = "reverse"};
+    [ECUBE_REVERSE] = "reverse",     [ECUBE_EXCHANGEV] = "exchangev"};
 static uint32_t bytes, rank, size;
 static uint8_t *blocks, *answer, *block;
+static struct ecube_block places[NODES_MAX];       /* of blocks, one behind the other */
 static const char *algorithm;                      /* the one that is forced; NULL: none is */
 static uint32_t sides[DIMENSIONS_MAX], dimensions; /* of the network, the last number first */
 static uint32_t roots_max;                         /* of single algorithms */
@@ -250,6 +252,7 @@ static int called(const struct call *call)
         return ecube_scan(block, answer, element_count(call), call->type, call->operator_);
     case ECUBE_SHIFT: return ecube_shift(block, answer, bytes, root - (int)size);
     case ECUBE_REVERSE: return ecube_reverse(block, answer, bytes, call->root);
+    case ECUBE_EXCHANGEV: return ecube_exchangev(blocks, places, answer, places);
     default: return ecube_barrier();
     }
 }
@@ -277,6 +280,7 @@ static int begun(const struct call *call, struct ecube_request *request)
                                 request);
     case ECUBE_SHIFT: return ecube_shift_start(block, answer, bytes, root + (int)size, request);
     case ECUBE_REVERSE: return ecube_reverse_start(block, answer, bytes, call->root, request);
+    case ECUBE_EXCHANGEV: return ecube_exchangev_start(blocks, places, answer, places, request);
     default: return ecube_barrier_start(request);
     }
 }
@@ -298,6 +302,7 @@ static void prepare(const struct call *call)
 {
     for (uint32_t i = 0; i < size; i++) {
         fill(blocks + (size_t)i * bytes, rank, i);
+        places[i] = (struct ecube_block){i * bytes, bytes};
     }
     memset(answer, UNTOUCHED, (size_t)size * bytes + 1);
     if (call->type) {
@@ -342,7 +347,8 @@ static uint32_t check(const struct call *call)
     case ECUBE_BROADCAST: return differences(block, call->root, 0);
     case ECUBE_SCATTER: return differences(block, call->root, rank);
     case ECUBE_GATHER: return rank == call->root ? all_differences(call->root) : 0;
-    case ECUBE_EXCHANGE: return all_differences(rank);
+    case ECUBE_EXCHANGE:
+    case ECUBE_EXCHANGEV: return all_differences(rank);
     case ECUBE_ALLGATHER: return all_differences(call->root);
     case ECUBE_REDUCE: return rank == call->root ? vector_differences(call) : 0;
     case ECUBE_ALLREDUCE:
@@ -386,6 +392,7 @@ static uint32_t answer_bytes(const struct call *call)
     switch (call->operation) {
     case ECUBE_GATHER: return rank == call->root ? size * bytes : 0;
     case ECUBE_EXCHANGE:
+    case ECUBE_EXCHANGEV:
     case ECUBE_ALLGATHER: return size * bytes;
     case ECUBE_REDUCE: return rank == call->root ? element_count(call) * element_bytes(call) : 0;
     case ECUBE_ALLREDUCE:
@@ -743,7 +750,7 @@ static enum ecube_operation operation_named(const char *word, size_t length)
 {
     enum ecube_operation i = ECUBE_BARRIER;
 
-    while (i < ECUBE_OPERATIONS && (strncmp(names[i], word, length) != 0 || names[i][length])) {
+    while (i < ECUBE_OPERATIONS - 1 && (strncmp(names[i], word, length) != 0 || names[i][length])) {
         i++;
     }
     return i;
