@@ -1,6 +1,6 @@
 # exact_test.sh BUILD - every algorithm of every operation on nodes in QEMU, cubes and rings: right bytes, and the predicted model
 # time to the nanosecond. exact_grid_test.sh does the same on meshes and tori, exact_variants_test.sh with each algorithm's
-# variants, exact_sim_test.sh in the simulator.
+# variants, tests/sim/exact_test.sh in the simulator.
 . tests/system/testing.sh
 . tests/system/exact.sh
 limit_seconds=600

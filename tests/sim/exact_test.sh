@@ -1,4 +1,4 @@
-# exact_sim_test.sh BUILD - every algorithm of every operation on hundreds of simulated nodes: right bytes, and the predicted model
+# exact_test.sh BUILD - every algorithm of every operation on hundreds of simulated nodes: right bytes, and the predicted model
 # time to the nanosecond, whatever the links do.
 . tests/system/testing.sh
 . tests/system/exact.sh
@@ -16,7 +16,7 @@ is_exact() {
 simulated() {
     operation=$1 network=$2 name=$3
     shift 3
-    tool sim --network "$network" --bytes 4,100,1000 --contents checked --json result.json --algorithm "$name" "$@" "$operation"
+    tool sim --network "$network" --bytes 4,100,1000 --contents checked --threads 1 --json result.json --algorithm "$name" "$@" "$operation"
     { [ "$status" -eq 0 ] && is_exact 3; } ||
         fail "$operation by $name on $network $*: status $status: $(cat out err)"
 }
