@@ -72,6 +72,10 @@ void options_list_operations(char text[OPTIONS_OPERATIONS_MAX])
     }
 }
 
+const char options_parameter_words[] =
+    "of a shift the distance (default 1); of a reversal the mask of its dimensions, 1 for the last "
+    "number of the network, 2 for the one before, 3 for both (default 0: all)";
+
 int options_find_parameter(const struct operation *operation, const struct network *network,
                            const char *text, uint32_t *value, struct message *message)
 {

@@ -56,7 +56,8 @@ _Noreturn void options_reject(const char *format, ...) __attribute__((format(pri
 enum { OPTIONS_OPERATIONS_MAX = 400 };
 void options_list_operations(char text[OPTIONS_OPERATIONS_MAX]);
 
-/* Takes the number of --parameter, of an operation that has one on this network. */
+/* What --parameter is, and its number, of an operation that has one on this network. */
+extern const char options_parameter_words[];
 int options_find_parameter(const struct operation *operation, const struct network *network,
                            const char *text, uint32_t *value, struct message *message);
 

@@ -35,10 +35,7 @@ static const struct argp_option option_list[] = {
      "reduction (default 1000)",
      0},
     {"root", KEY_ROOT, "R", 0, "the node from which, or to which, all goes (default 0)", 0},
-    {"parameter", KEY_PARAMETER, "P", 0,
-     "of a shift the distance (default 1); of a reversal the mask of its dimensions, 1 for the "
-     "last number of the network, 2 for the one before, 3 for both (default 0: all)",
-     0},
+    {"parameter", KEY_PARAMETER, "P", 0, options_parameter_words, 0},
     {"type", KEY_TYPE, "T", 0,
      "elements that a reduction combines: int32 (default), double, uint8, float+int32, ...", 0},
     {"algorithm", KEY_ALGORITHM, "NAME", 0,

@@ -61,10 +61,7 @@ static const struct argp_option option_list[] = {
      "bytes per pair, block, message or image; repeatable (default 16,100,1000)", 0},
     {"messages", KEY_MESSAGES, "N", 0, "messages of each node in message scenarios (default 16)",
      0},
-    {"parameter", KEY_PARAMETER, "P", 0,
-     "of a shift the distance (default 1); of a reversal the mask of its dimensions (default 0: "
-     "all)",
-     0},
+    {"parameter", KEY_PARAMETER, "P", 0, options_parameter_words, 0},
     {"algorithm", KEY_ALGORITHM, "NAME", 0,
      "the algorithm of the collective (default: the cheapest for each size; 'ecube plan list' has "
      "the names)",

@@ -88,7 +88,8 @@ static void name_all(const struct plan_wish *wish, struct plan_fault *fault)
 const char *candidate_of_choice(const struct network *network, uint32_t operation, uint32_t choice,
                                 char words[ALGORITHM_WORDS_MAX])
 {
-    const struct plan_wish largest = {.operation = operation, .bytes = INT32_MAX};
+    const struct plan_wish largest = {
+        .operation = operation, .bytes = INT32_MAX, .root = CANDIDATE_ROOT_ANY};
     const struct candidate *candidate;
 
     for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
@@ -136,8 +137,10 @@ unsigned candidate_variants(const struct candidate *candidate, const struct netw
 
     if (!candidate->possible(network))
         return 0;
-    if (wish->algorithm && strcmp(wish->algorithm, candidate->name) != 0)
+    if (wish->algorithm && strcmp(wish->algorithm, candidate->name) != 0) {
         any.bytes = INT32_MAX;
+        any.root = CANDIDATE_ROOT_ANY;
+    }
     return candidate->variants ? candidate->variants(network, &any) : 1;
 }
 

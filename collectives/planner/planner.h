@@ -110,7 +110,7 @@ struct plan_wish {
     uint32_t bytes; /* of a block; of the whole vector */
     uint32_t type;  /* enum ecube_type, of operations that reduce */
     /* A candidate's name, with or without the words of a variant ("multiphase 4+3"); NULL: any. A
-     * variant that is named is allowed for every size. */
+     * variant that is named is allowed for every size and root. */
     const char *algorithm;
     /* ecube_choice of the name, where a node has asked by number (a desk finds the name); 0: it has
      * not */
