@@ -56,6 +56,8 @@ const struct ecube_abi_result *program_result(struct sim *sim, uint32_t rank);
 bool program_look(struct sim *sim, uint32_t rank);
 /* Its model event has come. */
 bool program_wake(struct sim *sim, uint32_t rank, uint64_t time_ns);
+/* It ends, and with it the whole run, whatever it is at; false when it is over. */
+bool program_abort(struct sim *sim, uint32_t rank);
 /* The node is dead, or the program is given up: it has ended with this status. */
 void program_over(struct sim *sim, uint32_t rank, int32_t status);
 

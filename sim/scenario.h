@@ -2,7 +2,7 @@
  * scenario.h - what a scenario is: a collective, the download, or a pattern of messages.
  *
  * A scenario with a number below SIM_LOAD is the collective of that number; what it moves, and what
- * must come of it, stands in the table of operations. A reduction adds int32.
+ * must come of it, stands in the table of operations.
  *
  * Units    bytes
  * Context  any; pure
@@ -16,24 +16,37 @@
 #include "reduction/reduction.h"
 #include "sim/options.h"
 
-enum { SCENARIO_TYPE = ECUBE_INT32, SCENARIO_OPERATOR = ECUBE_SUM };
-
 static inline bool scenario_is_collective(enum sim_scenario scenario)
 {
     return scenario < SIM_LOAD;
 }
 
-/* Of the elements of a reduction; 0: nothing is reduced. */
-static inline uint32_t scenario_type(enum sim_scenario scenario)
+static inline bool scenario_reduces(enum sim_scenario scenario)
 {
     const struct operation *operation = operation_of((uint32_t)scenario);
 
-    return operation && operation->reduces ? SCENARIO_TYPE : 0;
+    return operation && operation->reduces;
 }
 
-static inline uint32_t scenario_element_bytes(enum sim_scenario scenario)
+/* Of the elements of a reduction, int32 when none is said; 0: nothing is reduced. */
+static inline uint32_t scenario_type(const struct sim_options *options)
 {
-    uint32_t type = scenario_type(scenario);
+    if (!scenario_reduces(options->scenario))
+        return 0;
+    return options->type ? options->type : (uint32_t)ECUBE_INT32;
+}
+
+/* What combines them, sum when none is said; 0: nothing does. */
+static inline uint32_t scenario_operator(const struct sim_options *options)
+{
+    if (!scenario_reduces(options->scenario))
+        return 0;
+    return options->operator_ ? options->operator_ : (uint32_t)ECUBE_SUM;
+}
+
+static inline uint32_t scenario_element_bytes(const struct sim_options *options)
+{
+    uint32_t type = scenario_type(options);
 
     return type ? reduction_element_bytes(type) : 1;
 }

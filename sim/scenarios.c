@@ -99,7 +99,6 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
-    uint32_t type = scenario_type(sim->options.scenario);
     struct ecube_abi_collective call = {
         .operation = (uint32_t)sim->options.scenario,
         .root = scenario_root(&sim->options),
@@ -108,8 +107,8 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
         .receive = address_of(task, &spaces, SPACE_RECEIVE),
         .scratch = address_of(task, &spaces, SPACE_SCRATCH),
         .scratch_bytes = (uint32_t)spaces.bytes[SPACE_SCRATCH],
-        .type = (uint8_t)type,
-        .operator_ = type ? SCENARIO_OPERATOR : 0,
+        .type = (uint8_t)scenario_type(&sim->options),
+        .operator_ = (uint8_t)scenario_operator(&sim->options),
     };
 
     return wait_for(task, program_collective(sim, rank, &call), PC_DONE);

@@ -116,9 +116,9 @@ static struct sim_options drawn(uint64_t seed)
 {
     unsigned dims = 2 + random_below(&seed, 4);
     enum sim_scenario scenario = any_scenario(dims, &seed);
-    uint32_t element = scenario_element_bytes(scenario);
-    struct sim_options options =
-        simulation(dims, scenario, element * (1 + random_below(&seed, 6000)));
+    struct sim_options options = simulation(dims, scenario, 0);
+
+    options.sizes[0] = scenario_element_bytes(&options) * (1 + random_below(&seed, 6000));
 
     if (random_below(&seed, 4))
         options.profile = unit_profile; /* most things happen at one time with others */
