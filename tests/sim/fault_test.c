@@ -295,12 +295,14 @@ static void an_abort_and_a_user_who_stops_the_program_go_together(void **state)
     options.faults.list[0] =
         (struct sim_fault){.kind = SIM_ABORT, .phase = SIM_RUN, .a = 3, .at_ns = 300000};
     options.faults.count = 1;
-    for (uint64_t event = 1; event <= events; event += 7) {
+    for (uint64_t event = 1; event <= events; event += 2) {
         options.faults.fail_event = event;
         struct sim_result result = simulated(&options);
         bool told = result.trouble_count && result.abouts[0].kind == SIM_TROUBLE_ABORTED;
         assert_int_equal(result.verdict, told ? SIM_ERROR : SIM_GOOD);
         assert_in_range(result.faults_happened, told, 1);
+        for (unsigned i = 0; i < result.trouble_count && i < SIM_TROUBLES_MAX; i++)
+            assert_int_not_equal(result.abouts[i].kind, SIM_TROUBLE_DOWNLOAD_FAILED);
         aborted += told;
         good += !told;
     }

@@ -132,12 +132,14 @@ static void reductions_of_every_type_and_operator_are_right(void **state)
     assert_int_equal(pairs, 8 * 10 + 2 * 4 + 4 * 2);
 }
 
-/* What no type and operator is said for is a sum of int32: bytes, events and times. */
+/* The same events; and the operator changes no time. */
 static void a_reduction_is_of_int32_by_sum_unless_another_is_asked_for(void **state)
 {
     struct sim_options options = simulation(3, SIM_REDUCE, 400);
 
     (void)state;
+    assert_int_equal(scenario_type(&options), ECUBE_INT32);
+    assert_int_equal(scenario_operator(&options), ECUBE_SUM);
     struct sim_result usual = simulated_well(&options);
     options.type = ECUBE_INT32;
     options.operator_ = ECUBE_SUM;
