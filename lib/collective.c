@@ -105,6 +105,17 @@ int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
     return begin(call_of(ECUBE_EXCHANGE, 0, block_bytes, send, receive), request);
 }
 
+int ecube_exchangev_start(const void *send, const struct ecube_block *send_blocks, void *receive,
+                          const struct ecube_block *receive_blocks, struct ecube_request *request)
+{
+    struct ecube_abi_collective call =
+        call_of(ECUBE_EXCHANGEV, 0, ECUBE_EXCHANGEV_BYTES, send, receive);
+
+    call.send_blocks = address(send_blocks);
+    call.receive_blocks = address(receive_blocks);
+    return begin(call, request);
+}
+
 int ecube_allgather_start(const void *block, void *blocks, uint32_t block_bytes,
                           struct ecube_request *request)
 {
@@ -274,6 +285,14 @@ int ecube_exchange(const void *send, void *receive, uint32_t block_bytes)
 {
     struct ecube_request request;
     return finish(ecube_exchange_start(send, receive, block_bytes, &request), &request);
+}
+
+int ecube_exchangev(const void *send, const struct ecube_block *send_blocks, void *receive,
+                    const struct ecube_block *receive_blocks)
+{
+    struct ecube_request request;
+    return finish(ecube_exchangev_start(send, send_blocks, receive, receive_blocks, &request),
+                  &request);
 }
 
 int ecube_allgather(const void *block, void *blocks, uint32_t block_bytes)

@@ -17,6 +17,7 @@ enum {
     SCRATCH_BYTES = 4 * SPACE_BYTES,
     DATA_BYTES = SCRATCH_BYTES,
     SCRATCH_AT = FABRIC_DATA + 3 * SPACE_BYTES,
+    TABLE = SCRATCH_AT + SCRATCH_BYTES,
     BEYOND = FABRIC_DATA + (1 << 20),
     ROOT = 1
 };
@@ -39,7 +40,9 @@ static struct ecube_abi_collective right_call(uint32_t operation)
                                          .scratch = SCRATCH_AT,
                                          .scratch_bytes = SCRATCH_BYTES,
                                          .type = row->reduces ? ECUBE_INT32 : 0,
-                                         .operator_ = row->reduces ? ECUBE_SUM : 0};
+                                         .operator_ = row->reduces ? ECUBE_SUM : 0,
+                                         .send_blocks = TABLE,
+                                         .receive_blocks = TABLE};
 }
 
 static uint32_t space_bytes(const struct fabric *fabric, const struct ecube_abi_collective *call,
@@ -80,8 +83,10 @@ static void is_refused(struct fabric *fabric, const struct ecube_abi_collective 
     const struct ecube_abi_collective right = right_call(wrong->operation);
     struct ecube_abi_collective calls[NODES_MAX];
 
-    for (uint32_t i = 0; i < fabric->count; i++)
+    for (uint32_t i = 0; i < fabric->count; i++) {
+        collective_fill(fabric, i, &right);
         calls[i] = *wrong;
+    }
     collective_all_end(fabric, calls, status);
     assert_int_equal(fabric->told[EVENT_DISAGREE], 1);
     fabric->told[EVENT_DISAGREE] = 0;
@@ -276,7 +281,7 @@ static void try_sizes(struct fabric *fabric, uint32_t operation)
 {
     struct ecube_abi_collective wrong = right_call(operation);
 
-    if (wrong.block_bytes == 0)
+    if (wrong.block_bytes == 0 || operation_of(operation)->sized)
         return;
     wrong.block_bytes = UINT32_MAX - 3;
     is_refused(fabric, &wrong, ROOT, E_FAULT);

@@ -10,7 +10,12 @@
 #include "tests/fabric/collectives.h"
 #include "tests/unit/testing.h"
 
-enum { BLOCK_MAX = 5000, SPACE_AT = COLLECTIVE_NODES_MAX * BLOCK_MAX };
+enum {
+    BLOCK_MAX = 5000,
+    SPACE_AT = COLLECTIVE_NODES_MAX * BLOCK_MAX,
+    TABLE_AT = 2 * SPACE_AT,
+    TABLE_BYTES = COLLECTIVE_NODES_MAX * sizeof(struct ecube_block)
+};
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
@@ -52,7 +57,9 @@ static void every_size(struct fabric *fabric, uint32_t operation, uint32_t root)
                                             .send = FABRIC_DATA,
                                             .receive = FABRIC_DATA + SPACE_AT,
                                             .type = reduces ? ECUBE_INT32 : 0,
-                                            .operator_ = reduces ? ECUBE_SUM : 0};
+                                            .operator_ = reduces ? ECUBE_SUM : 0,
+                                            .send_blocks = FABRIC_DATA + TABLE_AT,
+                                            .receive_blocks = FABRIC_DATA + TABLE_AT};
         if (operation != ECUBE_BARRIER || sizes[i] == 0)
             measure(fabric, &call);
     }
@@ -63,7 +70,7 @@ static void on_every_network_data_is_right_and_time_is_as_predicted(void **state
     (void)state;
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         struct fabric *fabric =
-            fabric_make_named(networks[i], 2 * SPACE_AT, 1 + i, no_fault, ipsc860);
+            fabric_make_named(networks[i], TABLE_AT + TABLE_BYTES, 1 + i, no_fault, ipsc860);
         print_message("%s\n", networks[i]);
         assert_true(fabric_start(fabric));
         for (uint32_t operation = 0; operation < OPERATIONS; operation++) {

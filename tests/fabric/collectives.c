@@ -12,6 +12,16 @@ static uint8_t pattern(uint32_t from, uint32_t to, uint32_t i)
     return (uint8_t)(from * 31 + to * 17 + i * 7 + (i >> 8));
 }
 
+/* Where an operation says where each block lies: all are alike, and in the order of ranks. */
+static void write_blocks(struct fabric *fabric, uint32_t rank,
+                         const struct ecube_abi_collective *call)
+{
+    struct ecube_block *blocks = fabric_at(fabric, rank, call->send_blocks);
+
+    for (uint32_t i = 0; i < fabric->count; i++)
+        blocks[i] = (struct ecube_block){i * call->block_bytes, call->block_bytes};
+}
+
 /* What slot `to` of the send space holds at node `from`: of a vector elements that add up exactly.
  */
 void collective_fill(struct fabric *fabric, uint32_t from, const struct ecube_abi_collective *call)
@@ -25,6 +35,8 @@ void collective_fill(struct fabric *fabric, uint32_t from, const struct ecube_ab
 
     if (received)
         memset(receive, 0, (size_t)received * call->block_bytes);
+    if (operation->sized)
+        write_blocks(fabric, from, call);
     for (uint32_t to = 0; to < slots; to++)
         for (uint32_t i = 0; i < call->block_bytes; i++)
             send[to * call->block_bytes + i] = pattern(from, to, i);
@@ -66,7 +78,8 @@ static uint8_t expected(const struct fabric *fabric, uint32_t rank,
     switch (call->operation) {
     case ECUBE_BROADCAST: return pattern(call->root, 0, i);
     case ECUBE_SCATTER: return pattern(call->root, rank, i);
-    case ECUBE_EXCHANGE: return pattern(slot, rank, i);
+    case ECUBE_EXCHANGE:
+    case ECUBE_EXCHANGEV: return pattern(slot, rank, i);
     case ECUBE_SHIFT: return pattern((rank + fabric->count - call->root) % fabric->count, 0, i);
     case ECUBE_REVERSE: return pattern(opposite(fabric, rank, call->root), 0, i);
     default: return pattern(slot, 0, i); /* gather, allgather */

@@ -2,7 +2,8 @@
  * collectives.h - collectives that all nodes of a fabric call: what they send, what must come, and
  * what time it takes.
  *
- * Blocks and vectors are a function of who has them for whom; elements are int32, added up.
+ * Blocks and vectors are a function of who has them for whom; elements are int32, added up. Where
+ * blocks have sizes of their own, they are alike all the same; one table says so of both sides.
  *
  * Units    bytes; model time in ns
  */

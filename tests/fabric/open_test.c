@@ -16,7 +16,8 @@ enum {
     BYTES_MAX = 1200,
     SPACE_BYTES = NODES_MAX * BYTES_MAX,
     SCRATCH_BYTES = 4 * SPACE_BYTES,
-    PLACE_BYTES = 2 * SPACE_BYTES + SCRATCH_BYTES, /* of one collective */
+    TABLE_BYTES = NODES_MAX * sizeof(struct ecube_block),
+    PLACE_BYTES = 2 * SPACE_BYTES + SCRATCH_BYTES + TABLE_BYTES, /* of one collective */
     OPEN = 16,
     PIECES = 5, /* in which a program computes */
     MESSAGE_BYTES = 3000,
@@ -53,7 +54,9 @@ static struct ecube_abi_collective call_at(const struct fabric *fabric, unsigned
                                          .scratch = at + 2 * SPACE_BYTES,
                                          .scratch_bytes = SCRATCH_BYTES,
                                          .type = row->reduces ? ECUBE_INT32 : 0,
-                                         .operator_ = row->reduces ? ECUBE_SUM : 0};
+                                         .operator_ = row->reduces ? ECUBE_SUM : 0,
+                                         .send_blocks = at + PLACE_BYTES - TABLE_BYTES,
+                                         .receive_blocks = at + PLACE_BYTES - TABLE_BYTES};
 }
 
 /* What the nodes have begun. */
