@@ -71,9 +71,18 @@ static uint32_t blocks_of(const struct sim_options *options, enum space space, u
                            rank, scenario_root(options), 1);
 }
 
+static uint64_t aligned(uint64_t bytes)
+{
+    return (bytes + SPACE_ALIGN - 1) / SPACE_ALIGN * SPACE_ALIGN;
+}
+
 struct spaces scenario_spaces(const struct sim_options *options, unsigned size, uint32_t rank)
 {
-    struct spaces spaces = {.end = 0};
+    bool sized = operation_of((uint32_t)options->scenario)->sized;
+    uint64_t table_bytes = sized ? options->network.nodes * sizeof(struct ecube_block) : 0;
+    struct spaces spaces = {.table = size * table_bytes,
+                            .table_bytes = table_bytes,
+                            .end = aligned(options->size_count * table_bytes)};
 
     for (unsigned space = 0; space < SPACES; space++) {
         spaces.at[space] = spaces.end;
@@ -81,11 +90,8 @@ struct spaces scenario_spaces(const struct sim_options *options, unsigned size, 
             space == SPACE_SCRATCH
                 ? sim_plans_scratch(options, options->plans, size, rank)
                 : (uint64_t)blocks_of(options, (enum space)space, rank) * options->sizes[size];
-        spaces.end += (spaces.bytes[space] + SPACE_ALIGN - 1) / SPACE_ALIGN * SPACE_ALIGN;
+        spaces.end += aligned(spaces.bytes[space]);
     }
-    spaces.table = spaces.end;
-    if (operation_of((uint32_t)options->scenario)->sized)
-        spaces.end += options->network.nodes * sizeof(struct ecube_block);
     return spaces;
 }
 
@@ -95,9 +101,9 @@ void contents_write_table(struct sim *sim, uint32_t rank)
     struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
     uint32_t bytes = sim->options.sizes[task->size];
 
-    for (uint64_t at = spaces.table, i = 0; at < spaces.end; at += sizeof(struct ecube_block)) {
-        struct ecube_block block = {(uint32_t)i++ * bytes, bytes};
-        memcpy(task->data + at, &block, sizeof block);
+    for (uint32_t i = 0; i < spaces.table_bytes / sizeof(struct ecube_block); i++) {
+        struct ecube_block block = {i * bytes, bytes};
+        memcpy(task->data + spaces.table + i * sizeof block, &block, sizeof block);
     }
 }
 

@@ -59,11 +59,12 @@ static inline uint32_t scenario_root(const struct sim_options *options)
                : operation_root_usual(operation_of((uint32_t)options->scenario), &options->network);
 }
 
-/* Where the spaces of a collective lie in a program's memory, for a size by its index. Behind them,
- * where an operation wants to be told where each block lies, a table of that: every node's blocks
- * are alike, those sent and those received. */
+/* Where the spaces of a collective lie in a program's memory, for a size by its index. Before them,
+ * where an operation wants to be told where each block lies, a table of that for each size: every
+ * node's blocks are alike, those sent and those received. So nodes that share their memory find
+ * right tables there, whichever size each is at. */
 struct spaces {
-    uint64_t at[SPACES], bytes[SPACES], table, end;
+    uint64_t at[SPACES], bytes[SPACES], table, table_bytes, end;
 };
 
 /* contents.c; the options have plans. */

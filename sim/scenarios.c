@@ -99,7 +99,7 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
-    uint32_t table = spaces.end > spaces.table ? task->data_address + (uint32_t)spaces.table : 0;
+    uint32_t table = spaces.table_bytes ? task->data_address + (uint32_t)spaces.table : 0;
     struct ecube_abi_collective call = {
         .operation = (uint32_t)sim->options.scenario,
         .root = scenario_root(&sim->options),
