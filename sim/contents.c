@@ -27,6 +27,7 @@
 
 #include "drivers/check.h"
 #include "network/network.h"
+#include "sim/memory.h"
 #include "sim/plans.h"
 #include "sim/program.h"
 #include "sim/random.h"
@@ -71,18 +72,9 @@ static uint32_t blocks_of(const struct sim_options *options, enum space space, u
                            rank, scenario_root(options), 1);
 }
 
-static uint64_t aligned(uint64_t bytes)
-{
-    return (bytes + SPACE_ALIGN - 1) / SPACE_ALIGN * SPACE_ALIGN;
-}
-
 struct spaces scenario_spaces(const struct sim_options *options, unsigned size, uint32_t rank)
 {
-    bool sized = operation_of((uint32_t)options->scenario)->sized;
-    uint64_t table_bytes = sized ? options->network.nodes * sizeof(struct ecube_block) : 0;
-    struct spaces spaces = {.table = size * table_bytes,
-                            .table_bytes = table_bytes,
-                            .end = aligned(options->size_count * table_bytes)};
+    struct spaces spaces = {.end = 0};
 
     for (unsigned space = 0; space < SPACES; space++) {
         spaces.at[space] = spaces.end;
@@ -90,21 +82,22 @@ struct spaces scenario_spaces(const struct sim_options *options, unsigned size, 
             space == SPACE_SCRATCH
                 ? sim_plans_scratch(options, options->plans, size, rank)
                 : (uint64_t)blocks_of(options, (enum space)space, rank) * options->sizes[size];
-        spaces.end += aligned(spaces.bytes[space]);
+        spaces.end += (spaces.bytes[space] + SPACE_ALIGN - 1) / SPACE_ALIGN * SPACE_ALIGN;
     }
     return spaces;
 }
 
-void contents_write_table(struct sim *sim, uint32_t rank)
+uint32_t contents_write_table(struct sim *sim, uint32_t rank)
 {
-    const struct task *task = &sim->tasks[rank];
-    struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
-    uint32_t bytes = sim->options.sizes[task->size];
+    uint32_t bytes = program_size(sim, &sim->tasks[rank]);
+    uint8_t *table = (uint8_t *)program_arguments(sim, rank) + ARGUMENTS_BYTES;
+    uint64_t table_bytes = scenario_table_bytes(&sim->options);
 
-    for (uint32_t i = 0; i < spaces.table_bytes / sizeof(struct ecube_block); i++) {
+    for (uint32_t i = 0; i < table_bytes / sizeof(struct ecube_block); i++) {
         struct ecube_block block = {i * bytes, bytes};
-        memcpy(task->data + spaces.table + i * sizeof block, &block, sizeof block);
+        memcpy(table + i * sizeof block, &block, sizeof block);
     }
+    return table_bytes ? program_arguments_address(sim) + ARGUMENTS_BYTES : 0;
 }
 
 /* Bytes of a pair's value, or of a number; whether it is a floating one. */

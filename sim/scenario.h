@@ -59,12 +59,18 @@ static inline uint32_t scenario_root(const struct sim_options *options)
                : operation_root_usual(operation_of((uint32_t)options->scenario), &options->network);
 }
 
-/* Where the spaces of a collective lie in a program's memory, for a size by its index. Before them,
- * where an operation wants to be told where each block lies, a table of that for each size: every
- * node's blocks are alike, those sent and those received. So nodes that share their memory find
- * right tables there, whichever size each is at. */
+/* Bytes of the table that an operation wants which is told where each block lies: the blocks are
+ * alike, those sent and those received. It is no contents, and every node has its own. */
+static inline uint64_t scenario_table_bytes(const struct sim_options *options)
+{
+    const struct operation *operation = operation_of((uint32_t)options->scenario);
+
+    return operation && operation->sized ? options->network.nodes * sizeof(struct ecube_block) : 0;
+}
+
+/* Where the spaces of a collective lie in a program's memory, for a size by its index. */
 struct spaces {
-    uint64_t at[SPACES], bytes[SPACES], table, table_bytes, end;
+    uint64_t at[SPACES], bytes[SPACES], end;
 };
 
 /* contents.c; the options have plans. */

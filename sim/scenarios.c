@@ -99,7 +99,7 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
-    uint32_t table = spaces.table_bytes ? task->data_address + (uint32_t)spaces.table : 0;
+    uint32_t table = contents_write_table(sim, rank);
     struct ecube_abi_collective call = {
         .operation = (uint32_t)sim->options.scenario,
         .root = scenario_root(&sim->options),
@@ -113,8 +113,6 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
         .send_blocks = table,
         .receive_blocks = table,
     };
-
-    contents_write_table(sim, rank);
 
     return wait_for(task, program_collective(sim, rank, &call), PC_DONE);
 }
