@@ -61,6 +61,10 @@ extern const char options_parameter_words[];
 int options_find_parameter(const struct operation *operation, const struct network *network,
                            const char *text, uint32_t *value, struct message *message);
 
+/* Takes the words of --type and --operator; what there is not is told with all that there are. */
+int options_find_type(const char *text, uint32_t *type, struct message *message);
+int options_find_operator(const char *text, uint32_t *operator_, struct message *message);
+
 /* A help_filter of argp: the list of collectives, and a full stop, end the verb's description. */
 char *options_name_operations(int key, const char *text, void *input);
 

@@ -9,22 +9,13 @@
 
 #include "collectives/planner/candidates.h"
 #include "network/text.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/plan_machine.h"
 #include "tests/unit/plan_shapes.h"
 
 enum { SMALL_NODES = 10, DIMS = 7, BYTES = 52 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static struct plan *planned(const char *name, const struct plan_wish *wish)
 {

@@ -13,24 +13,14 @@
 #include "collectives/planner/closed_form.h"
 #include "collectives/planner/halving.h"
 #include "drivers/status.h"
-#include "network/text.h"
 #include "reduction/reduction.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/odd_plans.h"
 #include "tests/unit/plan_machine.h"
 
 enum { CUBE_DIMS = 10, EXCHANGE_DIMS = 12 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static struct plan *planned_by(const struct network *network, uint32_t operation, uint32_t root,
                                const char *algorithm)
