@@ -50,6 +50,13 @@ wrong_plans_are_refused() {
         plan verify "$plans/circle_ring4.json"
     tool_fails 2 'cannot read the plan no/such' plan verify no/such
     tool_fails 2 'a zero byte' plan verify /dev/zero
+    mkfifo pipe
+    tool_fails 2 'cannot read the plan pipe: nobody writes to it' plan verify pipe
+    cat plan.json >pipe &
+    tool_succeeds plan verify pipe
+    printf '{"operation": "all\\u001b[31m\\n\303\377"}' >wrong.json
+    tool_fails 2 '"all.\[31m\?\?\?"' plan verify wrong.json
+    ! LC_ALL=C grep -q '[^ -~]' err || fail "a name goes to the terminal as it is"
     tool_fails 2 'name a file' plan verify
     tool_fails 2 'another profile' plan verify plan.json --profile unit
     tool_fails 2 'plan for cube:3, and the machine is cube:2' plan verify plan.json --network cube:2
