@@ -422,18 +422,11 @@ static int read_bytes(struct reading *r)
 
 static int read_type(struct reading *r)
 {
-    const char *known;
-
     if (json_pull_string(&r->pull) != 0) {
         return -1;
     }
-    for (uint32_t type = 1; (known = reduction_type_name(type)) != NULL; type++) {
-        if (strcmp(known, r->pull.text) == 0) {
-            r->file->type = type;
-            return 0;
-        }
-    }
-    return json_pull_fail(&r->pull, "unknown type \"%.40s\"", r->pull.text);
+    r->file->type = reduction_type_named(r->pull.text);
+    return r->file->type ? 0 : json_pull_fail(&r->pull, "unknown type \"%.40s\"", r->pull.text);
 }
 
 static int read_predicted(struct reading *r)

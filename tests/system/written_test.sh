@@ -97,6 +97,7 @@ nodes_run_with_it() {
     tool_succeeds run --network cube:2 --plan plan.json --json result.json "$examples/complete_exchange.elf" 16 100
     [ "$("$json_get" result.json reports 1 model_us)" = "$predicted" ] || fail "not $predicted us: $(cat err)"
     [ "$("$json_get" result.json reports 1 predicted_us)" = "$predicted" ] || fail "the node was told of another plan"
+    [ "$("$json_get" result.json plans 0 algorithm)" = 'written by hand: plan.json' ] || { cat result.json; fail "whose is it?"; }
     ! grep -q 'was not used' err || fail "it was used"
     tool_succeeds run --network cube:2 --plan plan.json "$examples/complete_exchange.elf" 16
     grep -q 'plan.json was not used: no exchange of blocks of 100 bytes was called for' err || fail "nobody said so: $(cat err)"

@@ -12,22 +12,13 @@
 #include "collectives/planner/candidates.h"
 #include "collectives/planner/cycle.h"
 #include "network/text.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/plan_machine.h"
 
 enum { BYTES = 512, ALL_ROOTS_NODES = 6, NODES = 16, DOUBLES = 64, ORDER_ROOM = 1024 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static const struct profile all_ports = {65425, 9575, 425, 1000, 1};
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static void complain(const struct network *network, const struct candidate *candidate,
                      const struct plan_wish *wish, const char *words)
