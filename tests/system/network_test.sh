@@ -194,7 +194,7 @@ simulated() {
                 fail "$scenario: another time than predicted"
         done
     done
-    tool_fails 2 'reduce adds numbers of 4 bytes' sim --network ring:6 reduce --bytes 10
+    tool_fails 2 'reduce of int32 combines elements of 4 bytes: use a multiple' sim --network ring:6 reduce --bytes 10
     tool_fails 2 'bitreversal on ring:6' sim --network ring:6 bitreversal
 }
 
