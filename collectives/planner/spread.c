@@ -21,6 +21,7 @@
 #include "collectives/planner/candidates.h"
 #include "collectives/planner/cycle.h"
 #include "collectives/planner/halving.h"
+#include "collectives/planner/spread.h"
 #include "drivers/check.h"
 
 enum { SHARES = 5, BLOCKS_NODES_MAX = 1024, CYCLE_NODES_MAX = 4096 };
@@ -106,22 +107,36 @@ static uint32_t place_of(const struct cycle *cycle, uint32_t node)
     return place;
 }
 
-struct plan *plan_spread(const struct network *network, const struct plan_wish *wish)
+/* The flow from a root over a variant's tree. */
+static struct flow flow_of(const struct network *network, uint32_t root, unsigned variant,
+                           bool vector)
 {
-    const struct operation *operation = operation_of(wish->operation);
-    uint32_t root = operation->rooted ? wish->root : tree_middle(network);
-    uint32_t share = share_of(wish->variant), nodes = network->nodes;
+    uint32_t share = share_of(variant), nodes = network->nodes;
     struct network round = *network;
     struct cycle cycle = {0};
 
-    if (wish->variant >= SHARES) {
+    if (variant >= SHARES) {
         cycle = cycle_make(network);
         root = place_of(&cycle, root);
         CHECK(network_make(&round, NETWORK_RING, &nodes, 1));
     }
     struct tree tree = tree_make_uneven(&round, root, share);
-    struct flow flow = over_tree(&tree, cycle.at, operation->vector);
+    struct flow flow = over_tree(&tree, cycle.at, vector);
     tree_free(&tree);
     cycle_free(&cycle);
-    return flow_plan(network, wish, &flow, operation->vector ? 1 : nodes);
+    return flow;
+}
+
+struct flow spread_flow(const struct network *network, uint32_t root, bool on_cycle)
+{
+    return flow_of(network, root, on_cycle && !has_one_line(network) ? SHARES : 0, false);
+}
+
+struct plan *plan_spread(const struct network *network, const struct plan_wish *wish)
+{
+    const struct operation *operation = operation_of(wish->operation);
+    uint32_t root = operation->rooted ? wish->root : tree_middle(network);
+    struct flow flow = flow_of(network, root, wish->variant, operation->vector);
+
+    return flow_plan(network, wish, &flow, operation->vector ? 1 : network->nodes);
 }

@@ -57,7 +57,10 @@ static bool is_tried(const struct network *network, uint32_t root)
 static bool is_slow(const struct network *network, const struct candidate *candidate)
 {
     bool slow = candidate->plan == plan_neighbour_exchange || candidate->plan == plan_both_ways ||
-                candidate->plan == plan_rounds || candidate->plan == plan_gray_multiphase;
+                candidate->plan == plan_rounds || candidate->plan == plan_bruck ||
+                candidate->plan == plan_gray_multiphase || candidate->plan == plan_pieces ||
+                candidate->plan == plan_leaders_of_blocks ||
+                candidate->plan == plan_bruck_allgather;
 
     return slow && network->nodes > MACHINE_NODES && (network - shapes) % FEW;
 }
