@@ -73,7 +73,7 @@ JTAG := jtag/chain.c jtag/dap.c jtag/debug_registers.c jtag/debug_unit.c jtag/de
 	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/notifier.c jtag/main.c jtag/peer.c \
 	jtag/station.c jtag/wire.c
 EXAMPLES := examples/complete_exchange/complete_exchange.c \
-	examples/farm/farm.c examples/hello/hello.c examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/transpose/transpose.c examples/trees/trees.c
+	examples/farm/farm.c examples/hello/hello.c examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c tests/unit/choose_test.c tests/unit/cliffs_test.c \
 	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/never_slower_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c tests/unit/exchange_plans_test.c tests/unit/multiphase_test.c \
@@ -85,7 +85,7 @@ TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_te
 	tests/unit/generic_timer_test.c tests/unit/reduction_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
 FABRIC_TESTS := tests/fabric/abort_test.c tests/fabric/answer_test.c tests/fabric/any_test.c tests/fabric/ask_test.c tests/fabric/behind_test.c tests/fabric/cancel_test.c tests/fabric/channel_test.c tests/fabric/circuit_test.c tests/fabric/collective_test.c tests/fabric/console_test.c tests/fabric/algorithm_test.c \
-	tests/fabric/contention_test.c tests/fabric/copy_test.c tests/fabric/credit_test.c tests/fabric/disagree_test.c tests/fabric/ending_test.c tests/fabric/engine_test.c tests/fabric/enter_test.c \
+	tests/fabric/contention_test.c tests/fabric/copy_test.c tests/fabric/credit_test.c tests/fabric/disagree_test.c tests/fabric/ending_test.c tests/fabric/exchangev_test.c tests/fabric/engine_test.c tests/fabric/enter_test.c \
 	tests/fabric/exchange_test.c tests/fabric/failure_test.c tests/fabric/fault_test.c tests/fabric/incarnation_test.c tests/fabric/message_test.c tests/fabric/network_test.c \
 	tests/fabric/notice_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/probe_test.c tests/fabric/reduce_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
 	tests/fabric/state_test.c tests/fabric/step_test.c tests/fabric/stream_test.c tests/fabric/relay_test.c tests/fabric/rendezvous_test.c \
@@ -99,7 +99,7 @@ SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault
 SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
 	tests/system/programs/collectives.c tests/system/programs/talker.c \
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
-	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
+	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sizes.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c

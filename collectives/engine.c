@@ -30,13 +30,24 @@ void engine_reset(struct engine *e, uint8_t generation)
     CHECK(!engine_is_active(e));
     e->epoch = 0;
     e->clock_ns = 0;
+    e->closed = false;
     entry_reset(&e->entering, generation);
     store_reset(&e->store);
 }
 
+/* Whether the collective that is under way has another epoch before it. */
+static bool has_second_entry(const struct engine *e)
+{
+    const struct operation *operation = operation_of(e->call.operation);
+
+    return e->stage >= ENGINE_PLAN && e->stage <= ENGINE_STEPS && operation && operation->sized &&
+           !e->agreeing;
+}
+
 void engine_close(struct engine *e, const struct router *router)
 {
-    entry_close(&e->entering, router, e->epoch);
+    e->closed = true;
+    entry_close(&e->entering, router, (uint16_t)(e->epoch + has_second_entry(e)));
     e->attention = true;
 }
 
@@ -79,6 +90,14 @@ static uint64_t slot_at(const struct engine *e, uint64_t slot)
                              e->part ? plan_segments(e->part) : 1);
 }
 
+static struct ecube_block block_at(const struct engine *e, unsigned space, uint32_t rank)
+{
+    struct ecube_block block;
+
+    memcpy(&block, e->call.blocks[space] + rank * sizeof block, sizeof block);
+    return block;
+}
+
 /* The bytes that a space must have. */
 static uint64_t space_need(const struct engine *e, const struct router *router, unsigned space)
 {
@@ -91,13 +110,36 @@ static uint64_t space_need(const struct engine *e, const struct router *router, 
                              reduction_element_bytes(e->call.type), 1);
 }
 
+/* The bytes of a space that a collective uses; none: end is 0. */
+struct reach {
+    uint64_t begin, end;
+};
+
+static struct reach reach_of(const struct engine *e, const struct router *router, unsigned space)
+{
+    struct reach reach = {UINT64_MAX, 0};
+
+    if (!operation_in(e)->sized || space == SPACE_SCRATCH) {
+        return (struct reach){0, space_need(e, router, space)};
+    }
+    for (uint32_t rank = 0; rank < router->network.nodes; rank++) {
+        struct ecube_block block = block_at(e, space, rank);
+        uint64_t end = (uint64_t)block.at + block.bytes;
+        if (block.bytes) {
+            reach.begin = block.at < reach.begin ? block.at : reach.begin;
+            reach.end = end > reach.end ? end : reach.end;
+        }
+    }
+    return reach;
+}
+
 static bool overlap(const struct engine *e, const struct router *router, unsigned one,
                     unsigned other)
 {
-    uint64_t one_bytes = space_need(e, router, one), other_bytes = space_need(e, router, other);
-    const uint8_t *a = e->call.space[one], *b = e->call.space[other];
+    struct reach a = reach_of(e, router, one), b = reach_of(e, router, other);
+    const uint8_t *at = e->call.space[one], *bt = e->call.space[other];
 
-    return one_bytes && other_bytes && a < b + other_bytes && b < a + one_bytes;
+    return a.end && b.end && at + a.begin < bt + b.end && bt + b.begin < at + a.end;
 }
 
 /* Whether the program's arguments name what there is; no plan is needed for that. */
@@ -113,7 +155,12 @@ static int check_call(const struct engine *e, const struct router *router)
         return E_ARGUMENT;
     }
     for (unsigned space = 0; space < SPACE_SCRATCH; space++) {
-        uint64_t need = space_need(e, router, space);
+        if (operation->sized &&
+            (!call->blocks[space] ||
+             call->blocks_bytes[space] / sizeof(struct ecube_block) < router->network.nodes)) {
+            return E_FAULT;
+        }
+        uint64_t need = reach_of(e, router, space).end;
         if (need && (!call->space[space] || need > call->space_bytes[space])) {
             return E_FAULT;
         }
@@ -135,6 +182,10 @@ static int check_scratch(const struct engine *e, const struct router *router)
 
 static void cursor_begin(const struct engine *e, struct engine_cursor *cursor, bool received)
 {
+    if (operation_in(e)->sized) {
+        *cursor = e->sized[received];
+        return;
+    }
     plan_slots_begin(&cursor->slots, e->part, e->row, plan_is_invariant(e->part) ? e->rank : 0,
                      received);
     cursor->left = 0;
@@ -198,14 +249,22 @@ void engine_begin(struct engine *e, const struct engine_call *call)
     e->receives_pending = e->sends_pending = 0;
     e->clock_ns = e->flow_ns = clock_max(call->issue_ns, e->clock_ns);
     e->result = (struct engine_result){.status = E_OK};
+    e->agreeing = false;
+    e->dissent = (struct engine_dissent){.status = E_OK};
 }
 
-static void over(struct engine *e, int status)
+/* The program that has ended meanwhile had begun no epoch behind this one. */
+static void over(struct engine *e, struct router *router, int status)
 {
     e->result.status = status;
     e->result.done_ns = e->clock_ns;
     e->stage = ENGINE_OVER;
     store_use(&e->store, NULL);
+    if (e->closed) {
+        entry_close(&e->entering, router, e->epoch);
+        entry_pump(&e->entering, router);
+        e->attention = true;
+    }
 }
 
 struct engine_result engine_end(struct engine *e)
@@ -271,7 +330,7 @@ static void begin_steps(struct engine *e, struct router *router)
     uint16_t carries[PLAN_PORTS_MAX] = {0};
 
     if (e->rank != router->id) {
-        over(e, E_NETWORK);
+        over(e, router, E_NETWORK);
         return;
     }
     if (!e->part) { /* the entry was all */
@@ -287,6 +346,42 @@ static void begin_steps(struct engine *e, struct router *router)
     e->stage = ENGINE_STEPS;
 }
 
+/* The steps are over: all nodes enter once more, and say whether the sizes of their blocks agreed.
+ * This takes no model time, and for the router it is a schedule without circuits. */
+static void begin_agreement(struct engine *e, struct router *router)
+{
+    const struct engine_dissent *dissent = &e->dissent;
+    struct entry mine = {
+        .operation = (uint8_t)e->call.operation, .type = SIZES_AGREE, .choice = e->call.choice};
+
+    if (dissent->status == E_MISMATCH) {
+        mine.type = dissent->side;
+        mine.bytes = dissent->here;
+        mine.root = dissent->peer;
+        mine.digest = dissent->there;
+    }
+    e->agreeing = true;
+    e->epoch++;
+    entry_begin(&e->entering, router, &mine, dissent->status == E_MISMATCH ? E_OK : dissent->status,
+                e->clock_ns);
+    e->stage = ENGINE_ENTRY;
+    e->attention = true;
+}
+
+/* The entries of nodes that differ are not the same, which is E_MISMATCH for all. */
+static void end_agreement(struct engine *e, struct router *router, int status)
+{
+    const uint16_t carries[PLAN_PORTS_MAX] = {0};
+
+    if (status != E_OK) {
+        over(e, router, e->dissent.status != E_OK ? e->dissent.status : E_PEER_GONE);
+        return;
+    }
+    router_schedule_begin(router, e->epoch, carries);
+    router_schedule_done(router, e->epoch);
+    over(e, router, E_OK);
+}
+
 static void pump_entry(struct engine *e, struct router *router)
 {
     int status;
@@ -294,8 +389,10 @@ static void pump_entry(struct engine *e, struct router *router)
     if (!entry_is_over(&e->entering, e->epoch, &status)) {
         return;
     }
-    if (status != E_OK) {
-        over(e, status);
+    if (e->agreeing) {
+        end_agreement(e, router, status);
+    } else if (status != E_OK) {
+        over(e, router, status);
     } else {
         begin_steps(e, router);
     }
@@ -313,6 +410,66 @@ static bool may_begin(const struct engine *e, const struct plan_row *row)
     return !(row->flags & ROW_RECEIVES) || e->receives_pending < RECEIVES_AHEAD;
 }
 
+static void dissent(struct engine *e, struct engine_dissent what)
+{
+    if (e->dissent.status == E_OK) {
+        e->dissent = what;
+    }
+}
+
+/* Where the present row's block lies, of those with sizes of their own. The program may have
+ * changed its tables since they were looked at: so they are read once, here. */
+static void find_sized(struct engine *e, const struct router *router, bool received)
+{
+    struct plan_slots slots;
+    struct plan_run run;
+
+    e->sized[received] = (struct engine_cursor){.left = 0};
+    plan_slots_begin(&slots, e->part, e->row, plan_is_invariant(e->part) ? e->rank : 0, received);
+    if (!plan_slots_next(&slots, &router->network, &run)) {
+        return;
+    }
+    struct ecube_block block = block_at(e, run.space, run.first);
+    if ((uint64_t)block.at + block.bytes > e->call.space_bytes[run.space]) {
+        dissent(e, (struct engine_dissent){.status = E_FAULT});
+        return;
+    }
+    e->sized[received].at = e->call.space[run.space] + block.at;
+    e->sized[received].left = block.bytes;
+}
+
+/* The bytes of the present row's blocks, of the same. */
+static void open_sized(struct engine *e, const struct router *router)
+{
+    find_sized(e, router, false);
+    find_sized(e, router, true);
+    e->send_bytes = e->sized[false].left;
+    e->receive_bytes = e->sized[true].left;
+    if (e->head.flags & ROW_COPIES && e->send_bytes != e->receive_bytes) {
+        dissent(e, (struct engine_dissent){.status = E_MISMATCH,
+                                           .side = SIZES_RECEIVED,
+                                           .peer = e->rank,
+                                           .here = e->receive_bytes,
+                                           .there = e->send_bytes});
+    }
+}
+
+/* The two ends of the present row's circuit differ; what the sender has is not always known. */
+static void differ(struct engine *e, enum entry_sizes side, uint32_t there)
+{
+    bool received = side == SIZES_RECEIVED;
+
+    if (!operation_in(e)->sized) {
+        e->result.status = E_MISMATCH;
+        return;
+    }
+    dissent(e, (struct engine_dissent){.status = E_MISMATCH,
+                                       .side = (uint8_t)side,
+                                       .peer = received ? e->head.from : e->head.to,
+                                       .here = received ? e->receive_bytes : e->send_bytes,
+                                       .there = there});
+}
+
 static void open_row(struct engine *e, const struct router *router, const struct plan_row *row)
 {
     unsigned sent = row->send_extents, all = sent + row->receive_extents;
@@ -320,8 +477,12 @@ static void open_row(struct engine *e, const struct router *router, const struct
     e->head = *row;
     e->head.to = plan_peer(e->part, row->to, &router->network, e->rank);
     e->head.from = plan_peer(e->part, row->from, &router->network, e->rank);
-    e->send_bytes = (uint32_t)extents_bytes(e, 0, sent);
-    e->receive_bytes = (uint32_t)extents_bytes(e, sent, all);
+    if (operation_in(e)->sized) {
+        open_sized(e, router);
+    } else {
+        e->send_bytes = (uint32_t)extents_bytes(e, 0, sent);
+        e->receive_bytes = (uint32_t)extents_bytes(e, sent, all);
+    }
     e->step_waits = (uint8_t)((row->flags & ROW_SENDS ? STEP_SENDS : 0) |
                               (row->flags & ROW_RECEIVES ? STEP_RECEIVE : 0));
     e->done_ns = e->clock_ns;
@@ -626,7 +787,7 @@ static void accept_at(struct engine *e, struct router *router, unsigned port, co
         return;
     }
     if (bytes != e->receive_bytes) {
-        e->result.status = E_MISMATCH;
+        differ(e, SIZES_RECEIVED, bytes);
     }
     stands(e, router, hops, bytes, router_accept(router, port, &sink));
     e->step_waits &= (uint8_t)~STEP_RECEIVE;
@@ -675,7 +836,7 @@ static bool end_row(struct engine *e)
 static bool begin_row(struct engine *e, struct router *router)
 {
     if (e->result.status != E_OK) {
-        over(e, e->result.status);
+        over(e, router, e->result.status);
         return true;
     }
     if (!e->row) {
@@ -685,7 +846,11 @@ static bool begin_row(struct engine *e, struct router *router)
         /* Only one that went through its steps counts as completed for the router, which then lets
          * messages from behind it pass (rule 5): of one that failed the links may never be done. */
         router_schedule_done(router, e->epoch);
-        over(e, E_OK);
+        if (has_second_entry(e)) {
+            begin_agreement(e, router);
+        } else {
+            over(e, router, E_OK);
+        }
         return true;
     }
     struct plan_row row = plan_row_at(e->row);
@@ -719,7 +884,7 @@ static enum engine_verdict pump_steps(struct engine *e, struct router *router)
             return ENGINE_WAITS;
         }
     }
-    return ENGINE_WAITS;
+    return e->stage == ENGINE_ENTRY ? ENGINE_HAS_MORE : ENGINE_WAITS;
 }
 
 bool engine_has_business(const struct engine *e)
@@ -788,6 +953,12 @@ static void received(struct engine *e, const struct router *router, const struct
     e->receives_pending = (uint8_t)(e->receives_pending - present);
 }
 
+/* Whether word of a circuit's end says no more than that its two ends differed, which is known. */
+static bool is_dissent(const struct engine *e, const struct notice *notice)
+{
+    return notice->status == E_TRUNCATED && operation_in(e)->sized;
+}
+
 /* A collective that ended in error leaves circuits behind, whose word comes later: their tokens
  * carry its epoch, and it is not taken for the next one's. */
 void engine_notice(struct engine *e, struct router *router, const struct notice *notice)
@@ -800,6 +971,9 @@ void engine_notice(struct engine *e, struct router *router, const struct notice 
     case NOTICE_ACCEPTED:
         if (present) {
             stands(e, router, e->send_hops, e->send_bytes, notice->done_ns);
+            if (notice->other_length) {
+                differ(e, SIZES_SENT, UINT32_MAX);
+            }
             e->step_waits &= (uint8_t)~STEP_ANSWER;
         }
         break;
@@ -807,7 +981,8 @@ void engine_notice(struct engine *e, struct router *router, const struct notice 
     case NOTICE_SENT: sent(e, notice, present); break;
     default: received(e, router, notice, present); break;
     }
-    if (present && notice->status != E_OK) {
+    /* of a block that is longer than its receiver wants, what does not fit is lost */
+    if (present && notice->status != E_OK && !is_dissent(e, notice)) {
         e->result.status = notice->status;
     }
 }

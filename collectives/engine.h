@@ -7,6 +7,10 @@
  *       +-- an error, the same ----+-- circuit refused, link dead, bytes cut short --> OVER
  *           on all nodes
  *
+ * Where blocks have sizes of their own, a circuit whose two ends differ takes its time, and carries
+ * what fits. Then all nodes enter once more (ENTRY), without model time, and hear whether all sizes
+ * agreed: if not, it is E_MISMATCH at the nodes that differ and E_PEER_GONE elsewhere.
+ *
  * It knows neither operations nor networks: what it does stands in the rows of the part
  * (wire/plan.h).
  *
@@ -25,7 +29,7 @@
  * into a slice first. One send and one receive at a time may use slices; others wait for them.
  *
  * Units    bytes; model time in ns
- * Errors   result.status; a circuit whose length is not the plan's: E_MISMATCH
+ * Errors   result.status; a circuit whose length is not the plan's: E_MISMATCH, at both ends
  * Context  the node's step
  */
 #pragma once
@@ -64,6 +68,9 @@ struct engine_call {
     uint8_t type, operator_;
     uint8_t *space[SPACES];
     uint32_t space_bytes[SPACES];
+    /* of operation->sized: a struct ecube_block for every rank, as bytes, and how many there are */
+    const uint8_t *blocks[SPACE_SCRATCH];
+    uint32_t blocks_bytes[SPACE_SCRATCH];
     int status; /* not E_OK: what is wrong with it here; all nodes get an error */
     uint64_t issue_ns;
 };
@@ -79,6 +86,13 @@ struct engine_cursor {
     struct plan_slots slots;
     uint8_t *at; /* the rest of the present piece */
     uint32_t left;
+};
+
+/* What a node has found wrong with the sizes of blocks; status E_OK: nothing. */
+struct engine_dissent {
+    int status;
+    uint8_t side; /* enum entry_sizes */
+    uint32_t peer, here, there;
 };
 
 /* One end of a circuit that goes in portions. */
@@ -98,6 +112,8 @@ struct engine {
     uint8_t step_waits; /* of enum step_wait */
     bool row_open;
     bool attention; /* the entry or the store may have something to do: else no step looks there */
+    bool closed;    /* the program has ended */
+    bool agreeing;  /* the steps are over, and all nodes say whether the sizes agreed */
     uint16_t epoch; /* of the collective that is under way, or of the last one */
     uint8_t receives_pending, sends_pending;
     const uint8_t *part, *row;
@@ -113,6 +129,8 @@ struct engine {
     uint32_t token;  /* bits that the owner's notices of this engine's circuits have */
     struct engine_portions source, sink;
     struct engine_cursor from, into; /* of a row that copies */
+    struct engine_cursor sized[2];   /* the present row's blocks, sent and received */
+    struct engine_dissent dissent;
     struct entering entering;
     struct plan_store store;
 };

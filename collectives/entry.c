@@ -171,10 +171,13 @@ static uint32_t port_of(const struct router *router, uint32_t src)
 }
 
 /* Whether a neighbour may speak of this epoch's closure: the one that is entered, or the next,
- * which its node has reached while this one's is under way. */
+ * which its node has reached while this one's is under way, or the one behind that, if a collective
+ * with two epochs is. */
 static bool may_close(const struct entering *e, uint16_t epoch)
 {
-    return epoch == (uint16_t)(e->decided + 1) || epoch == (uint16_t)(e->decided + 2);
+    uint16_t ahead = (uint16_t)(epoch - e->decided);
+
+    return ahead >= 1 && ahead <= 3;
 }
 
 static void take_enter(struct entering *e, const struct router *router,

@@ -52,6 +52,8 @@ static const struct operation operations[OPERATIONS] = {
                        {SPAN_ONE, SPAN_ONE},
                        .parameter = PARAMETER_DIMENSIONS,
                        .planned = true},
+    [ECUBE_EXCHANGEV] =
+        {"exchangev", "alltoallv", {SPAN_NODES, SPAN_NODES}, .sized = true, .planned = true},
     [ECUBE_ALIGN] = {"align", "align", {SPAN_NONE, SPAN_NONE}, .planned = false},
 };
 

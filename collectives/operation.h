@@ -10,9 +10,10 @@
  * Some calls have in the place of the root a number that says what is to be done (enum parameter);
  * wherever a root is asked, told or compared it is that number.
  *
- * A slot holds a block of block_bytes; of an operation on vectors it holds segment i of m, the
- * elements [i n / m, (i + 1) n / m); slot m + i of scratch is as large as slot i. Where a space
- * has a slot for every node, slot i is that of rank i.
+ * A slot holds a block of block_bytes. Where blocks have sizes of their own, the call says where
+ * each of them lies, and a plan moves every block by itself, from SEND to RECEIVE. Of an operation
+ * on vectors a slot holds segment i of m, the elements [i n / m, (i + 1) n / m); slot m + i of
+ * scratch is as large as slot i. Where a space has a slot for every node, slot i is that of rank i.
  *
  * Units    slots, bytes
  * Context  any; pure
@@ -56,6 +57,7 @@ struct operation {
     bool reduces;                /* type and operator count; else they must be 0 */
     bool prefix;                 /* a node gets the contributions of ranks up to its own alone */
     bool vector;                 /* slots are segments of one vector */
+    bool sized;                  /* each block has a size of its own, which its two ends know */
     bool planned;                /* false: its entry is all (align) */
 };
 

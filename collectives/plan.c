@@ -72,6 +72,17 @@ static bool extent_fits(const struct looking *l, const struct plan_extent *exten
     return last <= slots_of(l, extent->space);
 }
 
+/* Where blocks have sizes of their own each goes by itself. */
+static bool is_one_block(const struct looking *l, const uint8_t *row, unsigned from, unsigned to,
+                         enum space space)
+{
+    if (!l->operation->sized || from == to) {
+        return true;
+    }
+    struct plan_extent extent = plan_extent_at(row, from);
+    return to - from == 1 && extent.run == 1 && extent.times == 1 && extent.space == space;
+}
+
 /* Adds up the slots of extents [from, to); false when one of them lies outside its space. */
 static bool extents_fit(const struct looking *l, const uint8_t *row, unsigned from, unsigned to,
                         uint64_t *slots)
@@ -155,6 +166,8 @@ static bool row_fits(const struct looking *l, const uint8_t *at, uint32_t left)
     }
     return extents_fit(l, at, 0, row.send_extents, &sent) &&
            extents_fit(l, at, row.send_extents, extents, &received) &&
+           is_one_block(l, at, 0, row.send_extents, SPACE_SEND) &&
+           is_one_block(l, at, row.send_extents, extents, SPACE_RECEIVE) &&
            (!(row.flags & ROW_COPIES) || sent == received) &&
            (!(row.flags & ROW_SENDS) || hops_fit(l, at, end, &row));
 }

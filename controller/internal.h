@@ -14,6 +14,7 @@
 #include "controller/state.h"
 #include "network/network.h"
 #include "router/notice.h"
+#include "wire/collective.h"
 #include "wire/message.h"
 #include "wire/plan.h"
 
@@ -78,6 +79,8 @@ void run_packet(struct controller *controller, const struct notice *notice);
 struct controller_event *run_end(struct controller *controller, enum end_reason reason);
 /* Sends START and STOP; false: there is no room for all of them. */
 bool run_pump(struct controller *controller);
+/* Whether a node has entered an operation for the second time, to say whether sizes agreed. */
+bool run_is_on_sizes(const struct entry *entry);
 
 /* query.c */
 enum question_purpose {

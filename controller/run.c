@@ -22,6 +22,7 @@
  *
  * Units    bytes of text modulo 2^32; us of passed time
  */
+#include "collectives/operation.h"
 #include "controller/internal.h"
 #include "drivers/status.h"
 #include "router/router.h"
@@ -270,6 +271,13 @@ static void take_report(struct controller *controller, const struct notice *noti
     }
 }
 
+bool run_is_on_sizes(const struct entry *entry)
+{
+    const struct operation *operation = operation_of(entry->operation);
+
+    return operation && operation->sized && entry->type != 0;
+}
+
 /* Of two that differ both are nodes; where one has failed there is no other. */
 static bool names_nodes(const struct controller *controller, const struct disagree_body *told)
 {
@@ -278,13 +286,26 @@ static bool names_nodes(const struct controller *controller, const struct disagr
     return told->first_rank < nodes && (told->status != E_MISMATCH || told->other_rank < nodes);
 }
 
+/* Of sizes that differ one end of a circuit speaks, and names the other. */
+static void name_ends(struct disagree_body *told)
+{
+    if (told->first.type == SIZES_AGREE) {
+        told->first_rank = told->other_rank;
+        told->first = told->other;
+    }
+    told->other_rank = told->first.root;
+}
+
 /* What a program had begun when it ended its node goes on with, and may hear of late. */
 static void take_disagreement(struct controller *controller, const struct notice *notice)
 {
     struct disagree_body told;
 
-    if (controller->phase == PHASE_RUN && disagree_unpack(notice->body, notice->bytes, &told) &&
-        names_nodes(controller, &told)) {
+    if (controller->phase != PHASE_RUN || !disagree_unpack(notice->body, notice->bytes, &told))
+        return;
+    if (told.status == E_MISMATCH && run_is_on_sizes(&told.first) && run_is_on_sizes(&told.other))
+        name_ends(&told);
+    if (names_nodes(controller, &told)) {
         struct controller_event *event = controller_tell(controller, EVENT_DISAGREE);
 
         event->rank = told.first_rank;

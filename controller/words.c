@@ -235,11 +235,33 @@ static void mismatch_words(const struct controller_event *event, char text[WORDS
              rank, peer, peer, here, only_plans_differ(first, other) ? "" : "and ", there);
 }
 
+/* One end of a circuit says what it has, and what it knows of the other one. */
+static void sizes_words(const struct controller_event *event, char text[WORDS_MAX])
+{
+    const struct entry *said = &event->disagree.first;
+    bool sent = said->type == SIZES_SENT;
+    unsigned rank = event->rank, peer = event->peer;
+    char there[PART_MAX] = "another number";
+
+    if (said->digest != UINT32_MAX)
+        snprintf(there, sizeof there, "%u", (unsigned)said->digest);
+    snprintf(
+        text, WORDS_MAX,
+        "node %u (rank %u) and node %u (rank %u) disagree on the size of a block of %s: rank %u "
+        "%s %u bytes, rank %u %s %s",
+        rank, rank, peer, peer, operation_name(said->operation), rank, sent ? "sends" : "expects",
+        (unsigned)said->bytes, peer, sent ? "expects" : "sends", there);
+}
+
 static void disagree_words(const struct controller_event *event, char text[WORDS_MAX])
 {
     unsigned rank = event->rank;
     char what[PART_MAX];
 
+    if (event->status == E_MISMATCH && run_is_on_sizes(&event->disagree.first)) {
+        sizes_words(event, text);
+        return;
+    }
     if (event->status == E_MISMATCH) {
         mismatch_words(event, text);
         return;

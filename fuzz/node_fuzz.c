@@ -318,7 +318,7 @@ static void push_answer(struct input *input)
     uint8_t what = input_u8(input), body[ANSWER_BYTES];
 
     if (what & 1)
-        accept_pack(body, &(struct accept_body){2000000});
+        accept_pack(body, &(struct accept_body){.done_ns = 2000000});
     else
         refuse_pack(body, &(struct refuse_body){(int8_t)input_u8(input)});
     neighbour_packet(neighbour, what & 1 ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body,
@@ -501,6 +501,24 @@ static void call_message(struct input *input)
     world_call(&world, send ? ECUBE_CALL_SEND : ECUBE_CALL_RECEIVE, arguments);
 }
 
+/* Tables of blocks, seldom outside memory, as what they name may be. */
+static void write_blocks(struct input *input, uint8_t what, struct ecube_abi_collective *call)
+{
+    enum { NODES = 1 << WORLD_DIMS };
+    struct ecube_block send[NODES], receive[NODES];
+
+    call->root = what & 4 ? call->root : 0;
+    call->send_blocks = read_address(input, what >> 5);
+    call->receive_blocks = read_address(input, what >> 6);
+    for (unsigned i = 0; i < NODES; i++) {
+        send[i] = (struct ecube_block){input_u8(input), input_u16(input) % 3000u};
+        receive[i] = (struct ecube_block){input_u16(input), input_u16(input) % 3000u};
+        world_grant(&world, call->receive + receive[i].at, receive[i].bytes);
+    }
+    world_poke(&world, call->send_blocks, send, sizeof send);
+    world_poke(&world, call->receive_blocks, receive, sizeof receive);
+}
+
 static void call_collective(struct input *input)
 {
     uint8_t what = input_u8(input);
@@ -520,6 +538,8 @@ static void call_collective(struct input *input)
     }
     if (!node_program_runs(world.node) || world.blocked)
         return;
+    if (collective.operation == ECUBE_EXCHANGEV)
+        write_blocks(input, what, &collective);
     world_poke(&world, WORLD_PROGRAM, &collective, sizeof collective);
     world_grant(&world, collective.receive, collective.block_bytes);
     world_grant(&world, collective.receive, collective.block_bytes << WORLD_DIMS);

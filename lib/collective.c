@@ -113,6 +113,18 @@ int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
                  request);
 }
 
+int ecube_exchangev_start(const void *send, const struct ecube_block *send_blocks, void *receive,
+                          const struct ecube_block *receive_blocks, struct ecube_request *request)
+{
+    return begin((struct ecube_abi_collective){.operation = ECUBE_EXCHANGEV,
+                                               .block_bytes = ECUBE_EXCHANGEV_BYTES,
+                                               .send = address(send),
+                                               .receive = address(receive),
+                                               .send_blocks = address(send_blocks),
+                                               .receive_blocks = address(receive_blocks)},
+                 request);
+}
+
 int ecube_allgather_start(const void *block, void *blocks, uint32_t block_bytes,
                           struct ecube_request *request)
 {
@@ -308,6 +320,14 @@ int ecube_exchange(const void *send, void *receive, uint32_t block_bytes)
 {
     struct ecube_request request;
     return finish(ecube_exchange_start(send, receive, block_bytes, &request), &request);
+}
+
+int ecube_exchangev(const void *send, const struct ecube_block *send_blocks, void *receive,
+                    const struct ecube_block *receive_blocks)
+{
+    struct ecube_request request;
+    return finish(ecube_exchangev_start(send, send_blocks, receive, receive_blocks, &request),
+                  &request);
 }
 
 int ecube_allgather(const void *block, void *blocks, uint32_t block_bytes)

@@ -48,6 +48,10 @@ static struct engine_call call_of(const struct node *node,
         space_at(node, arguments->receive, &call.space_bytes[SPACE_RECEIVE]);
     call.space[SPACE_SCRATCH] =
         space_at(node, arguments->scratch, &call.space_bytes[SPACE_SCRATCH]);
+    call.blocks[SPACE_SEND] =
+        space_at(node, arguments->send_blocks, &call.blocks_bytes[SPACE_SEND]);
+    call.blocks[SPACE_RECEIVE] =
+        space_at(node, arguments->receive_blocks, &call.blocks_bytes[SPACE_RECEIVE]);
     /* of that the program has no more than it says */
     if (arguments->scratch_bytes < call.space_bytes[SPACE_SCRATCH]) {
         call.space_bytes[SPACE_SCRATCH] = arguments->scratch_bytes;

@@ -143,7 +143,7 @@ static bool take_answer(struct router *router, unsigned port, const struct arriv
     if (in->setup_count == 0 || !unpack_answer(arrival, &accept, &refuse)) {
         return false;
     }
-    circuit_answer(router, port, refuse.reason, accept.done_ns);
+    circuit_answer(router, port, refuse.reason, accept);
     channel_drop(&in->channel, arrival->buffer);
     return true;
 }
@@ -231,9 +231,8 @@ static void drop_open(struct router *router, unsigned port, struct circuit *circ
     unhold(router, port, circuit);
 }
 
-/* An answer to the neighbour that a circuit came from: ACCEPT with its model time of completion, or
- * REFUSE with the reason. */
-static void owe_reply(struct router *router, unsigned port, int status, uint64_t done_ns)
+/* An answer to the neighbour that a circuit came from: ACCEPT, or REFUSE with the reason. */
+static void owe_reply(struct router *router, unsigned port, int status, struct accept_body accept)
 {
     struct port *in = &router->ports[port];
 
@@ -246,7 +245,7 @@ static void owe_reply(struct router *router, unsigned port, int status, uint64_t
 
     packet_pack(packet, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, ANSWER_BYTES, 0, 0);
     if (status == E_OK) {
-        accept_pack(packet + PACKET_HEADER_BYTES, &(struct accept_body){done_ns});
+        accept_pack(packet + PACKET_HEADER_BYTES, &accept);
     } else {
         refuse_pack(packet + PACKET_HEADER_BYTES, &(struct refuse_body){status});
     }
@@ -265,7 +264,7 @@ void circuit_refuse(struct router *router, unsigned port, int status)
     } else {
         circuit_close(router, port, circuit);
     }
-    owe_reply(router, port, status, 0);
+    owe_reply(router, port, status, (struct accept_body){0});
     router->circuits_refused++;
 }
 
@@ -283,11 +282,11 @@ static struct circuit *oldest_opened(struct port *in, unsigned out)
 /* The answer to the oldest circuit of in-port `port` that went over `out`; true when no bytes of it
  * follow. */
 static bool answer_passing(struct router *router, unsigned port, unsigned out, int status,
-                           uint64_t done_ns)
+                           struct accept_body accept)
 {
     struct port *in = &router->ports[port];
 
-    owe_reply(router, port, status, done_ns);
+    owe_reply(router, port, status, accept);
     if (in->newest_passed) {
         in->newest_passed = false;
         return false;
@@ -303,11 +302,11 @@ static bool answer_passing(struct router *router, unsigned port, unsigned out, i
 
 /* An answer has come in over the link, or the link has died. Its circuit is the oldest of the one
  * holder that the link is being set up for, so it needs no name. */
-void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns)
+void circuit_answer(struct router *router, unsigned port, int status, struct accept_body accept)
 {
-    unsigned holder = setup_end(router, port, status, done_ns);
-    bool over = holder == PORT_LOCAL ? source_answer(router, 0, status, done_ns)
-                                     : answer_passing(router, holder, port, status, done_ns);
+    unsigned holder = setup_end(router, port, status, accept.done_ns);
+    bool over = holder == PORT_LOCAL ? source_answer(router, 0, status, accept)
+                                     : answer_passing(router, holder, port, status, accept);
 
     if (over) {
         lane_leave(&router->ports[port]);
@@ -418,6 +417,9 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
     struct circuit *circuit = circuit_held(in);
     uint64_t done_ns = start_of(router, in, packet, sink->ready_ns) +
                        clock_transfer(&router->profile, packet_hops(packet), circuit->length);
+    struct accept_body accept = {.done_ns = done_ns,
+                                 .other_length = circuit->flags & OPEN_SCHEDULE &&
+                                                 circuit->length != sink->room + sink->more};
     router->receive_free_ns = done_ns;
     router->progress++;
     in->chain_src = packet_src(packet);
@@ -434,7 +436,7 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
     if (circuit->flags & OPEN_INLINE) {
         circuit_close(router, port, circuit);
     }
-    owe_reply(router, port, E_OK, done_ns);
+    owe_reply(router, port, E_OK, accept);
     return done_ns;
 }
 
@@ -446,7 +448,7 @@ void circuit_port_dead(struct router *router, unsigned port)
     struct port *dead = &router->ports[port];
 
     while (dead->setup_count) {
-        circuit_answer(router, port, E_LINK_DEAD, 0);
+        circuit_answer(router, port, E_LINK_DEAD, (struct accept_body){0});
     }
     while (dead->opens_held) {
         struct circuit *circuit = circuit_held(dead);

@@ -63,9 +63,9 @@ struct arrival circuit_pass(struct router *router, unsigned port);
  */
 void circuit_refuse(struct router *router, unsigned port, int status);
 
-/* The circuit being set up over a port is answered: E_OK with its model time of completion, or why
- * not. */
-void circuit_answer(struct router *router, unsigned port, int status, uint64_t done_ns);
+/* The circuit being set up over a port is answered: E_OK with what its receiver says, or why not.
+ */
+void circuit_answer(struct router *router, unsigned port, int status, struct accept_body accept);
 
 /* The bytes of a circuit go nowhere from now on. */
 void circuit_discard(struct router *router, unsigned port, struct circuit *circuit);

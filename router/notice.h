@@ -18,7 +18,8 @@ enum notice_kind {
     /* a circuit has arrived at this node: answer with router_accept or router_refuse, now or later
      */
     NOTICE_OPEN,
-    /* the circuit `token` of this node stands: done_ns; an inline one has been delivered */
+    /* the circuit `token` of this node stands: done_ns; an inline one has been delivered;
+     * other_length: the receiver of a schedule's wanted another number of bytes */
     NOTICE_ACCEPTED,
     /* the circuit `token` of this node was refused: status; nothing of it remains */
     NOTICE_REFUSED,
@@ -49,6 +50,7 @@ struct notice {
     uint32_t src;
     uint16_t buffer;
     uint8_t packet_kind;
+    bool other_length;
 };
 
 enum { NOTICES_SPARE = 8 }; /* notices that one arrival and the pumps after it may need */

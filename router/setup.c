@@ -306,7 +306,7 @@ bool setup_pass_oldest(struct router *router)
             return true;
         }
         if (verdict < 0 && notice_room(router)) {
-            source_answer(router, router->opening_passed, verdict, 0);
+            source_answer(router, router->opening_passed, verdict, (struct accept_body){0});
             return true;
         }
         if (verdict < 0) {

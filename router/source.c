@@ -312,7 +312,7 @@ static bool bytes_follow(const struct source *source, int status)
 
 /* The owner hears of the answer at once, of the memory when the last segment is acknowledged. One
  * that was refused before it was sent closes here: nothing of it is under way. */
-bool source_answer(struct router *router, unsigned index, int status, uint64_t done_ns)
+bool source_answer(struct router *router, unsigned index, int status, struct accept_body accept)
 {
     unsigned number = router->opening[index];
     struct source *source = &router->sources[number];
@@ -320,12 +320,13 @@ bool source_answer(struct router *router, unsigned index, int status, uint64_t d
 
     leave_opening(router, index);
     if (status == E_OK) {
-        router->send_free_ns = done_ns;
+        router->send_free_ns = accept.done_ns;
     }
     *notice_add(router) = (struct notice){.kind = status == E_OK ? NOTICE_ACCEPTED : NOTICE_REFUSED,
                                           .token = source->circuit.token,
                                           .status = status,
-                                          .done_ns = done_ns};
+                                          .done_ns = accept.done_ns,
+                                          .other_length = accept.other_length};
     source->refused = status != E_OK;
     if (source->state != SOURCE_DRAINING) { /* a schedule's may have sent all before its answer */
         enter(source, follow ? SOURCE_FLOWING : SOURCE_DRAINING);

@@ -23,7 +23,7 @@ void source_pass(struct router *router);
 
 /* The answer to opening[index]: E_OK with its model time of completion, or why not; true when no
  * bytes of it follow. */
-bool source_answer(struct router *router, unsigned index, int status, uint64_t done_ns);
+bool source_answer(struct router *router, unsigned index, int status, struct accept_body accept);
 
 /* What router_feed does. */
 int source_feed(struct router *router, uint32_t token, const uint8_t *data, uint32_t bytes);

@@ -75,7 +75,22 @@ struct spaces scenario_spaces(const struct sim_options *options, unsigned size, 
                 : (uint64_t)blocks_of(options, (enum space)space, rank) * options->sizes[size];
         spaces.end += (spaces.bytes[space] + SPACE_ALIGN - 1) / SPACE_ALIGN * SPACE_ALIGN;
     }
+    spaces.table = spaces.end;
+    if (operation_of((uint32_t)options->scenario)->sized)
+        spaces.end += options->network.nodes * sizeof(struct ecube_block);
     return spaces;
+}
+
+void contents_write_table(struct sim *sim, uint32_t rank)
+{
+    const struct task *task = &sim->tasks[rank];
+    struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
+    uint32_t bytes = sim->options.sizes[task->size];
+
+    for (uint64_t at = spaces.table, i = 0; at < spaces.end; at += sizeof(struct ecube_block)) {
+        struct ecube_block block = {(uint32_t)i++ * bytes, bytes};
+        memcpy(task->data + at, &block, sizeof block);
+    }
 }
 
 /* Block `index` of what a node sends. */

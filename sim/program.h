@@ -69,6 +69,8 @@ enum pc { PC_START, PC_GO, PC_MESSAGES, PC_DONE };
 /* contents.c: fills what a node sends in a collective; bytes that came to it and are wrong. */
 void contents_prepare(struct sim *sim, uint32_t rank);
 uint64_t contents_wrong(struct sim *sim, uint32_t rank);
+/* Says where each block lies, of an operation that asks for it. */
+void contents_write_table(struct sim *sim, uint32_t rank);
 
 /* The contents of a message or block: a sequence that begins with a seed. */
 uint64_t pattern_seed(const struct sim *sim, uint32_t from, uint32_t to, uint32_t number);

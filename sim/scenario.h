@@ -46,9 +46,11 @@ static inline uint32_t scenario_root(const struct sim_options *options)
                : operation_root_usual(operation_of((uint32_t)options->scenario), &options->network);
 }
 
-/* Where the spaces of a collective lie in a program's memory, for a size by its index. */
+/* Where the spaces of a collective lie in a program's memory, for a size by its index. Behind them,
+ * where an operation wants to be told where each block lies, a table of that: every node's blocks
+ * are alike, those sent and those received. */
 struct spaces {
-    uint64_t at[SPACES], bytes[SPACES], end;
+    uint64_t at[SPACES], bytes[SPACES], table, end;
 };
 
 /* contents.c; the options have plans. */

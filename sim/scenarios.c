@@ -100,6 +100,7 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
     struct task *task = &sim->tasks[rank];
     struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
     uint32_t type = scenario_type(sim->options.scenario);
+    uint32_t table = spaces.end > spaces.table ? task->data_address + (uint32_t)spaces.table : 0;
     struct ecube_abi_collective call = {
         .operation = (uint32_t)sim->options.scenario,
         .root = scenario_root(&sim->options),
@@ -110,7 +111,11 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
         .scratch_bytes = (uint32_t)spaces.bytes[SPACE_SCRATCH],
         .type = (uint8_t)type,
         .operator_ = type ? SCENARIO_OPERATOR : 0,
+        .send_blocks = table,
+        .receive_blocks = table,
     };
+
+    contents_write_table(sim, rank);
 
     return wait_for(task, program_collective(sim, rank, &call), PC_DONE);
 }

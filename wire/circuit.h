@@ -32,7 +32,8 @@
  *
  * The message itself follows when OPEN_INLINE is set.
  *
- * ACCEPT   0 done ns u64: model time of completion
+ * ACCEPT   0 done ns u64: model time of completion; bit 63: the receiver of a schedule's circuit
+ *          wanted another length
  * REFUSE   0 reason i32, a negative status | 4 its sign i32
  *
  * Neither has source or destination: the answers of a link come in the order of its OPENs.
@@ -229,8 +230,11 @@ static inline bool open_possible(const uint8_t *packet, uint32_t bytes)
 }
 
 struct accept_body {
-    uint64_t done_ns;
+    uint64_t done_ns; /* below 2^63 */
+    bool other_length;
 };
+
+static const uint64_t ACCEPT_OTHER_LENGTH = UINT64_C(1) << 63;
 
 struct refuse_body {
     int32_t reason; /* a negative status */
@@ -238,14 +242,15 @@ struct refuse_body {
 
 static inline void accept_pack(uint8_t *body, const struct accept_body *accept)
 {
-    put64(body, accept->done_ns);
+    put64(body, accept->done_ns | (accept->other_length ? ACCEPT_OTHER_LENGTH : 0));
 }
 
 static inline bool accept_unpack(const uint8_t *body, uint32_t bytes, struct accept_body *accept)
 {
     if (bytes < ANSWER_BYTES)
         return false;
-    accept->done_ns = get64(body);
+    accept->done_ns = get64(body) & ~ACCEPT_OTHER_LENGTH;
+    accept->other_length = get64(body) & ACCEPT_OTHER_LENGTH;
     return true;
 }
 

@@ -16,6 +16,11 @@
  *            12 digest u32, of the plan; 0: none | 16 choice u32, ecube_choice (abi.h) of the
  *            algorithm that the program asks for; 0: none
  *
+ * An operation whose blocks have sizes of their own has two epochs. All enter the second when they
+ * have gone through its steps, and say whether those sizes agreed; there the entry has
+ *            1 enum entry_sizes | 4 bytes of the block here | 8 the other node of the circuit |
+ *            12 bytes of the block there; UINT32_MAX: not known
+ *
  * `first` is the entry of the subtree's lowest rank, `other` that of the lowest rank which differs
  * from it. Two subtrees joined say the same of both (entry_join in collectives/entry.c), so node 0
  * knows the lowest rank that differs from its own. A status of E_PEER_GONE holds for every later
@@ -34,6 +39,13 @@
 enum collective_kind { PACKET_ENTER = 21, PACKET_ENTERED = 27 };
 
 enum { ENTRY_BYTES = 20, ENTER_BYTES = 68, ENTERED_BYTES = 16 };
+
+/* What a second entry says in place of the type. */
+enum entry_sizes {
+    SIZES_AGREE = 1,
+    SIZES_SENT,    /* no: this node sent a block that the other one expected in another size */
+    SIZES_RECEIVED /* no: this node received one from it that has another size */
+};
 
 /* What a node enters. */
 struct entry {

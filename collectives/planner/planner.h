@@ -142,6 +142,11 @@ struct plan *plan_expand(const struct plan *plan);
 struct plan_time plan_time(const struct plan *plan, uint32_t bytes, uint32_t element_bytes,
                            const struct profile *profile);
 
+/* The same where blocks have sizes of their own: bytes[from * nodes + to]. The bound is what one
+ * node alone must send or receive. */
+struct plan_time plan_time_sized(const struct plan *plan, const uint32_t *bytes,
+                                 const struct profile *profile);
+
 /* Begin and end of each circuit, in their order; of an invariant plan those of node 0. */
 struct plan_moment {
     uint64_t begin_ns, done_ns;

@@ -90,6 +90,17 @@ static bool read_alike(const struct plan *plan, const struct plan_circuit *circu
     return true;
 }
 
+/* Whether it moves one block from where the sender's program has it to where the receiver's wants
+ * it: nobody else knows the size of a block that has one of its own. */
+static bool is_one_block(const struct plan *plan, const struct plan_circuit *circuit)
+{
+    const struct plan_extent *sent = &plan->extents[circuit->send_at];
+    const struct plan_extent *received = &plan->extents[circuit->receive_at];
+
+    return circuit->blocks == 1 && circuit->send_count == 1 && circuit->receive_count == 1 &&
+           sent->space == SPACE_SEND && received->space == SPACE_RECEIVE;
+}
+
 static bool circuit_fits(const struct plan *plan, const struct plan_circuit *circuit,
                          struct plan_fault *fault)
 {
@@ -111,6 +122,9 @@ static bool circuit_fits(const struct plan *plan, const struct plan_circuit *cir
                           (unsigned long long)sent, (unsigned long long)received, circuit->blocks);
     if ((circuit->flags & ROW_COMBINES) && !operation_of(plan->operation)->reduces)
         return plan_fails(fault, circuit, none, "the operation combines nothing");
+    if (operation_of(plan->operation)->sized && !is_one_block(plan, circuit))
+        return plan_fails(fault, circuit, none,
+                          "blocks with sizes of their own go one by one, straight to their place");
     if (!read_alike(plan, circuit))
         return plan_fails(fault, circuit, none, "its runs are not read alike at all nodes");
     return true;

@@ -11,6 +11,7 @@
 #include "collectives/planner/bound.h"
 #include "collectives/planner/build.h"
 #include "collectives/planner/replay.h"
+#include "drivers/check.h"
 
 /* A node's clock: up to the step before, and in the step that it is in. */
 struct clock {
@@ -196,6 +197,49 @@ struct plan_time plan_replay(const struct plan *plan, uint32_t bytes, uint32_t e
             moments[i] = moment;
     }
     end(&replay);
+    return time;
+}
+
+/* The elements that one node must send, or receive, one after the other; with all ports the longest
+ * block. */
+static uint64_t sized_bound(const struct plan *plan, const uint32_t *bytes, bool all_port)
+{
+    uint32_t nodes = plan->network.nodes;
+    uint64_t most = 0;
+
+    for (uint32_t node = 0; node < nodes; node++) {
+        uint64_t sent = 0, received = 0;
+        for (uint32_t other = 0; other < nodes; other++) {
+            uint64_t out = bytes[(size_t)node * nodes + other];
+            uint64_t in = bytes[(size_t)other * nodes + node];
+            if (other == node)
+                continue;
+            sent = all_port ? clock_max(sent, out) : sent + out;
+            received = all_port ? clock_max(received, in) : received + in;
+        }
+        most = clock_max(most, clock_max(sent, received));
+    }
+    return most;
+}
+
+struct plan_time plan_time_sized(const struct plan *plan, const uint32_t *bytes,
+                                 const struct profile *profile)
+{
+    struct plan *all = plan->invariant ? plan_expand(plan) : NULL;
+    struct replay replay = {.plan = all ? all : plan, .profile = profile, .scale = 1};
+    struct plan_time time = {.bound_ns =
+                                 sized_bound(plan, bytes, profile->all_port) * profile->element_ns};
+
+    CHECK(operation_of(plan->operation)->sized);
+    begin(&replay);
+    for (uint32_t i = 0; i < replay.plan->circuit_count; i++) {
+        const struct plan_circuit *circuit = &replay.plan->circuits[i];
+        size_t pair = (size_t)circuit->from * plan->network.nodes + circuit->to;
+        if (!is_copy(circuit))
+            time.model_ns = clock_max(time.model_ns, pass(&replay, circuit, bytes[pair]).done_ns);
+    }
+    end(&replay);
+    plan_free(all);
     return time;
 }
 

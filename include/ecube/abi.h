@@ -39,8 +39,9 @@ enum ecube_call {
 };
 
 enum {
-    ECUBE_ANY = -1,          /* any source, any tag */
-    ECUBE_REQUESTS_MAX = 64, /* requests of one program that are not yet waited for */
+    ECUBE_ANY = -1,               /* any source, any tag */
+    ECUBE_EXCHANGEV_BYTES = 1000, /* the size for which its plan is chosen */
+    ECUBE_REQUESTS_MAX = 64,      /* requests of one program that are not yet waited for */
     ECUBE_NAME_MAX = 24
 };
 
@@ -61,7 +62,8 @@ enum ecube_operation {
     ECUBE_SCAN = 10,          /* inclusive prefix: node r gets the combination of ranks 0 to r */
     ECUBE_SHIFT = 11,         /* `root` is the distance */
     ECUBE_REVERSE = 12,       /* `root` is the mask of dimensions */
-    ECUBE_OPERATIONS = 13
+    ECUBE_EXCHANGEV = 13,     /* complete exchange with a size for every pair */
+    ECUBE_OPERATIONS = 14
 };
 
 /* Of the elements of a reduction; the pairs are ecube.h's structures of value and index. */
@@ -155,10 +157,17 @@ struct ecube_abi_message {
     int32_t tag;  /* >= 0, or ECUBE_ANY in a receive */
 };
 
+/* Where a block lies, and how long it is. */
+struct ecube_block {
+    uint32_t at; /* bytes behind the begin of the buffer */
+    uint32_t bytes;
+};
+
 struct ecube_abi_collective {
     uint32_t operation;
     uint32_t root;
-    /* bytes of one block: per pair, per node; of the whole vector in a broadcast or reduction */
+    /* bytes of one block: per pair, per node; of the whole vector in a broadcast or reduction; of
+     * EXCHANGEV the size for which the plan is to be the cheapest */
     uint32_t block_bytes;
     /* addresses: the blocks to send, in rank order; those received, of a broadcast the one buffer
      * at every node; working memory of as many bytes as PLAN says */
@@ -170,6 +179,10 @@ struct ecube_abi_collective {
     uint8_t operator_; /* enum ecube_operator; likewise */
     uint16_t spare;
     uint32_t choice; /* ecube_choice of the algorithm; 0: the host chooses */
+    /* EXCHANGEV alone, addresses: a struct ecube_block for every rank, of what is sent to it, and
+     * of what comes from it. They are read until the collective is over. */
+    uint32_t send_blocks;
+    uint32_t receive_blocks;
 };
 
 /* What there is to know of a collective before it is called; the first four and the choice are the

@@ -223,6 +223,19 @@ int ecube_allgather(const void *block, void *blocks, uint32_t block_bytes);
  */
 int ecube_exchange(const void *send, void *receive, uint32_t block_bytes);
 /*
+ * Complete exchange with a size for every pair. send_blocks says for each rank where its block
+ * begins, in bytes from send, and how long it is; receive_blocks the same of what comes from it.
+ * Blocks may be empty, and lie in any order; the memory from the first to the last byte of what is
+ * sent must not overlap that of what is received. The tables are the transfer's as long as the
+ * buffers are.
+ *
+ * What a node sends to another must be as long as that one expects. If not, all other blocks arrive
+ * all the same; then the two get ECUBE_E_MISMATCH and all others ECUBE_E_PEER_GONE, and the tool
+ * says whose sizes differ. The plan is the cheapest for blocks of ECUBE_EXCHANGEV_BYTES each.
+ */
+int ecube_exchangev(const void *send, const struct ecube_block *send_blocks, void *receive,
+                    const struct ecube_block *receive_blocks);
+/*
  * Combines the nodes' vectors of count elements, element by element; the root alone gets the result
  * in receive. Type and operator must go together, else all nodes get ECUBE_E_ARGUMENT:
  *
@@ -281,6 +294,8 @@ int ecube_allgather_start(const void *block, void *blocks, uint32_t block_bytes,
                           struct ecube_request *request);
 int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
                          struct ecube_request *request);
+int ecube_exchangev_start(const void *send, const struct ecube_block *send_blocks, void *receive,
+                          const struct ecube_block *receive_blocks, struct ecube_request *request);
 int ecube_reduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
                        enum ecube_operator operator_, int root, struct ecube_request *request);
 int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
@@ -299,7 +314,8 @@ int ecube_reverse_start(const void *send, void *receive, uint32_t bytes, uint32_
  * What an operation takes, to the nanosecond, as the host works it out: bytes of one block, or of a
  * whole vector; type of the elements where they are combined, else 0. Any node may ask, alone. root
  * is the distance of a shift (0 to ecube_size() - 1), the mask of a reversal, 0 where there is
- * none. Returns ECUBE_OK, or ECUBE_E_ARGUMENT or ECUBE_E_NETWORK: there is no such plan.
+ * none. Of ecube_exchangev it is what blocks of this size between all pairs would take. Returns
+ * ECUBE_OK, or ECUBE_E_ARGUMENT or ECUBE_E_NETWORK: there is no such plan.
  */
 int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum ecube_type type,
                   struct ecube_prediction *prediction);

@@ -13,8 +13,9 @@ enum ecube_error {
     ECUBE_E_LINK_DEAD = -3, /* the path needs a link that has been declared dead */
     ECUBE_E_TRUNCATED =
         -4, /* the message is longer than the buffer; nothing was written past its end */
-    ECUBE_E_MISMATCH = -5,   /* the nodes disagree on the collective: size, root, type, operator */
-    ECUBE_E_PEER_GONE = -6,  /* the program at the other end has ended */
+    ECUBE_E_MISMATCH = -5, /* the nodes disagree on the collective: size, root, type, operator */
+    /* the program at the other end has ended; of an exchange: sizes of two other nodes differ */
+    ECUBE_E_PEER_GONE = -6,
     ECUBE_E_BUSY = -7,       /* not seen by programs: a node is still in a collective */
     ECUBE_E_REFUSED = -8,    /* a circuit was refused */
     ECUBE_E_FORMAT = -9,     /* bytes from another node made no sense */

@@ -769,6 +769,39 @@ static void a_disagreement_is_told_in_words(void **state)
     fake_free(all);
 }
 
+static void sizes_that_differ_are_told_of_both_ends(void **state)
+{
+    struct fake_nodes *all = fake_running("cube:2");
+    struct disagree_body told = {.status = E_MISMATCH,
+                                 .first_rank = 0,
+                                 .other_rank = 2,
+                                 .first = {.operation = ECUBE_EXCHANGEV, .type = SIZES_AGREE},
+                                 .other = {.operation = ECUBE_EXCHANGEV,
+                                           .type = SIZES_RECEIVED,
+                                           .bytes = 80,
+                                           .root = 3,
+                                           .digest = 100}};
+    char text[WORDS_MAX];
+
+    (void)state;
+    assert_string_equal(disagreement(all, &told, text),
+                        "node 2 (rank 2) and node 3 (rank 3) disagree on the size of a block of "
+                        "exchangev: rank 2 expects 80 bytes, rank 3 sends 100");
+    assert_int_equal(fake_event(all, EVENT_DISAGREE)->rank, 2);
+    assert_int_equal(fake_event(all, EVENT_DISAGREE)->peer, 3);
+    told.first = (struct entry){.operation = ECUBE_EXCHANGEV,
+                                .type = SIZES_SENT,
+                                .bytes = 7,
+                                .root = 1,
+                                .digest = UINT32_MAX};
+    assert_string_equal(disagreement(all, &told, text),
+                        "node 0 (rank 0) and node 1 (rank 1) disagree on the size of a block of "
+                        "exchangev: rank 0 sends 7 bytes, rank 1 expects another number");
+    told.first.root = 4;
+    assert_null(disagreement(all, &told, text));
+    fake_free(all);
+}
+
 static void who_could_not_enter_a_collective_is_named(void **state)
 {
     struct fake_nodes *all = fake_running("cube:2");
@@ -1077,6 +1110,7 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(who_has_not_entered_a_collective_is_named),
           cmocka_unit_test(entries_that_take_each_others_miss_nobody),
           cmocka_unit_test(a_disagreement_is_told_in_words),
+          cmocka_unit_test(sizes_that_differ_are_told_of_both_ends),
           cmocka_unit_test(who_could_not_enter_a_collective_is_named),
           cmocka_unit_test(a_dead_link_is_told_once_and_ends_the_run),
           cmocka_unit_test(a_dead_node_explains_its_links),

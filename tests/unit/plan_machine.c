@@ -79,7 +79,8 @@ static uint64_t promised(const struct machine *m, uint32_t operation, unsigned s
             space == SPACE_SEND ? node : (node + m->network->nodes - root) % m->network->nodes, 0);
     case ECUBE_REVERSE:
         return name(space == SPACE_SEND ? node : backwards(m->network, root, node), 0);
-    case ECUBE_EXCHANGE: return space == SPACE_SEND ? name(node, slot) : name(slot, node);
+    case ECUBE_EXCHANGE:
+    case ECUBE_EXCHANGEV: return space == SPACE_SEND ? name(node, slot) : name(slot, node);
     case ECUBE_REDUCE_SCATTER:
         for (uint32_t i = 0; i < m->network->nodes; i++)
             sum += name(i, node);

@@ -250,6 +250,19 @@ static void parts_of_other_machines_and_nodes_are_found(void **state)
     found(with(good, SCRATCH_AT, 4, PLAN_SCRATCH_MAX + 1), E_FORMAT);
 }
 
+/* A block that has a size of its own goes by itself: what a node could not know is no plan. */
+static void blocks_of_their_own_size_go_one_by_one(void **state)
+{
+    const struct sample direct = sample_of("mesh:2x3", ECUBE_EXCHANGEV, 0, 2);
+    const struct sample neighbours = sample_of("cube:3", ECUBE_EXCHANGE, 0, 2);
+
+    (void)state;
+    found(direct, E_OK);
+    found(neighbours, E_OK);
+    found(with(direct, PLAN_HEADER_BYTES + PLAN_ROW_BYTES + 4, 4, 2), E_FORMAT);
+    found(with(direct, PLAN_HEADER_BYTES + PLAN_ROW_BYTES + 3, 1, SPACE_RECEIVE << 6), E_FORMAT);
+}
+
 static void rows_out_of_place_are_found(void **state)
 {
     const struct sample good = sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2);
@@ -455,6 +468,7 @@ static void what_passes_can_be_read_to_its_end(void **state)
 TEST_MAIN(cmocka_unit_test(what_the_planner_writes_passes),
           cmocka_unit_test(every_damaged_byte_is_found),
           cmocka_unit_test(parts_of_other_machines_and_nodes_are_found),
+          cmocka_unit_test(blocks_of_their_own_size_go_one_by_one),
           cmocka_unit_test(rows_out_of_place_are_found),
           cmocka_unit_test(slots_outside_their_space_are_found),
           cmocka_unit_test(wrong_peers_and_copies_are_found),

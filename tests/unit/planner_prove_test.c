@@ -295,6 +295,23 @@ static void waits_stand_where_data_may_be_under_way(void **state)
     rejected(plan, "may still be arriving");
 }
 
+/* Nobody but its two ends knows the size of a block that has one of its own. */
+static void blocks_of_their_own_size_go_one_by_one(void **state)
+{
+    const char *words = "go one by one, straight to their place";
+    struct plan *plan = laid("cube:3", ECUBE_EXCHANGE, "standard exchange", 0);
+
+    (void)state;
+    plan->operation = ECUBE_EXCHANGEV;
+    rejected(plan, words);
+    plan = laid("ring:5", ECUBE_EXCHANGE, "neighbours", 0);
+    plan->operation = ECUBE_EXCHANGEV;
+    rejected(plan, words);
+    plan = laid("mesh:2x3", ECUBE_EXCHANGE, "direct", 0);
+    plan->operation = ECUBE_EXCHANGEV;
+    proved(plan);
+}
+
 static void only_what_was_there_before_goes_ahead(void **state)
 {
     struct plan *plan = laid("cube:3", ECUBE_EXCHANGE, "AAP", 0);
@@ -615,6 +632,7 @@ TEST_MAIN(cmocka_unit_test(circuits_are_between_two_nodes_of_the_network),
           cmocka_unit_test(the_same_for_all_reads_runs_alike),
           cmocka_unit_test(a_node_sends_and_receives_once_in_a_step),
           cmocka_unit_test(waits_stand_where_data_may_be_under_way),
+          cmocka_unit_test(blocks_of_their_own_size_go_one_by_one),
           cmocka_unit_test(only_what_was_there_before_goes_ahead),
           cmocka_unit_test(what_is_read_is_there),
           cmocka_unit_test(the_program_s_own_data_is_not_written),

@@ -144,12 +144,14 @@ static void what_rides_in_an_open_is_what_still_fits(void **state)
 static void answers_to_a_circuit_are_laid_out_as_drawn(void **state)
 {
     static const uint8_t accepted[] = {U64(0x123456789a)}, refused[] = {U32(-7), U32(-1)},
-                         positive[] = {U32(7), U32(0)};
-    struct accept_body accept = {0x123456789a};
+                         other[] = {U64(0x800000123456789a)}, positive[] = {U32(7), U32(0)};
+    struct accept_body accept = {.done_ns = 0x123456789a};
+    struct accept_body differs = {.done_ns = 0x123456789a, .other_length = true};
     struct refuse_body refuse = {-7};
 
     (void)state;
     EXPECT_LAYOUT(accept_pack, accept_unpack, accept_body, accepted, ANSWER_BYTES, accept);
+    EXPECT_LAYOUT(accept_pack, accept_unpack, accept_body, other, ANSWER_BYTES, differs);
     EXPECT_LAYOUT(refuse_pack, refuse_unpack, refuse_body, refused, ANSWER_BYTES, refuse);
     assert_false(refuse_unpack(positive, sizeof positive, &refuse));
 }
