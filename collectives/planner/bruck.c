@@ -2,22 +2,24 @@
  * bruck.c - complete exchange, allgather and reduce_scatter in about log N steps, of any number of
  * nodes, one dimension after the other.
  *
- * Exchange (parcels.h): a parcel that has o places to go round the ring of its dimension goes j r^i
- * places for every digit j of o at place i in radix r. So step (i, j) shifts all parcels with that
- * digit at once, n / r of them. A parcel of one digit goes from where it was straight to where it
- * is wanted; others lie between their steps in two places by turns, so that no step writes over
- * what it sends.
+ * Exchange (parcels.h): a parcel that has o places to go round the ring of its dimension goes 2^i
+ * places for every bit i of o. So a step shifts all parcels with that bit at once, half of them. A
+ * parcel of one bit goes from where it was straight to where it is wanted; others lie between their
+ * steps in two places by turns, so that no step writes over what it sends.
  *
- *     ring:5, radix 2, node 0    1: parcels for 1 3 | 2: for 2, and on for 3 | 4: for 4
+ *     ring:5, one way, node 0    1: parcels for 1 3 | 2: for 2, and on for 3 | 4: for 4
  *
  * Allgather: in steps of ..., 4, 2, 1 places every node tells the one so far ahead all that it has
  * heard and that one has not. The longest come first, while there is little to tell. Backwards it
  * is a reduce_scatter.
  *
+ * Both ways: parcels take the shorter way, so there are shifts up and down by turns, which are set
+ * up ahead of each other, and none is longer than half the ring.
+ *
  * A shift by s places lays s circuits over each link. Those that begin s apart do not meet and are
  * served together.
  *
- * Variants  of the exchange: radix 2, 3, 4
+ * Variants  of the exchange: one way, both ways
  * Source    Bruck, Ho, Kipnis, Upfal & Weathersby, IEEE Trans. Parallel Distrib. Syst. 8(11), 1997,
  *           1143-1156
  */
@@ -30,12 +32,12 @@
 #include "collectives/planner/heard.h"
 #include "collectives/planner/parcels.h"
 
-enum { NODES_MAX = 512, RADIX_LEAST = 2, RADICES = 3 };
+enum { NODES_MAX = 512, WAYS = 2 };
 
 struct phase {
     struct parcels parcels;
-    uint32_t radix;
-    uint32_t between; /* where in scratch parcels lie between their steps */
+    uint32_t most[WAYS]; /* places that parcels go at most, up and down */
+    uint32_t between;    /* where in scratch parcels lie between their steps */
 };
 
 bool possible_by_bruck(const struct network *network)
@@ -66,25 +68,16 @@ unsigned bruck_variants(const struct network *network, const struct plan_wish *w
 {
     (void)network;
     (void)wish;
-    return RADICES;
+    return WAYS;
 }
 
 void bruck_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX])
 {
     (void)network;
-    snprintf(words, VARIANT_WORDS_MAX, "radix %u", RADIX_LEAST + variant);
+    snprintf(words, VARIANT_WORDS_MAX, "%s", variant ? "both ways" : "one way");
 }
 
-static uint32_t digits_of(const struct phase *phase, uint32_t number)
-{
-    uint32_t digits = 0;
-
-    for (; number; number /= phase->radix)
-        digits += number % phase->radix > 0;
-    return digits;
-}
-
-/* Where a parcel lies that has gone so many of its steps, and has `off` places to go in all. */
+/* Where a parcel lies that has gone so many of its steps, and goes `off` places up in all. */
 static void add_between(struct phase *phase, struct slots *slots, uint32_t gone, uint32_t off)
 {
     uint32_t nodes = phase->parcels.plan->network.nodes, blocks = parcels_blocks(&phase->parcels);
@@ -93,40 +86,48 @@ static void add_between(struct phase *phase, struct slots *slots, uint32_t gone,
               phase->between + gone % 2 * nodes + off * blocks, blocks);
 }
 
-/* What a node sends in the step of digit j at r^i, or what comes to it. */
-static struct slots shifted(struct phase *phase, uint32_t node, uint32_t power, uint32_t digit,
+/* So many places on, the way that is meant. */
+static uint32_t turned(const struct phase *phase, unsigned way, uint32_t places)
+{
+    return way == 0 ? places : phase->parcels.dim->size - places;
+}
+
+/* What a node sends in the step of a power of two, or what comes to it: parcels with that bit. */
+static struct slots shifted(struct phase *phase, uint32_t node, unsigned way, uint32_t power,
                             bool sends)
 {
-    uint32_t size = phase->parcels.dim->size;
-    struct slots slots = slots_begin(phase->parcels.plan);
+    const struct parcels *parcels = &phase->parcels;
+    struct slots slots = slots_begin(parcels->plan);
 
-    for (uint32_t off = digit * power; off < size; off++) {
-        uint32_t gone = digits_of(phase, off % power), all = digits_of(phase, off);
-        if (off / power % phase->radix != digit)
+    for (uint32_t off = power; off <= phase->most[way]; off++) {
+        uint32_t gone = (uint32_t)__builtin_popcount(off % power), up = turned(phase, way, off);
+        if (!(off & power))
             continue;
         if (sends && gone == 0)
-            parcels_before(&phase->parcels, &slots, parcels_further(&phase->parcels, node, off));
+            parcels_before(parcels, &slots, parcels_further(parcels, node, up));
         else if (sends)
-            add_between(phase, &slots, gone, off);
-        else if (gone + 1 == all)
-            parcels_behind(&phase->parcels, &slots,
-                           parcels_further(&phase->parcels, node, size - off));
+            add_between(phase, &slots, gone, up);
+        else if (off < 2 * power)
+            parcels_behind(parcels, &slots,
+                           parcels_further(parcels, node, parcels->dim->size - up));
         else
-            add_between(phase, &slots, gone + 1, off);
+            add_between(phase, &slots, gone + 1, up);
     }
     return slots;
 }
 
-static void add_shift(struct phase *phase, uint32_t step, uint32_t power, uint32_t digit,
-                      const uint32_t *order)
+static void add_shift(struct phase *phase, uint32_t step, unsigned way, uint32_t power,
+                      uint32_t *order)
 {
+    uint32_t places = turned(phase, way, power);
     struct plan *plan = phase->parcels.plan;
     bool begins = phase->parcels.first && step == 0;
 
+    order_shift(&phase->parcels, plan->network.nodes, places, order);
     for (uint32_t i = 0; i < plan->network.nodes; i++) {
-        uint32_t to = parcels_further(&phase->parcels, order[i], digit * power);
-        struct slots send = shifted(phase, order[i], power, digit, true);
-        build_circuit(plan, step, order[i], to, send, shifted(phase, to, power, digit, false),
+        uint32_t to = parcels_further(&phase->parcels, order[i], places);
+        struct slots send = shifted(phase, order[i], way, power, true);
+        build_circuit(plan, step, order[i], to, send, shifted(phase, to, way, power, false),
                       begins ? 0 : ROW_AFTER_RECEIVED | ROW_AFTER_SENT);
     }
 }
@@ -134,15 +135,14 @@ static void add_shift(struct phase *phase, uint32_t step, uint32_t power, uint32
 /* All steps of a phase from a step on; returns the step behind it. */
 static uint32_t add_phase(struct phase *phase, uint32_t step)
 {
-    uint32_t size = phase->parcels.dim->size, nodes = phase->parcels.plan->network.nodes;
+    uint32_t nodes = phase->parcels.plan->network.nodes;
     uint32_t *order = planner_memory(nodes, sizeof *order);
 
     parcels_stay(&phase->parcels, step);
-    for (uint32_t power = 1; power < size; power *= phase->radix)
-        for (uint32_t digit = 1; digit < phase->radix && digit * power < size; digit++, step++) {
-            order_shift(&phase->parcels, nodes, digit * power, order);
-            add_shift(phase, step, power, digit, order);
-        }
+    for (uint32_t power = 1; power <= phase->most[0]; power *= 2)
+        for (unsigned way = 0; way < WAYS; way++)
+            if (power <= phase->most[way])
+                add_shift(phase, step++, way, power, order);
     free(order);
     return step;
 }
@@ -151,12 +151,15 @@ struct plan *plan_bruck(const struct network *network, const struct plan_wish *w
 {
     struct plan *plan = build_begin(network, wish, false);
     unsigned dims[NETWORK_DIMS_MAX], count = parcels_dimensions(network, dims);
+    bool both = wish->variant;
     uint32_t step = 0;
 
     for (unsigned i = 0; i < count; i++) {
         struct phase phase = {.parcels = parcels_of(plan, dims, count, i),
-                              .radix = RADIX_LEAST + wish->variant,
                               .between = parcels_buffers(plan, count)};
+        uint32_t size = phase.parcels.dim->size;
+        phase.most[0] = both ? size / 2 : size - 1;
+        phase.most[1] = both ? (size - 1) / 2 : 0;
         step = add_phase(&phase, step);
     }
     for (uint32_t node = 0; node < network->nodes; node++)

@@ -318,9 +318,9 @@ static void bruck_takes_its_closed_form_in_dimensions_of_three(void **state)
 {
     (void)state;
     for (uint32_t bytes = 1; bytes < 5000; bytes = 7 * bytes + 20) {
-        variant_takes("torus:3x3", ECUBE_EXCHANGE, "Bruck radix 2", bytes,
+        variant_takes("torus:3x3", ECUBE_EXCHANGE, "Bruck one way", bytes,
                       2 * two_shifts(3 * bytes));
-        variant_takes("torus:3x3x3", ECUBE_EXCHANGE, "Bruck radix 3", bytes,
+        variant_takes("torus:3x3x3", ECUBE_EXCHANGE, "Bruck both ways", bytes,
                       3 * two_shifts(9 * bytes));
         variant_takes("torus:3x3", ECUBE_ALLGATHER, "Bruck", bytes,
                       two_shifts(bytes) + two_shifts(3 * bytes));
