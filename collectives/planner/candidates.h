@@ -119,8 +119,8 @@ unsigned pair_variants(const struct network *network, const struct plan_wish *wi
 void pair_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
 unsigned halving_variants(const struct network *network, const struct plan_wish *wish);
 void halving_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
-/* The variants of groups (leaders and shares), of Bruck's exchange (one way, both), and of vectors in
- * pieces (how they are gathered). */
+/* The variants of groups (leaders and shares), of Bruck's exchange (one way, both ways), and of
+ * vectors in pieces (how they are gathered). */
 unsigned leaders_variants(const struct network *network, const struct plan_wish *wish);
 void leaders_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
 unsigned bruck_variants(const struct network *network, const struct plan_wish *wish);

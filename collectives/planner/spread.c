@@ -11,7 +11,10 @@
  *
  * The line is each dimension, slowest first, or the Hamiltonian cycle through all nodes (cycle.h).
  *
- * Variants  share 8, 7, 6, 5, 4 sixteenths by dimensions; then the same along the cycle
+ * Upwards set-ups are side by side: short blocks of a few nodes are with the root soonest if all
+ * send to it at once, one node given away at a time.
+ *
+ * Variants  share 8, 7, 6, 5, 4, 0 sixteenths by dimensions; then the same along the cycle
  * Source    Bar-Noy & Kipnis, Designing broadcasting algorithms in the postal model, SPAA 1992;
  *           set-up ahead: Boppana & Raghavendra, CENG 90-20 (1990), 3.3
  */
@@ -24,7 +27,7 @@
 #include "collectives/planner/spread.h"
 #include "drivers/check.h"
 
-enum { SHARES = 5, BLOCKS_NODES_MAX = 1024, CYCLE_NODES_MAX = 4096 };
+enum { SHARES = 6, BLOCKS_NODES_MAX = 1024, CYCLE_NODES_MAX = 4096 };
 
 static bool has_one_line(const struct network *network)
 {
@@ -46,9 +49,12 @@ unsigned spread_variants(const struct network *network, const struct plan_wish *
     return has_one_line(network) || network->nodes > CYCLE_NODES_MAX ? SHARES : 2 * SHARES;
 }
 
+/* The last gives away one node at a time. */
 static uint32_t share_of(unsigned variant)
 {
-    return TREE_HALF - variant % SHARES;
+    static const uint8_t shares[SHARES] = {8, 7, 6, 5, 4, 0};
+
+    return shares[variant % SHARES];
 }
 
 void spread_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX])

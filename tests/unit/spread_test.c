@@ -214,6 +214,9 @@ static void the_cheapest_take_the_times_that_are_known(void **state)
     best_is("cube:4", ECUBE_ALLREDUCE, 1000000, 797025000);
     best_is("ring:16", ECUBE_BROADCAST, 100, 477075);
     best_is("ring:16", ECUBE_BROADCAST, 1000, 1692700);
+    best_is("ring:6", ECUBE_GATHER, 1, 106275);
+    best_is("ring:8", ECUBE_GATHER, 4, 141800);
+    best_is("torus:8x8", ECUBE_GATHER, 1, 285300);
 }
 
 /* The best known with one port of short vectors (all of 100 or 128 bytes), whoever takes it; ours
@@ -304,6 +307,17 @@ static void groups_and_pairs_take_their_closed_forms(void **state)
     variant_takes("ring:8", ECUBE_BARRIER, "leaders 8 a line, 8/16", 0,
                   2 * 75000 + 95000 + 3 * 9575 + 2 * 425);
     variant_takes("ring:8", ECUBE_BARRIER, "leaders 4 a line, 8/16", 0, 2 * 75000 + 2 * 85000);
+}
+
+/* All send to the root at once, and its port receives one after the other; on the cycle of cube:2
+ * who is two hops away is served first. */
+static void a_star_takes_its_closed_form(void **state)
+{
+    (void)state;
+    variant_takes("ring:3", ECUBE_GATHER, "uneven tree 0/16", 100, 75000 + 2 * 100 * 425);
+    variant_takes("ring:3", ECUBE_REDUCE, "uneven tree 0/16", 100, 75000 + 2 * 100 * 425);
+    variant_takes("cube:2", ECUBE_GATHER, "uneven tree 0/16 on a cycle", 1000,
+                  85000 + 3 * 1000 * 425);
 }
 
 /* Of a dimension of three nodes: two shifts of a hop, each with `moved` bytes, the second ahead. */
@@ -411,6 +425,7 @@ int main(void)
         cmocka_unit_test(short_vectors_take_no_more_than_is_known),
         cmocka_unit_test(closed_forms_are_met),
         cmocka_unit_test(groups_and_pairs_take_their_closed_forms),
+        cmocka_unit_test(a_star_takes_its_closed_form),
         cmocka_unit_test(bruck_takes_its_closed_form_in_dimensions_of_three),
         cmocka_unit_test(vectors_in_pieces_take_their_closed_form),
         cmocka_unit_test(what_rests_on_one_port_is_not_for_machines_with_all),
