@@ -72,8 +72,9 @@ JTAG := jtag/chain.c jtag/dap.c jtag/debug_registers.c jtag/debug_unit.c jtag/de
 	jtag/rom_table.c jtag/rsp.c jtag/run.c jtag/stub.c \
 	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/notifier.c jtag/main.c jtag/peer.c \
 	jtag/station.c jtag/wire.c
-EXAMPLES := examples/complete_exchange/complete_exchange.c \
-	examples/farm/farm.c examples/hello/hello.c examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c examples/transpose/transpose.c examples/trees/trees.c
+EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/hello/hello.c \
+	examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c examples/power/power.c examples/primes/primes.c \
+	examples/ring/ring.c examples/sample_sort/sample_sort.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c tests/unit/choose_test.c tests/unit/cliffs_test.c \
 	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/never_slower_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c tests/unit/exchange_plans_test.c tests/unit/multiphase_test.c \
@@ -84,19 +85,19 @@ UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/c
 TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/reduction_test.c
 TARGET_GLUE := tests/target/start.c tests/target/testing.c
-FABRIC_TESTS := tests/fabric/abort_test.c tests/fabric/answer_test.c tests/fabric/any_test.c tests/fabric/ask_test.c tests/fabric/behind_test.c tests/fabric/cancel_test.c tests/fabric/channel_test.c tests/fabric/circuit_test.c tests/fabric/collective_test.c tests/fabric/console_test.c tests/fabric/algorithm_test.c \
+FABRIC_TESTS := tests/fabric/abort_test.c tests/fabric/answer_test.c tests/fabric/any_test.c tests/fabric/arguments_test.c tests/fabric/ask_test.c tests/fabric/behind_test.c tests/fabric/cancel_test.c tests/fabric/channel_test.c tests/fabric/circuit_test.c tests/fabric/collective_test.c tests/fabric/console_test.c tests/fabric/algorithm_test.c \
 	tests/fabric/contention_test.c tests/fabric/copy_test.c tests/fabric/credit_test.c tests/fabric/disagree_test.c tests/fabric/ending_test.c tests/fabric/exchangev_test.c tests/fabric/engine_test.c tests/fabric/enter_test.c \
 	tests/fabric/exchange_test.c tests/fabric/failure_test.c tests/fabric/fault_test.c tests/fabric/incarnation_test.c tests/fabric/message_test.c tests/fabric/network_test.c \
-	tests/fabric/notice_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/probe_test.c tests/fabric/reduce_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
+	tests/fabric/notice_test.c tests/fabric/open_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/probe_test.c tests/fabric/reduce_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
 	tests/fabric/state_test.c tests/fabric/step_test.c tests/fabric/stream_test.c tests/fabric/relay_test.c tests/fabric/rendezvous_test.c \
 	tests/fabric/window_test.c
-FABRIC_SUPPORT := tests/fabric/memory_link.c tests/fabric/fabric.c tests/fabric/neighbour.c tests/fabric/pair.c tests/fabric/routers.c
+FABRIC_SUPPORT := tests/fabric/collectives.c tests/fabric/memory_link.c tests/fabric/fabric.c tests/fabric/neighbour.c tests/fabric/pair.c tests/fabric/routers.c
 UNIT_SUPPORT := tests/unit/cliffs.c tests/unit/odd_plans.c tests/unit/fake_core.c tests/unit/fake_nodes.c tests/unit/plan_machine.c tests/unit/plan_shapes.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
-SYSTEM_PROGRAMS := tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
+SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
 	tests/system/programs/collectives.c tests/system/programs/talker.c \
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sizes.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
@@ -186,7 +187,7 @@ SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%)
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
-	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/sim/*_test.sh))),$(B)/campaign) \
+	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/sim/*_test.sh))),$(B)/campaign $(B)/ecube) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/models/*_test.sh))),$(B)/schedule_pml) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 

@@ -92,9 +92,9 @@ static double read_ecube(const json_t *object, struct row *row)
 static void run_ecube(const char *build, struct row *row)
 {
     char tool[PATH_BYTES], network[16], amount[16], result[PATH_BYTES], output[PATH_BYTES];
-    const char *words[] = {tool,       "sim",     "--network", network,      "--profile",
-                           "ipsc860",  "--json",  result,      "--contents", "shared",
-                           "exchange", "--bytes", amount,      NULL};
+    const char *words[] = {tool,     "sim",         "--network",  network,  "--profile", "ipsc860",
+                           "--json", result,        "--contents", "shared", "exchange",  "--bytes",
+                           amount,   "--algorithm", "AAP",        NULL};
     struct timed_run run;
 
     snprintf(tool, sizeof tool, "%s/ecube", build);

@@ -359,7 +359,10 @@ void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char
         snprintf(size, sizeof size, " of %u bytes", (unsigned)bytes);
     }
     if (root_name) {
-        snprintf(from, sizeof from, " with %s %u", root_name, (unsigned)root);
+        bool negative =
+            root > INT32_MAX && !(row && row->parameter); /* as the program has said it */
+        snprintf(from, sizeof from, " with %s %s%u", root_name, negative ? "-" : "",
+                 (unsigned)(negative ? 0 - root : root));
     }
     snprintf(text, room, "%s%s%s", operation_name(operation), size, from);
 }

@@ -158,11 +158,28 @@ static bool receive(struct state *s, unsigned count)
     return false;
 }
 
+/* What has begun to come, and does not go on, is given up where bytes may be lost. */
+static bool gives_up(const struct state *s)
+{
+    const struct channel *channel = &s->channel;
+    bool begun = channel->payload_left || channel->crc_left || channel->chunk_held;
+
+    if (channel->state == LINK_DEAD || channel->part_us == UINT64_MAX)
+        return false;
+    CHECK(channel->checked && begun);
+    return channel->part_us <= s->agenda.now_us;
+}
+
 static void flush(struct state *s)
 {
     struct segment segment;
+    bool given_up = gives_up(s);
 
     channel_flush(&s->channel, &s->agenda);
+    if (given_up && s->channel.state != LINK_DEAD) {
+        CHECK(!s->channel.payload_left && !s->channel.crc_left);
+        reference_give_up(&s->reference, consumed(s));
+    }
     while (channel_take_done(&s->channel, &segment)) {
         CHECK(segment.owner == OWNER_SLOT && segment.number == s->out_done);
         s->out_done++;

@@ -564,7 +564,7 @@ static void answer(struct neighbour *neighbour, bool accept, int32_t reason)
     uint8_t body[ANSWER_BYTES];
 
     if (accept)
-        accept_pack(body, &(struct accept_body){5000000});
+        accept_pack(body, &(struct accept_body){.done_ns = 5000000});
     else
         refuse_pack(body, &(struct refuse_body){reason});
     neighbour_packet(neighbour, accept ? PACKET_ACCEPT : PACKET_REFUSE, 0, 0, body, sizeof body,

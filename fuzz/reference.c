@@ -177,6 +177,17 @@ static bool read_one(struct reference *r, uint32_t limit)
     return true;
 }
 
+/* A header that is given up is junk like any other: not even its first byte stays. */
+void reference_give_up(struct reference *r, uint32_t at)
+{
+    bool counts = r->in_payload || (!r->hunting && (!r->incarnation || r->is_up));
+
+    r->damaged += counts;
+    r->in_payload = false;
+    r->hunting = true;
+    r->at = at;
+}
+
 void reference_read(struct reference *r, uint32_t bytes, uint32_t limit)
 {
     r->bytes = bytes;

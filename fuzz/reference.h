@@ -1,6 +1,7 @@
 /*
  * reference.h - the receiving side of a channel once more, in the plainest way: over the whole
- * byte string at once, without chunks, buffers, acknowledgements or time.
+ * byte string at once, without chunks, buffers, acknowledgements or time. When a frame that has
+ * begun is given up it must be told.
  *
  * What a channel delivers and counts must be what this says of the bytes that it has consumed,
  * however they were cut.
@@ -45,6 +46,9 @@ struct reference {
 
 void reference_init(struct reference *reference, const uint8_t *string, bool checked,
                     uint16_t incarnation);
+
+/* The channel has given up, at this place, the frame that had begun. */
+void reference_give_up(struct reference *reference, uint32_t at);
 
 /* Of the string `bytes` are there now: reads on, as far as `limit`, what a channel has consumed. */
 void reference_read(struct reference *reference, uint32_t bytes, uint32_t limit);

@@ -25,6 +25,14 @@
 
 enum { KEY_OPENOCD = 600, ALL_NODES = CLIENT_ALL_NODES, QUOTED_MAX = 2 * TARGET_PATH_MAX };
 
+/*
+ * Seconds that GDB waits for an answer. What is not answered it sends again, and then takes the
+ * second answer for that of its next packet. So this is longer than OpenOCD needs to start on a
+ * machine under load, and than ecube-jtag waits for an emulator (jtag/README.md); two, GDB's own,
+ * are not.
+ */
+static const char answer_seconds[] = "60";
+
 struct debug {
     struct name_arguments name_arguments;
     bool openocd;
@@ -260,8 +268,9 @@ static void write_script(FILE *script, const struct debug *debug)
 /* GDB in place of this process. */
 static int become_gdb(const struct debug *debug, const char *gdb, struct message *message)
 {
-    char **arguments = calloc(debug->own_count + 5, sizeof *arguments), path[32];
-    char name[] = "gdb-multiarch", quiet[] = "-q", option[] = "-x";
+    char **arguments = calloc(debug->own_count + 7, sizeof *arguments), path[32];
+    char name[] = "gdb-multiarch", quiet[] = "-q", wait[] = "-l", option[] = "-x";
+    char seconds[sizeof answer_seconds];
     int fd = memfd_create("ecube-debug", 0);
     FILE *script = fd < 0 ? NULL : fdopen(dup(fd), "w");
 
@@ -271,12 +280,15 @@ static int become_gdb(const struct debug *debug, const char *gdb, struct message
     write_script(script, debug);
     fclose(script);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    memcpy(seconds, answer_seconds, sizeof seconds);
     arguments[0] = name;
     arguments[1] = quiet;
-    arguments[2] = option;
-    arguments[3] = path;
+    arguments[2] = wait;
+    arguments[3] = seconds;
+    arguments[4] = option;
+    arguments[5] = path;
     for (unsigned i = 0; i < debug->own_count; i++) {
-        arguments[4 + i] = debug->own[i];
+        arguments[6 + i] = debug->own[i];
     }
     execv(gdb, arguments);
     return message_set(message, "cannot run %.300s: %s", gdb, strerror(errno));

@@ -1,6 +1,7 @@
 #include "host/describe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collectives/operation.h"
@@ -43,20 +44,34 @@ static json_t *describe_exits(const struct machine *machine)
     return exits;
 }
 
+/* The plans that nodes have been given since the boot. */
+static json_t *describe_plans(const struct machine *machine)
+{
+    uint32_t count = machine->desk ? plan_desk_given(machine->desk, NULL, 0) : 0;
+    struct plan_brief *briefs = count ? calloc(count, sizeof *briefs) : NULL;
+
+    if (briefs) {
+        plan_desk_given(machine->desk, briefs, count);
+    }
+    json_t *list = report_plans(briefs, briefs ? count : 0);
+    free(briefs);
+    return list;
+}
+
 json_t *describe_result(const struct machine *machine, int status)
 {
     const struct machine_options *options = &machine->options;
     const struct job *job = &machine->job;
     uint32_t nodes = options->network.nodes;
 
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o}", "version",
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "version",
                      ECUBE_VERSION, "network", options->network_name, "nodes", (int)nodes,
                      "profile", report_profile(options->profile_name, &options->profile), "boot_ms",
                      measured_ms(machine->boot_us), "download",
                      machine->job_held ? job_describe_download(job, nodes) : json_null(), "run_ms",
                      measured_ms(job->run_us), "status", status, "exits", describe_exits(machine),
-                     "reports", report_to_json(&job->reports), "troubles",
-                     json_copy(machine->teller.troubles));
+                     "reports", report_to_json(&job->reports), "plans", describe_plans(machine),
+                     "troubles", json_copy(machine->teller.troubles));
 }
 
 json_t *describe_dead(const struct machine *machine)

@@ -200,7 +200,7 @@ static int take_text(struct json_pull *pull, bool wanted)
             return json_pull_fail(pull, "a text of more than %d characters", JSON_TEXT_MAX - 1);
         }
         if (wanted) {
-            pull->text[used++] = c;
+            pull->text[used++] = c < ' ' || c > '~' ? '?' : c; /* it goes to terminals */
         }
     }
     pull->text[used] = '\0';

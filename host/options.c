@@ -9,6 +9,7 @@
 #include "collectives/operation.h"
 #include "host/algorithm.h"
 #include "host/duration.h"
+#include "reduction/reduction.h"
 #include "router/channel.h"
 
 enum {
@@ -29,7 +30,8 @@ enum {
     TIMEOUT_DEFAULT_MS = 600 * 1000,
     HOUR_MS = 3600 * 1000,
     BOUND_MAX_MS = 7 * 24 * HOUR_MS,
-    SIGMA_MAX = 60
+    SIGMA_MAX = 60,
+    NAMES_MAX = 200 /* of the list of types, or of operators */
 };
 
 struct named_profile {
@@ -72,6 +74,10 @@ void options_list_operations(char text[OPTIONS_OPERATIONS_MAX])
     }
 }
 
+const char options_parameter_words[] =
+    "of a shift the distance (default 1); of a reversal the mask of its dimensions, 1 for the last "
+    "number of the network, 2 for the one before, 3 for both (default 0: all)";
+
 int options_find_parameter(const struct operation *operation, const struct network *network,
                            const char *text, uint32_t *value, struct message *message)
 {
@@ -92,6 +98,41 @@ int options_find_parameter(const struct operation *operation, const struct netwo
     }
     *value = (uint32_t)number;
     return 0;
+}
+
+/* "int32, double, ...": the names from number 1 on. */
+static void list_names(const char *(*name_of)(uint32_t number), char text[NAMES_MAX])
+{
+    const char *name;
+    size_t used = 0;
+
+    for (uint32_t i = 1; (name = name_of(i)) != NULL && used < NAMES_MAX; i++) {
+        used += (size_t)snprintf(text + used, NAMES_MAX - used, "%s%s", i > 1 ? ", " : "", name);
+    }
+}
+
+int options_find_type(const char *text, uint32_t *type, struct message *message)
+{
+    char names[NAMES_MAX];
+
+    *type = reduction_type_named(text);
+    if (*type) {
+        return 0;
+    }
+    list_names(reduction_type_name, names);
+    return message_set(message, "unknown type '%.40s': use %s", text, names);
+}
+
+int options_find_operator(const char *text, uint32_t *operator_, struct message *message)
+{
+    char names[NAMES_MAX];
+
+    *operator_ = reduction_operator_named(text);
+    if (*operator_) {
+        return 0;
+    }
+    list_names(reduction_operator_name, names);
+    return message_set(message, "unknown operator '%.40s': use %s", text, names);
 }
 
 char *options_name_operations(int key, const char *text, void *input)

@@ -56,9 +56,14 @@ _Noreturn void options_reject(const char *format, ...) __attribute__((format(pri
 enum { OPTIONS_OPERATIONS_MAX = 400 };
 void options_list_operations(char text[OPTIONS_OPERATIONS_MAX]);
 
-/* Takes the number of --parameter, of an operation that has one on this network. */
+/* What --parameter is, and its number, of an operation that has one on this network. */
+extern const char options_parameter_words[];
 int options_find_parameter(const struct operation *operation, const struct network *network,
                            const char *text, uint32_t *value, struct message *message);
+
+/* Takes the words of --type and --operator; what there is not is told with all that there are. */
+int options_find_type(const char *text, uint32_t *type, struct message *message);
+int options_find_operator(const char *text, uint32_t *operator_, struct message *message);
 
 /* A help_filter of argp: the list of collectives, and a full stop, end the verb's description. */
 char *options_name_operations(int key, const char *text, void *input);

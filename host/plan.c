@@ -16,7 +16,7 @@
 
 enum { KEY_BYTES = 1024, KEY_ROOT, KEY_TYPE, KEY_ALGORITHM, KEY_JSON, KEY_PARAMETER };
 
-enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX, TYPES_WORDS_MAX = 200 };
+enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX };
 
 enum action { ACTION_NONE, ACTION_SHOW, ACTION_EXPORT, ACTION_VERIFY, ACTION_LIST, ACTION_EXPLAIN };
 
@@ -35,10 +35,7 @@ static const struct argp_option option_list[] = {
      "reduction (default 1000)",
      0},
     {"root", KEY_ROOT, "R", 0, "the node from which, or to which, all goes (default 0)", 0},
-    {"parameter", KEY_PARAMETER, "P", 0,
-     "of a shift the distance (default 1); of a reversal the mask of its dimensions, 1 for the "
-     "last number of the network, 2 for the one before, 3 for both (default 0: all)",
-     0},
+    {"parameter", KEY_PARAMETER, "P", 0, options_parameter_words, 0},
     {"type", KEY_TYPE, "T", 0,
      "elements that a reduction combines: int32 (default), double, uint8, float+int32, ...", 0},
     {"algorithm", KEY_ALGORITHM, "NAME", 0,
@@ -181,30 +178,6 @@ static int find_parameter(const char *text, struct plan_request *request, struct
     return options_find_parameter(operation, &request->network, text, &request->wish.root, message);
 }
 
-/* "int32, double, ...": all that there are. */
-static void list_types(char *text, size_t room)
-{
-    const char *name;
-    size_t used = 0;
-
-    for (uint32_t type = 1; (name = reduction_type_name(type)) != NULL && used < room; type++) {
-        used += (size_t)snprintf(text + used, room - used, "%s%s", type > 1 ? ", " : "", name);
-    }
-}
-
-/* The type that a name stands for; 0: none. */
-static uint32_t type_named(const char *name)
-{
-    const char *known;
-
-    for (uint32_t type = 1; (known = reduction_type_name(type)) != NULL; type++) {
-        if (strcmp(known, name) == 0) {
-            return type;
-        }
-    }
-    return 0;
-}
-
 static int find_type(const char *text, struct plan_request *request, struct message *message)
 {
     const struct operation *operation = operation_of(request->wish.operation);
@@ -215,11 +188,9 @@ static int find_type(const char *text, struct plan_request *request, struct mess
                                   operation->name)
                     : 0;
     }
-    request->wish.type = text ? type_named(text) : (uint32_t)ECUBE_INT32;
-    if (request->wish.type == 0) {
-        char names[TYPES_WORDS_MAX];
-        list_types(names, sizeof names);
-        return message_set(message, "unknown type '%.40s': use %s", text, names);
+    request->wish.type = ECUBE_INT32;
+    if (text && options_find_type(text, &request->wish.type, message) != 0) {
+        return -1;
     }
     request->element_bytes = reduction_element_bytes(request->wish.type);
     return request->wish.bytes % request->element_bytes == 0

@@ -5,10 +5,13 @@
  * so circuits are kept as they stand until all has been read. What is not known is left out.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "collectives/planner/build.h"
 #include "host/available.h"
@@ -20,7 +23,8 @@
 enum {
     RANK_MAX = NETWORK_NODES_MAX - 1,
     NAMES_MAX = 1 << 26, /* of all circuits */
-    FILE_PARTS = 8       /* a byte of the file takes so many of memory, at most */
+    FILE_PARTS = 8,      /* a byte of the file takes so many of memory, at most */
+    WRITER_MS = 10000    /* for which a pipe may be silent at first */
 };
 
 static const uint32_t UNPAIRED = UINT32_MAX;
@@ -418,18 +422,11 @@ static int read_bytes(struct reading *r)
 
 static int read_type(struct reading *r)
 {
-    const char *known;
-
     if (json_pull_string(&r->pull) != 0) {
         return -1;
     }
-    for (uint32_t type = 1; (known = reduction_type_name(type)) != NULL; type++) {
-        if (strcmp(known, r->pull.text) == 0) {
-            r->file->type = type;
-            return 0;
-        }
-    }
-    return json_pull_fail(&r->pull, "unknown type \"%.40s\"", r->pull.text);
+    r->file->type = reduction_type_named(r->pull.text);
+    return r->file->type ? 0 : json_pull_fail(&r->pull, "unknown type \"%.40s\"", r->pull.text);
 }
 
 static int read_predicted(struct reading *r)
@@ -680,16 +677,37 @@ static int read_all(struct reading *r)
     return finish_circuits(r);
 }
 
+/* Opens a file for reading. To a pipe with a name nobody may ever write, and to open it would wait
+ * for that; errno is ETIMEDOUT when nobody does for WRITER_MS. */
+static FILE *open_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct pollfd writer = {.fd = fd, .events = POLLIN};
+    struct stat status;
+
+    if (fd < 0 || fstat(fd, &status) != 0) {
+        return NULL;
+    }
+    if (S_ISFIFO(status.st_mode) && poll(&writer, 1, WRITER_MS) == 0) {
+        close(fd);
+        errno = ETIMEDOUT;
+        return NULL;
+    }
+    fcntl(fd, F_SETFL, 0);
+    return fdopen(fd, "r");
+}
+
 static FILE *open_plan(const char *path, uint64_t *bytes_max, struct message *message)
 {
     uint64_t available = available_bytes();
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    FILE *file = strcmp(path, "-") == 0 ? stdin : open_file(path);
     struct stat status;
 
     *bytes_max = available / FILE_PARTS;
     if (!file || fstat(fileno(file), &status) != 0 || S_ISDIR(status.st_mode)) {
+        int reason = file && S_ISDIR(status.st_mode) ? EISDIR : errno;
         message_set(message, "cannot read the plan %.300s: %s", path,
-                    strerror(file && S_ISDIR(status.st_mode) ? EISDIR : errno));
+                    reason == ETIMEDOUT ? "nobody writes to it" : strerror(reason));
         if (file && file != stdin) {
             fclose(file);
         }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/operation.h"
+
 enum { REPORTS_MAX = 4096 };
 
 _Static_assert((int)ECUBE_NAME_MAX == (int)REPORT_NAME_BYTES, "REPORT holds the name whole");
@@ -156,6 +158,23 @@ void report_print(FILE *file, const json_t *reports)
         }
         print_line(file, report);
     }
+}
+
+json_t *report_plans(const struct plan_brief *briefs, uint32_t count)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_brief *b = &briefs[i];
+
+        json_array_append_new(
+            list, json_pack("{s:s, s:I, s:I, s:o, s:o?}", "operation",
+                            operation_of(b->operation)->standard, "root", (json_int_t)b->root,
+                            "bytes_min", (json_int_t)b->bytes_min, "bytes_max",
+                            b->bytes_max == UINT32_MAX ? json_null() : json_integer(b->bytes_max),
+                            "algorithm", json_string(b->algorithm)));
+    }
+    return list;
 }
 
 json_t *report_profile(const char *name, const struct profile *profile)

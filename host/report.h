@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "collectives/planner/planner.h"
 #include "include/ecube/abi.h"
 #include "router/clock.h"
 #include "wire/run.h"
@@ -40,6 +41,9 @@ json_t *report_to_json(const struct report_table *table);
 
 /* Prints a list made by report_to_json as a table, null as "-". */
 void report_print(FILE *file, const json_t *reports);
+
+/* Plans that nodes were given: operation, root, bytes_min, bytes_max, algorithm. */
+json_t *report_plans(const struct plan_brief *briefs, uint32_t count);
 
 /* The machine whose times are modelled: name, xi_us, tau_us, element_us, sigma. */
 json_t *report_profile(const char *name, const struct profile *profile);

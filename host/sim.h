@@ -18,7 +18,7 @@ struct sim_arguments {
     struct network network;
     char network_name[NETWORK_NAME_MAX];
     struct sim_options options;
-    const char *json, *trace, *parameter;
+    const char *json, *trace, *parameter, *type, *operator_;
     const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
     uint8_t fault_kinds[SIM_FAULTS_MAX];
     unsigned fault_count;

@@ -10,6 +10,8 @@
 #include "host/sim.h"
 #include "host/verbs.h"
 #include "network/network.h"
+#include "sim/plans.h"
+#include "sim/scenario.h"
 
 enum { BLOCK_BYTES = 16 };
 
@@ -116,6 +118,9 @@ static json_t *describe_trouble(const char *text, const struct sim_about *about)
     }
     json_t *trouble = json_pack("{s:s, s:o, s:s}", "kind", sim_trouble_name(about->kind), "nodes",
                                 nodes, "text", text);
+    if (about->kind == SIM_TROUBLE_ABORTED) {
+        json_object_set_new(trouble, "status", json_integer(SIM_ABORT_STATUS));
+    }
     if (about->error) {
         json_object_set_new(trouble, "error", json_integer(about->error));
     }
@@ -134,18 +139,20 @@ json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
     for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         json_array_append_new(troubles, describe_trouble(r->troubles[i], &r->abouts[i]));
     }
-    json_t *sim =
-        json_pack("{s:s, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
-                  sim_scenario_name(options->scenario), "seed", (json_int_t)options->seed, "digest",
-                  digest, "events", (json_int_t)r->events, "link_events",
-                  (json_int_t)r->link_events, "threads", (int)r->threads, "seconds", seconds,
-                  "events_per_s", seconds > 0 ? (double)r->events / seconds : 0, "node_bytes",
-                  (json_int_t)r->node_bytes, "checked", (int)r->checked, "damaged",
-                  (json_int_t)r->damaged, "trace", describe_trace(run));
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o}", "version", ECUBE_VERSION,
+    json_t *sim = json_pack(
+        "{s:s, s:s?, s:s?, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
+        sim_scenario_name(options->scenario), "type", reduction_type_name(scenario_type(options)),
+        "operator", reduction_operator_name(scenario_operator(options)), "seed",
+        (json_int_t)options->seed, "digest", digest, "events", (json_int_t)r->events, "link_events",
+        (json_int_t)r->link_events, "threads", (int)r->threads, "seconds", seconds, "events_per_s",
+        seconds > 0 ? (double)r->events / seconds : 0, "node_bytes", (json_int_t)r->node_bytes,
+        "checked", (int)r->checked, "damaged", (json_int_t)r->damaged, "trace",
+        describe_trace(run));
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "version", ECUBE_VERSION,
                      "network", run->arguments.network_name, "nodes",
                      (int)run->arguments.network.nodes, "profile",
                      report_profile(run->arguments.machine.profile, &options->profile), "download",
-                     describe_download(run), "status", status, "reports", reports, "troubles",
+                     describe_download(run), "status", status, "reports", reports, "plans",
+                     report_plans(run->plans->briefs, run->plans->shelf.count), "troubles",
                      troubles, "sim", sim);
 }

@@ -16,6 +16,8 @@ enum {
     KEY_MESSAGES,
     KEY_PARAMETER,
     KEY_ALGORITHM,
+    KEY_TYPE,
+    KEY_OPERATOR,
     KEY_SEED,
     KEY_SHUFFLE,
     KEY_CONTENTS,
@@ -31,6 +33,7 @@ enum {
     KEY_ONEWAY,
     KEY_SLOW,
     KEY_HOST_STOP,
+    KEY_ABORT,
     KEY_FAIL,
     KEY_SCRUB,
     KEY_IMAGE,
@@ -51,6 +54,7 @@ enum {
     DELAY_MAX_S = 1,
     AT_MAX_S = 1000000,
     RATE_MIN = 1000,
+    FITTING_MAX = 160, /* words on the operators of a type, or the types of an operator */
     THREADS_MAX = 256
 };
 
@@ -58,16 +62,23 @@ static const double rate_max = 1e12;
 
 static const struct argp_option option_list[] = {
     {"bytes", KEY_BYTES, "N[,N...]", 0,
-     "bytes per pair, block, message or image; repeatable (default 16,100,1000)", 0},
+     "bytes per pair, block, message or image; repeatable (default 16,100,1000, of "
+     "long elements the next multiple)",
+     0},
     {"messages", KEY_MESSAGES, "N", 0, "messages of each node in message scenarios (default 16)",
      0},
-    {"parameter", KEY_PARAMETER, "P", 0,
-     "of a shift the distance (default 1); of a reversal the mask of its dimensions (default 0: "
-     "all)",
-     0},
+    {"parameter", KEY_PARAMETER, "P", 0, options_parameter_words, 0},
     {"algorithm", KEY_ALGORITHM, "NAME", 0,
      "the algorithm of the collective (default: the cheapest for each size; 'ecube plan list' has "
      "the names)",
+     0},
+    {"type", KEY_TYPE, "T", 0,
+     "of the elements that are reduced: int8 to int64, uint8 to uint64, float, double, or a pair "
+     "(int32, int64, float or double)+int32 (default int32)",
+     0},
+    {"operator", KEY_OPERATOR, "O", 0,
+     "what combines them: sum (default), product, min or max; of integers also logical-and, "
+     "logical-or, logical-xor, bitwise-and, bitwise-or, bitwise-xor; of pairs minloc or maxloc",
      0},
     {"seed", KEY_SEED, "S", 0, "what all chance comes from (default 1)", 0},
     {"shuffle", KEY_SHUFFLE, "S", 0, "events of one time happen in an order drawn from S", 0},
@@ -121,6 +132,10 @@ static const struct argp_option option_list[] = {
      1},
     {"slow", KEY_SLOW, "N@T", 0,
      "node N looks at what arrives a wall time T later; N may be 'host'", 1},
+    {"abort", KEY_ABORT, "N[@T]", 0,
+     "the program of node N aborts the whole run at model time T after the programs' start, "
+     "whatever it waits for; without @T as soon as it starts",
+     1},
     {"host-stop", KEY_HOST_STOP, "D[@T]", 0, "the host does nothing for a wall time D", 1},
     {0},
 };
@@ -272,6 +287,7 @@ static error_t parse_fault(int key, char *text, struct sim_arguments *arguments)
     case KEY_ONEWAY: add_fault(arguments, SIM_ONEWAY, text); break;
     case KEY_FAIL: take_event(faults, text); break;
     case KEY_SLOW: add_fault(arguments, SIM_SLOW, text); break;
+    case KEY_ABORT: add_fault(arguments, SIM_ABORT, text); break;
     case KEY_HOST_STOP: add_fault(arguments, SIM_STOP, text); break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -291,6 +307,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
         break;
     case KEY_PARAMETER: arguments->parameter = text; break;
     case KEY_ALGORITHM: options->algorithm = text; break;
+    case KEY_TYPE: arguments->type = text; break;
+    case KEY_OPERATOR: arguments->operator_ = text; break;
     case KEY_SEED: options->seed = parse_whole("--seed", text, 0, INT64_MAX); break;
     case KEY_SHUFFLE: options->shuffle = parse_whole("--shuffle", text, 1, UINT64_MAX); break;
     case KEY_CONTENTS: options->contents = parse_contents(text); break;
@@ -397,7 +415,7 @@ static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault 
         fault->a = ID_HOST;
         return 0;
     }
-    if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW) {
+    if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW || fault->kind == SIM_ABORT) {
         return network_parse_node(network, what, &fault->a, message->text) ? 0 : -1;
     }
     if (dash && strcmp(dash, "-host") == 0) {
@@ -437,7 +455,16 @@ static int finish_fault(struct sim_arguments *arguments, unsigned index, struct 
         }
         return 0;
     }
-    return finish_time(fault, at ? at + 1 : NULL, text, message);
+    if (fault->kind == SIM_ABORT && !at) {
+        fault->phase = SIM_RUN;
+        return 0;
+    }
+    if (finish_time(fault, at ? at + 1 : NULL, text, message) != 0) {
+        return -1;
+    }
+    return fault->kind != SIM_ABORT || fault->phase == SIM_RUN
+               ? 0
+               : message_set(message, "--abort %.40s: no program runs in that phase", text);
 }
 
 /* A plan must be of the scenario, for one of its sizes; without --bytes those are the plans'. */
@@ -486,15 +513,78 @@ static int finish_plans(struct sim_arguments *arguments, struct message *message
     return 0;
 }
 
-static int finish_scenario(struct sim_arguments *arguments, struct message *message)
+/* "minloc, maxloc": the operators that go with a type, or the types that go with an operator. */
+static void list_fitting(uint32_t type, uint32_t operator_, char text[FITTING_MAX])
+{
+    const char *name;
+    size_t used = 0;
+
+    for (uint32_t i = 1;
+         (name = type ? reduction_operator_name(i) : reduction_type_name(i)) && used < FITTING_MAX;
+         i++) {
+        if (reduction_possible(type ? type : i, operator_ ? operator_ : i)) {
+            used +=
+                (size_t)snprintf(text + used, FITTING_MAX - used, "%s%s", used ? ", " : "", name);
+        }
+    }
+}
+
+/* Of a pair that does not go together the one is named that was asked for, with what fits it. */
+static int finish_reduction(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+    uint32_t type = ECUBE_INT32, operator_ = ECUBE_SUM;
+    char fitting[FITTING_MAX];
+
+    if (!scenario_reduces(options->scenario)) {
+        const char *text = arguments->type ? arguments->type : arguments->operator_;
+        return text ? message_set(message, "--%s %.40s: %s combines nothing",
+                                  arguments->type ? "type" : "operator", text,
+                                  sim_scenario_name(options->scenario))
+                    : 0;
+    }
+    if ((arguments->type && options_find_type(arguments->type, &type, message) != 0) ||
+        (arguments->operator_ &&
+         options_find_operator(arguments->operator_, &operator_, message) != 0)) {
+        return -1;
+    }
+    options->type = (uint8_t)type;
+    options->operator_ = (uint8_t)operator_;
+    if (reduction_possible(type, operator_)) {
+        return 0;
+    }
+    list_fitting(arguments->type ? type : 0, arguments->type ? 0 : operator_, fitting);
+    return arguments->type
+               ? message_set(message, "--type %s: %s is not for it: use --operator %s",
+                             reduction_type_name(type), reduction_operator_name(operator_), fitting)
+               : message_set(message, "--operator %s: it is not for %s: use --type %s",
+                             reduction_operator_name(operator_), reduction_type_name(type),
+                             fitting);
+}
+
+/* The usual sizes, in whole elements. */
+static void default_sizes(struct sim_options *options)
 {
     static const uint32_t sizes[] = {16, 100, 1000};
+    uint32_t element = scenario_element_bytes(options);
+
+    options->size_count = sizeof sizes / sizeof sizes[0];
+    for (unsigned i = 0; i < options->size_count; i++) {
+        options->sizes[i] = (sizes[i] + element - 1) / element * element;
+    }
+}
+
+static int finish_scenario(struct sim_arguments *arguments, struct message *message)
+{
     struct sim_options *options = &arguments->options;
     char why[SIM_WHY_MAX];
 
     if (options->scenario == SIM_SCENARIOS) {
         return message_set(message, "name a scenario, for example exchange: 'ecube sim --help' "
                                     "lists them");
+    }
+    if (finish_reduction(arguments, message) != 0) {
+        return -1;
     }
     if (!sim_scenario_fits(options->scenario, &arguments->network, why)) {
         return message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
@@ -523,18 +613,19 @@ static int finish_scenario(struct sim_arguments *arguments, struct message *mess
     if (options->size_count == 0 && options->scenario == SIM_BARRIER) {
         options->size_count = 1;
     } else if (options->size_count == 0) {
-        memcpy(options->sizes, sizes, sizeof sizes);
-        options->size_count = sizeof sizes / sizeof sizes[0];
+        default_sizes(options);
     }
     for (unsigned i = 0; i < options->size_count; i++) {
         if (options->scenario == SIM_LOAD && options->sizes[i] < IMAGE_MIN) {
             return message_set(message, "--bytes %u: an image has at least %d bytes",
                                (unsigned)options->sizes[i], IMAGE_MIN);
         }
-        if (options->sizes[i] % scenario_element_bytes(options->scenario) != 0) {
-            return message_set(message, "--bytes %u: %s adds numbers of %u bytes: use a multiple",
+        if (options->sizes[i] % scenario_element_bytes(options) != 0) {
+            return message_set(message,
+                               "--bytes %u: %s of %s combines elements of %u bytes: use a multiple",
                                (unsigned)options->sizes[i], sim_scenario_name(options->scenario),
-                               (unsigned)scenario_element_bytes(options->scenario));
+                               reduction_type_name(scenario_type(options)),
+                               (unsigned)scenario_element_bytes(options));
         }
     }
     return 0;

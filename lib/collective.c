@@ -61,91 +61,78 @@ static int begin(struct ecube_abi_collective call, struct ecube_request *request
     return number < 0 ? number : ECUBE_OK;
 }
 
+/* What moves blocks; `root` is the number that stands there. */
+static struct ecube_abi_collective call_of(uint32_t operation, uint32_t root, uint32_t bytes,
+                                           const void *send, const void *receive)
+{
+    return (struct ecube_abi_collective){.operation = operation,
+                                         .root = root,
+                                         .block_bytes = bytes,
+                                         .send = address(send),
+                                         .receive = address(receive)};
+}
+
 int ecube_align_start(struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_ALIGN}, request);
+    return begin(call_of(ECUBE_ALIGN, 0, 0, NULL, NULL), request);
 }
 
 int ecube_barrier_start(struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_BARRIER}, request);
+    return begin(call_of(ECUBE_BARRIER, 0, 0, NULL, NULL), request);
 }
 
 int ecube_broadcast_start(void *data, uint32_t bytes, int root, struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_BROADCAST,
-                                               .root = (uint32_t)root,
-                                               .block_bytes = bytes,
-                                               .send = address(data),
-                                               .receive = address(data)},
-                 request);
+    return begin(call_of(ECUBE_BROADCAST, (uint32_t)root, bytes, data, data), request);
 }
 
 int ecube_scatter_start(const void *blocks, void *block, uint32_t block_bytes, int root,
                         struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_SCATTER,
-                                               .root = (uint32_t)root,
-                                               .block_bytes = block_bytes,
-                                               .send = address(blocks),
-                                               .receive = address(block)},
-                 request);
+    return begin(call_of(ECUBE_SCATTER, (uint32_t)root, block_bytes, blocks, block), request);
 }
 
 int ecube_gather_start(const void *block, void *blocks, uint32_t block_bytes, int root,
                        struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_GATHER,
-                                               .root = (uint32_t)root,
-                                               .block_bytes = block_bytes,
-                                               .send = address(block),
-                                               .receive = address(blocks)},
-                 request);
+    return begin(call_of(ECUBE_GATHER, (uint32_t)root, block_bytes, block, blocks), request);
 }
 
 int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
                          struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_EXCHANGE,
-                                               .block_bytes = block_bytes,
-                                               .send = address(send),
-                                               .receive = address(receive)},
-                 request);
+    return begin(call_of(ECUBE_EXCHANGE, 0, block_bytes, send, receive), request);
 }
 
 int ecube_exchangev_start(const void *send, const struct ecube_block *send_blocks, void *receive,
                           const struct ecube_block *receive_blocks, struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_EXCHANGEV,
-                                               .block_bytes = ECUBE_EXCHANGEV_BYTES,
-                                               .send = address(send),
-                                               .receive = address(receive),
-                                               .send_blocks = address(send_blocks),
-                                               .receive_blocks = address(receive_blocks)},
-                 request);
+    struct ecube_abi_collective call =
+        call_of(ECUBE_EXCHANGEV, 0, ECUBE_EXCHANGEV_BYTES, send, receive);
+
+    call.send_blocks = address(send_blocks);
+    call.receive_blocks = address(receive_blocks);
+    return begin(call, request);
 }
 
 int ecube_allgather_start(const void *block, void *blocks, uint32_t block_bytes,
                           struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_ALLGATHER,
-                                               .block_bytes = block_bytes,
-                                               .send = address(block),
-                                               .receive = address(blocks)},
-                 request);
+    return begin(call_of(ECUBE_ALLGATHER, 0, block_bytes, block, blocks), request);
 }
 
 _Static_assert(sizeof(struct ecube_int64_int32) == 16, "the kernel's element");
 _Static_assert(sizeof(struct ecube_double_int32) == 16, "the kernel's element");
 
 /* A type that there is not has elements of one byte: the kernel refuses it in the entry. More than
- * fits 32 bits is made a size that no memory has. */
+ * fits 32 bits is made a size that no memory has, of whole elements. */
 static uint32_t vector_bytes(uint32_t count, enum ecube_type type)
 {
-    uint32_t element_bytes = ecube_type_bytes(type);
-    uint64_t bytes = (uint64_t)count * (element_bytes ? element_bytes : 1);
+    uint32_t element_bytes = ecube_type_bytes(type) ? ecube_type_bytes(type) : 1;
+    uint32_t count_max = UINT32_MAX / element_bytes;
 
-    return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    return (count < count_max ? count : count_max) * element_bytes;
 }
 
 /* What no number of the wire says must not become one that does. */
@@ -154,54 +141,42 @@ static uint8_t number_of(unsigned value)
     return (uint8_t)(value < UINT8_MAX ? value : UINT8_MAX);
 }
 
+/* What combines the vectors of a call; its bytes are still a count of elements. */
+static int begin_combining(struct ecube_abi_collective call, enum ecube_type type,
+                           enum ecube_operator operator_, struct ecube_request *request)
+{
+    call.block_bytes = vector_bytes(call.block_bytes, type);
+    call.type = number_of(type);
+    call.operator_ = number_of(operator_);
+    return begin(call, request);
+}
+
 int ecube_reduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
                        enum ecube_operator operator_, int root, struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_REDUCE,
-                                               .root = (uint32_t)root,
-                                               .block_bytes = vector_bytes(count, type),
-                                               .send = address(send),
-                                               .receive = address(receive),
-                                               .type = number_of(type),
-                                               .operator_ = number_of(operator_)},
-                 request);
+    return begin_combining(call_of(ECUBE_REDUCE, (uint32_t)root, count, send, receive), type,
+                           operator_, request);
 }
 
 int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
                           enum ecube_operator operator_, struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_ALLREDUCE,
-                                               .block_bytes = vector_bytes(count, type),
-                                               .send = address(send),
-                                               .receive = address(receive),
-                                               .type = number_of(type),
-                                               .operator_ = number_of(operator_)},
-                 request);
+    return begin_combining(call_of(ECUBE_ALLREDUCE, 0, count, send, receive), type, operator_,
+                           request);
 }
 
 int ecube_reduce_scatter_start(const void *send, void *receive, uint32_t count,
                                enum ecube_type type, enum ecube_operator operator_,
                                struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_REDUCE_SCATTER,
-                                               .block_bytes = vector_bytes(count, type),
-                                               .send = address(send),
-                                               .receive = address(receive),
-                                               .type = number_of(type),
-                                               .operator_ = number_of(operator_)},
-                 request);
+    return begin_combining(call_of(ECUBE_REDUCE_SCATTER, 0, count, send, receive), type, operator_,
+                           request);
 }
 
 int ecube_scan_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
                      enum ecube_operator operator_, struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_SCAN,
-                                               .block_bytes = vector_bytes(count, type),
-                                               .send = address(send),
-                                               .receive = address(receive),
-                                               .type = number_of(type),
-                                               .operator_ = number_of(operator_)},
-                 request);
+    return begin_combining(call_of(ECUBE_SCAN, 0, count, send, receive), type, operator_, request);
 }
 
 /* The distance from 0 to the number of nodes. */
@@ -215,23 +190,13 @@ static uint32_t distance_of(int distance)
 int ecube_shift_start(const void *send, void *receive, uint32_t bytes, int distance,
                       struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_SHIFT,
-                                               .root = distance_of(distance),
-                                               .block_bytes = bytes,
-                                               .send = address(send),
-                                               .receive = address(receive)},
-                 request);
+    return begin(call_of(ECUBE_SHIFT, distance_of(distance), bytes, send, receive), request);
 }
 
 int ecube_reverse_start(const void *send, void *receive, uint32_t bytes, uint32_t dimensions,
                         struct ecube_request *request)
 {
-    return begin((struct ecube_abi_collective){.operation = ECUBE_REVERSE,
-                                               .root = dimensions,
-                                               .block_bytes = bytes,
-                                               .send = address(send),
-                                               .receive = address(receive)},
-                 request);
+    return begin(call_of(ECUBE_REVERSE, dimensions, bytes, send, receive), request);
 }
 
 int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum ecube_type type,

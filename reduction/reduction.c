@@ -91,6 +91,36 @@ const char *reduction_operator_name(uint32_t operator_)
     return operator_ < sizeof operators / sizeof operators[0] ? operators[operator_].name : NULL;
 }
 
+/* Command lines say "bitwise-and". */
+static bool is_called(const char *name, const char *text)
+{
+    while (*name && (*text == *name || (*name == ' ' && *text == '-'))) {
+        name++;
+        text++;
+    }
+    return *name == *text;
+}
+
+uint32_t reduction_type_named(const char *name)
+{
+    for (uint32_t type = 1; reduction_type_name(type); type++) {
+        if (is_called(reduction_type_name(type), name)) {
+            return type;
+        }
+    }
+    return 0;
+}
+
+uint32_t reduction_operator_named(const char *name)
+{
+    for (uint32_t operator_ = 1; reduction_operator_name(operator_); operator_++) {
+        if (is_called(reduction_operator_name(operator_), name)) {
+            return operator_;
+        }
+    }
+    return 0;
+}
+
 bool reduction_possible(uint32_t type, uint32_t operator_)
 {
     return reduction_type_name(type) && reduction_operator_name(operator_) &&

@@ -43,3 +43,7 @@ void reduction_combine(uint32_t type, uint32_t operator_, uint8_t *into, const u
  * a gap. */
 const char *reduction_type_name(uint32_t type);
 const char *reduction_operator_name(uint32_t operator_);
+
+/* The number of such a name, in which a hyphen may stand for a space; 0: there is none. */
+uint32_t reduction_type_named(const char *name);
+uint32_t reduction_operator_named(const char *name);

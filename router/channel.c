@@ -21,6 +21,7 @@
 
 #include "drivers/check.h"
 #include "drivers/status.h"
+#include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "router/segment.h"
 #include "wire/crc.h"
@@ -42,6 +43,7 @@ void channel_init(struct channel *channel, struct agenda *agenda,
                                 .dead_after_ms = config->dead_after_ms,
                                 .due_bit = config->due_bit,
                                 .short_us = UINT64_MAX,
+                                .part_us = UINT64_MAX,
                                 .ack_us = UINT64_MAX};
     channel->told_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
@@ -188,6 +190,9 @@ uint64_t channel_deadline(const struct channel *channel, const struct agenda *ag
         if (channel->short_us < wake_us) {
             wake_us = channel->short_us;
         }
+        if (channel->part_us < wake_us) {
+            wake_us = channel->part_us;
+        }
     }
     if (wants_hello(channel) && channel->hello_us + HELLO_RETRY_US < wake_us) {
         wake_us = channel->hello_us + HELLO_RETRY_US;
@@ -200,6 +205,9 @@ void channel_flush(struct channel *channel, struct agenda *agenda)
 {
     if (!watch(channel, agenda)) {
         return;
+    }
+    if (agenda->now_us >= channel->part_us) {
+        channel_give_up(channel, agenda);
     }
     if (channel->owes & OWES_AGAIN) {
         channel_resend(channel, agenda);

@@ -7,9 +7,11 @@
  * back-N: everything not acknowledged is sent again, in order, on a NAK or a timeout; on a link
  * that cannot lose bytes neither ever happens.
  *
- * Damaged input is counted and skipped up to the next good header. A link is dead when its carrier
- * is lost, when dead_after_ms pass without an acknowledgement that is owed, when a checked header
- * says impossible things, or when the other end has started anew.
+ * Damaged input is counted and skipped up to the next good header. A frame that has lost bytes
+ * takes what comes next in their place; if nothing more comes for PART_US, what has come is given
+ * up, or a long payload could swallow all that is said again for as long as a link may be silent. A
+ * link is dead when its carrier is lost, when dead_after_ms pass without an acknowledgement that is
+ * owed, when a checked header says impossible things, or when the other end has started anew.
  *
  * Units    bytes, us
  * Source   go-back-N: Tanenbaum & Wetherall, Computer Networks 5th ed., 3.4.2
@@ -26,6 +28,12 @@
 
 enum {
     RETRY_US = 400 * 1000,
+    /*
+     * Less than the longest silence between things that are said every RETRY_US while nobody is
+     * heard: what is not acknowledged, a question for credit, and answers to both of the other
+     * end's. That is at least a quarter of it.
+     */
+    PART_US = RETRY_US / 8,
     ACK_DELAY_US = 40 * 1000,
     HELLO_RETRY_US = 250 * 1000,
     DEAD_AFTER_MS = 15 * 1000, /* unless the host says another time */

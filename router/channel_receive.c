@@ -206,6 +206,9 @@ static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
         return false;
     }
     CHECK(chunk->buffer < LINK_BUFFERS_MAX && chunk->bytes <= LINK_CHUNK_MAX);
+    if (channel->checked) {
+        channel->part_us = UINT64_MAX;
+    }
     channel->refs[chunk->buffer] = 1;
     channel->chunk_end = chunk->data + LINK_CHUNK_MAX;
     if (++channel->held > HELD_MAX) {
@@ -682,6 +685,42 @@ uint16_t channel_coalesce(const struct channel *channel)
     return (uint16_t)(chunks < PATIENCE_MAX ? chunks : PATIENCE_MAX);
 }
 
+/* Whether a frame has begun to come, and what there is of it has been taken. */
+static bool in_frame(const struct channel *channel)
+{
+    return channel->payload_left || channel->crc_left || channel->chunk_held;
+}
+
+/* Where bytes may be lost, the rest of a frame is waited for, but not for long. */
+static void watch_part(struct channel *channel, struct agenda *agenda)
+{
+    if (!channel->checked || channel->part_us != UINT64_MAX || !in_frame(channel)) {
+        return;
+    }
+    channel->part_us = agenda->now_us + PART_US;
+    if (channel->part_us < channel->wake_us) {
+        channel->wake_us = channel->part_us;
+    }
+    agenda_by(agenda, channel->part_us);
+}
+
+/* What lies behind a header that is given up is looked at when more has come: whoever has said it
+ * says it again. */
+void channel_give_up(struct channel *channel, struct agenda *agenda)
+{
+    channel->part_us = UINT64_MAX;
+    if (channel->payload_left == 0 && channel->crc_left == 0) {
+        hunt(channel, agenda);
+        return;
+    }
+    roll_back(channel);
+    channel->payload_left = 0;
+    channel->crc_left = 0;
+    channel->hunting = true;
+    channel->counters.damaged++;
+    owe_nak(channel, agenda);
+}
+
 /* On a dead link whatever comes is given back. */
 static void drain(struct channel *channel)
 {
@@ -703,12 +742,17 @@ enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda
     }
     if (!channel->chunk_held) {
         if (!next_chunk(channel, &channel->chunk)) {
+            watch_part(channel, agenda);
             return ARRIVAL_NONE;
         }
         channel->chunk_held = true;
     }
     if (channel->payload_left == 0 && channel->crc_left == 0) {
-        return take_frame(channel, agenda, arrival);
+        enum arrival_kind kind = take_frame(channel, agenda, arrival);
+        if (kind == ARRIVAL_NONE) {
+            watch_part(channel, agenda);
+        }
+        return kind;
     }
     take_payload(channel, agenda);
     return ARRIVAL_PROGRESS;

@@ -42,6 +42,9 @@ static inline void channel_be_patient(const struct channel *channel)
 enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda,
                                   struct arrival *arrival);
 
+/* Gives up the frame of which a part has come, and then nothing for PART_US: it has lost bytes. */
+void channel_give_up(struct channel *channel, struct agenda *agenda);
+
 /* Adds a hold on a receive buffer. */
 static inline void channel_hold(struct channel *channel, uint16_t buffer)
 {

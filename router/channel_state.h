@@ -97,6 +97,7 @@ struct channel {
     /* lossy links: when all is sent again; when to ask for credit that may have been lost on its
      * way (UINT64_MAX: never), and since when an answer is owed (0: none is) */
     uint64_t retry_us, short_us, asked_us;
+    uint64_t part_us; /* lossy links: when a frame is given up of which only a part has come */
     uint32_t crc, crc_received;
     uint64_t hello_us;   /* when the last HELLO went out */
     uint16_t seq_marked; /* of the first new frame behind channel_mark */

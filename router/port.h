@@ -97,7 +97,7 @@ struct port {
 
     /* data positions of closed circuits that the neighbour still holds */
     uint32_t draining[CIRCUITS_MAX];
-    uint8_t to_line[16]; /* the circuits begin a line of the cache */
+    uint8_t to_line[8]; /* the circuits begin a line of the cache */
     struct circuit circuits[CIRCUITS_MAX];
     uint8_t replies[REPLIES_MAX][LINE_BYTES];
     struct arrival routed[CONTROL_WINDOW]; /* packets for other nodes, in order */

@@ -19,6 +19,7 @@ struct actor {
     bool queued, dead;
     bool polls;        /* its program is to be looked at in each step */
     bool given_up;     /* STOP did not reach it */
+    bool aborts;       /* its program does so when it starts */
     bool receipted;    /* the host knows that it has its image */
     uint8_t partition; /* its number */
 };

@@ -9,8 +9,16 @@
  *                                        the node which has it for this one
  *   a block for every rank is sent       the node gets those with its own number
  *   nothing is sent (broadcast)          the root's buffer begins with it
- *   it reduces                           all ranks' blocks, added up; of a prefix those of the
+ *   it reduces                           all ranks' blocks, combined; of a prefix those of the
  *                                        ranks up to the node's own
+ *
+ * A reduction's elements are made from that sequence such that its result does not depend on the
+ * order of operands, which is the plan's, and that an operand which is missing shows:
+ *
+ *   float, double          small whole numbers, of a product powers of two: all results are exact
+ *   product of integers    odd numbers: none makes it 0
+ *   and, or                elements that decide nothing, but for one rank's here and there
+ *   logical xor            half of them 0
  *
  * Units    bytes
  */
@@ -19,6 +27,7 @@
 
 #include "drivers/check.h"
 #include "network/network.h"
+#include "sim/memory.h"
 #include "sim/plans.h"
 #include "sim/program.h"
 #include "sim/random.h"
@@ -75,28 +84,103 @@ struct spaces scenario_spaces(const struct sim_options *options, unsigned size, 
                 : (uint64_t)blocks_of(options, (enum space)space, rank) * options->sizes[size];
         spaces.end += (spaces.bytes[space] + SPACE_ALIGN - 1) / SPACE_ALIGN * SPACE_ALIGN;
     }
-    spaces.table = spaces.end;
-    if (operation_of((uint32_t)options->scenario)->sized)
-        spaces.end += options->network.nodes * sizeof(struct ecube_block);
     return spaces;
 }
 
-void contents_write_table(struct sim *sim, uint32_t rank)
+uint32_t contents_write_table(struct sim *sim, uint32_t rank)
 {
-    const struct task *task = &sim->tasks[rank];
-    struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
-    uint32_t bytes = sim->options.sizes[task->size];
+    uint32_t bytes = program_size(sim, &sim->tasks[rank]);
+    uint8_t *table = (uint8_t *)program_arguments(sim, rank) + ARGUMENTS_BYTES;
+    uint64_t table_bytes = scenario_table_bytes(&sim->options);
 
-    for (uint64_t at = spaces.table, i = 0; at < spaces.end; at += sizeof(struct ecube_block)) {
-        struct ecube_block block = {(uint32_t)i++ * bytes, bytes};
-        memcpy(task->data + at, &block, sizeof block);
+    for (uint32_t i = 0; i < table_bytes / sizeof(struct ecube_block); i++) {
+        struct ecube_block block = {i * bytes, bytes};
+        memcpy(table + i * sizeof block, &block, sizeof block);
+    }
+    return table_bytes ? program_arguments_address(sim) + ARGUMENTS_BYTES : 0;
+}
+
+/* Bytes of a pair's value, or of a number; whether it is a floating one. */
+static uint32_t value_bytes(uint32_t type)
+{
+    return reduction_element_bytes(type) / (type >= ECUBE_INT32_INT32 ? 2 : 1);
+}
+
+static bool is_floating(uint32_t type)
+{
+    return type == ECUBE_FLOAT || type == ECUBE_DOUBLE || type == ECUBE_FLOAT_INT32 ||
+           type == ECUBE_DOUBLE_INT32;
+}
+
+static void put_floating(uint8_t *at, uint32_t type, double value)
+{
+    float narrow = (float)value;
+
+    if (value_bytes(type) == sizeof value)
+        memcpy(at, &value, sizeof value);
+    else
+        memcpy(at, &narrow, sizeof narrow);
+}
+
+/* Small numbers add up to less than 2^24, which a float holds. Of a product all are 1 or -1, but
+ * for those of as many ranks as a float has room for. */
+static void shape_floating(const struct sim *sim, uint8_t *at, uint32_t rank)
+{
+    enum { HALVES_AND_DOUBLES = 64 };
+    uint32_t type = scenario_type(&sim->options);
+    double sign = at[0] & 1 ? -1 : 1;
+    double size = rank >= HALVES_AND_DOUBLES ? 1 : at[0] & 2 ? 2 : 0.5;
+
+    put_floating(at, type,
+                 scenario_operator(&sim->options) == ECUBE_PRODUCT ? sign * size : (int8_t)at[0]);
+}
+
+/* Of an and or an or the element that decides is that of one rank, or of none. */
+static void shape_deciding(const struct sim *sim, uint8_t *at, uint32_t rank, uint64_t place)
+{
+    uint32_t operator_ = scenario_operator(&sim->options);
+    uint32_t bytes = reduction_element_bytes(scenario_type(&sim->options));
+    bool decides = random_mix(sim->options.seed ^ place) % (2 * (uint64_t)sim->count) == rank;
+    bool all_ones = operator_ == ECUBE_LOGICAL_AND || operator_ == ECUBE_BITWISE_AND;
+
+    if (!decides)
+        memset(at, all_ones ? 0xff : 0, bytes);
+    else if (operator_ == ECUBE_LOGICAL_AND)
+        memset(at, 0, bytes);
+}
+
+/* Makes an element of random bytes one that suits the reduction; `place` is the same at all ranks.
+ */
+static void shape(const struct sim *sim, uint8_t *at, uint32_t rank, uint64_t place)
+{
+    uint32_t type = scenario_type(&sim->options);
+
+    if (is_floating(type)) {
+        shape_floating(sim, at, rank);
+        return;
+    }
+    switch (scenario_operator(&sim->options)) {
+    case ECUBE_PRODUCT: at[0] |= 1; break;
+    case ECUBE_LOGICAL_AND:
+    case ECUBE_LOGICAL_OR:
+    case ECUBE_BITWISE_AND:
+    case ECUBE_BITWISE_OR: shape_deciding(sim, at, rank, place); break;
+    case ECUBE_LOGICAL_XOR:
+        if (at[0] & 1)
+            memset(at, 0, reduction_element_bytes(type));
+        break;
+    default: break;
     }
 }
 
 /* Block `index` of what a node sends. */
 static void fill(struct sim *sim, uint8_t *data, uint32_t rank, uint32_t index, unsigned size)
 {
-    pattern_fill(data, sim->options.sizes[size], pattern_seed(sim, rank, index, size));
+    uint32_t bytes = sim->options.sizes[size], step = scenario_element_bytes(&sim->options);
+
+    pattern_fill(data, bytes, pattern_seed(sim, rank, index, size));
+    for (uint32_t at = 0; scenario_type(&sim->options) && at < bytes; at += step)
+        shape(sim, data + at, rank, (uint64_t)index << 32 | at);
 }
 
 void contents_prepare(struct sim *sim, uint32_t rank)
@@ -125,14 +209,15 @@ static bool is_for_all(uint8_t span)
 static uint8_t *combined(struct sim *sim, uint32_t ranks, uint32_t index, unsigned size)
 {
     uint32_t bytes = sim->options.sizes[size];
-    uint32_t count = bytes / scenario_element_bytes(sim->options.scenario);
+    uint32_t count = bytes / scenario_element_bytes(&sim->options);
     uint8_t *sum = malloc(2 * (size_t)bytes + 1), *next = sum + bytes;
 
     CHECK(sum);
     fill(sim, sum, 0, index, size);
     for (uint32_t from = 1; from < ranks; from++) {
         fill(sim, next, from, index, size);
-        reduction_combine(SCENARIO_TYPE, SCENARIO_OPERATOR, sum, next, count);
+        reduction_combine(scenario_type(&sim->options), scenario_operator(&sim->options), sum, next,
+                          count);
     }
     return sum;
 }

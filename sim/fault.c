@@ -214,8 +214,19 @@ static struct sim_end *end_at(const struct sim *sim, uint32_t a, uint32_t b)
         sim, a, b == ID_HOST ? sim_network(sim)->ports : network_port_to(sim_network(sim), a, b));
 }
 
+const char *sim_fault_name(enum sim_fault_kind kind)
+{
+    static const char *const names[] = {
+        [SIM_KILL] = "kill", [SIM_CUT] = "cut",        [SIM_ONEWAY] = "oneway",
+        [SIM_SLOW] = "slow", [SIM_STOP] = "host-stop", [SIM_ABORT] = "abort"};
+
+    return names[kind];
+}
+
 void fault_apply(struct sim *sim, const struct sim_fault *fault)
 {
+    if (fault->kind == SIM_ABORT && !program_abort(sim, fault->a))
+        return; /* it is over: nothing happens */
     trace_fault(sim, fault);
     sim->result.faults_happened++;
     switch (fault->kind) {
@@ -228,6 +239,7 @@ void fault_apply(struct sim *sim, const struct sim_fault *fault)
     case SIM_STOP: host_stop(sim, fault->slow_ns); break;
     case SIM_CUT: sim_end_cut(end_at(sim, fault->a, fault->b)); break;
     case SIM_ONEWAY: end_at(sim, fault->a, fault->b)->mute = true; break;
+    case SIM_ABORT: break;
     default:
         sim->actors[fault->a == ID_HOST ? sim->count : fault->a].slow_ns = fault->slow_ns;
         break;

@@ -11,6 +11,9 @@
  * once they do not. A second later another host boots at the same links. A user may stop a program
  * and load it again.
  *
+ * A program can abort: it ends, and by it the whole run (ecube_abort). It does so whatever it waits
+ * for, as one does that has begun it and computes; one that has not started yet as the first thing.
+ *
  * Units    ns; times of faults count from the start of their phase, in model time
  */
 #pragma once
@@ -22,22 +25,26 @@ struct sim;
 
 enum {
     SIM_FAULTS_MAX = 64,
-    SIM_STOP_MS = 2000 /* how long a host is stopped at a link event */
+    SIM_STOP_MS = 2000,  /* how long a host is stopped at a link event */
+    SIM_ABORT_STATUS = 1 /* with which a program aborts */
 };
 
-enum sim_fault_kind { SIM_KILL, SIM_CUT, SIM_ONEWAY, SIM_SLOW, SIM_STOP };
+enum sim_fault_kind { SIM_KILL, SIM_CUT, SIM_ONEWAY, SIM_SLOW, SIM_STOP, SIM_ABORT };
 
 enum sim_phase { SIM_BOOT, SIM_DOWNLOAD, SIM_RUN, SIM_OVER };
 
 struct sim_fault {
     uint8_t kind;  /* enum sim_fault_kind */
     uint8_t phase; /* enum sim_phase: when the time begins */
-    /* nodes; a alone for KILL and SLOW; one may be ID_HOST: the other's host link, or the host; of
-     * STOP it is the host */
+    /* nodes; a alone for KILL, SLOW and ABORT; one may be ID_HOST: the other's host link, or the
+     * host; of STOP it is the host */
     uint32_t a, b;
     uint64_t at_ns;
     uint64_t slow_ns; /* SLOW: from arrival until the node looks; STOP: for how long */
 };
+
+/* Its name, as on a command line: "kill". */
+const char *sim_fault_name(enum sim_fault_kind kind);
 
 /* What happens to the frame of one link event. */
 enum sim_action {

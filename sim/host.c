@@ -103,13 +103,13 @@ void host_free(struct sim *sim)
 
 static void enter(struct sim *sim, enum sim_phase phase)
 {
-    bool first = phase > sim->phase;
-
     sim->phase = (uint8_t)phase;
     trace_phase(sim);
     sim->progress_ns = sim->wall_ns;
-    if (first) /* not that of a program that is loaded again */
-        fault_phase(sim);
+    if (phase <= sim->phase_latest)
+        return; /* that of a program that is loaded again */
+    sim->phase_latest = (uint8_t)phase;
+    fault_phase(sim);
 }
 
 /* What the nodes of a partition must answer: the digests of what they are sent. */
@@ -376,7 +376,7 @@ static void name_failures(struct sim *sim)
 {
     for (uint32_t rank = 0; rank < sim->count; rank++) {
         const struct task *task = &sim->tasks[rank];
-        if (task->status != E_OK && task->status != E_CANCELLED && !sim->actors[rank].dead)
+        if (task->status < 0 && task->status != E_CANCELLED && !sim->actors[rank].dead)
             sim_trouble(sim, about_error(SIM_TROUBLE_PROGRAM_FAILED, rank, task->status),
                         "node %u: %s", rank, status_text(task->status));
     }
@@ -408,6 +408,13 @@ static void give_up(struct sim *sim)
     }
 }
 
+/* The programs are told to stop: the run is over when all have, or are given up. */
+static void begin_stopping(struct sim *sim)
+{
+    sim->host.stopping = true;
+    sim->host.give_up_ns = sim->wall_ns + GIVE_UP_MS * ms_ns;
+}
+
 /* A phase is over because the machine is broken. */
 static void take_broken(struct sim *sim, const struct controller_event *event)
 {
@@ -420,8 +427,7 @@ static void take_broken(struct sim *sim, const struct controller_event *event)
         return;
     }
     controller_stop(&host->controller, now_us(sim));
-    host->stopping = true;
-    host->give_up_ns = sim->wall_ns + GIVE_UP_MS * ms_ns;
+    begin_stopping(sim);
 }
 
 static void take_ended(struct sim *sim, const struct controller_event *event)
@@ -431,6 +437,10 @@ static void take_ended(struct sim *sim, const struct controller_event *event)
     case ENDED_STANDS:
         host_tell_stands(sim);
         sim_end(sim, SIM_STUCK);
+        break;
+    case ENDED_ABORTED: /* the controller tells the others to stop */
+        tell_event(sim, about_node(SIM_TROUBLE_ABORTED, event->rank), event);
+        begin_stopping(sim);
         break;
     default: load_again(sim); break;
     }
@@ -519,6 +529,8 @@ static void cancel(struct sim *sim)
     bool boots = host->controller.phase == PHASE_BOOT;
 
     host->cancelled = false;
+    if (host->stopping)
+        return;
     enum controller_refusal refusal = controller_load(&host->controller, &other, now_us(sim));
     if (!host->controller.broken && refusal != (boots ? CONTROLLER_BOOTS : CONTROLLER_BUSY))
         sim_trouble(sim, about(SIM_TROUBLE_DOWNLOAD_FAILED),

@@ -35,7 +35,7 @@ struct host {
     uint32_t links_told, receipts;
     uint64_t passed_ns;  /* wall time up to which controller_pass has been told */
     uint64_t active_ns;  /* progress that the controller knows of */
-    bool stopping;       /* the machine is broken: programs are told to stop */
+    bool stopping;       /* the machine is broken, or one has aborted: programs are told to stop */
     uint64_t give_up_ns; /* wall time at which those are that STOP does not reach */
     bool cancelled;      /* the user wants the program stopped */
     uint8_t again;       /* enum host_again */

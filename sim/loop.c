@@ -65,6 +65,7 @@ const char *sim_trouble_name(enum sim_trouble_kind kind)
         [SIM_TROUBLE_COLLECTIVE_FAILED] = "collective-failed",
         [SIM_TROUBLE_NO_PLAN] = "no-plan",
         [SIM_TROUBLE_PROGRAM_FAILED] = "program-failed",
+        [SIM_TROUBLE_ABORTED] = "aborted",
         [SIM_TROUBLE_BOOT_FAILED] = "boot-failed",
         [SIM_TROUBLE_HOST_DIED] = "host-died",
         [SIM_TROUBLE_NO_PROGRESS] = "no-progress",

@@ -3,7 +3,7 @@
  * touched costs nothing.
  *
  *   nodes | ends | actors | tasks | controller | counts | pools | gap |
- *   blocks 0, image 0, arguments 0, data 0 | blocks 1, ... | window of each partition
+ *   blocks 0, image 0, arguments 0, table 0, data 0 | blocks 1, ... | window of each partition
  *
  * A node's private blocks in the download are those of all nodes that it serves: all at node 0,
  * one at nodes that serve nobody. So nodes have areas of different sizes, and each a different
@@ -28,6 +28,7 @@
 #include "sim/parallel/partition.h"
 #include "sim/plans.h"
 #include "sim/program.h"
+#include "sim/scenario.h"
 #include "sim/state.h"
 #include "sim/task.h"
 
@@ -74,7 +75,8 @@ static uint64_t area_bytes(const struct layout *layout, const struct sim_options
 {
     uint64_t data = layout->checked ? scenario_bytes(options, rank) : 0;
 
-    return blocks_of(&options->network, rank) + layout->image_room + ARGUMENTS_BYTES + align(data);
+    return blocks_of(&options->network, rank) + layout->image_room + ARGUMENTS_BYTES +
+           align(scenario_table_bytes(options)) + align(data);
 }
 
 static uint64_t fixed_bytes(const struct layout *layout, uint32_t count)
@@ -159,7 +161,9 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
     uint64_t data = scenario_bytes(&sim->options, rank);
     struct task *task = &sim->tasks[rank];
 
-    task->data = layout->checked ? image + layout->image_room + ARGUMENTS_BYTES : window;
+    task->data = layout->checked ? image + layout->image_room + ARGUMENTS_BYTES +
+                                       align(scenario_table_bytes(&sim->options))
+                                 : window;
     uint64_t data_offset = (uint64_t)(task->data - program);
     CHECK(data_offset + data < UINT32_MAX - PROGRAM_ADDRESS);
     task->data_bytes = (uint32_t)data;

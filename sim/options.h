@@ -50,6 +50,8 @@ struct sim_options {
     unsigned size_count;
     bool asked;        /* root counts; else it is the operation's usual one */
     uint32_t root;     /* of a collective, or what stands in its place */
+    uint8_t type;      /* enum ecube_type of what is reduced; 0: int32 */
+    uint8_t operator_; /* enum ecube_operator; 0: sum */
     uint32_t messages; /* of each node, in the message scenarios */
     uint64_t seed;
     uint64_t shuffle; /* not 0: events of one time happen in an order drawn from it */

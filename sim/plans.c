@@ -63,6 +63,7 @@ static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
     *place = i < shelf->count ? shelf->plans[i] : parts_of(plans, plan);
     place->bytes_min = plan->bytes_min;
     place->bytes_max = plan->bytes_max;
+    plans->briefs[shelf->count] = plan_brief(plan);
     return shelf->count++;
 }
 
@@ -95,7 +96,7 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
     struct plan_wish wish = {.operation = (uint32_t)options->scenario,
                              .root = scenario_root(options),
                              .bytes = options->sizes[size],
-                             .type = scenario_type(options->scenario),
+                             .type = scenario_type(options),
                              .algorithm = options->algorithm,
                              .profile = &options->profile};
     struct plan *plan = plan_for(options, &wish, fault);
@@ -104,7 +105,7 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
         return false;
     plans->of_size[size] = put_down(plans, plan);
     plans->times[size] =
-        plan_time(plan, wish.bytes, scenario_element_bytes(options->scenario), &options->profile);
+        plan_time(plan, wish.bytes, scenario_element_bytes(options), &options->profile);
     if (!is_written(options, plan))
         plan_free(plan);
     return true;
@@ -156,6 +157,6 @@ uint64_t sim_plans_scratch(const struct sim_options *options, const struct sim_p
     const uint8_t *part = plan->data + (plan->at ? plan->at[rank] : 0);
 
     return operation_slot_at(operation_of((uint32_t)options->scenario), plan_scratch(part),
-                             options->sizes[size], scenario_element_bytes(options->scenario),
+                             options->sizes[size], scenario_element_bytes(options),
                              plan_segments(part));
 }

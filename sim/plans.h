@@ -20,7 +20,8 @@ _Static_assert((int)SIM_SIZES_MAX <= (int)SHELF_MAX, "each size may have a plan 
 
 struct sim_plans {
     struct plan_shelf shelf;
-    unsigned of_size[SIM_SIZES_MAX]; /* its place on the shelf */
+    struct plan_brief briefs[SHELF_MAX]; /* of each on it */
+    unsigned of_size[SIM_SIZES_MAX];     /* its place on the shelf */
     struct plan_time times[SIM_SIZES_MAX];
     uint64_t bytes; /* of all parts */
 };

@@ -12,6 +12,7 @@
 #include "drivers/check.h"
 #include "drivers/status.h"
 #include "node/node.h"
+#include "sim/loop.h"
 #include "sim/memory.h"
 #include "sim/observe/trace.h"
 #include "sim/parallel/partition.h"
@@ -79,6 +80,36 @@ void program_over(struct sim *sim, uint32_t rank, int32_t status)
     task->status = status;
     sim_partition(sim, rank)->moved = true;
     sim_partition(sim, rank)->ended++;
+}
+
+static void abort_run(struct sim *sim, uint32_t rank)
+{
+    uint32_t arguments[4] = {SIM_ABORT_STATUS};
+    int32_t result;
+
+    sim->actors[rank].aborts = false;
+    sim_partition(sim, rank)->calls++;
+    CHECK(node_call(sim_node(sim, rank), sim->wall_ns / 1000, ECUBE_CALL_ABORT, arguments,
+                    &result) == NODE_END);
+    program_over(sim, rank, SIM_ABORT_STATUS);
+}
+
+/* What it has begun its node goes on with. A call that it waits in ends with it. */
+bool program_abort(struct sim *sim, uint32_t rank)
+{
+    const struct task *task = &sim->tasks[rank];
+
+    if (sim->actors[rank].dead || task->state == TASK_ENDED)
+        return false;
+    if (task->state == TASK_NONE) {
+        sim->actors[rank].aborts = true;
+        return true;
+    }
+    if (!node_program_runs(sim_node(sim, rank)))
+        return false; /* STOP has come */
+    abort_run(sim, rank);
+    sim_wake(sim, rank);
+    return true;
 }
 
 static void sleep_until(struct sim *sim, uint32_t rank, uint64_t until_ns)
@@ -179,6 +210,10 @@ bool program_look(struct sim *sim, uint32_t rank)
             return false;
         task->state = TASK_READY;
         partition->moved = true;
+        if (sim->actors[rank].aborts) {
+            abort_run(sim, rank);
+            return true;
+        }
     } else if (!node_program_runs(node)) {
         program_over(sim, rank, node->exit_status);
         return true;

@@ -56,6 +56,8 @@ const struct ecube_abi_result *program_result(struct sim *sim, uint32_t rank);
 bool program_look(struct sim *sim, uint32_t rank);
 /* Its model event has come. */
 bool program_wake(struct sim *sim, uint32_t rank, uint64_t time_ns);
+/* It ends, and with it the whole run, whatever it is at; false when it is over. */
+bool program_abort(struct sim *sim, uint32_t rank);
 /* The node is dead, or the program is given up: it has ended with this status. */
 void program_over(struct sim *sim, uint32_t rank, int32_t status);
 
@@ -69,8 +71,8 @@ enum pc { PC_START, PC_GO, PC_MESSAGES, PC_DONE };
 /* contents.c: fills what a node sends in a collective; bytes that came to it and are wrong. */
 void contents_prepare(struct sim *sim, uint32_t rank);
 uint64_t contents_wrong(struct sim *sim, uint32_t rank);
-/* Says where each block lies, of an operation that asks for it. */
-void contents_write_table(struct sim *sim, uint32_t rank);
+/* Says where each block lies, of an operation that asks for it: the table's address, else 0. */
+uint32_t contents_write_table(struct sim *sim, uint32_t rank);
 
 /* The contents of a message or block: a sequence that begins with a seed. */
 uint64_t pattern_seed(const struct sim *sim, uint32_t from, uint32_t to, uint32_t number);

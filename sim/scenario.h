@@ -2,7 +2,7 @@
  * scenario.h - what a scenario is: a collective, the download, or a pattern of messages.
  *
  * A scenario with a number below SIM_LOAD is the collective of that number; what it moves, and what
- * must come of it, stands in the table of operations. A reduction adds int32.
+ * must come of it, stands in the table of operations.
  *
  * Units    bytes
  * Context  any; pure
@@ -16,24 +16,37 @@
 #include "reduction/reduction.h"
 #include "sim/options.h"
 
-enum { SCENARIO_TYPE = ECUBE_INT32, SCENARIO_OPERATOR = ECUBE_SUM };
-
 static inline bool scenario_is_collective(enum sim_scenario scenario)
 {
     return scenario < SIM_LOAD;
 }
 
-/* Of the elements of a reduction; 0: nothing is reduced. */
-static inline uint32_t scenario_type(enum sim_scenario scenario)
+static inline bool scenario_reduces(enum sim_scenario scenario)
 {
     const struct operation *operation = operation_of((uint32_t)scenario);
 
-    return operation && operation->reduces ? SCENARIO_TYPE : 0;
+    return operation && operation->reduces;
 }
 
-static inline uint32_t scenario_element_bytes(enum sim_scenario scenario)
+/* Of the elements of a reduction, int32 when none is said; 0: nothing is reduced. */
+static inline uint32_t scenario_type(const struct sim_options *options)
 {
-    uint32_t type = scenario_type(scenario);
+    if (!scenario_reduces(options->scenario))
+        return 0;
+    return options->type ? options->type : (uint32_t)ECUBE_INT32;
+}
+
+/* What combines them, sum when none is said; 0: nothing does. */
+static inline uint32_t scenario_operator(const struct sim_options *options)
+{
+    if (!scenario_reduces(options->scenario))
+        return 0;
+    return options->operator_ ? options->operator_ : (uint32_t)ECUBE_SUM;
+}
+
+static inline uint32_t scenario_element_bytes(const struct sim_options *options)
+{
+    uint32_t type = scenario_type(options);
 
     return type ? reduction_element_bytes(type) : 1;
 }
@@ -46,11 +59,18 @@ static inline uint32_t scenario_root(const struct sim_options *options)
                : operation_root_usual(operation_of((uint32_t)options->scenario), &options->network);
 }
 
-/* Where the spaces of a collective lie in a program's memory, for a size by its index. Behind them,
- * where an operation wants to be told where each block lies, a table of that: every node's blocks
- * are alike, those sent and those received. */
+/* Bytes of the table that an operation wants which is told where each block lies: the blocks are
+ * alike, those sent and those received. It is no contents, and every node has its own. */
+static inline uint64_t scenario_table_bytes(const struct sim_options *options)
+{
+    const struct operation *operation = operation_of((uint32_t)options->scenario);
+
+    return operation && operation->sized ? options->network.nodes * sizeof(struct ecube_block) : 0;
+}
+
+/* Where the spaces of a collective lie in a program's memory, for a size by its index. */
 struct spaces {
-    uint64_t at[SPACES], bytes[SPACES], table, end;
+    uint64_t at[SPACES], bytes[SPACES], end;
 };
 
 /* contents.c; the options have plans. */

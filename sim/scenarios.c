@@ -99,8 +99,7 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
 {
     struct task *task = &sim->tasks[rank];
     struct spaces spaces = scenario_spaces(&sim->options, task->size, rank);
-    uint32_t type = scenario_type(sim->options.scenario);
-    uint32_t table = spaces.end > spaces.table ? task->data_address + (uint32_t)spaces.table : 0;
+    uint32_t table = contents_write_table(sim, rank);
     struct ecube_abi_collective call = {
         .operation = (uint32_t)sim->options.scenario,
         .root = scenario_root(&sim->options),
@@ -109,13 +108,11 @@ static struct next begin_operation(struct sim *sim, uint32_t rank)
         .receive = address_of(task, &spaces, SPACE_RECEIVE),
         .scratch = address_of(task, &spaces, SPACE_SCRATCH),
         .scratch_bytes = (uint32_t)spaces.bytes[SPACE_SCRATCH],
-        .type = (uint8_t)type,
-        .operator_ = type ? SCENARIO_OPERATOR : 0,
+        .type = (uint8_t)scenario_type(&sim->options),
+        .operator_ = (uint8_t)scenario_operator(&sim->options),
         .send_blocks = table,
         .receive_blocks = table,
     };
-
-    contents_write_table(sim, rank);
 
     return wait_for(task, program_collective(sim, rank, &call), PC_DONE);
 }

@@ -49,7 +49,8 @@ struct trace_result sim_trace_end(struct sim *sim);
 /* The same for a handler of SIGABRT: the file is then whole as far as it goes. */
 void sim_trace_abandon(const struct sim *sim);
 
-/* How a node's program ended: E_OK, a negative status, or E_TIMEOUT when it still waits. */
+/* How a node's program ended: E_OK, a negative status, or E_TIMEOUT when it still waits;
+ * SIM_ABORT_STATUS: it has aborted. */
 int sim_node_status(const struct sim *sim, uint32_t rank);
 /* True when the node was killed. */
 bool sim_node_dead(const struct sim *sim, uint32_t rank);

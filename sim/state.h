@@ -36,8 +36,9 @@ struct sim {
     /* what partitions ask in every round, and stays */
     _Alignas(64) struct sim_options options;
     struct layout layout;
-    uint32_t count; /* of nodes; the host is actor `count` */
-    uint8_t phase;  /* enum sim_phase */
+    uint32_t count;       /* of nodes; the host is actor `count` */
+    uint8_t phase;        /* enum sim_phase */
+    uint8_t phase_latest; /* ... to which it has come so far */
     uint8_t verdict;
     bool damages;
     bool plain; /* nothing happens to a frame on its way, and nobody looks at it */

@@ -7,7 +7,10 @@
 
 #include "collectives/planner/planner.h"
 
-enum { VARIANT_WORDS_MAX = 48, ALGORITHM_WORDS_MAX = 96 };
+enum { VARIANT_WORDS_MAX = 48 };
+
+/* In the place of a root where how many variants there are is asked for all of them. */
+static const uint32_t CANDIDATE_ROOT_ANY = UINT32_MAX;
 
 struct candidate {
     uint8_t operation;
@@ -20,7 +23,8 @@ struct candidate {
     /* Plans of one algorithm that differ by a number: segments, phases. How many are worth a look,
      * and what one is called behind the name ("8 segments", "4+3"). NULL: there is one. A number
      * means the same plan for every size; how many there are may grow, or shrink, with the size,
-     * not both between a power of two and the next. */
+     * not both between a power of two and the next. For CANDIDATE_ROOT_ANY as many as any root,
+     * distance or mask has: each of them is a plan for every one. */
     unsigned (*variants)(const struct network *network, const struct plan_wish *wish);
     void (*variant_words)(const struct network *network, unsigned variant,
                           char words[VARIANT_WORDS_MAX]);

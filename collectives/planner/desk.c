@@ -38,6 +38,7 @@ struct answer {
     bool timed;
     bool written; /* the plan is somebody else's */
     bool used;    /* of a written one: it has been asked for */
+    bool given;   /* parts of it have left the desk */
 };
 
 struct plan_desk {
@@ -197,6 +198,29 @@ bool plan_desk_used(const struct plan_desk *desk, const struct plan *plan)
     return answer && answer->used;
 }
 
+static void add_brief(const struct answer *answer, struct plan_brief *briefs, uint32_t room,
+                      uint32_t *count)
+{
+    if (!answer->given)
+        return;
+    if (*count < room)
+        briefs[*count] = plan_brief(answer->plan);
+    ++*count;
+}
+
+uint32_t plan_desk_given(struct plan_desk *desk, struct plan_brief *briefs, uint32_t room)
+{
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&desk->lock);
+    for (const struct answer *answer = desk->written; answer; answer = answer->next)
+        add_brief(answer, briefs, room, &count);
+    for (const struct answer *answer = desk->oldest; answer; answer = answer->newer)
+        add_brief(answer, briefs, room, &count);
+    pthread_mutex_unlock(&desk->lock);
+    return count;
+}
+
 /* The written plan for a wish; NULL: there is none. */
 static struct answer *written_to(struct plan_desk *desk, const struct plan_wish *wish)
 {
@@ -306,8 +330,10 @@ const uint8_t *plan_desk_part(struct plan_desk *desk, const struct plan_wish *wi
     *status = answer->status;
     *words = answer->plan ? "" : answer->fault.words;
     *bytes = 0;
-    if (answer->plan)
+    if (answer->plan) {
         part = part_of(answer, rank, bytes);
+        answer->given = true;
+    }
     pthread_mutex_unlock(&desk->lock);
     return part;
 }

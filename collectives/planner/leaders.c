@@ -144,7 +144,7 @@ void leaders_words(const struct network *network, unsigned variant, char words[V
 {
     struct leaders leaders = leaders_of(network, variant);
 
-    snprintf(words, VARIANT_WORDS_MAX, "%u a line, %u/16", longest(&leaders.grid), leaders.share);
+    snprintf(words, VARIANT_WORDS_MAX, "%u a line %u/16", longest(&leaders.grid), leaders.share);
 }
 
 /* The leader that is a node of the grid. */

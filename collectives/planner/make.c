@@ -93,7 +93,8 @@ static void name_all(const struct plan_wish *wish, struct plan_fault *fault)
 const char *candidate_of_choice(const struct network *network, uint32_t operation, uint32_t choice,
                                 char words[ALGORITHM_WORDS_MAX])
 {
-    const struct plan_wish largest = {.operation = operation, .bytes = INT32_MAX};
+    const struct plan_wish largest = {
+        .operation = operation, .bytes = INT32_MAX, .root = CANDIDATE_ROOT_ANY};
     const struct candidate *candidate;
 
     for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
@@ -141,8 +142,10 @@ unsigned candidate_variants(const struct candidate *candidate, const struct netw
 
     if (!candidate->possible(network))
         return 0;
-    if (wish->algorithm && strcmp(wish->algorithm, candidate->name) != 0)
+    if (wish->algorithm && strcmp(wish->algorithm, candidate->name) != 0) {
         any.bytes = INT32_MAX;
+        any.root = CANDIDATE_ROOT_ANY;
+    }
     return candidate->variants ? candidate->variants(network, &any) : 1;
 }
 
@@ -186,6 +189,21 @@ struct plan *plan_make(const struct network *network, const struct plan_wish *wi
 const char *plan_algorithm(const struct plan *plan)
 {
     return plan->written ? plan->written : candidate_of(plan->operation, plan->algorithm)->name;
+}
+
+struct plan_brief plan_brief(const struct plan *plan)
+{
+    struct plan_brief brief = {.operation = plan->operation,
+                               .root = plan->root,
+                               .bytes_min = plan->bytes_min,
+                               .bytes_max = plan->bytes_max};
+
+    if (plan->written)
+        snprintf(brief.algorithm, sizeof brief.algorithm, "%s", plan->written);
+    else
+        candidate_words(candidate_of(plan->operation, plan->algorithm), &plan->network,
+                        plan->variant, brief.algorithm);
+    return brief;
 }
 
 const char *plan_source(const struct plan *plan)

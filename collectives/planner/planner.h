@@ -50,7 +50,7 @@
 #include "router/clock.h"
 #include "wire/plan.h"
 
-enum { PLAN_CIRCUITS_MAX = 1 << 26, PLAN_WORDS_MAX = 440 };
+enum { PLAN_CIRCUITS_MAX = 1 << 26, PLAN_WORDS_MAX = 440, ALGORITHM_WORDS_MAX = 96 };
 
 /* One circuit; with from == to a copy inside a node. Extents and ports lie in the plan's pools. */
 struct plan_circuit {
@@ -110,7 +110,7 @@ struct plan_wish {
     uint32_t bytes; /* of a block; of the whole vector */
     uint32_t type;  /* enum ecube_type, of operations that reduce */
     /* A candidate's name, with or without the words of a variant ("multiphase 4+3"); NULL: any. A
-     * variant that is named is allowed for every size. */
+     * variant that is named is allowed for every size and root. */
     const char *algorithm;
     /* ecube_choice of the name, where a node has asked by number (a desk finds the name); 0: it has
      * not */
@@ -133,6 +133,15 @@ void plan_free(struct plan *plan);
 /* "binomial tree", ...: the algorithm's name, and where it is from. */
 const char *plan_algorithm(const struct plan *plan);
 const char *plan_source(const struct plan *plan);
+
+/* What a plan is, in few words. */
+struct plan_brief {
+    uint32_t operation, root;
+    uint32_t bytes_min, bytes_max; /* for these sizes; UINT32_MAX: and all above */
+    /* as --algorithm takes it, "chain 8 segments"; of a written plan whose it is, maybe cut off */
+    char algorithm[ALGORITHM_WORDS_MAX];
+};
+struct plan_brief plan_brief(const struct plan *plan);
 
 bool plan_prove(struct plan *plan, struct plan_fault *fault);
 
@@ -209,6 +218,10 @@ void plan_desk_put(struct plan_desk *desk, struct plan *plan);
 
 /* Whether somebody has asked for such a plan. */
 bool plan_desk_used(const struct plan_desk *desk, const struct plan *plan);
+
+/* The plans of which nodes have been given parts, as long as they are kept: written ones, then the
+ * planner's, the oldest first. Writes as many as there is room for; returns how many there are. */
+uint32_t plan_desk_given(struct plan_desk *desk, struct plan_brief *briefs, uint32_t room);
 
 /* Time and steps for a wish; false as above. */
 bool plan_desk_predict(struct plan_desk *desk, const struct plan_wish *wish, struct plan_time *time,

@@ -118,27 +118,30 @@ unsigned direct_shift_variants(const struct network *network, const struct plan_
     return rings && wish->root ? VARIANT_BOTH_WAYS + 1 : 1;
 }
 
-/* The most hops that a line is moved, the shorter way. */
-static uint32_t farthest_in_line(const struct network *network, uint32_t distance)
+/* The most hops that a line of a dimension is moved, the shorter way. */
+static uint32_t farthest_in_line(const struct network_dimension *dim, uint32_t distance)
 {
     uint32_t most = 0;
 
-    for (unsigned k = 0; k < network->dims; k++) {
-        const struct network_dimension *dim = &network->dim[k];
-        for (uint32_t carry = 0; carry < 2; carry++) {
-            uint32_t way = (distance / dim->stride + carry) % dim->size;
-            way = way < dim->size - way ? way : dim->size - way;
-            most = way > most ? way : most;
-        }
+    if (distance == CANDIDATE_ROOT_ANY)
+        return dim->size / 2;
+    for (uint32_t carry = 0; carry < 2; carry++) {
+        uint32_t way = (distance / dim->stride + carry) % dim->size;
+        way = way < dim->size - way ? way : dim->size - way;
+        most = way > most ? way : most;
     }
     return most;
 }
 
 unsigned hierarchical_shift_variants(const struct network *network, const struct plan_wish *wish)
 {
-    uint32_t most = farthest_in_line(network, wish->root);
+    uint32_t most = 0;
     unsigned count = 0;
 
+    for (unsigned k = 0; k < network->dims; k++) {
+        uint32_t hops = farthest_in_line(&network->dim[k], wish->root);
+        most = hops > most ? hops : most;
+    }
     if (most <= 1)
         return 1;
     while (count < HOPS_COUNT && hops_of[count] < most)

@@ -5,8 +5,9 @@
  *   complete_exchange [bytes per pair]...      default: 16 100 1000 10000 65536
  *
  * Each size is one line of the run's result table: model time measured against the prediction for
- * the network's plan (on a cube algorithm AAP's) and against the lower bound, wall time, wrong
- * bytes on all nodes together. Exit status 1 when a byte is wrong or a call fails on this node.
+ * the network's plan (the cheapest for this size, or `--algorithm`'s) and against the lower bound,
+ * wall time, wrong bytes on all nodes together. Exit status 1 when a byte is wrong or a call fails
+ * on this node.
  *
  * Source   Boppana & Raghavendra, CENG 90-20 (1990), section 3.2
  */

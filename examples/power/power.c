@@ -12,9 +12,12 @@
  * Example, N = 2, b = 1: A = 2 1 / 1 2, from x = 1 2 come 4 5, then 13 14, ...; 13/9 of them is 3
  * at last.
  *
+ * Exit status 1 when that is not what comes.
+ *
  * Source   Golub & Van Loan, Matrix Computations, section 8.2 (power method, Rayleigh quotient)
  */
 #include <ecube.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -76,6 +79,10 @@ int main(int argc, char **argv)
     double *x = calloc(order, sizeof *x), *product = calloc(b, sizeof *product);
     double quotient = 0;
 
+    if (b == 0) {
+        fprintf(stderr, "power: at least one row per node\n");
+        return 2;
+    }
     if (!x || !product) {
         fprintf(stderr, "power: no memory for a vector of %lu elements\n", (unsigned long)order);
         return 1;
@@ -98,5 +105,5 @@ int main(int argc, char **argv)
     }
     free(x);
     free(product);
-    return 0;
+    return ecube_rank() == 0 && fabs(quotient - (double)(order + 1)) > 1e-6;
 }

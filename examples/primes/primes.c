@@ -7,7 +7,7 @@
  * Every node looks at a part of the numbers, in the order of ranks. The scan of how many each has
  * found says to every node the number of its last prime, and so of each of its others: whoever has
  * the thousandth says it. The largest gap is found with the prime before it; of gaps of one size
- * the first counts, as the lower index does.
+ * the first counts, as the lower index does. Exit status 1 when the last prefix is not the sum.
  *
  * Example, limit 20 on 2 nodes: 2 3 5 7 | 11 13 17 19 gives the prefixes 4 and 8; the largest gap
  * is 4, from 7.
@@ -91,5 +91,5 @@ int main(int argc, char **argv)
         printf("%lu primes below %ld; the largest gap is %ld, from %ld\n", (unsigned long)all,
                (long)limit, (long)largest.value, (long)largest.index);
     }
-    return 0;
+    return rank == size - 1 && upto != all;
 }

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
     }
     if (ecube_rank() == 0) {
         uint64_t expected = (uint64_t)rounds * (uint64_t)size * (uint64_t)(size - 1) / 2;
-        printf("token %llu, expected %llu, %d hops, %llu ns model time\n",
+        printf("token %llu, expected %llu, %d messages, %llu ns model time\n",
                (unsigned long long)token, (unsigned long long)expected,
                size > 1 ? rounds * size : 0, (unsigned long long)(ecube_model_ns() - start_ns));
         return token == expected ? 0 : 1;

@@ -42,6 +42,10 @@ static void unpack(const double *blocks, double *rows, size_t b, size_t order)
 int main(int argc, char **argv)
 {
     size_t b = argc > 1 ? strtoul(argv[1], NULL, 10) : 8;
+    if (b == 0) {
+        fprintf(stderr, "transpose: at least one row per node\n");
+        return 2;
+    }
     size_t order = (size_t)ecube_size() * b;
     size_t first = (size_t)ecube_rank() * b;
     double *rows = calloc(b * order, sizeof *rows);

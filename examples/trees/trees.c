@@ -140,7 +140,8 @@ int main(int argc, char **argv)
     if (wrong_count > 0) {
         printf("%lu wrong bytes\n", (unsigned long)wrong_count);
     } else if (ecube_rank() == 0) {
-        printf("broadcast, scatter and gather are right from all %d roots\n", ecube_size());
+        printf("broadcast, scatter and gather are right from %s%d root%s\n",
+               ecube_size() > 1 ? "all " : "", ecube_size(), ecube_size() > 1 ? "s" : "");
     }
     return wrong_count > 0;
 }

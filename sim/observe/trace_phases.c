@@ -167,17 +167,17 @@ void trace_measured(const struct sim *sim, unsigned line)
 
 void trace_fault(const struct sim *sim, const struct sim_fault *fault)
 {
-    static const char *const kinds[] = {"kill", "cut", "oneway", "slow"};
+    const char *kind = sim_fault_name((enum sim_fault_kind)fault->kind);
     char name[48], a[16], b[16];
 
     if (!sim->trace)
         return;
     trace_actor_name(sim, fault->a, a);
     trace_actor_name(sim, fault->b, b);
-    if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW)
-        snprintf(name, sizeof name, "%s %s", kinds[fault->kind], a);
+    if (fault->kind == SIM_CUT || fault->kind == SIM_ONEWAY)
+        snprintf(name, sizeof name, "%s %s-%s", kind, a, b);
     else
-        snprintf(name, sizeof name, "%s %s-%s", kinds[fault->kind], a, b);
+        snprintf(name, sizeof name, "%s %s", kind, a);
     struct trace_slice at = {
         .track = fault_track, .name = name, .category = "fault", .start_ns = sim->now_ns};
     trace_file_instant(&sim->trace->file, &at, 'g', "\"event\":%" PRIu64, sim_events(sim));

@@ -11,17 +11,6 @@
 
 enum { NODES = 8, DATA_BYTES = 1 << 18, BYTES = 1500, TEXT = FABRIC_DATA + 200000, ROUNDS = 60 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-static const struct memory_fault no_fault;
-
-static struct fabric *started(uint64_t seed)
-{
-    struct fabric *fabric = fabric_make(3, DATA_BYTES, seed, no_fault, ipsc860);
-
-    assert_true(fabric_start(fabric));
-    return fabric;
-}
-
 static void abort_run(struct fabric *fabric, unsigned rank, int32_t status)
 {
     uint32_t arguments[4] = {(uint32_t)status};
@@ -88,7 +77,7 @@ static void all_end_whatever_they_do_and_the_next_program_runs(void **state)
 {
     (void)state;
     for (unsigned doing = 0; doing <= DOINGS; doing++) { /* DOINGS: each something else */
-        struct fabric *fabric = started(doing + 1);
+        struct fabric *fabric = fabric_started(3, DATA_BYTES, doing + 1);
         for (unsigned round = 0; round < ROUNDS; round += 1 + round / 8) {
             unsigned victim = round % NODES;
             for (unsigned rank = 0; rank < NODES; rank++)
@@ -114,7 +103,7 @@ static void of_several_that_abort_one_is_heard(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct fabric *fabric = started(seed);
+        struct fabric *fabric = fabric_started(3, DATA_BYTES, seed);
         abort_run(fabric, 5, 9);
         for (uint64_t i = 0; i < seed; i++)
             fabric_round(fabric);
@@ -135,7 +124,7 @@ static void the_last_program_may_abort_and_what_it_printed_comes_first(void **st
     int32_t result;
 
     (void)state;
-    struct fabric *fabric = started(1);
+    struct fabric *fabric = fabric_started(3, DATA_BYTES, 1);
     for (unsigned rank = 1; rank < NODES; rank++)
         node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_EXIT, zero, &result);
     fabric_settle(fabric);
@@ -159,7 +148,7 @@ static void one_may_abort_before_all_have_been_started(void **state)
 
     (void)state;
     for (unsigned rounds = 0; rounds < 12; rounds++) {
-        struct fabric *fabric = started(rounds + 1);
+        struct fabric *fabric = fabric_started(3, DATA_BYTES, rounds + 1);
         abort_run(fabric, 3, 1);
         expect_abort(fabric, 1 << 3, 1);
         assert_true(fabric_download(fabric));

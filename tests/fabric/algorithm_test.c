@@ -7,7 +7,7 @@
 
 #include "collectives/planner/planner.h"
 #include "drivers/status.h"
-#include "tests/fabric/fabric.h"
+#include "tests/fabric/collectives.h"
 #include "tests/unit/testing.h"
 
 enum { NODES = 6, BYTES = 96, SPACE_BYTES = NODES * BYTES, DATA_BYTES = 2 * SPACE_BYTES };
@@ -42,23 +42,11 @@ static struct ecube_abi_collective call_by(uint32_t operation, const char *algor
 static void all_end(struct fabric *fabric, const struct ecube_abi_collective *rest,
                     const struct ecube_abi_collective *last, int status)
 {
-    int32_t requests[NODES];
+    struct ecube_abi_collective calls[NODES];
 
     for (uint32_t rank = 0; rank < NODES; rank++)
-        requests[rank] = fabric_collective_with(fabric, rank, rank + 1 < NODES ? rest : last);
-    for (uint32_t rank = 0; rank < NODES; rank++)
-        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, status);
-    fabric_settle(fabric);
-}
-
-static uint64_t latest_clock(struct fabric *fabric)
-{
-    uint64_t latest_ns = 0;
-
-    for (uint32_t rank = 0; rank < NODES; rank++)
-        if (fabric_clock(fabric, rank) > latest_ns)
-            latest_ns = fabric_clock(fabric, rank);
-    return latest_ns;
+        calls[rank] = rank + 1 < NODES ? *rest : *last;
+    collective_all_end(fabric, calls, status);
 }
 
 static uint64_t predicted_by(struct fabric *fabric, uint32_t operation, const char *algorithm)
@@ -83,9 +71,10 @@ static void takes_its_time(struct fabric *fabric, uint32_t operation, const char
     const struct ecube_abi_collective call = call_by(operation, algorithm);
 
     all_end(fabric, &align, &align, E_OK);
-    uint64_t before = latest_clock(fabric);
+    uint64_t before = collective_latest_clock(fabric);
     all_end(fabric, &call, &call, E_OK);
-    assert_int_equal(latest_clock(fabric) - before, predicted_by(fabric, operation, algorithm));
+    assert_int_equal(collective_latest_clock(fabric) - before,
+                     predicted_by(fabric, operation, algorithm));
 }
 
 static void an_algorithm_that_is_asked_for_is_executed(void **state)
@@ -155,9 +144,9 @@ static void what_the_tool_forces_holds_where_a_program_asks_for_nothing(void **s
     (void)state;
     plan_desk_force(fabric->desk, ECUBE_EXCHANGE, "neighbours");
     all_end(fabric, &align, &align, E_OK);
-    uint64_t before = latest_clock(fabric);
+    uint64_t before = collective_latest_clock(fabric);
     all_end(fabric, &call, &call, E_OK);
-    assert_int_equal(latest_clock(fabric) - before,
+    assert_int_equal(collective_latest_clock(fabric) - before,
                      predicted_by(fabric, ECUBE_EXCHANGE, "neighbours"));
     takes_its_time(fabric, ECUBE_EXCHANGE, "direct");
     fabric_free(fabric);

@@ -18,17 +18,6 @@ enum {
     DATA_BYTES = 1 << 20
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-static const struct memory_fault no_fault;
-
-static struct fabric *started(unsigned dims)
-{
-    struct fabric *fabric = fabric_make(dims, DATA_BYTES, 1, no_fault, ipsc860);
-
-    assert_true(fabric_start(fabric));
-    return fabric;
-}
-
 static void put_set(struct fabric *fabric, const int32_t *numbers, uint32_t count, uint32_t poll)
 {
     struct ecube_abi_set set = {
@@ -83,7 +72,7 @@ static void a_set_of_no_requests_or_of_too_many_is_refused(void **state)
     struct ecube_abi_set set;
 
     (void)state;
-    struct fabric *fabric = started(1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     assert_int_equal(waits_any(fabric, numbers, 0, &set), E_ARGUMENT);
     assert_int_equal(waits_any(fabric, numbers, ECUBE_REQUESTS_MAX + 1, &set), E_ARGUMENT);
     assert_int_equal(waits_any(fabric, numbers, UINT32_MAX / 4, &set), E_ARGUMENT);
@@ -95,7 +84,7 @@ static void a_number_that_is_no_request_is_named(void **state)
     struct ecube_abi_set set;
 
     (void)state;
-    struct fabric *fabric = started(1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t open = receives(fabric, 1, 0, 10);
     static const int32_t wrong[] = {-1, ECUBE_REQUESTS_MAX, 17, INT32_MIN, INT32_MAX};
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -114,7 +103,7 @@ static void a_set_outside_of_the_programs_memory_is_refused_and_no_result_is_los
     struct ecube_abi_set set;
 
     (void)state;
-    struct fabric *fabric = started(1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t number = receives(fabric, 1, 0, 10);
     assert_true(sends(fabric, 1, 0, 10) >= 0);
     fabric_settle(fabric);
@@ -140,7 +129,7 @@ static void of_several_that_are_complete_the_first_in_model_time_is_taken(void *
     struct ecube_abi_set set;
 
     (void)state;
-    struct fabric *fabric = started(3);
+    struct fabric *fabric = fabric_started(3, DATA_BYTES, 1);
     for (int i = 0; i < MANY; i++)
         numbers[i] = receives(fabric, i + 1, i, 100);
     for (unsigned i = 0; i < MANY; i++) {
@@ -172,7 +161,7 @@ static void a_poll_takes_only_what_is_complete_by_the_model_clock(void **state)
     int32_t numbers[3];
 
     (void)state;
-    struct fabric *fabric = started(2);
+    struct fabric *fabric = fabric_started(2, DATA_BYTES, 1);
     for (int i = 0; i < 3; i++)
         numbers[i] = receives(fabric, i + 1, i, 100);
     assert_int_equal(poll_any(fabric, numbers, 3, &set), 0);
@@ -198,7 +187,7 @@ static void one_that_is_complete_is_taken_from_among_those_that_are_not(void **s
     int32_t numbers[5];
 
     (void)state;
-    struct fabric *fabric = started(2);
+    struct fabric *fabric = fabric_started(2, DATA_BYTES, 1);
     for (int i = 0; i < 5; i++)
         numbers[i] = receives(fabric, ECUBE_ANY, i, 100);
     assert_true(sends(fabric, 3, 2, 50) >= 0);
@@ -222,7 +211,7 @@ static void sends_receives_and_collectives_wait_in_one_set(void **state)
     int32_t numbers[3];
 
     (void)state;
-    struct fabric *fabric = started(1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     numbers[0] = fabric_collective(fabric, 0, &barrier);
     numbers[1] = fabric_message(fabric, 0, ECUBE_CALL_SEND, 1, 7, BUFFERS, BUFFER);
     numbers[2] = receives(fabric, 1, 1, 100);
@@ -248,7 +237,7 @@ static void as_many_requests_as_there_can_be_are_all_taken_once(void **state)
     struct ecube_abi_set set;
 
     (void)state;
-    struct fabric *fabric = started(1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     for (int i = 0; i < ECUBE_REQUESTS_MAX; i++)
         numbers[i] = fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, 1, i, BUFFERS, 100);
     for (int i = 0; i < ECUBE_REQUESTS_MAX; i++) {
@@ -272,7 +261,7 @@ static void the_host_hears_for_how_many_requests_a_program_waits(void **state)
     int32_t numbers[3], result = 0;
 
     (void)state;
-    struct fabric *fabric = started(1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     struct node *node = fabric->nodes[0].node;
     for (int i = 0; i < 3; i++)
         numbers[i] = receives(fabric, 1, i, 100);

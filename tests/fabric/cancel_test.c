@@ -19,17 +19,6 @@ enum {
     UNTOUCHED = 0xee
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-static const struct memory_fault no_fault;
-
-static struct fabric *started(unsigned dims, uint64_t seed)
-{
-    struct fabric *fabric = fabric_make(dims, DATA_BYTES, seed, no_fault, ipsc860);
-
-    assert_true(fabric_start(fabric));
-    return fabric;
-}
-
 static int32_t posts(struct fabric *fabric, int32_t peer, int32_t tag, uint32_t at)
 {
     return fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, peer, tag, at, ROOM);
@@ -53,7 +42,7 @@ static bool is_filled(struct fabric *fabric, uint32_t at, uint8_t with, uint32_t
 static void a_posted_receive_is_cancelled_and_its_message_goes_to_the_next(void **state)
 {
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     memset(fabric_at(fabric, 0, FIRST_AT), UNTOUCHED, ROOM);
     memset(fabric_at(fabric, 1, SEND_AT), 0x11, ROOM);
     uint64_t clock_ns = fabric_clock(fabric, 0);
@@ -76,7 +65,7 @@ static void a_posted_receive_is_cancelled_and_its_message_goes_to_the_next(void 
 static void a_receive_that_is_complete_stays_so(void **state)
 {
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t first = posts(fabric, 1, 3, FIRST_AT);
     assert_true(fabric_message(fabric, 1, ECUBE_CALL_SEND, 0, 3, SEND_AT, 100) >= 0);
     fabric_settle(fabric);
@@ -94,7 +83,7 @@ static void only_receives_are_cancelled(void **state)
     static const struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
 
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t send = fabric_message(fabric, 0, ECUBE_CALL_SEND, 1, 3, SEND_AT, ROOM);
     int32_t collective = fabric_collective(fabric, 0, &barrier);
     assert_int_equal(cancel(fabric, send), E_ARGUMENT);
@@ -147,7 +136,7 @@ static void a_receive_that_is_given_up_is_complete_or_cancelled_at_every_moment(
 
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct fabric *fabric = started(1 + seed % 2, seed);
+        struct fabric *fabric = fabric_started(1 + seed % 2, DATA_BYTES, seed);
         for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             for (unsigned rounds = 0; rounds < ROUNDS; rounds++) {
                 bool was = races(fabric, sizes[i], rounds, (uint8_t)(rounds + 1));
@@ -167,14 +156,10 @@ static void a_receive_that_is_given_up_looks_for_no_other_message(void **state)
     struct neighbours *all = *state;
     int32_t request = node_receives(all, ECUBE_ANY, FABRIC_DATA);
 
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    uint32_t match = neighbours_expect(all, PACKET_CTS, 1)->match;
+    uint32_t match = neighbour_is_taken(all, 1, 11);
     assert_int_equal(cancel(all->fabric, request), E_OK);
     assert_int_equal(node_request(all, request)->state, STATE_MOVING);
-    neighbour_announces(all, 2, 21, 0);
-    neighbours_turn(all);
-    neighbours_expect(all, PACKET_QUEUED, 2);
+    neighbour_is_queued(all, 2, 21);
     neighbour_answers(all, 1, PACKET_CANCEL, match, 0);
     neighbours_turn(all);
     neighbours_expect_no_more(all);
@@ -187,9 +172,7 @@ static void a_receive_without_a_slot_leaves_its_message_to_the_next(void **state
 {
     struct neighbours *all = *state;
 
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    neighbours_expect(all, PACKET_QUEUED, 1);
+    neighbour_is_queued(all, 1, 11);
     node_fills_slots(all);
     int32_t first = node_receives(all, 1, FABRIC_DATA);
     int32_t second = node_receives(all, 1, FABRIC_DATA + 65536);

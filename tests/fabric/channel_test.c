@@ -203,6 +203,59 @@ static void data_that_is_damaged_comes_again_once(void **state)
     pair_end(&pair);
 }
 
+/* Of the segment that a said last so many bytes vanish from its end. */
+static void cut_short(uint32_t bytes)
+{
+    pair.a.end.segments[(pair.a.end.end - 1) % MEMORY_SEGMENTS].bytes -= bytes;
+}
+
+/* B has a long frame, and of its second copy only the beginning. What a says from then on is short:
+ * b must not take all of it for the rest. */
+static void the_rest_of_a_frame_is_not_waited_for_long(void **state)
+{
+    (void)state;
+    for (unsigned heard = 0; heard < 2; heard++) { /* the first copy */
+        pair_begin(&pair, true);
+        pair_data(&pair, &pair.a, 1, PAIR_ROOM, FLAG_LAST);
+        pair_look(&pair, &pair.a);
+        if (heard) {
+            pair_look(&pair, &pair.b);
+            pair_lose(&pair.b);
+            assert_int_equal(take_data(&pair.b), PAIR_ROOM);
+            pair.now_us += RETRY_US;
+            pair_look(&pair, &pair.a);
+        }
+        cut_short(PAIR_ROOM - 100);
+        pair_look(&pair, &pair.b);
+        pair_look(&pair, &pair.a);
+        assert_int_equal(pair_is_acknowledged(&pair.a), heard);
+        pair_packet(&pair, &pair.a, 0);
+        pair_pass_us(&pair, RETRY_US);
+        heard_packets(1);
+        assert_int_equal(take_data(&pair.b), heard ? 0 : PAIR_ROOM);
+        release_all(&pair.b);
+        pair_end(&pair);
+    }
+}
+
+/* The same of a packet, and of a header: nothing else is ever said. */
+static void a_packet_without_its_end_is_given_up(void **state)
+{
+    (void)state;
+    for (uint32_t left = 1; left < FRAME_HEADER_BYTES + PAIR_PACKET_BYTES; left += 7) {
+        pair_begin(&pair, true);
+        pair_packet(&pair, &pair.a, 0);
+        pair_look(&pair, &pair.a);
+        cut_short(FRAME_HEADER_BYTES + PAIR_PACKET_BYTES + FRAME_CHECK_BYTES - left);
+        pair_look(&pair, &pair.b);
+        pair_pass_us(&pair, RETRY_US / 2);
+        heard_packets(1);
+        assert_int_equal(pair.b.end.said.frames[FRAME_NAK], 1);
+        release_all(&pair.b);
+        pair_end(&pair);
+    }
+}
+
 static int no_room(struct link *link, const void *data, uint32_t bytes)
 {
     (void)link;
@@ -426,6 +479,8 @@ TEST_MAIN(cmocka_unit_test(every_gap_is_told_at_once),
           cmocka_unit_test(who_sends_packets_has_heard_us),
           cmocka_unit_test(what_follows_a_lost_payload_is_not_taken_for_it),
           cmocka_unit_test(data_that_is_damaged_comes_again_once),
+          cmocka_unit_test(the_rest_of_a_frame_is_not_waited_for_long),
+          cmocka_unit_test(a_packet_without_its_end_is_given_up),
           cmocka_unit_test(an_acknowledgement_without_room_goes_later),
           cmocka_unit_test(nothing_comes_between_the_halves_of_a_frame),
           cmocka_unit_test(memory_is_given_back_when_the_device_has_read_all_copies),

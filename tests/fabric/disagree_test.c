@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "drivers/status.h"
-#include "tests/fabric/fabric.h"
+#include "tests/fabric/collectives.h"
 #include "tests/unit/testing.h"
 #include "wire/report.h"
 
@@ -36,18 +36,6 @@ static struct ecube_abi_collective right_call(uint32_t operation)
                                          .operator_ = reduces ? ECUBE_SUM : 0};
 }
 
-/* Calls[rank] is what a node calls; all end with this status. */
-static void all_end(struct fabric *fabric, const struct ecube_abi_collective *calls, int status)
-{
-    int32_t requests[NODES_MAX];
-
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
-        requests[rank] = fabric_collective_with(fabric, rank, &calls[rank]);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
-        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, status);
-    fabric_settle(fabric);
-}
-
 static void exchange_works(struct fabric *fabric)
 {
     struct ecube_abi_collective calls[NODES_MAX];
@@ -57,7 +45,7 @@ static void exchange_works(struct fabric *fabric)
         for (uint32_t to = 0; to < fabric->count; to++)
             memset(fabric_at(fabric, rank, FABRIC_DATA + to * BYTES), (int)(rank * 13 + to), BYTES);
     }
-    all_end(fabric, calls, E_OK);
+    collective_all_end(fabric, calls, E_OK);
     for (uint32_t rank = 0; rank < fabric->count; rank++)
         for (uint32_t from = 0; from < fabric->count; from++) {
             uint8_t expected[BYTES];
@@ -88,7 +76,7 @@ static void fails_at(struct fabric *fabric, uint32_t rank, const struct ecube_ab
 
     for (uint32_t i = 0; i < fabric->count; i++)
         calls[i] = i == rank ? *wrong : *right;
-    all_end(fabric, calls, status);
+    collective_all_end(fabric, calls, status);
     host_has_heard(fabric, differ ? 0 : rank, !differ ? ID_UNKNOWN : rank ? rank : 1, status);
 }
 
@@ -268,11 +256,11 @@ static void the_lowest_rank_s_error_is_all_nodes_error(void **state)
     calls[1].block_bytes = BYTES / 2; /* differs, which an error prevails over */
     calls[10].root = 5;
     calls[7].send = BEYOND;
-    all_end(fabric, calls, E_FAULT);
+    collective_all_end(fabric, calls, E_FAULT);
     host_has_heard(fabric, 7, ID_UNKNOWN, E_FAULT);
     calls[7] = calls[10] = calls[0];
     calls[4].operation = ECUBE_ALLGATHER;
-    all_end(fabric, calls, E_MISMATCH);
+    collective_all_end(fabric, calls, E_MISMATCH);
     host_has_heard(fabric, 0, 1, E_MISMATCH);
     exchange_works(fabric);
     fabric_free(fabric);

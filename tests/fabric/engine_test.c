@@ -8,7 +8,7 @@
 
 #include "collectives/planner/candidates.h"
 #include "drivers/status.h"
-#include "tests/fabric/fabric.h"
+#include "tests/fabric/collectives.h"
 #include "tests/unit/odd_plans.h"
 #include "tests/unit/testing.h"
 
@@ -36,36 +36,16 @@ static struct plan *planned(const struct fabric *fabric, const struct plan_wish 
     return plan;
 }
 
-static void all_call(struct fabric *fabric, const struct ecube_abi_collective *call)
-{
-    int32_t requests[NODES_MAX];
-
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
-        requests[rank] = fabric_collective(fabric, rank, call);
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
-        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_OK);
-}
-
-static uint64_t latest_clock(struct fabric *fabric)
-{
-    uint64_t latest_ns = 0;
-
-    for (uint32_t rank = 0; rank < fabric->count; rank++)
-        if (fabric_clock(fabric, rank) > latest_ns)
-            latest_ns = fabric_clock(fabric, rank);
-    return latest_ns;
-}
-
 /* What a call takes when all clocks begin equal. No plan comes from the host. */
 static uint64_t measured_ns(struct fabric *fabric, const struct ecube_abi_collective *call)
 {
     struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
 
-    all_call(fabric, &align);
-    uint64_t begin_ns = latest_clock(fabric);
-    all_call(fabric, call);
+    collective_all_call(fabric, &align);
+    uint64_t begin_ns = collective_latest_clock(fabric);
+    collective_all_call(fabric, call);
     assert_int_equal(fabric_count_events(fabric, PACKET_PLAN_ASK), 0);
-    return latest_clock(fabric) - begin_ns;
+    return collective_latest_clock(fabric) - begin_ns;
 }
 
 /* Exchanges ----------------------------------------------------------------------------------- */
@@ -124,17 +104,23 @@ static bool lie_apart(const struct plan *plan, bool received)
     return apart;
 }
 
+/* Sizes end with UINT32_MAX. */
+static void sizes_are_exchanged(struct fabric *fabric, struct plan *plan, const uint32_t *sizes)
+{
+    fabric_shelve(fabric, plan);
+    for (; *sizes != UINT32_MAX; sizes++)
+        assert_int_equal(exchange_ns(fabric, *sizes),
+                         plan_time(plan, *sizes, 1, &ipsc860).model_ns);
+    plan_free(plan);
+    fabric_free(fabric);
+}
+
 /* Blocks below 512 bytes are packed in slices, others go from where they are, and to it. */
 static void every_size_is_exchanged(struct fabric *fabric, struct plan *plan)
 {
-    static const uint32_t sizes[] = {0, 1, 100, 511, 512, 1500, BLOCK_MAX};
+    static const uint32_t sizes[] = {0, 1, 100, 511, 512, 1500, BLOCK_MAX, UINT32_MAX};
 
-    fabric_shelve(fabric, plan);
-    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        assert_int_equal(exchange_ns(fabric, sizes[i]),
-                         plan_time(plan, sizes[i], 1, &ipsc860).model_ns);
-    plan_free(plan);
-    fabric_free(fabric);
+    sizes_are_exchanged(fabric, plan, sizes);
 }
 
 static void blocks_that_lie_apart_go_in_one_circuit(void **state)
@@ -151,14 +137,12 @@ static void blocks_that_lie_apart_go_in_one_circuit(void **state)
 /* Sixteen small blocks do not fit into one slice. */
 static void small_blocks_go_in_several_slices(void **state)
 {
+    static const uint32_t sizes[] = {511, UINT32_MAX};
+
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct fabric *fabric = started("cube:5", seed, losses);
-        struct plan *plan = dimensions_plan(&fabric->network);
-        fabric_shelve(fabric, plan);
-        assert_int_equal(exchange_ns(fabric, 511), plan_time(plan, 511, 1, &ipsc860).model_ns);
-        plan_free(plan);
-        fabric_free(fabric);
+        sizes_are_exchanged(fabric, dimensions_plan(&fabric->network), sizes);
     }
 }
 
@@ -180,17 +164,11 @@ static void blocks_are_stored_and_forwarded_between_neighbours(void **state)
 /* One plan on nodes, short and long blocks. */
 static void takes_what_is_predicted(const char *name, const char *algorithm)
 {
-    static const uint32_t sizes[] = {0, 100, 600};
+    static const uint32_t sizes[] = {0, 100, 600, UINT32_MAX};
     const struct plan_wish wish = {.operation = ECUBE_EXCHANGE, .algorithm = algorithm};
     struct fabric *fabric = started(name, 1, no_fault);
-    struct plan *plan = planned(fabric, &wish);
 
-    fabric_shelve(fabric, plan);
-    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        assert_int_equal(exchange_ns(fabric, sizes[i]),
-                         plan_time(plan, sizes[i], 1, &ipsc860).model_ns);
-    plan_free(plan);
-    fabric_free(fabric);
+    sizes_are_exchanged(fabric, planned(fabric, &wish), sizes);
 }
 
 static void every_exchange_takes_what_is_predicted(void **state)
@@ -311,7 +289,7 @@ static void sums_have_the_bits_of_the_plan_s_order(void **state)
         for (uint32_t rank = 0; rank < fabric->count; rank++)
             give_addends(fabric, rank);
         expect_sums(fabric, plan, sum, in_order);
-        all_call(fabric, &call);
+        collective_all_call(fabric, &call);
         assert_memory_equal(fabric_at(fabric, 5, call.receive), sum, VECTOR_BYTES);
         assert_memory_not_equal(in_order, sum, VECTOR_BYTES);
         plan_free(plan);

@@ -460,6 +460,16 @@ bool fabric_start(struct fabric *fabric)
     return fabric_run(fabric, has_booted) && fabric_load(fabric);
 }
 
+struct fabric *fabric_started(unsigned dims, uint32_t data_bytes, uint64_t seed)
+{
+    static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
+    static const struct memory_fault no_fault;
+    struct fabric *fabric = fabric_make(dims, data_bytes, seed, no_fault, ipsc860);
+
+    CHECK(fabric_start(fabric));
+    return fabric;
+}
+
 void *fabric_at(struct fabric *fabric, unsigned rank, uint32_t address)
 {
     return fabric->nodes[rank].program + (address - FABRIC_PROGRAM);

@@ -75,6 +75,8 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
 /* The same for a cube. */
 struct fabric *fabric_make(unsigned dims, uint32_t data_bytes, uint64_t seed,
                            struct memory_fault fault, struct profile profile);
+/* A cube without faults, an iPSC/860's, whose programs have started. */
+struct fabric *fabric_started(unsigned dims, uint32_t data_bytes, uint64_t seed);
 void fabric_free(struct fabric *fabric);
 
 /* Steps all nodes and the host once, in random order; false when nothing moved and nothing is on a

@@ -18,14 +18,6 @@
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;
 
-static struct fabric *started(unsigned dims, uint64_t seed)
-{
-    struct fabric *fabric = fabric_make(dims, 4 << 20, seed, no_fault, ipsc860);
-
-    assert_true(fabric_start(fabric));
-    return fabric;
-}
-
 static struct ecube_abi_collective exchange_of(unsigned count, uint32_t bytes)
 {
     return (struct ecube_abi_collective){.operation = ECUBE_EXCHANGE,
@@ -38,7 +30,7 @@ static void nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on(void *
 {
     (void)state;
     for (unsigned odd = 0; odd < 8; odd++) {
-        struct fabric *fabric = started(3, 1 + odd);
+        struct fabric *fabric = fabric_started(3, 4 << 20, 1 + odd);
         struct ecube_abi_collective good = exchange_of(8, 100), bad = exchange_of(8, 104);
         int32_t requests[8];
         for (unsigned rank = 0; rank < 8; rank++)
@@ -71,7 +63,7 @@ static void a_program_that_ends_fails_the_messages_that_it_has_not_taken(void **
     enum { LONG = 5000, EACH = 8 };
 
     (void)state;
-    struct fabric *fabric = started(3, 9);
+    struct fabric *fabric = fabric_started(3, 4 << 20, 9);
     int32_t sends[8][EACH];
     for (unsigned i = 0; i < EACH; i++) {
         for (unsigned rank = 1; rank < 8; rank++) {
@@ -92,7 +84,7 @@ static void a_program_that_has_ended_fails_the_collectives_of_the_others(void **
 {
     (void)state;
     for (unsigned early = 0; early < 2; early++) {
-        struct fabric *fabric = started(3, 5 + early);
+        struct fabric *fabric = fabric_started(3, 4 << 20, 5 + early);
         struct ecube_abi_collective good = exchange_of(8, 100);
         int32_t requests[8];
         if (early)
@@ -117,7 +109,7 @@ static void a_message_to_a_program_that_has_ended_fails(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fabric *fabric = started(2, 7 + i);
+        struct fabric *fabric = fabric_started(2, 4 << 20, 7 + i);
         end_program(fabric, 3);
         int32_t s = fabric_message(fabric, 0, ECUBE_CALL_SEND, 3, 1, FABRIC_DATA, sizes[i]);
         assert_int_equal(fabric_wait(fabric, 0, s).status, E_PEER_GONE);
@@ -128,7 +120,7 @@ static void a_message_to_a_program_that_has_ended_fails(void **state)
 static void a_program_that_has_ended_does_not_disturb_what_passes_its_node(void **state)
 {
     (void)state;
-    struct fabric *fabric = started(3, 11);
+    struct fabric *fabric = fabric_started(3, 4 << 20, 11);
     uint8_t *sent = fabric_at(fabric, 0, FABRIC_DATA), *got = fabric_at(fabric, 7, FABRIC_DATA);
     for (unsigned i = 0; i < 300000; i++)
         sent[i] = (uint8_t)(i * 13 + (i >> 9));
@@ -153,7 +145,7 @@ static void messages_before_a_collective_do_not_deadlock_with_it(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct fabric *fabric = started(4, seed);
+        struct fabric *fabric = fabric_started(4, 4 << 20, seed);
         struct ecube_abi_collective good = exchange_of(16, 3000);
         int32_t requests[16], receive[16], sends[16];
         for (unsigned rank = 0; rank < 16; rank += 2) /* even nodes are early */
@@ -190,7 +182,7 @@ static void messages_during_a_collective_do_not_deadlock_with_it(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
-        struct fabric *fabric = started(4, 100 + seed);
+        struct fabric *fabric = fabric_started(4, 4 << 20, 100 + seed);
         struct ecube_abi_collective good = exchange_of(16, 3000);
         int32_t requests[16], receives[16][4], sends[16][4];
         for (unsigned rank = 0; rank < 16; rank++) {
@@ -223,7 +215,7 @@ static void a_cut_link_is_reported_by_both_ends(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
-        struct fabric *fabric = started(3, 1000 + seed);
+        struct fabric *fabric = fabric_started(3, 4 << 20, 1000 + seed);
         struct ecube_abi_collective good = exchange_of(8, 30000);
         unsigned at = memory_random(&fabric->seed) % 8, port = memory_random(&fabric->seed) % 3,
                  failed = 0;
@@ -337,7 +329,7 @@ static void a_neighbour_that_changes_its_name_is_dead(void **state)
 {
     (void)state;
     for (unsigned busy = 0; busy < 2; busy++) {
-        struct fabric *fabric = started(2, 31 + busy);
+        struct fabric *fabric = fabric_started(2, 4 << 20, 31 + busy);
         const struct memory_said *said = &fabric->nodes[0].ends[0].said;
         fabric_settle(fabric);
         if (!busy) {
@@ -369,7 +361,7 @@ static bool two_receipts(struct fabric *fabric)
 static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
 {
     static uint8_t blocks[2 * FABRIC_BLOCK_BYTES];
-    struct fabric *fabric = started(1, 23);
+    struct fabric *fabric = fabric_started(1, 4 << 20, 23);
     struct circuit_source source = {.match = FABRIC_DOWNLOAD,
                                     .flags = OPEN_IMAGE,
                                     .data = {blocks, fabric->image},
@@ -395,7 +387,7 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
  * same low byte. */
 static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **state)
 {
-    struct fabric *fabric = started(1, 22);
+    struct fabric *fabric = fabric_started(1, 4 << 20, 22);
     struct node *node = fabric->nodes[0].node;
     uint32_t earlier = token_make(TOKEN_IMAGE, node->load.number, 1);
     struct offer_body offered = fabric_offer(fabric, FABRIC_IMAGE_BYTES, 0);
@@ -435,7 +427,7 @@ static void a_child_that_takes_its_offer_is_told_nothing_more_of_it(void **state
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        struct fabric *fabric = started(3, seed);
+        struct fabric *fabric = fabric_started(3, 4 << 20, seed);
         assert_true(packets_said(fabric, PACKET_CTS) >= fabric->count);
         assert_int_equal(packets_said(fabric, PACKET_CANCEL), 0);
         fabric_free(fabric);

@@ -191,6 +191,26 @@ void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t name, u
     say(all, rank, PACKET_RTS, body, sizeof body);
 }
 
+static const struct heard *announced(struct neighbours *all, unsigned rank, uint32_t name,
+                                     uint8_t kind)
+{
+    neighbour_announces(all, rank, name, 0);
+    neighbours_turn(all);
+    const struct heard *heard = neighbours_expect(all, kind, rank);
+    assert_int_equal(heard->name, name);
+    return heard;
+}
+
+uint32_t neighbour_is_taken(struct neighbours *all, unsigned rank, uint32_t name)
+{
+    return announced(all, rank, name, PACKET_CTS)->match;
+}
+
+void neighbour_is_queued(struct neighbours *all, unsigned rank, uint32_t name)
+{
+    announced(all, rank, name, PACKET_QUEUED);
+}
+
 static void say_enter(struct neighbours *all, unsigned rank, const struct enter_body *enter,
                       uint32_t bytes)
 {

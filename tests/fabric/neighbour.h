@@ -53,6 +53,10 @@ void neighbours_expect_no_more(const struct neighbours *all);
 void neighbour_answers(struct neighbours *all, unsigned rank, uint8_t kind, uint32_t name,
                        uint32_t match);
 void neighbour_announces(struct neighbours *all, unsigned rank, uint32_t name, uint32_t behind);
+/* It announces one behind no other, and is told that a receive takes it, which it then may name; or
+ * that it must wait for one. */
+uint32_t neighbour_is_taken(struct neighbours *all, unsigned rank, uint32_t name);
+void neighbour_is_queued(struct neighbours *all, unsigned rank, uint32_t name);
 void neighbour_enters(struct neighbours *all, unsigned rank, const struct enter_body *enter);
 /* The same without the last byte of it. */
 void neighbour_enters_in_part(struct neighbours *all, unsigned rank,

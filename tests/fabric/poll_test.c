@@ -6,17 +6,6 @@
 #include "tests/fabric/fabric.h"
 #include "tests/unit/testing.h"
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-static const struct memory_fault no_fault;
-
-static struct fabric *started(void)
-{
-    struct fabric *fabric = fabric_make(1, 4 << 20, 1, no_fault, ipsc860);
-
-    assert_true(fabric_start(fabric));
-    return fabric;
-}
-
 /* Node 1 sends, node 0 receives, and tests. */
 static int32_t send(struct fabric *fabric, int32_t tag, uint32_t bytes)
 {
@@ -41,7 +30,7 @@ static enum node_verdict test_at(struct fabric *fabric, int32_t request, uint64_
 static void a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes(void **state)
 {
     (void)state;
-    struct fabric *fabric = started();
+    struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     struct node *node = fabric->nodes[0].node;
     int32_t wanted = receive(fabric, 3, 50), result;
     uint64_t now_us = fabric->now_us + 1000000;
@@ -70,7 +59,7 @@ static void a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes(
 static void a_program_that_computes_between_tests_is_not_slowed(void **state)
 {
     (void)state;
-    struct fabric *fabric = started();
+    struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     int32_t wanted = receive(fabric, 3, 50), result;
     uint64_t now_us = fabric->now_us + 1000000;
     for (unsigned i = 0; i < 10; i++) {
@@ -89,7 +78,7 @@ static void a_program_that_tests_many_requests_finds_what_has_come_without_resti
     int32_t wanted[MANY], result;
 
     (void)state;
-    struct fabric *fabric = started();
+    struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     uint64_t now_us = fabric->now_us + 1000000;
     for (int i = 0; i < MANY; i++)
         wanted[i] = receive(fabric, i, 50);
@@ -114,7 +103,7 @@ static void a_call_is_progress_and_a_test_in_vain_is_not(void **state)
     int32_t result;
 
     (void)state;
-    struct fabric *fabric = started();
+    struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     struct node *node = fabric->nodes[0].node;
     int32_t wanted = receive(fabric, 3, 50);
     uint64_t now_us = fabric->now_us + 1000000;

@@ -20,17 +20,6 @@ enum {
     TRIALS = 300
 };
 
-static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
-static const struct memory_fault no_fault;
-
-static struct fabric *started(unsigned dims, uint64_t seed)
-{
-    struct fabric *fabric = fabric_make(dims, DATA_BYTES, seed, no_fault, ipsc860);
-
-    assert_true(fabric_start(fabric));
-    return fabric;
-}
-
 static void put_probe(struct fabric *fabric, int32_t peer, int32_t tag, uint32_t poll)
 {
     struct ecube_abi_probe probe = {.peer = peer, .tag = tag, .poll = poll};
@@ -79,7 +68,7 @@ static void a_probe_waits_for_a_message_and_leaves_it_to_its_receive(void **stat
     static const uint32_t sizes[] = {0, 1, 1024, 1025, LONG};
 
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         int32_t sent = sends(fabric, 1, (int32_t)i, sizes[i]);
         for (unsigned again = 0; again < 2; again++) {
@@ -97,7 +86,7 @@ static void a_probe_waits_for_a_message_and_leaves_it_to_its_receive(void **stat
 static void a_probe_sees_the_oldest_message_that_fits(void **state)
 {
     (void)state;
-    struct fabric *fabric = started(2, 1);
+    struct fabric *fabric = fabric_started(2, DATA_BYTES, 1);
     assert_int_equal(fabric_wait(fabric, 1, sends(fabric, 1, 5, 10)).status, E_OK);
     assert_int_equal(fabric_wait(fabric, 2, sends(fabric, 2, 6, 20)).status, E_OK);
     assert_int_equal(fabric_wait(fabric, 1, sends(fabric, 1, 6, 30)).status, E_OK);
@@ -121,7 +110,7 @@ static void a_probe_sees_the_oldest_message_that_fits(void **state)
 static void a_probe_does_not_see_what_a_posted_receive_takes(void **state)
 {
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t posted =
         fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, 1, ECUBE_ANY, BUFFERS + BUFFER, BUFFER);
     assert_true(sends(fabric, 1, 1, LONG) >= 0);
@@ -137,9 +126,7 @@ static void a_message_whose_receive_waits_for_a_slot_is_not_seen(void **state)
 {
     struct neighbours *all = *state;
 
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    neighbours_expect(all, PACKET_QUEUED, 1);
+    neighbour_is_queued(all, 1, 11);
     node_fills_slots(all);
     put_probe(all->fabric, ECUBE_ANY, ECUBE_ANY, 1);
     assert_int_equal(fabric_call(all->fabric, 0, ECUBE_CALL_PROBE, PROBE, 0), 1);
@@ -160,7 +147,7 @@ static void what_a_probe_has_seen_the_same_receive_gets(void **state)
         uint64_t random = seed;
         static struct fabric *fabric;
         if (!fabric)
-            fabric = started(2, seed);
+            fabric = fabric_started(2, DATA_BYTES, seed);
         unsigned count = 1 + random_below(&random, 6);
         for (unsigned i = 0; i < count; i++)
             assert_true(sends(fabric, 1 + random_below(&random, 3),
@@ -191,7 +178,7 @@ static void what_a_probe_has_seen_the_same_receive_gets(void **state)
 static void a_message_to_oneself_is_seen(void **state)
 {
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     assert_int_equal(probes(fabric, 0, 3, 1), 0);
     assert_true(sends(fabric, 0, 3, 40) >= 0);
     assert_int_equal(probes(fabric, 0, 3, 0), 1);
@@ -207,7 +194,7 @@ static void a_message_to_oneself_is_seen(void **state)
 static void the_model_clock_waits_for_the_message_that_is_seen(void **state)
 {
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     uint64_t before_ns = fabric_clock(fabric, 0);
     assert_int_equal(fabric_advance(fabric, 1, 5000000), E_OK);
     assert_true(sends(fabric, 1, 1, LONG) >= 0);
@@ -239,7 +226,7 @@ static void a_probe_that_is_repeated_in_vain_rests_until_a_message_comes(void **
     int32_t result;
 
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     struct node *node = fabric->nodes[0].node;
     uint64_t now_us = fabric->now_us + 1000000;
     uint32_t before = node->progress;
@@ -271,7 +258,7 @@ static void a_probe_that_is_repeated_in_vain_rests_until_a_message_comes(void **
 static void a_probe_for_what_cannot_be_is_refused(void **state)
 {
     (void)state;
-    struct fabric *fabric = started(1, 1);
+    struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     assert_int_equal(probes(fabric, 2, 0, 0), E_ARGUMENT);
     assert_int_equal(probes(fabric, -2, 0, 1), E_ARGUMENT);
     assert_int_equal(probes(fabric, 1, -2, 0), E_ARGUMENT);

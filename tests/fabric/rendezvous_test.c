@@ -15,14 +15,10 @@ static void an_announcement_that_comes_again_is_stored_once(void **state)
 {
     struct neighbours *all = *state;
     for (unsigned i = 0; i < 3; i++) {
-        neighbour_announces(all, 1, 11, 0);
-        neighbours_turn(all);
-        assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 1)->name, 11);
+        neighbour_is_queued(all, 1, 11);
         assert_int_equal(all->node->unexpected_count, 1);
     }
-    neighbour_announces(all, 2, 11, 0); /* the same name, of another node */
-    neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 2)->name, 11);
+    neighbour_is_queued(all, 2, 11); /* the same name, of another node */
     assert_int_equal(all->node->unexpected_count, 2);
     for (unsigned rank = 1; rank <= 2; rank++) {
         node_receives(all, ECUBE_ANY, FABRIC_DATA);
@@ -73,12 +69,8 @@ static void a_message_that_is_gone_frees_its_receive_for_the_next_one(void **sta
     int32_t request = node_receives(all, ECUBE_ANY, FABRIC_DATA);
     uint32_t match = request_name(all->node, node_request(all, request));
 
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_CTS, 1)->match, match);
-    neighbour_announces(all, 2, 21, 0);
-    neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 2)->name, 21);
+    assert_int_equal(neighbour_is_taken(all, 1, 11), match);
+    neighbour_is_queued(all, 2, 21);
     neighbour_answers(all, 2, PACKET_CANCEL, match, 0); /* it is not for node 2 to say */
     neighbours_turn(all);
     neighbours_expect_no_more(all);
@@ -111,9 +103,7 @@ static void a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_o
     uint32_t match = 0;
 
     for (unsigned i = 0; i < 2; i++) {
-        neighbour_announces(all, 1, 11, 0);
-        neighbours_turn(all);
-        match = neighbours_expect(all, PACKET_CTS, 1)->match;
+        match = neighbour_is_taken(all, 1, 11);
     }
     neighbour_answers(all, 1, PACKET_CANCEL, match, 0);
     neighbour_announces(all, 1, 12, 0);
@@ -121,9 +111,7 @@ static void a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_o
     const struct heard *cts = neighbours_expect(all, PACKET_CTS, 1);
     assert_int_equal(cts->name, 12);
     neighbour_answers(all, 1, PACKET_CANCEL, match, 0);
-    neighbour_announces(all, 1, 13, 0);
-    neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 1)->name, 13);
+    neighbour_is_queued(all, 1, 13);
     neighbour_opens(all, 1, cts->match, 0, NEIGHBOUR_ROOM);
     neighbours_turn(all);
     neighbours_expect(all, PACKET_ACCEPT, 1);
@@ -137,12 +125,8 @@ static void a_receive_whose_circuit_has_come_is_not_freed(void **state)
     int32_t request = node_receives(all, ECUBE_ANY, FABRIC_DATA);
     uint32_t match = request_name(all->node, node_request(all, request));
 
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    neighbours_expect(all, PACKET_CTS, 1);
-    neighbour_announces(all, 2, 21, 0);
-    neighbours_turn(all);
-    neighbours_expect(all, PACKET_QUEUED, 2);
+    neighbour_is_taken(all, 1, 11);
+    neighbour_is_queued(all, 2, 21);
     neighbour_opens(all, 1, match, 0, NEIGHBOUR_ROOM);
     neighbours_step(all, 1);
     neighbours_step(all, 0);
@@ -161,9 +145,7 @@ static void an_announcement_behind_one_that_is_not_known_is_put_off(void **state
     neighbour_announces(all, 1, 12, 11);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_RETRY, 1)->name, 12);
-    neighbour_announces(all, 2, 11, 0); /* of another node */
-    neighbours_turn(all);
-    neighbours_expect(all, PACKET_QUEUED, 2);
+    neighbour_is_queued(all, 2, 11); /* of another node */
     neighbour_announces(all, 1, 12, 11);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_RETRY, 1)->name, 12);
@@ -206,9 +188,7 @@ static void an_announcement_without_a_slot_for_its_answer_is_forgotten(void **st
     assert_int_equal(all->node->unexpected_count, 0);
     neighbours_turn(all);
     neighbours_expect_no_more(all);
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_QUEUED, 1)->name, 11);
+    neighbour_is_queued(all, 1, 11);
 }
 
 static void a_circuit_that_no_receive_waits_for_is_refused(void **state)
@@ -220,9 +200,7 @@ static void a_circuit_that_no_receive_waits_for_is_refused(void **state)
     neighbour_opens(all, 1, match, 0, NEIGHBOUR_ROOM); /* it was not told CTS */
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_PEER_GONE);
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    neighbours_expect(all, PACKET_CTS, 1);
+    neighbour_is_taken(all, 1, 11);
     neighbour_opens(all, 2, match, 0, NEIGHBOUR_ROOM); /* nor was this node */
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 2)->status, E_PEER_GONE);
@@ -242,9 +220,7 @@ static void a_receive_without_a_slot_for_its_answer_is_told_later(void **state)
 {
     struct neighbours *all = *state;
 
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    neighbours_expect(all, PACKET_QUEUED, 1);
+    neighbour_is_queued(all, 1, 11);
     node_fills_slots(all);
     int32_t request = node_receives(all, 1, FABRIC_DATA);
     neighbours_turn_without_2(all);
@@ -279,9 +255,7 @@ static void with_all_announcements_stored_one_whose_receive_is_posted_is_taken(v
         neighbours_expect(all, PACKET_QUEUED, 1);
     }
     node_receives(all, 2, FABRIC_DATA);
-    neighbour_announces(all, 2, 7, 0);
-    neighbours_turn(all);
-    assert_int_equal(neighbours_expect(all, PACKET_CTS, 2)->name, 7);
+    neighbour_is_taken(all, 2, 7);
     neighbour_announces(all, 2, 8, 0);
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_RETRY, 2)->name, 8);
@@ -294,9 +268,7 @@ static void a_message_shorter_than_announced_is_as_long_as_it_is(void **state)
     struct neighbours *all = *state;
     int32_t request = node_receives(all, 1, FABRIC_DATA);
 
-    neighbour_announces(all, 1, 11, 0);
-    neighbours_turn(all);
-    uint32_t match = neighbours_expect(all, PACKET_CTS, 1)->match;
+    uint32_t match = neighbour_is_taken(all, 1, 11);
     neighbour_opens(all, 1, match, 0, NEIGHBOUR_ROOM / 2);
     neighbours_turn(all);
     node_is_done_with(all, request, E_OK);

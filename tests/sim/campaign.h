@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "sim/simulation.h"
+#include "tests/unit/networks.h"
 
 enum { CAMPAIGN_TEXT_MAX = 1024, CAMPAIGN_ACTIONS = SIM_ACTIONS - 1 };
 
@@ -46,7 +47,6 @@ struct campaign_tally campaign_run(const struct campaign *campaign, unsigned sha
 void campaign_add(struct campaign_tally *sum, const struct campaign_tally *tally);
 
 /* What is swept: one small measurement, every byte checked. */
-struct network campaign_network(const char *name);
 struct sim_options campaign_options(const char *network, enum sim_scenario scenario);
 
 /* What a run is compared with: the same without what breaks it. */

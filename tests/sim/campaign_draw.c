@@ -17,19 +17,9 @@ enum { ADVANCE_EVENTS = 50, BREAKS_MAX = 3 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 
-struct network campaign_network(const char *name)
-{
-    static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX, .place = "here"};
-    char error[NETWORK_ERROR_MAX];
-    struct network network;
-
-    CHECK(network_parse(&network, name, &limits, error));
-    return network;
-}
-
 struct sim_options campaign_options(const char *network, enum sim_scenario scenario)
 {
-    return (struct sim_options){.network = campaign_network(network),
+    return (struct sim_options){.network = network_of(network),
                                 .profile = ipsc860,
                                 .scenario = scenario,
                                 .sizes = {scenario == SIM_RANDOM ? 3000 : 300},
@@ -98,7 +88,7 @@ static void draw_network(uint64_t *seed, struct network *network)
     unsigned dims = 2 + random_below(seed, 5);
 
     if (one_in(seed, 2)) {
-        *network = campaign_network(names[random_below(seed, sizeof names / sizeof names[0])]);
+        *network = network_of(names[random_below(seed, sizeof names / sizeof names[0])]);
         return;
     }
     if (dims == 6 && !one_in(seed, 3))
@@ -120,7 +110,7 @@ static void draw_traffic(uint64_t *seed, struct sim_options *options)
         uint32_t bytes = options->scenario == SIM_LOAD ? 16 + spread(seed, 20000)
                          : few                         ? spread(seed, 5000)
                                                        : spread(seed, 1500);
-        options->sizes[i] = bytes * scenario_element_bytes(options->scenario);
+        options->sizes[i] = bytes * scenario_element_bytes(options);
     }
     options->messages = 1 + random_below(seed, few ? 16 : 4);
     options->image_bytes = 16 + spread(seed, 3000);
@@ -203,6 +193,18 @@ static void draw_host(uint64_t *seed, struct sim_options *options,
     options->faults.list[options->faults.count++] = fault;
 }
 
+/* A program aborts, at any time. */
+static void draw_abort(uint64_t *seed, struct sim_options *options,
+                       const struct campaign_reference *reference)
+{
+    struct sim_fault fault = {
+        .kind = SIM_ABORT, .phase = SIM_RUN, .a = random_below(seed, options->network.nodes)};
+
+    if (!one_in(seed, 8) && reference->length_ns[SIM_RUN])
+        fault.at_ns = (random_next(seed) >> 1) % (reference->length_ns[SIM_RUN] + 1);
+    options->faults.list[options->faults.count++] = fault;
+}
+
 bool campaign_draw(uint64_t number, struct sim_options *options,
                    struct campaign_reference *reference)
 {
@@ -226,6 +228,8 @@ bool campaign_draw(uint64_t number, struct sim_options *options,
         draw_break(&seed, options, reference);
     if (one_in(&seed, 4))
         draw_host(&seed, options, reference);
+    if (options->scenario != SIM_LOAD && one_in(&seed, 6))
+        draw_abort(&seed, options, reference);
     options->payload_checked = sim_faults_damage(faults);
     return true;
 }
@@ -259,10 +263,9 @@ static void put_end(struct line *line, uint32_t end)
 
 static void put_fault(struct line *line, const struct sim_fault *fault)
 {
-    static const char *const kinds[] = {"kill", "cut", "oneway", "slow", "host-stop"};
     static const char *const phases[] = {"boot", "download", "run"};
 
-    put(line, " --%s ", kinds[fault->kind]);
+    put(line, " --%s ", sim_fault_name((enum sim_fault_kind)fault->kind));
     if (fault->kind == SIM_STOP)
         put(line, "%" PRIu64 "ns", fault->slow_ns);
     else

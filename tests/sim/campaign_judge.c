@@ -6,7 +6,8 @@
  * E_OK and right bytes as far as it came, or with E_LINK_DEAD, E_PEER_GONE or E_CANCELLED. Only a
  * node that the dead have cut off from the host may still wait, and is named too. Before the start
  * of the programs the host's word is enough. A frame that is lost, damaged or doubled breaks
- * nothing.
+ * nothing. A program that was to abort may be what ends the run: the host says so once, and nobody
+ * ends with E_LINK_DEAD by that.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -51,13 +52,26 @@ static bool wrong(struct run *run, const char *format, ...)
     return false;
 }
 
-/* Whether faults can make a run fail; all others it must survive. */
+/* Whether a program of a node is to abort. */
+static bool is_to_abort(const struct sim_options *options, uint32_t rank)
+{
+    const struct sim_faults *faults = &options->faults;
+
+    for (unsigned i = 0; i < faults->count; i++)
+        if (faults->list[i].kind == SIM_ABORT && faults->list[i].a == rank)
+            return true;
+    return false;
+}
+
+/* Whether faults can break the machine; all others it must survive, and end by itself or by an
+ * abort. */
 static bool breaks(const struct sim_options *options)
 {
     const struct sim_faults *faults = &options->faults;
 
     for (unsigned i = 0; i < faults->count; i++)
-        if (faults->list[i].kind != SIM_SLOW && faults->list[i].kind != SIM_STOP)
+        if (faults->list[i].kind != SIM_SLOW && faults->list[i].kind != SIM_STOP &&
+            faults->list[i].kind != SIM_ABORT)
             return true;
     return faults->fail_event && faults->action >= SIM_KILL_SENDER &&
            faults->action != SIM_STOP_HOST && faults->action != SIM_CANCEL_PROGRAM;
@@ -187,11 +201,10 @@ static bool names_link(const struct sim_about *about, uint32_t *a, uint32_t *b)
            about->kind == SIM_TROUBLE_HOST_LINK_DIED;
 }
 
-/* The report names at least one dead node or link, and none that lives. */
-static bool report_is_right(struct run *run)
+/* The report names at least one dead node or link, or an abort, and none that lives. */
+static bool report_is_right(struct run *run, unsigned named)
 {
     const struct sim_result *result = &run->result;
-    unsigned named = 0;
 
     for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
         const struct sim_about *about = &result->abouts[i];
@@ -207,7 +220,33 @@ static bool report_is_right(struct run *run)
     return named || host_died(run) || wrong(run, "nothing dead is named: %s", result->troubles[0]);
 }
 
-/* Programs that survive have ended, and well, or with an error that a dead link brings. */
+/* How many have aborted the run, as the host says: one at most, which was to. */
+static bool aborts_are_right(struct run *run, unsigned *aborts)
+{
+    const struct sim_result *result = &run->result;
+
+    *aborts = 0;
+    for (unsigned i = 0; i < result->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        if (result->abouts[i].kind != SIM_TROUBLE_ABORTED)
+            continue;
+        uint32_t rank = result->abouts[i].nodes[0];
+        if (!is_to_abort(run->options, rank) || ++*aborts > 1 ||
+            (sim_node_status(run->sim, rank) != SIM_ABORT_STATUS && !sim_node_dead(run->sim, rank)))
+            return wrong(run, "it has not, or a second time: %s", result->troubles[i]);
+    }
+    return true;
+}
+
+/* The end of a program that an abort, or else a dead link, brings. */
+static bool is_right_error(const struct run *run, uint32_t rank, int status)
+{
+    if (status == SIM_ABORT_STATUS)
+        return is_to_abort(run->options, rank);
+    return status == E_PEER_GONE || status == E_CANCELLED ||
+           (status == E_LINK_DEAD && breaks(run->options));
+}
+
+/* Programs that survive have ended, and well, or with such an error. */
 static bool statuses_are_right(struct run *run, bool *all_well, bool *given_up)
 {
     *all_well = true;
@@ -222,7 +261,7 @@ static bool statuses_are_right(struct run *run, bool *all_well, bool *given_up)
                 return wrong(run, "node %u waits for ever, and the way to it is good", rank);
         } else if (status == E_TIMEOUT && host_died(run)) {
             continue; /* nobody is there to start it, or to stop it */
-        } else if (status != E_LINK_DEAD && status != E_PEER_GONE && status != E_CANCELLED) {
+        } else if (!is_right_error(run, rank, status)) {
             return wrong(run, "node %u ended with '%s'", rank,
                          status == E_TIMEOUT ? "still waits" : status_text(status));
         }
@@ -263,14 +302,17 @@ static bool ended_well(struct run *run)
 static bool ended_named(struct run *run, bool *given_up)
 {
     bool all_well = false;
+    unsigned aborts;
 
-    if (!breaks(run->options))
+    if (!aborts_are_right(run, &aborts))
+        return false;
+    if (!breaks(run->options) && aborts == 0)
         return wrong(run, "nothing is dead, and yet: %s", run->result.troubles[0]);
     if (!bytes_are_right(run, false))
         return false;
     if (sim_phase(run->sim) == SIM_RUN && !statuses_are_right(run, &all_well, given_up))
         return false;
-    return all_well || report_is_right(run);
+    return all_well || report_is_right(run, aborts);
 }
 
 static bool judge(struct run *run, struct campaign_tally *tally)

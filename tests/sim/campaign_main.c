@@ -53,7 +53,7 @@ static void progress(const char *name, unsigned part, unsigned parts)
 
 static struct campaign_tally sweep(enum sim_scenario scenario, const char *network, unsigned stride)
 {
-    bool once = campaign_network(network).nodes > ALL_ACTIONS_NODES;
+    bool once = network_of(network).nodes > ALL_ACTIONS_NODES;
     char name[32];
     struct campaign_tally sum = {0};
     double start = seconds();
@@ -119,7 +119,7 @@ static struct campaign_tally sweep_all(unsigned dims, unsigned dims_max, unsigne
         }
     for (unsigned n = 0; n < sizeof others / sizeof others[0]; n++)
         for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
-            struct network network = campaign_network(others[n]);
+            struct network network = network_of(others[n]);
             if (!sim_scenario_fits(scenarios[i], &network, why))
                 continue;
             tally = sweep(scenarios[i], others[n], 1);

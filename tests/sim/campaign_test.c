@@ -19,7 +19,7 @@ static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADC
 
 static void sweep(const char *name, uint64_t stride)
 {
-    struct network network = campaign_network(name);
+    struct network network = network_of(name);
     struct campaign_tally sum = {0};
     char why[SIM_WHY_MAX];
 

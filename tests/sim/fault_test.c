@@ -200,6 +200,115 @@ static void a_stop_that_comes_with_the_start_stops(void **state)
     sim_free(sim);
 }
 
+/* What all programs have ended with, and whether the host says who has aborted, first of all.
+ * False: the program had ended before. */
+static bool aborts(const struct sim_options *options, uint32_t aborter)
+{
+    struct sim *sim = sim_make(options);
+    struct sim_result result;
+
+    while (sim_advance(sim, 1000))
+        ;
+    sim_result(sim, &result);
+    if (result.faults_happened == 0) {
+        assert_int_equal(result.verdict, SIM_GOOD);
+        sim_free(sim);
+        return false;
+    }
+    assert_int_equal(result.verdict, SIM_ERROR);
+    assert_int_equal(result.abouts[0].kind, SIM_TROUBLE_ABORTED);
+    assert_int_equal(result.abouts[0].nodes[0], aborter);
+    assert_int_equal(result.faults_happened, 1);
+    assert_int_equal(result.questions, 0);
+    for (uint32_t rank = 0; rank < options->network.nodes; rank++) {
+        int status = sim_node_status(sim, rank);
+        assert_false(sim_node_given_up(sim, rank));
+        if (rank == aborter)
+            assert_int_equal(status, SIM_ABORT_STATUS);
+        else
+            assert_true(status == E_OK || status == E_CANCELLED || status == E_PEER_GONE);
+    }
+    sim_free(sim);
+    return true;
+}
+
+/* A collective, with and without steps behind it, messages, a deadlock, and each node. */
+static void a_program_may_abort_at_any_time(void **state)
+{
+    static const enum sim_scenario scenarios[] = {SIM_EXCHANGE, SIM_BARRIER, SIM_BROADCAST,
+                                                  SIM_RANDOM,   SIM_HOTSPOT, SIM_CIRCLE};
+    enum { MOMENTS = 24 };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        struct sim_options options = simulation(3, scenarios[i], 1500);
+        struct sim_result whole = simulated(&options);
+        uint64_t length_ns = whole.model_ns - whole.clock_base_ns;
+        unsigned count = 0;
+        for (unsigned k = 0; k < MOMENTS; k++) {
+            options.faults.list[0] = (struct sim_fault){
+                .kind = SIM_ABORT, .phase = SIM_RUN, .a = k % 8, .at_ns = length_ns * k / MOMENTS};
+            options.faults.count = 1;
+            options.shuffle = k % 3;
+            count += aborts(&options, k % 8);
+        }
+        assert_true(count > MOMENTS / 2);
+    }
+}
+
+/* It is named as on nodes; what the others print then is theirs. */
+static void an_abort_is_told_in_the_words_of_the_host(void **state)
+{
+    (void)state;
+    struct sim_result result =
+        broken(SIM_EXCHANGE, (struct sim_fault){.kind = SIM_ABORT, .phase = SIM_RUN, .a = 5});
+    assert_true(
+        said(&result, "node 5 (rank 5) aborted the run with status 1: 0 of 8 programs had ended"));
+}
+
+/* Time and events of a run do not depend on an abort that comes when it is over. */
+static void an_abort_that_comes_too_late_changes_nothing(void **state)
+{
+    struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
+
+    (void)state;
+    struct sim_result plain = simulated_well(&options);
+    options.faults.list[0] = (struct sim_fault){
+        .kind = SIM_ABORT, .phase = SIM_RUN, .a = 2, .at_ns = UINT64_C(1000000000)};
+    options.faults.count = 1;
+    struct sim_result late = simulated_well(&options);
+    assert_int_equal(late.faults_happened, 0);
+    assert_int_equal(late.lines[0].model_ns, plain.lines[0].model_ns);
+    assert_memory_equal(late.digest, plain.digest, sizeof plain.digest);
+}
+
+/* The user stops a program that has aborted, or one that is to: that one does, or the next; never
+ * both. An abort that the host has not heard of when it stops the program is over with that. */
+static void an_abort_and_a_user_who_stops_the_program_go_together(void **state)
+{
+    struct sim_options options = simulation(3, SIM_RANDOM, 1500);
+    uint64_t events = simulated_well(&options).link_events;
+    unsigned aborted = 0, good = 0;
+
+    (void)state;
+    options.faults.action = SIM_CANCEL_PROGRAM;
+    options.faults.list[0] =
+        (struct sim_fault){.kind = SIM_ABORT, .phase = SIM_RUN, .a = 3, .at_ns = 300000};
+    options.faults.count = 1;
+    for (uint64_t event = 1; event <= events; event += 2) {
+        options.faults.fail_event = event;
+        struct sim_result result = simulated(&options);
+        bool told = result.trouble_count && result.abouts[0].kind == SIM_TROUBLE_ABORTED;
+        assert_int_equal(result.verdict, told ? SIM_ERROR : SIM_GOOD);
+        assert_in_range(result.faults_happened, told, 1);
+        for (unsigned i = 0; i < result.trouble_count && i < SIM_TROUBLES_MAX; i++)
+            assert_int_not_equal(result.abouts[i].kind, SIM_TROUBLE_DOWNLOAD_FAILED);
+        aborted += told;
+        good += !told;
+    }
+    assert_true(aborted > 0 && good > 0);
+}
+
 static void a_slow_node_only_takes_longer(void **state)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
@@ -234,7 +343,7 @@ static void a_program_that_is_stopped_at_any_event_is_loaded_again(void **state)
     struct sim_options options = simulation(3, SIM_RANDOM, 3000);
 
     (void)state;
-    options.network = network_named("ring:6");
+    options.network = network_of("ring:6");
     options.messages = 3;
     uint64_t events = simulated_well(&options).link_events;
     options.faults.action = SIM_CANCEL_PROGRAM;
@@ -378,6 +487,10 @@ TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
           cmocka_unit_test(a_node_that_hears_nothing_from_the_host_is_named_in_every_phase),
           cmocka_unit_test(a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard),
           cmocka_unit_test(a_stop_that_comes_with_the_start_stops),
+          cmocka_unit_test(a_program_may_abort_at_any_time),
+          cmocka_unit_test(an_abort_is_told_in_the_words_of_the_host),
+          cmocka_unit_test(an_abort_that_comes_too_late_changes_nothing),
+          cmocka_unit_test(an_abort_and_a_user_who_stops_the_program_go_together),
           cmocka_unit_test(a_slow_node_only_takes_longer),
           cmocka_unit_test(delay_and_rate_take_wall_time),
           cmocka_unit_test(a_program_that_is_stopped_at_any_event_is_loaded_again),

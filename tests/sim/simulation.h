@@ -4,23 +4,12 @@
  */
 #pragma once
 
-#include "network/text.h"
 #include "sim/simulation.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/testing.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct profile unit_profile = {1000, 1000, 1000, 1500, 0};
-
-/* A network by its name. */
-static inline struct network network_named(const char *name)
-{
-    static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX, .place = "here"};
-    char error[NETWORK_ERROR_MAX];
-    struct network network;
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static inline struct network cube(unsigned dims)
 {

@@ -116,14 +116,14 @@ static struct sim_options drawn(uint64_t seed)
 {
     unsigned dims = 2 + random_below(&seed, 4);
     enum sim_scenario scenario = any_scenario(dims, &seed);
-    uint32_t element = scenario_element_bytes(scenario);
-    struct sim_options options =
-        simulation(dims, scenario, element * (1 + random_below(&seed, 6000)));
+    struct sim_options options = simulation(dims, scenario, 0);
 
+    options.sizes[0] = scenario_element_bytes(&options) * (1 + random_below(&seed, 6000));
     if (random_below(&seed, 4))
         options.profile = unit_profile; /* most things happen at one time with others */
     options.messages = 1 + random_below(&seed, 24);
-    options.sizes[options.size_count] = element * random_below(&seed, 1500);
+    options.sizes[options.size_count] =
+        scenario_element_bytes(&options) * random_below(&seed, 1500);
     options.size_count += random_below(&seed, 2);
     options.contents = random_below(&seed, 2) ? SIM_CHECKED : SIM_SHARED;
     options.scrub = random_below(&seed, 2);

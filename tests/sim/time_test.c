@@ -91,20 +91,63 @@ static void collectives_take_their_closed_forms_on_2_to_256_nodes(void **state)
 /* All of one network, with sizes that are no multiples of anything, and none at all. */
 static void collectives_on(const char *name)
 {
-    struct network network = network_named(name);
+    struct network network = network_of(name);
 
     for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
         struct sim_options options = simulation(0, (enum sim_scenario)operation, 24);
         if (!operation_of(operation) || !operation_of(operation)->planned)
             continue;
         options.network = network;
-        options.sizes[1] = scenario_type(options.scenario) ? 1036 : 1037;
+        options.sizes[1] = scenario_type(&options) ? 1036 : 1037;
         options.sizes[2] = 0;
         options.size_count = 3;
         expect_right(&options);
         options.profile = unit_profile;
         expect_right(&options);
     }
+}
+
+/* With a few elements, fewer than nodes, and with many. */
+static void reductions_of_every_type_and_operator_are_right(void **state)
+{
+    static const enum sim_scenario scenarios[] = {SIM_REDUCE, (enum sim_scenario)ECUBE_ALLREDUCE,
+                                                  (enum sim_scenario)ECUBE_REDUCE_SCATTER,
+                                                  (enum sim_scenario)ECUBE_SCAN};
+    static const char *const names[] = {"cube:3", "ring:5", "mesh:3x4", "torus:3x3"};
+    unsigned pairs = 0;
+
+    (void)state;
+    for (uint8_t type = 1; reduction_type_name(type); type++)
+        for (uint8_t operator_ = 1; reduction_operator_name(operator_); operator_++) {
+            if (!reduction_possible(type, operator_))
+                continue;
+            struct sim_options options = simulation(0, scenarios[(type + operator_) % 4], 64);
+            options.network = network_of(names[pairs++ % 4]);
+            options.type = type;
+            options.operator_ = operator_;
+            options.sizes[1] = 1024;
+            options.size_count = 2;
+            expect_right(&options);
+        }
+    assert_int_equal(pairs, 8 * 10 + 2 * 4 + 4 * 2);
+}
+
+/* The same events; and the operator changes no time. */
+static void a_reduction_is_of_int32_by_sum_unless_another_is_asked_for(void **state)
+{
+    struct sim_options options = simulation(3, SIM_REDUCE, 400);
+
+    (void)state;
+    assert_int_equal(scenario_type(&options), ECUBE_INT32);
+    assert_int_equal(scenario_operator(&options), ECUBE_SUM);
+    struct sim_result usual = simulated_well(&options);
+    options.type = ECUBE_INT32;
+    options.operator_ = ECUBE_SUM;
+    struct sim_result named = simulated_well(&options);
+    options.operator_ = ECUBE_MAX;
+    struct sim_result other = simulated_well(&options);
+    assert_memory_equal(usual.digest, named.digest, sizeof usual.digest);
+    assert_int_equal(usual.lines[0].model_ns, other.lines[0].model_ns);
 }
 
 static void collectives_take_the_predicted_time_on_every_network(void **state)
@@ -127,7 +170,7 @@ static void several_sizes_of_messages_follow_each_other_on_every_network(void **
     (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct sim_options options = simulation(0, SIM_RANDOM, 100);
-        options.network = network_named(names[i]);
+        options.network = network_of(names[i]);
         options.sizes[1] = 5000;
         options.size_count = 2;
         struct sim_result result = simulated_well(&options);
@@ -179,7 +222,7 @@ static void a_circuit_may_last_longer_than_a_silent_link_lives(void **state)
  * is so from the best x on. */
 static void download_on(const char *name)
 {
-    struct network network = network_named(name);
+    struct network network = network_of(name);
 
     for (unsigned x = 0; x <= network_halvings(&network); x += 2) {
         struct sim_options options = simulation(0, SIM_LOAD, 5000);
@@ -215,6 +258,8 @@ static void the_download_takes_the_time_of_formula_9(void **state)
 TEST_MAIN(cmocka_unit_test(the_exchange_of_16_nodes_takes_the_published_times),
           cmocka_unit_test(the_exchange_of_128_nodes_has_eta_3_359),
           cmocka_unit_test(collectives_take_their_closed_forms_on_2_to_256_nodes),
+          cmocka_unit_test(reductions_of_every_type_and_operator_are_right),
+          cmocka_unit_test(a_reduction_is_of_int32_by_sum_unless_another_is_asked_for),
           cmocka_unit_test(collectives_take_the_predicted_time_on_every_network),
           cmocka_unit_test(several_sizes_of_messages_follow_each_other_on_every_network),
           cmocka_unit_test(delay_jitter_rate_and_loss_do_not_change_a_schedules_time),

@@ -292,7 +292,7 @@ static void the_next_turn_is_found_on_the_ways_of_a_torus(void **state)
     struct wait_edge edges[WAIT_EDGES_MAX];
 
     (void)state;
-    options.network = network_named("torus:4x4");
+    options.network = network_of("torus:4x4");
     struct made made = {.sim = sim_make(&options)};
     assert_non_null(made.sim);
     make_open_to(made.packets[0], 1, 12, 2, STEP_OF_1, 1);

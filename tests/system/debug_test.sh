@@ -266,6 +266,18 @@ through_openocd() {
     machine_down
 }
 
+# GDB asks once, or it would take the second answer for that of its next question.
+slow_openocd() {
+    machine_up spinning --jtag
+    mkdir bin
+    printf '#!/bin/sh\nsleep 7\nexec %s "$@"\n' "$(command -v openocd)" >bin/openocd
+    chmod +x bin/openocd
+    (PATH=$PWD/bin:$PATH debugged --openocd 1 -- -nx -batch -ex backtrace -ex 'show remotetimeout') || exit 1
+    gdb_says '^#[0-9]+ .*never_return'
+    ! grep -i 'error\|unexpectedly\|timed out' gdb || { cat gdb; fail "GDB was not content"; }
+    machine_down
+}
+
 make_debug() {
     timeout -k 5 "$limit_seconds" env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$source_tree" B="${build#"$source_tree"/}" NETWORK=cube:1 debug "$@"
 }
@@ -305,5 +317,6 @@ check "a node that a debugger has is held, and others are told by whom" held_nod
 check "the clocks of the tool stand still while a node is halted" clocks_stand
 check "a machine whose server of debuggers is killed says so, and lives on" server_ends
 check "debug opens GDB at a node through OpenOCD, with commands on its line or its input, and lets it go on" through_openocd
+check "an OpenOCD that is slow to start confuses no GDB" slow_openocd
 check "make debug needs no terminal, and ends with its commands" debug_target
 cases_done

@@ -187,7 +187,7 @@ simulated() {
     tool_succeeds sim --mesh mesh:2x3 random --bytes 100 # another name of --network
     tool_fails 2 'is ring:3 or mesh:1x3 meant' sim --network mesh:3 random
     tool_succeeds sim --network ring:6 random --bytes 1,2
-    for scenario in exchange broadcast scatter gather allgather reduce allreduce scan shift reverse barrier; do
+    for scenario in exchange exchangev broadcast scatter gather allgather reduce allreduce reduce_scatter scan shift reverse barrier; do
         tool_succeeds sim --network torus:5x3 $scenario --bytes 100,1000 --json result.json
         for index in 0 1; do
             [ "$("$json_get" result.json reports $index model_us)" = "$("$json_get" result.json reports $index predicted_us)" ] ||

@@ -180,9 +180,15 @@ static bool is(const char *name)
     return strcmp(operation, name) == 0;
 }
 
+/* Blocks are pairs of nodes. */
+static bool is_exchange(void)
+{
+    return is("alltoall") || is("alltoallv");
+}
+
 static bool is_combined(void)
 {
-    return is("reduce") || is("allreduce") || is("scan");
+    return is("reduce") || is("allreduce") || is("reduce_scatter") || is("scan");
 }
 
 /* The number of a block: "s.d" of alltoall, else one number. */
@@ -190,7 +196,7 @@ static unsigned block_of(const char *name)
 {
     char *end;
     unsigned long first = strtoul(name, &end, 10), second = 0;
-    bool pair = is("alltoall");
+    bool pair = is_exchange();
 
     if (pair && *end == '.') {
         second = strtoul(end + 1, &end, 10);
@@ -385,7 +391,7 @@ static void replay(const json_t *circuits)
 /* Whether a node has a block at first, or must have it at last. */
 static bool given(unsigned node, unsigned block)
 {
-    return is("alltoall")                     ? block / shape.nodes == node
+    return is_exchange()                      ? block / shape.nodes == node
            : is("shift") || is("reverse")     ? block == node
            : is("allgather") || is("gather")  ? block == node
            : is("scatter") || is("broadcast") ? node == root
@@ -408,20 +414,20 @@ static unsigned backwards(unsigned node)
 
 static bool promised(unsigned node, unsigned block)
 {
-    return is("alltoall")                 ? block % shape.nodes == node
-           : is("gather") || is("reduce") ? node == root
-           : is("scatter")                ? block == node
-           : is("shift")                  ? (block + root) % shape.nodes == node
-           : is("reverse")                ? backwards(block) == node
-           : is("barrier")                ? false
-                                          : true;
+    return is_exchange()                           ? block % shape.nodes == node
+           : is("gather") || is("reduce")          ? node == root
+           : is("scatter") || is("reduce_scatter") ? block == node
+           : is("shift")                           ? (block + root) % shape.nodes == node
+           : is("reverse")                         ? backwards(block) == node
+           : is("barrier")                         ? false
+                                                   : true;
 }
 
 static void begin(void)
 {
-    static const char *const known[] = {"barrier",  "broadcast", "reduce", "allreduce",
-                                        "scan",     "scatter",   "gather", "allgather",
-                                        "alltoall", "shift",     "reverse"};
+    static const char *const known[] = {
+        "barrier", "broadcast", "reduce",   "allreduce", "reduce_scatter", "scan",   "scatter",
+        "gather",  "allgather", "alltoall", "alltoallv", "shift",          "reverse"};
     bool found = false;
 
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -430,8 +436,8 @@ static void begin(void)
     if (!found) {
         fail("what %s promises is not known here", operation);
     }
-    bool vector = is("broadcast") || is_combined();
-    blocks_max = is("alltoall") ? shape.nodes * shape.nodes : vector ? segments : shape.nodes;
+    bool vector = is("broadcast") || (is_combined() && !is("reduce_scatter"));
+    blocks_max = is_exchange() ? shape.nodes * shape.nodes : vector ? segments : shape.nodes;
     has = room((size_t)shape.nodes * blocks_max, sizeof *has);
     part_count =
         is_combined() || is("barrier") ? (size_t)shape.nodes * blocks_max * shape.nodes : 0;

@@ -150,6 +150,9 @@ json_fields() {
     equal "$(number result.json download receipts)" 16 receipts
     equal "$(number result.json reports length)" 1 reports
     equal "$(number result.json troubles length)" 0 troubles
+    "$json_get" result.json plans | tr '}' '\n' | grep '"alltoall"' >plan || { cat result.json; fail "no plan of the exchange"; }
+    "$ecube" plan explain alltoall --network cube:4 --bytes 100 | sed -n 's/^chosen *\(.*\), [0-9.]* us.*/"\1"/p' >chosen
+    grep -qF "$(cat chosen)" plan || { cat chosen plan; fail "algorithm"; }
     [ "$(number result.json program)" = "$examples/complete_exchange.elf" ] || fail program
     [ "$(number result.json arguments)" = '["100"]' ] || fail arguments
     [ "$(number result.json profile name)" = ipsc860 ] || fail profile

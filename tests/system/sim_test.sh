@@ -10,6 +10,8 @@ shows_the_exact_table() {
         fail "model time in the JSON file"
     [ "$("$json_get" result.json download receipts)" = 16 ] || fail "receipts"
     [ "$("$json_get" result.json sim seed)" = 1 ] || fail "seed"
+    "$json_get" result.json plans >plans
+    [ "$(grep -o '"algorithm":"AAP"' plans | wc -l)" -eq 3 ] || { cat plans; fail "the plans of three sizes"; }
 }
 
 messages_have_no_steps() {
@@ -57,9 +59,68 @@ messages_take_the_time_of_real_nodes() {
 }
 
 every_scenario_ends_well() {
-    for scenario in exchange broadcast scatter gather allgather reduce allreduce reduce_scatter scan shift reverse barrier download random transpose bitreversal hotspot; do
+    for scenario in exchange exchangev broadcast scatter gather allgather reduce allreduce reduce_scatter scan shift reverse barrier download random transpose bitreversal hotspot; do
         tool_succeeds sim --network cube:3 --bytes 500 "$scenario"
     done
+}
+
+# Names of types and operators are those of the plans; a hyphen may stand for a space.
+types_and_operators() {
+    tool_succeeds sim --network ring:5 allreduce --type double --operator max --bytes 800 --json result.json
+    [ "$(value sim type) $(value sim operator)" = 'double max' ] || { cat result.json; fail "not what was asked for"; }
+    tool_succeeds sim --network cube:3 scan --type int16 --operator bitwise-xor --json result.json
+    [ "$(value sim type) $(value sim operator)" = 'int16 bitwise xor' ] || { cat result.json; fail "not what was asked for"; }
+    tool_succeeds sim --network cube:3 reduce_scatter --type double+int32 --operator minloc --json result.json
+    [ "$(value reports 1 bytes)" = 112 ] || { cat result.json; fail "no whole elements"; }
+    tool_succeeds sim --network cube:3 reduce --json result.json
+    [ "$(value sim type) $(value sim operator)" = 'int32 sum' ] || { cat result.json; fail "another default"; }
+    tool_succeeds sim --network cube:3 exchange --json result.json
+    [ "$(value sim type) $(value sim operator)" = 'null null' ] || { cat result.json; fail "an exchange combines"; }
+    tool_succeeds sim --help
+    for word in int8 uint64 'double)+int32' minloc logical-xor bitwise-and; do
+        grep -qF "$word" out || { cat out; fail "help does not know $word"; }
+    done
+}
+
+bad_types() {
+    refuses "unknown type 'real': use int32, double, .*, double.int32" reduce --type real
+    refuses "unknown operator 'average': use sum, max, .*, bitwise xor, minloc, maxloc" scan --operator average
+    refuses "unknown operator ''" scan --operator ''
+    refuses "[-]-type double.int32: sum is not for it: use --operator minloc, maxloc$" reduce --type double+int32
+    refuses "[-]-type float: bitwise xor is not for it: use --operator sum, max, product, min$" reduce --type float --operator bitwise-xor
+    refuses "[-]-operator maxloc: it is not for int32: use --type int32.int32, int64.int32, float.int32, double.int32$" reduce --operator maxloc
+    refuses '[-]-type int8: exchange combines nothing' exchange --type int8
+    refuses '[-]-operator sum: random combines nothing' random --operator sum
+    refuses '[-]-bytes 12: reduce of int64 combines elements of 8 bytes' reduce --type int64 --bytes 12
+}
+
+# aborted N OF OPTION... - status 3, and the line that nodes' runs have.
+aborted() {
+    node=$1
+    shift
+    fault "^ecube: node $node \(rank $node\) aborted the run with status 1: [0-9]+ of 16 programs had ended$" "$@" --json result.json
+    [ "$(value troubles 0 kind) $(value troubles 0 nodes) $(value troubles 0 status)" = "aborted [$node] 1" ] ||
+        { cat result.json; fail "another trouble"; }
+}
+
+aborts_are_told() {
+    aborted 5 --abort 5
+    aborted 0 --abort 0@1ms
+    aborted 15 --abort node:15@run+2ms --drop 1e-3
+    aborted 7 --abort 7@300us --shuffle 5
+    grep -q 'abort 7' trace.json 2>/dev/null && fail "a trace that nobody wanted"
+    aborted 7 --abort 7@300us --trace trace.json
+    grep -q '"abort 7"' trace.json || fail "no mark in the trace"
+    tool_succeeds sim --network cube:4 exchange --bytes 1000 --host-stop 1s@1ms --trace trace.json
+    grep -q '"host-stop host"' trace.json || fail "no mark of a host that is stopped"
+    tool_succeeds sim --network cube:2 exchange --bytes 16 --abort 1@1s
+    grep -q '^ecube: 1 of 1 faults did not happen' err || { cat err; fail "it has not happened"; }
+    rm result.json
+    refuses 'abort 5@boot: no program runs in that phase' exchange --abort 5@boot
+    refuses 'abort 5@download.1ms: no program runs in that phase' exchange --abort 5@download+1ms
+    refuses "'host' is no node" exchange --abort host
+    refuses "'16' is no node" exchange --abort 16@1ms
+    refuses 'say when' exchange --abort 3@soon
 }
 
 digest() {
@@ -339,6 +400,9 @@ check "the JSON of downloads tells of one of them" the_download_is_one_download
 check "--json - leaves standard output to the JSON" standard_output_is_json_alone
 check "messages take the model time that they take on nodes" messages_take_the_time_of_real_nodes
 check "every scenario ends well" every_scenario_ends_well
+check "reductions of any type by any operator are right, and said in the JSON file" types_and_operators
+check "types and operators that there are not, or do not go together, are refused" bad_types
+check "a program that aborts is told, and ends the run" aborts_are_told
 check "the digest is the seed's" the_digest_is_the_seeds
 check "threads change nothing" threads_change_nothing
 check "impossible networks are refused" bad_networks

@@ -50,6 +50,13 @@ wrong_plans_are_refused() {
         plan verify "$plans/circle_ring4.json"
     tool_fails 2 'cannot read the plan no/such' plan verify no/such
     tool_fails 2 'a zero byte' plan verify /dev/zero
+    mkfifo pipe
+    tool_fails 2 'cannot read the plan pipe: nobody writes to it' plan verify pipe
+    cat plan.json >pipe &
+    tool_succeeds plan verify pipe
+    printf '{"operation": "all\\u001b[31m\\n\303\377"}' >wrong.json
+    tool_fails 2 '"all.\[31m\?\?\?"' plan verify wrong.json
+    ! LC_ALL=C grep -q '[^ -~]' err || fail "a name goes to the terminal as it is"
     tool_fails 2 'name a file' plan verify
     tool_fails 2 'another profile' plan verify plan.json --profile unit
     tool_fails 2 'plan for cube:3, and the machine is cube:2' plan verify plan.json --network cube:2
@@ -90,6 +97,7 @@ nodes_run_with_it() {
     tool_succeeds run --network cube:2 --plan plan.json --json result.json "$examples/complete_exchange.elf" 16 100
     [ "$("$json_get" result.json reports 1 model_us)" = "$predicted" ] || fail "not $predicted us: $(cat err)"
     [ "$("$json_get" result.json reports 1 predicted_us)" = "$predicted" ] || fail "the node was told of another plan"
+    [ "$("$json_get" result.json plans 0 algorithm)" = 'written by hand: plan.json' ] || { cat result.json; fail "whose is it?"; }
     ! grep -q 'was not used' err || fail "it was used"
     tool_succeeds run --network cube:2 --plan plan.json "$examples/complete_exchange.elf" 16
     grep -q 'plan.json was not used: no exchange of blocks of 100 bytes was called for' err || fail "nobody said so: $(cat err)"

@@ -12,6 +12,7 @@
 #include "drivers/status.h"
 #include "network/text.h"
 #include "reduction/reduction.h"
+#include "tests/unit/networks.h"
 #include "wire/plan.h"
 
 enum { INSIDE = 2, DRAWS = 60, DESK_SIZES = 3000 };
@@ -26,16 +27,6 @@ static uint32_t random_below(uint32_t below)
 {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)((seed >> 32) % below);
-}
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
 }
 
 static void complain(const struct contest *contest, const struct plan_wish *wish,

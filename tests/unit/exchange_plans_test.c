@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "collectives/planner/candidates.h"
-#include "network/text.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/plan_machine.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
@@ -15,15 +15,12 @@ static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static struct plan *planned(const char *name, const char *algorithm, uint32_t bytes,
                             const struct profile *profile)
 {
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
     const struct plan_wish wish = {
         .operation = ECUBE_EXCHANGE, .bytes = bytes, .algorithm = algorithm, .profile = profile};
     struct plan_fault fault = {.words = ""};
-    char error[NETWORK_ERROR_MAX];
-    struct network network;
-
-    assert_true(network_parse(&network, name, &limits, error));
+    struct network network = network_of(name);
     struct plan *plan = plan_make(&network, &wish, &fault);
+
     if (!plan)
         fail_msg("%s by %s: %s", name, algorithm ? algorithm : "any", fault.words);
     return plan;

@@ -6,7 +6,7 @@
 #include "tests/unit/testing.h"
 
 #include "bench/collectives/comparison.h"
-#include "network/text.h"
+#include "tests/unit/networks.h"
 
 enum { SKIPPED_ON_128 = 4 };
 
@@ -32,14 +32,11 @@ static bool is_never_slower(const struct network *cube, uint32_t operation, uint
 static void check(uint32_t operation)
 {
     static const char *const names[] = {"cube:3", "cube:5", "cube:7"};
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
     uint32_t sizes[COMPARED_SIZES_MAX];
-    char error[NETWORK_ERROR_MAX];
     unsigned slower = 0;
 
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct network cube;
-        assert_true(network_parse(&cube, names[i], &limits, error));
+        struct network cube = network_of(names[i]);
         unsigned count = compared_sizes(operation, cube.nodes, sizes);
         for (unsigned k = 0; k < count; k += cube.nodes < 128 ? 1 : SKIPPED_ON_128)
             slower += !is_never_slower(&cube, operation, sizes[k]);

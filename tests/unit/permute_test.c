@@ -9,22 +9,13 @@
 
 #include "collectives/planner/candidates.h"
 #include "network/text.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/plan_machine.h"
 #include "tests/unit/plan_shapes.h"
 
 enum { SMALL_NODES = 10, DIMS = 7, BYTES = 52 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static struct plan *planned(const char *name, const struct plan_wish *wish)
 {
@@ -70,9 +61,11 @@ static void every_block_comes_to_its_node_by_every_way(void **state)
             for (unsigned c = 0; (candidate = candidate_of(operation, c)); c++) {
                 struct plan_wish wish = {.operation = operation, .bytes = BYTES};
                 uint32_t roots = operation_roots(operation_of(operation), &shapes[i]);
+                const struct plan_wish any = {.operation = operation, .root = CANDIDATE_ROOT_ANY};
+                unsigned variants = candidate->variants ? candidate->variants(&shapes[i], &any) : 1;
                 for (; wish.root < roots; wish.root++) {
-                    unsigned variants =
-                        candidate->variants ? candidate->variants(&shapes[i], &wish) : 1;
+                    assert_true(!candidate->variants ||
+                                candidate->variants(&shapes[i], &wish) <= variants);
                     for (wish.variant = 0; wish.variant < variants; wish.variant++)
                         try(&shapes[i], candidate, &wish);
                 }
@@ -256,10 +249,45 @@ static void a_block_that_comes_to_another_node_is_found(void **state)
     plan_free(plan);
 }
 
+/* By its name, and by the number of that, which a program asks by. */
+static void try_named(const char *network_words, uint32_t operation, uint32_t root,
+                      const char *algorithm)
+{
+    struct network network = network_of(network_words);
+    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
+    struct plan_wish wish = {.operation = operation, .root = root, .bytes = BYTES};
+    struct plan_time named, numbered;
+    uint32_t steps;
+    int status;
+
+    wish.algorithm = algorithm;
+    assert_true(plan_desk_predict(desk, &wish, &named, &steps, &status));
+    wish.algorithm = NULL;
+    wish.choice = ecube_choice(algorithm);
+    assert_true(plan_desk_predict(desk, &wish, &numbered, &steps, &status));
+    assert_int_equal(named.model_ns, numbered.model_ns);
+    plan_desk_free(desk);
+}
+
+/* A program that asks for one shifts by all distances, and reverses in all dimensions. */
+static void a_variant_that_is_named_is_had_for_every_distance_and_mask(void **state)
+{
+    static const char *const shifts[] = {"direct both ways", "hierarchical both ways",
+                                         "hierarchical 1 hop", "hierarchical 2 hops"};
+
+    (void)state;
+    for (uint32_t distance = 0; distance < 6; distance++)
+        for (unsigned i = 0; i < sizeof shifts / sizeof shifts[0]; i++)
+            try_named("ring:6", ECUBE_SHIFT, distance, shifts[i]);
+    for (uint32_t mask = 0; mask < 4; mask++)
+        try_named("mesh:2x3", ECUBE_REVERSE, mask, "hierarchical 1 hop");
+}
+
 TEST_MAIN(cmocka_unit_test(every_block_comes_to_its_node_by_every_way),
           cmocka_unit_test(shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension),
           cmocka_unit_test(reversals_of_cubes_take_one_circuit_of_the_subcube_s_dimensions),
           cmocka_unit_test(elsewhere_they_take_what_is_worked_out_by_hand),
           cmocka_unit_test(the_cheapest_is_chosen),
           cmocka_unit_test(what_cannot_be_is_refused_in_words),
+          cmocka_unit_test(a_variant_that_is_named_is_had_for_every_distance_and_mask),
           cmocka_unit_test(a_block_that_comes_to_another_node_is_found))

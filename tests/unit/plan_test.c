@@ -11,7 +11,7 @@
 #include "collectives/plan.h"
 #include "collectives/planner/planner.h"
 #include "drivers/status.h"
-#include "network/text.h"
+#include "tests/unit/networks.h"
 #include "wire/circuit.h"
 
 enum {
@@ -33,16 +33,6 @@ struct sample {
     uint32_t rank, bytes;
     uint8_t part[PART_MAX];
 };
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static struct plan *planned(const struct network *network, uint32_t operation, uint32_t root,
                             const char *algorithm)

@@ -9,21 +9,11 @@
 
 #include "collectives/planner/build.h"
 #include "collectives/planner/candidates.h"
-#include "network/text.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/plan_machine.h"
 #include "wire/circuit.h"
 
 enum { CHANGES = 1000, BYTES = 40 };
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 /* A plan that is laid down, and not proved yet. */
 static struct plan *laid(const char *name, uint32_t operation, const char *algorithm, uint32_t root)

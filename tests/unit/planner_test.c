@@ -13,24 +13,14 @@
 #include "collectives/planner/closed_form.h"
 #include "collectives/planner/halving.h"
 #include "drivers/status.h"
-#include "network/text.h"
 #include "reduction/reduction.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/odd_plans.h"
 #include "tests/unit/plan_machine.h"
 
 enum { CUBE_DIMS = 10, EXCHANGE_DIMS = 12 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static struct plan *planned_by(const struct network *network, uint32_t operation, uint32_t root,
                                const char *algorithm)
@@ -428,6 +418,35 @@ static void other_wishes_have_other_plans(void **state)
     plan_desk_free(desk);
 }
 
+/* Not those of which only the time was asked for. */
+static void the_desk_tells_which_plans_it_has_given(void **state)
+{
+    struct network network = network_of("ring:6");
+    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
+    struct plan_wish wishes[] = {
+        {.operation = ECUBE_GATHER, .root = 2, .bytes = 100, .algorithm = "halving tree"},
+        {.operation = ECUBE_BROADCAST, .bytes = 4096, .algorithm = "chain 8 segments"}};
+    struct plan_brief briefs[2];
+    struct plan_time time;
+    uint32_t bytes, steps;
+    const char *words;
+    int status;
+
+    (void)state;
+    assert_true(plan_desk_predict(desk, &wishes[1], &time, &steps, &status));
+    assert_int_equal(plan_desk_given(desk, briefs, 2), 0);
+    for (unsigned i = 0; i < 4; i++)
+        assert_non_null(plan_desk_part(desk, &wishes[i % 2], i, &bytes, &status, &words));
+    assert_int_equal(plan_desk_given(desk, briefs, 1), 2);
+    assert_int_equal(briefs[0].operation, ECUBE_BROADCAST); /* it is the older one */
+    assert_string_equal(briefs[0].algorithm, "chain 8 segments");
+    assert_in_range(4096, briefs[0].bytes_min, briefs[0].bytes_max);
+    assert_int_equal(plan_desk_given(desk, briefs, 2), 2);
+    assert_int_equal(briefs[1].root, 2);
+    assert_string_equal(briefs[1].algorithm, "halving tree");
+    plan_desk_free(desk);
+}
+
 static void other_plans_have_other_digests(void **state)
 {
     static const char *const names[] = {"cube:2", "ring:4", "mesh:2x2", "torus:2x2"};
@@ -556,6 +575,7 @@ TEST_MAIN(cmocka_unit_test(plans_of_cubes_take_what_the_closed_forms_say),
           cmocka_unit_test(the_desk_keeps_parts_where_they_are),
           cmocka_unit_test(no_question_fills_the_desk),
           cmocka_unit_test(other_wishes_have_other_plans),
+          cmocka_unit_test(the_desk_tells_which_plans_it_has_given),
           cmocka_unit_test(other_plans_have_other_digests), cmocka_unit_test(bounds_say_why),
           cmocka_unit_test(sums_are_in_the_order_of_the_plan),
           cmocka_unit_test(the_order_is_said_in_words),

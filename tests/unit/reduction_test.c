@@ -55,6 +55,15 @@ static void types_and_operators_go_together_or_not(void **state)
         assert_int_equal(reduction_element_bytes(type) > 0, integer || floating || pair);
         assert_int_equal(reduction_type_name(type) != NULL, integer || floating || pair);
     }
+    for (uint32_t type = 1; reduction_type_name(type); type++)
+        assert_int_equal(reduction_type_named(reduction_type_name(type)), type);
+    for (uint32_t operator_ = 1; reduction_operator_name(operator_); operator_++)
+        assert_int_equal(reduction_operator_named(reduction_operator_name(operator_)), operator_);
+    assert_int_equal(reduction_operator_named("bitwise-xor"), ECUBE_BITWISE_XOR);
+    assert_int_equal(reduction_operator_named("bitwise"), 0);
+    assert_int_equal(reduction_operator_named("bitwise-xor-"), 0);
+    assert_int_equal(reduction_operator_named("min-loc"), 0);
+    assert_int_equal(reduction_type_named(""), 0);
     assert_string_equal(reduction_type_name(ECUBE_INT32), "int32");
     assert_string_equal(reduction_type_name(ECUBE_DOUBLE_INT32), "double+int32");
     assert_string_equal(reduction_operator_name(ECUBE_SUM), "sum");

@@ -70,6 +70,24 @@ static void what_takes_no_time_is_predicted_so(void **state)
                 "       5.000      0\n");
 }
 
+static void a_plan_for_all_larger_sizes_has_no_end(void **state)
+{
+    static const struct plan_brief briefs[] = {
+        {.operation = ECUBE_EXCHANGE, .bytes_min = 9, .bytes_max = 12, .algorithm = "AAP"},
+        {.operation = ECUBE_SHIFT, .root = 3, .bytes_max = UINT32_MAX, .algorithm = "by \xff"}};
+    json_t *list = report_plans(briefs, 2);
+    char *text = json_dumps(list, JSON_COMPACT);
+
+    (void)state;
+    assert_string_equal(text, "[{\"operation\":\"alltoall\",\"root\":0,\"bytes_min\":9,"
+                              "\"bytes_max\":12,\"algorithm\":\"AAP\"},"
+                              "{\"operation\":\"shift\",\"root\":3,\"bytes_min\":0,"
+                              "\"bytes_max\":null,\"algorithm\":null}]");
+    free(text);
+    json_decref(list);
+}
+
 TEST_MAIN(cmocka_unit_test(a_report_without_a_prediction_has_none),
           cmocka_unit_test(a_report_with_a_prediction_has_it),
-          cmocka_unit_test(what_takes_no_time_is_predicted_so))
+          cmocka_unit_test(what_takes_no_time_is_predicted_so),
+          cmocka_unit_test(a_plan_for_all_larger_sizes_has_no_end))

@@ -9,24 +9,14 @@
 
 #include "collectives/planner/build.h"
 #include "collectives/planner/candidates.h"
-#include "network/text.h"
 #include "reduction/reduction.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/plan_machine.h"
 #include "tests/unit/plan_shapes.h"
 
 enum { DIMS = 9, SMALL_NODES = 18, BYTES = 52, NODES_MAX = 16 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static struct plan *planned(const char *name, const char *algorithm, uint32_t bytes,
                             const struct profile *profile)

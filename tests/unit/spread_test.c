@@ -12,22 +12,13 @@
 #include "collectives/planner/candidates.h"
 #include "collectives/planner/cycle.h"
 #include "network/text.h"
+#include "tests/unit/networks.h"
 #include "tests/unit/plan_machine.h"
 
 enum { BYTES = 512, ALL_ROOTS_NODES = 6, NODES = 16, DOUBLES = 64, ORDER_ROOM = 1024 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static const struct profile all_ports = {65425, 9575, 425, 1000, 1};
-
-static struct network network_of(const char *name)
-{
-    static const struct network_limits limits = {NETWORK_NODES_MAX, ""};
-    struct network network;
-    char error[NETWORK_ERROR_MAX];
-
-    assert_true(network_parse(&network, name, &limits, error));
-    return network;
-}
 
 static void complain(const struct network *network, const struct candidate *candidate,
                      const struct plan_wish *wish, const char *words)
@@ -289,24 +280,24 @@ static void groups_and_pairs_take_their_closed_forms(void **state)
     const uint64_t near = 117500, waits_3 = 3 * 9575 + 102 * 425, waits_6 = 6 * 9575 + 105 * 425;
 
     (void)state;
-    variant_takes("ring:8", ECUBE_ALLREDUCE, "leaders 4 a line, 8/16", 100, 490000);
-    variant_takes("ring:16", ECUBE_ALLREDUCE, "leaders 4 a line, 8/16", 100, 765000);
-    variant_takes("torus:8x8", ECUBE_ALLREDUCE, "leaders 4 a line, 8/16", 100, 980000);
+    variant_takes("ring:8", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 490000);
+    variant_takes("ring:16", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 765000);
+    variant_takes("torus:8x8", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 980000);
     variant_takes("ring:8", ECUBE_ALLREDUCE, "halving and doubling 0 halved", 100,
                   2 * near + 137500 + waits_3);
     variant_takes("torus:8x8", ECUBE_ALLREDUCE, "halving and doubling 0 halved", 100,
                   2 * (2 * near + 137500 + waits_3));
-    variant_takes("ring:16", ECUBE_ALLREDUCE, "leaders 8 a line, 8/16", 100,
+    variant_takes("ring:16", ECUBE_ALLREDUCE, "leaders 8 a line 8/16", 100,
                   2 * near + 2 * 127500 + 167500 + waits_6);
-    variant_takes("mesh:1x8", ECUBE_ALLREDUCE, "leaders 2 a line, 8/16", 100,
+    variant_takes("mesh:1x8", ECUBE_ALLREDUCE, "leaders 2 a line 8/16", 100,
                   2 * (near + 127500) + near);
-    variant_takes("ring:16", ECUBE_ALLGATHER, "leaders 4 a line, 8/16", 8, 659600);
-    variant_takes("ring:16", ECUBE_REDUCE_SCATTER, "leaders 4 a line, 8/16", 8, 659600);
-    variant_takes("torus:8x8", ECUBE_ALLGATHER, "leaders 4 a line, 8/16", 4, 854200);
-    variant_takes("torus:8x8", ECUBE_REDUCE_SCATTER, "leaders 4 a line, 8/16", 4, 854200);
-    variant_takes("ring:8", ECUBE_BARRIER, "leaders 8 a line, 8/16", 0,
+    variant_takes("ring:16", ECUBE_ALLGATHER, "leaders 4 a line 8/16", 8, 659600);
+    variant_takes("ring:16", ECUBE_REDUCE_SCATTER, "leaders 4 a line 8/16", 8, 659600);
+    variant_takes("torus:8x8", ECUBE_ALLGATHER, "leaders 4 a line 8/16", 4, 854200);
+    variant_takes("torus:8x8", ECUBE_REDUCE_SCATTER, "leaders 4 a line 8/16", 4, 854200);
+    variant_takes("ring:8", ECUBE_BARRIER, "leaders 8 a line 8/16", 0,
                   2 * 75000 + 95000 + 3 * 9575 + 2 * 425);
-    variant_takes("ring:8", ECUBE_BARRIER, "leaders 4 a line, 8/16", 0, 2 * 75000 + 2 * 85000);
+    variant_takes("ring:8", ECUBE_BARRIER, "leaders 4 a line 8/16", 0, 2 * 75000 + 2 * 85000);
 }
 
 /* All send to the root at once, and its port receives one after the other; on the cycle of cube:2

@@ -3,7 +3,14 @@
  * some), every byte checked, each in the model time that was predicted; then calls that are
  * impossible, at all nodes and at one.
  *
- * It knows no network. Every other collective is begun and waited for, the others are called.
+ * collectives BYTES[,BYTES...] NETWORK ROOTS CASE...: the same of single algorithms, each in all
+ * these sizes and for so many roots (distances, masks). A case is OPERATION:ALGORITHM, which runs,
+ * or -OPERATION:ALGORITHM, which the network must refuse. Behind =M/ORDER stands the order in which
+ * an algorithm that reduces combines the first of M segments of ORDERED doubles, as `ecube plan
+ * show` has it: a sum that is rounded is compared.
+ *
+ * It knows no network but that of a reversal. Every other collective is begun and waited for, the
+ * others are called.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +19,15 @@
 
 #include <ecube.h>
 
-enum { ROOTS_MAX = 6 };
+enum {
+    ROOTS_MAX = 6,
+    ROOTS_ALL_MAX = 8,
+    SIZES_MAX = 16,
+    DIMENSIONS_MAX = 16,
+    ORDERED = 125,
+    NODES_MAX = 128,
+    UNTOUCHED = 0xee
+};
 
 static const char *const names[ECUBE_OPERATIONS] = {
     [ECUBE_BARRIER] = "barrier",     [ECUBE_BROADCAST] = "broadcast",
@@ -21,9 +36,14 @@ static const char *const names[ECUBE_OPERATIONS] = {
     [ECUBE_REDUCE] = "reduce",       [ECUBE_ALIGN] = "align",
     [ECUBE_ALLREDUCE] = "allreduce", [ECUBE_REDUCE_SCATTER] = "reduce_scatter",
     [ECUBE_SCAN] = "scan",           [ECUBE_SHIFT] = "shift",
-    [ECUBE_REVERSE] = "reverse"};
+    [ECUBE_REVERSE] = "reverse",     [ECUBE_EXCHANGEV] = "exchangev"};
 static uint32_t bytes, rank, size;
 static uint8_t *blocks, *answer, *block;
+static struct ecube_block places[NODES_MAX];       /* of blocks, one behind the other */
+static const char *algorithm;                      /* the one that is forced; NULL: none is */
+static uint32_t sides[DIMENSIONS_MAX], dimensions; /* of the network, the last number first */
+static uint32_t roots_max;                         /* of single algorithms */
+static uint32_t runs;
 
 static uint8_t pattern(uint32_t from, uint32_t to, uint32_t index)
 {
@@ -53,6 +73,17 @@ struct call {
     enum ecube_type type; /* of a reduction */
     enum ecube_operator operator_;
 };
+
+/* Which collective it is that the rest of the line is about. */
+static void title(const struct call *call)
+{
+    printf("%s by %s, %u bytes, root %u", names[call->operation],
+           algorithm ? algorithm : "the cheapest", (unsigned)bytes, (unsigned)call->root);
+    if (call->type) {
+        printf(", type %d, operator %d", (int)call->type, (int)call->operator_);
+    }
+    printf(": ");
+}
 
 static uint32_t element_bytes(const struct call *call)
 {
@@ -220,7 +251,8 @@ static int called(const struct call *call)
     case ECUBE_SCAN:
         return ecube_scan(block, answer, element_count(call), call->type, call->operator_);
     case ECUBE_SHIFT: return ecube_shift(block, answer, bytes, root - (int)size);
-    case ECUBE_REVERSE: return ecube_reverse(block, answer, bytes, 0);
+    case ECUBE_REVERSE: return ecube_reverse(block, answer, bytes, call->root);
+    case ECUBE_EXCHANGEV: return ecube_exchangev(blocks, places, answer, places);
     default: return ecube_barrier();
     }
 }
@@ -247,7 +279,8 @@ static int begun(const struct call *call, struct ecube_request *request)
         return ecube_scan_start(block, answer, element_count(call), call->type, call->operator_,
                                 request);
     case ECUBE_SHIFT: return ecube_shift_start(block, answer, bytes, root + (int)size, request);
-    case ECUBE_REVERSE: return ecube_reverse_start(block, answer, bytes, 0, request);
+    case ECUBE_REVERSE: return ecube_reverse_start(block, answer, bytes, call->root, request);
+    case ECUBE_EXCHANGEV: return ecube_exchangev_start(blocks, places, answer, places, request);
     default: return ecube_barrier_start(request);
     }
 }
@@ -269,10 +302,13 @@ static void prepare(const struct call *call)
 {
     for (uint32_t i = 0; i < size; i++) {
         fill(blocks + (size_t)i * bytes, rank, i);
+        places[i] = (struct ecube_block){i * bytes, bytes};
     }
-    memset(answer, 0xee, (size_t)size * bytes);
+    memset(answer, UNTOUCHED, (size_t)size * bytes + 1);
     if (call->type) {
         fill_vector(call);
+    } else if (call->operation == ECUBE_SCATTER) {
+        memset(block, UNTOUCHED, bytes);
     } else {
         fill(block, rank, call->operation == ECUBE_BROADCAST ? 0 : call->root);
     }
@@ -288,68 +324,129 @@ static uint32_t all_differences(uint32_t to)
     return wrong;
 }
 
+/* The node whose coordinates in these dimensions are this one's read backwards; 0: in all. */
+static uint32_t mirrored(uint32_t mask)
+{
+    uint32_t to = 0, stride = 1, left = rank;
+
+    if (mask == 0) {
+        return size - 1 - rank;
+    }
+    for (uint32_t k = 0; k < dimensions; k++) {
+        uint32_t at = left % sides[k];
+        to += (mask >> k & 1 ? sides[k] - 1 - at : at) * stride;
+        left /= sides[k];
+        stride *= sides[k];
+    }
+    return to;
+}
+
 static uint32_t check(const struct call *call)
 {
     switch (call->operation) {
     case ECUBE_BROADCAST: return differences(block, call->root, 0);
     case ECUBE_SCATTER: return differences(block, call->root, rank);
     case ECUBE_GATHER: return rank == call->root ? all_differences(call->root) : 0;
-    case ECUBE_EXCHANGE: return all_differences(rank);
+    case ECUBE_EXCHANGE:
+    case ECUBE_EXCHANGEV: return all_differences(rank);
     case ECUBE_ALLGATHER: return all_differences(call->root);
     case ECUBE_REDUCE: return rank == call->root ? vector_differences(call) : 0;
     case ECUBE_ALLREDUCE:
     case ECUBE_REDUCE_SCATTER:
     case ECUBE_SCAN: return vector_differences(call);
     case ECUBE_SHIFT: return differences(answer, (rank + size - call->root) % size, call->root);
-    case ECUBE_REVERSE: return differences(answer, size - 1 - rank, call->root);
+    case ECUBE_REVERSE: return differences(answer, mirrored(call->root), call->root);
     default: return 0;
     }
+}
+
+static int is_rooted(enum ecube_operation operation)
+{
+    return operation == ECUBE_BROADCAST || operation == ECUBE_SCATTER ||
+           operation == ECUBE_GATHER || operation == ECUBE_REDUCE;
 }
 
 /* Whether it took another time than predicted: 1, and says so. */
 static uint32_t surprise(const struct call *call, uint64_t took_ns)
 {
     uint32_t count = call->type ? element_count(call) * element_bytes(call) : bytes;
-    int rooted = call->operation == ECUBE_BROADCAST || call->operation == ECUBE_SCATTER ||
-                 call->operation == ECUBE_GATHER || call->operation == ECUBE_REDUCE ||
-                 call->operation == ECUBE_SHIFT;
+    int parted = is_rooted(call->operation) || call->operation == ECUBE_SHIFT ||
+                 call->operation == ECUBE_REVERSE;
     struct ecube_prediction told;
-    int status = ecube_predict(call->operation, rooted ? (int)call->root : 0,
+    int status = ecube_predict(call->operation, parted ? (int)call->root : 0,
                                call->operation == ECUBE_BARRIER ? 0 : count, call->type, &told);
 
     if (status == 0 && told.model_ns == took_ns && told.bound_ns <= took_ns) {
         return 0;
     }
-    printf("%s, root %u: %llu ns, predicted %llu, bound %llu: %s\n", names[call->operation],
-           (unsigned)call->root, (unsigned long long)took_ns, (unsigned long long)told.model_ns,
-           (unsigned long long)told.bound_ns, ecube_error_text(status));
+    title(call);
+    printf("%llu ns, predicted %llu, bound %llu: %s\n", (unsigned long long)took_ns,
+           (unsigned long long)told.model_ns, (unsigned long long)told.bound_ns,
+           ecube_error_text(status));
     return 1;
+}
+
+/* Bytes of the answer that the call may write. */
+static uint32_t answer_bytes(const struct call *call)
+{
+    switch (call->operation) {
+    case ECUBE_GATHER: return rank == call->root ? size * bytes : 0;
+    case ECUBE_EXCHANGE:
+    case ECUBE_EXCHANGEV:
+    case ECUBE_ALLGATHER: return size * bytes;
+    case ECUBE_REDUCE: return rank == call->root ? element_count(call) * element_bytes(call) : 0;
+    case ECUBE_ALLREDUCE:
+    case ECUBE_REDUCE_SCATTER:
+    case ECUBE_SCAN: return element_count(call) * element_bytes(call);
+    case ECUBE_SHIFT:
+    case ECUBE_REVERSE: return bytes;
+    default: return 0;
+    }
+}
+
+/* Bytes behind them that were written all the same. */
+static uint32_t count_touched(const struct call *call)
+{
+    uint32_t wrong = 0;
+
+    for (uint32_t i = answer_bytes(call); i <= size * bytes; i++) {
+        wrong += answer[i] != UNTOUCHED;
+    }
+    return wrong;
+}
+
+/* Runs one collective on the data that have been prepared, and says what is wrong with it.
+ * Returns 0 when it ended well in the predicted time. */
+static uint32_t timed(const struct call *call)
+{
+    int status = ecube_align();
+    uint64_t start_ns = ecube_model_ns();
+
+    runs++;
+    status = status < 0 ? status : done(call);
+    status = status < 0 ? status : ecube_align();
+    if (status < 0) {
+        title(call);
+        printf("%s\n", ecube_error_text(status));
+        return 1 + bytes;
+    }
+    uint64_t took_ns = ecube_model_ns() - start_ns;
+    return rank == call->root % size ? surprise(call, took_ns) : 0;
 }
 
 /* Runs one collective; returns how many bytes are wrong, at least 1 when it failed or its time is
  * another. */
 static uint32_t run(struct call call)
 {
-    int status;
-    uint64_t start_ns;
-
     prepare(&call);
-    status = ecube_align();
-    start_ns = ecube_model_ns();
-    status = status < 0 ? status : done(&call);
-    status = status < 0 ? status : ecube_align();
-    if (status < 0) {
-        printf("%s, root %u: %s\n", names[call.operation], (unsigned)call.root,
-               ecube_error_text(status));
-        return 1 + bytes;
-    }
-    uint64_t took_ns = ecube_model_ns() - start_ns;
-    uint32_t wrong = check(&call);
+    uint32_t surprises = timed(&call);
+    uint32_t wrong = check(&call) + count_touched(&call);
+
     if (wrong) {
-        printf("%s, root %u: %u wrong bytes\n", names[call.operation], (unsigned)call.root,
-               (unsigned)wrong);
+        title(&call);
+        printf("%u wrong bytes\n", (unsigned)wrong);
     }
-    return wrong + (rank == call.root ? surprise(&call, took_ns) : 0);
+    return wrong + surprises;
 }
 
 static uint32_t run_all(uint32_t root)
@@ -368,7 +465,7 @@ static uint32_t run_all(uint32_t root)
     }
     wrong += run((struct call){ECUBE_SCAN, root, ECUBE_DOUBLE, ECUBE_SUM});
     wrong += run((struct call){.operation = ECUBE_SHIFT, .root = root});
-    wrong += run((struct call){.operation = ECUBE_REVERSE, .root = root});
+    wrong += run((struct call){.operation = ECUBE_REVERSE});
     return wrong;
 }
 
@@ -426,8 +523,17 @@ static uint32_t run_impossible(void)
         ecube_exchange(blocks + all - 1, blocks, bytes),
         ecube_exchange(blocks, last ? blocks : answer, bytes),
         ecube_broadcast(block, bytes, (int)size),
+        ecube_broadcast(block, bytes, -1),
+        ecube_scatter(blocks, block, bytes, last ? -1 : 0),
+        ecube_gather(block, answer, bytes, INT32_MIN),
+        ecube_reduce(block, answer, 1, ECUBE_INT8, ECUBE_SUM, -(int)size),
+        ecube_scatter(blocks, blocks, bytes, 0),
+        ecube_allgather(answer, answer, bytes),
+        ecube_allreduce(block, block, bytes, ECUBE_INT8, ECUBE_SUM),
         ecube_shift(block, block, bytes, 1),
+        ecube_shift(block, last ? block : answer, bytes, INT32_MIN),
         ecube_reverse(block, answer, bytes, UINT32_C(1) << 31),
+        ecube_reverse(block, answer, bytes, last ? UINT32_MAX : 0),
         ecube_reduce(block, answer, 1, (enum ecube_type)77, ECUBE_SUM, 0),
         ecube_reduce(block, answer, 1, ECUBE_INT32, (enum ecube_operator)300, 0),
         ecube_scan(block, answer, 1, ECUBE_INT32, ECUBE_MINLOC),
@@ -440,6 +546,13 @@ static uint32_t run_impossible(void)
         ecube_scatter(blocks, NULL, bytes, 0),
         ecube_allgather(block, last ? NULL : answer, bytes),
         ecube_broadcast(last ? NULL : block, bytes, 0),
+        ecube_exchange(blocks, last ? NULL : answer, bytes),
+        ecube_reduce(last ? NULL : block, answer, bytes, ECUBE_INT8, ECUBE_MAX, 0),
+        ecube_reduce_scatter(blocks, NULL, bytes, ECUBE_INT8, ECUBE_MAX),
+        ecube_scan(NULL, answer, bytes, ECUBE_INT8, ECUBE_MAX),
+        ecube_allreduce(block, answer, UINT32_MAX, ECUBE_DOUBLE, ECUBE_SUM),
+        ecube_shift(block, last ? NULL : answer, bytes, -3),
+        ecube_reverse(last ? NULL : block, answer, bytes, 0),
     };
 
     return count_others(arguments, sizeof arguments / sizeof arguments[0], ECUBE_E_ARGUMENT) +
@@ -465,12 +578,14 @@ static uint32_t run_forced(void)
 
     for (unsigned i = 0; i < sizeof forced / sizeof forced[0]; i++) {
         int status = ecube_algorithm(forced[i].call.operation, forced[i].name);
+        algorithm = forced[i].name;
         if (status < 0) {
             printf("%s: %s\n", forced[i].name, ecube_error_text(status));
             wrong++;
         }
         wrong += run(forced[i].call);
         wrong += ecube_algorithm(forced[i].call.operation, NULL) != ECUBE_OK;
+        algorithm = NULL;
     }
     return wrong + count_others(refused, sizeof refused / sizeof refused[0], ECUBE_E_ARGUMENT);
 }
@@ -501,21 +616,230 @@ static uint32_t run_begun(int tested)
     return wrong;
 }
 
-int main(int argc, char **argv)
+/* Single algorithms ---------------------------------------------------------------------------- */
+
+/* Reads "torus:3x3x2"; of a cube all sides are 2. */
+static void read_network(const char *name)
+{
+    const char *at = strchr(name, ':');
+    int is_cube = strncmp(name, "cube", 4) == 0;
+
+    dimensions = is_cube ? (uint32_t)atoi(at + 1) : 1;
+    for (const char *x = at; !is_cube && (x = strchr(x, 'x')) != NULL; x++) {
+        dimensions++;
+    }
+    for (uint32_t k = dimensions; k-- > 0; at = is_cube ? at : strchr(at + 1, 'x')) {
+        sides[k] = is_cube ? 2 : (uint32_t)atoi(at + 1);
+    }
+}
+
+static uint32_t read_sizes(const char *text, uint32_t sizes[SIZES_MAX])
+{
+    uint32_t count = 0;
+
+    for (; text && count < SIZES_MAX; text = strchr(text, ',') ? strchr(text, ',') + 1 : NULL) {
+        sizes[count++] = (uint32_t)atoi(text);
+    }
+    return count;
+}
+
+/* How many roots, distances or masks there are to try. */
+static uint32_t root_count(enum ecube_operation operation)
+{
+    uint32_t all = operation == ECUBE_REVERSE                         ? UINT32_C(1) << dimensions
+                   : is_rooted(operation) || operation == ECUBE_SHIFT ? size
+                                                                      : 1;
+
+    return all < roots_max ? all : roots_max;
+}
+
+/* The i-th of them: the first, the last, and such as lie between. */
+static uint32_t root_at(enum ecube_operation operation, uint32_t i)
+{
+    uint32_t count = root_count(operation);
+    uint32_t last = operation == ECUBE_REVERSE ? (UINT32_C(1) << dimensions) - 1 : size - 1;
+
+    return count < 2 ? 0 : i * last / (count - 1);
+}
+
+/* The next type and operator of which the bytes at hand hold an element. */
+static void vary(struct call *call)
+{
+    enum {
+        PAIRS = ECUBE_DOUBLE_INT32 * ECUBE_MAXLOC,
+        STRIDE = 41
+    }; /* no common divisor: all come */
+    static uint32_t turn;
+
+    do {
+        turn = (turn + STRIDE) % PAIRS;
+        call->type = (enum ecube_type)(1 + turn / ECUBE_MAXLOC);
+        call->operator_ = (enum ecube_operator)(1 + turn % ECUBE_MAXLOC);
+    } while (!go_together(call->type, call->operator_) ||
+             (bytes > 0 && element_bytes(call) > bytes));
+}
+
+static int is_reduction(enum ecube_operation operation)
+{
+    return operation == ECUBE_REDUCE || operation == ECUBE_ALLREDUCE ||
+           operation == ECUBE_REDUCE_SCATTER || operation == ECUBE_SCAN;
+}
+
+/* Every size with every root. */
+static uint32_t run_sizes(enum ecube_operation operation, const uint32_t *sizes, uint32_t count)
+{
+    uint32_t roots = root_count(operation), wrong = 0;
+    uint32_t turns = operation == ECUBE_BARRIER ? 1 : roots * count;
+
+    for (uint32_t i = 0; i < turns; i++) {
+        struct call call = {.operation = operation, .root = root_at(operation, i / count)};
+        bytes = sizes[i % count];
+        if (is_reduction(operation)) {
+            vary(&call);
+        }
+        wrong += run(call);
+    }
+    return wrong;
+}
+
+/* Numbers of which hardly two brackets give the same sum. */
+static double ragged(uint32_t from, uint32_t i)
+{
+    return (double)(1 + (from * 7 + i) % 13) / (double)(3 + from + i) * (from % 3 ? 1 : -64);
+}
+
+/* The sum in the order of the words "(0 1) 2", read from *at on to the end of its bracket. */
+static double sum_of(const char **at, uint32_t i)
+{
+    double sum = 0;
+
+    for (unsigned terms = 0; **at && **at != ')'; terms++) {
+        double term;
+        if (**at == '(') {
+            (*at)++;
+            term = sum_of(at, i);
+            (*at)++;
+        } else {
+            char *end;
+            term = ragged((uint32_t)strtoul(*at, &end, 10), i);
+            *at = end;
+        }
+        sum = terms > 0 ? sum + term : term;
+        *at += **at == ' ';
+    }
+    return sum;
+}
+
+static int gets_ordered(enum ecube_operation operation)
+{
+    return operation == ECUBE_ALLREDUCE || rank == (operation == ECUBE_SCAN ? size - 1 : 0);
+}
+
+/* A sum that is rounded, in the order that M/ORDER says for the first of M segments. */
+static uint32_t run_ordered(enum ecube_operation operation, const char *words)
+{
+    const struct call call = {operation, 0, ECUBE_DOUBLE, ECUBE_SUM};
+    char *order;
+    uint32_t segments = (uint32_t)strtoul(words, &order, 10), wrong = 0;
+
+    bytes = ORDERED * sizeof(double);
+    for (uint32_t i = 0; i < size * ORDERED; i++) {
+        double number = ragged(rank, i % ORDERED);
+        memcpy(blocks + i * sizeof number, &number, sizeof number);
+    }
+    memcpy(block, blocks, bytes);
+    uint32_t surprises = timed(&call);
+    for (uint32_t i = 0; i < ORDERED / segments && gets_ordered(operation); i++) {
+        const char *at = order + 1;
+        double wanted = sum_of(&at, i);
+        wrong += memcmp(answer + i * sizeof wanted, &wanted, sizeof wanted) != 0;
+    }
+    if (wrong) {
+        title(&call);
+        printf("%u of %u sums are not those of %s\n", (unsigned)wrong,
+               (unsigned)(ORDERED / segments), order + 1);
+    }
+    return wrong + surprises;
+}
+
+static enum ecube_operation operation_named(const char *word, size_t length)
+{
+    enum ecube_operation i = ECUBE_BARRIER;
+
+    while (i < ECUBE_OPERATIONS - 1 && (strncmp(names[i], word, length) != 0 || names[i][length])) {
+        i++;
+    }
+    return i;
+}
+
+/* Returns how much is wrong with a case. */
+static uint32_t run_case(char *word, const uint32_t *sizes, uint32_t count)
+{
+    int refused = word[0] == '-';
+    char *name = strchr(word, ':'), *order = strchr(word, '=');
+    enum ecube_operation operation =
+        operation_named(word + refused, (size_t)(name - word - refused));
+
+    if (order) {
+        *order++ = '\0';
+    }
+    algorithm = name + 1;
+    int status = ecube_algorithm(operation, algorithm);
+    if (status != (refused ? ECUBE_E_NETWORK : ECUBE_OK)) {
+        printf("%s: %s\n", word, ecube_error_text(status));
+        return 1;
+    }
+    uint32_t wrong = refused ? 0 : run_sizes(operation, sizes, count);
+    wrong += order ? run_ordered(operation, order) : 0;
+    return wrong + (ecube_algorithm(operation, NULL) != ECUBE_OK);
+}
+
+static uint32_t run_cases(char **words, uint32_t word_count, const uint32_t *sizes, uint32_t count)
 {
     uint32_t wrong = 0;
 
-    rank = (uint32_t)ecube_rank();
-    size = (uint32_t)ecube_size();
-    bytes = argc > 1 ? (uint32_t)atoi(argv[1]) : 100;
-    blocks = malloc((size_t)size * bytes + 1);
-    answer = malloc((size_t)size * bytes + 1);
-    block = malloc(bytes + 1);
-    uint32_t roots = size < ROOTS_MAX ? size : ROOTS_MAX;
+    for (uint32_t i = 0; i < word_count; i++) {
+        wrong += run_case(words[i], sizes, count);
+    }
+    if (rank == 0) {
+        printf("%u cases, %u collectives\n", (unsigned)word_count, (unsigned)runs);
+    }
+    return wrong;
+}
+
+static uint32_t run_usual(void)
+{
+    uint32_t wrong = 0, roots = size < ROOTS_MAX ? size : ROOTS_MAX;
+
     for (uint32_t i = 0; i < roots; i++) {
         wrong += run_all(roots > 1 ? i * (size - 1) / (roots - 1) : 0);
     }
-    wrong += run_types() + run_begun(0) + run_begun(1) + run_forced() + run_impossible();
+    return wrong + run_types() + run_begun(0) + run_begun(1) + run_forced() + run_impossible();
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t sizes[SIZES_MAX] = {0}, most = ORDERED * sizeof(double);
+    uint32_t count = read_sizes(argc > 1 ? argv[1] : "100", sizes);
+
+    rank = (uint32_t)ecube_rank();
+    size = (uint32_t)ecube_size();
+    bytes = sizes[0];
+    for (uint32_t i = 0; i < count; i++) {
+        most = sizes[i] > most ? sizes[i] : most;
+    }
+    blocks = malloc((size_t)size * most + 1);
+    answer = malloc((size_t)size * most + 1);
+    block = malloc(most + 1);
+    if (!blocks || !answer || !block) {
+        printf("no memory for %u bytes\n", (unsigned)most);
+        return 1;
+    }
+    if (argc > 3) {
+        read_network(argv[2]);
+        roots_max = (uint32_t)atoi(argv[3]);
+    }
+    uint32_t wrong = argc > 3 ? run_cases(argv + 4, (uint32_t)argc - 4, sizes, count) : run_usual();
     if (wrong) {
         printf("%u wrong bytes, times or calls\n", (unsigned)wrong);
     }

@@ -1,0 +1,33 @@
+/*
+ * collectives.h - collectives that all nodes of a fabric call: what they send, what must come, and
+ * what time it takes.
+ *
+ * Blocks and vectors are a function of who has them for whom; elements are int32, added up. Where
+ * blocks have sizes of their own, they are alike all the same; one table says so of both sides.
+ *
+ * Units    bytes; model time in ns
+ */
+#pragma once
+
+#include "tests/fabric/fabric.h"
+
+enum { COLLECTIVE_NODES_MAX = 64 };
+
+/* Fills what a node sends in a call, and what it is to receive with zeros. */
+void collective_fill(struct fabric *fabric, uint32_t rank, const struct ecube_abi_collective *call);
+/* Holds what a node has received against what must come. */
+void collective_check(struct fabric *fabric, uint32_t rank,
+                      const struct ecube_abi_collective *call);
+
+/* All nodes call it, and wait: each ends with E_OK. */
+void collective_all_call(struct fabric *fabric, const struct ecube_abi_collective *call);
+/* The same, each with a call of its own (calls[rank]), and its scratch; each ends with `status`. */
+void collective_all_end(struct fabric *fabric, const struct ecube_abi_collective *calls,
+                        int status);
+
+/* What the host predicts for a call, with the host's plan. */
+struct plan_time collective_predicted(struct fabric *fabric,
+                                      const struct ecube_abi_collective *call);
+
+/* The latest of all model clocks. */
+uint64_t collective_latest_clock(struct fabric *fabric);

@@ -1,0 +1,104 @@
+#!/bin/sh
+# examples_test.sh BUILD - the examples print what examples/README.md says, and find nothing wrong on networks of every kind.
+. tests/system/testing.sh
+
+readme=$source_tree/examples/README.md
+
+# commands NAME - the README's commands that run an example, a line each.
+commands() {
+    grep -o '`build/ecube run [^`]*`' "$readme" | tr -d '`' | grep "/$1\.elf"
+}
+
+# said COMMAND - the indented lines behind a command in the README, up to the next words.
+said() {
+    awk -v command="\`$1\`" '
+        index($0, command) { behind = 1; next }
+        behind && /^    / { told = 1; print substr($0, 5); next }
+        told && !/^$/ { exit }
+        behind && index($0, "`build/ecube run") { exit }' "$readme"
+}
+
+# Each line of the README is one that some node printed, or one of the table of results, or, with ... at its end, the
+# beginning of one.
+prints_what_is_said() {
+    commands "$1" >commands
+    [ -s commands ] || fail "the README has no command for $1"
+    while read -r command; do
+        said "$command" >wanted
+        # shellcheck disable=SC2046
+        tool_succeeds $(echo "${command#build/ecube }" | sed "s,build/examples,$examples,") </dev/null
+        sed 's/^\[ *[0-9]*\] //' out err >lines
+        while IFS= read -r line; do
+            case $line in
+            *" ...") line=${line%...} && cut -c "1-${#line}" lines >begun ;;
+            *) cp lines begun ;;
+            esac
+            grep -qxF -- "$line" begun || { cat out; fail "'$command' does not print '$line'"; }
+        done <wanted
+        ! grep -Eq '.{101}' out || fail "'$command' prints lines of more than 100 columns"
+    done <commands
+}
+
+every_example_is_told_of() {
+    for example in "$examples"/*.elf; do
+        name=$(basename "$example" .elf)
+        [ -n "$(commands "$name")" ] || fail "the README has no command for $name"
+        grep -q "^|.*\`$name\`" "$readme" || fail "the README's table has not got $name"
+    done
+}
+
+# The table at the beginning of the project's README, without its wall time.
+the_first_table_is_true() {
+    tool_succeeds run --network cube:4 "$examples/complete_exchange.elf"
+    sed -n '/^    complete exchange$/,/^$/p' "$source_tree/README.md" | awk '$1 ~ /^[0-9]+$/ { print $1, $2, $3, $4, $5, $6 }' >wanted
+    [ "$(wc -l <wanted)" -eq 5 ] || { cat wanted; fail "no table in the README"; }
+    awk '$1 ~ /^[0-9]+$/ { print $1, $2, $3, $4, $5, $6 }' err | cmp wanted - || { cat err; fail "not the README's table"; }
+}
+
+# right_on NETWORK... - all examples, each with status 0.
+right_on() {
+    for network in "$@"; do
+        for example in "$examples"/*.elf; do
+            [ "$(basename "$example")" = complete_exchange.elf ] && set -- 16 1000 || set --
+            tool_succeeds run --network "$network" "$example" "$@"
+            ! grep -Eq '.{101}' out || fail "$example prints lines of more than 100 columns on $network"
+        done
+    done
+}
+
+# Sums of integers and of doubles in one order: what is found does not depend on where it is worked out.
+same_on_all() {
+    for network in ring:1 mesh:1x7 torus:3x3x2; do
+        tool_succeeds run --network "$network" "$examples/pagerank.elf"
+        grep '^\[ *0\] [1-5]\. page ' out | sed 's/^\[ *0\]//' >"pages.$network"
+        [ "$(wc -l <"pages.$network")" -eq 5 ] || { cat out; fail "not five pages"; }
+        cmp pages.ring:1 "pages.$network" || fail "other pages on $network"
+        tool_succeeds run --network "$network" "$examples/nbody.elf"
+        grep -o '60 bodies, 20 steps: the energy was .*' out >"energy.$network"
+        [ -s "energy.$network" ] && cmp energy.ring:1 "energy.$network" || fail "another energy on $network"
+    done
+}
+
+wrong_arguments_are_refused() {
+    for case in 'nbody 1' 'nbody 60 0' 'pagerank 0' 'farm 0' 'complete_exchange 1x' 'algorithms nobody'; do
+        # shellcheck disable=SC2086
+        set -- $case
+        name=$1
+        shift
+        tool run --network ring:2 "$examples/$name.elf" "$@"
+        [ "$status" -ne 0 ] || { cat out; fail "$case: status 0"; }
+        grep -q "^\[ *[01]\] $name: " err || { cat err; fail "$case: no word of $name"; }
+    done
+}
+
+for example in algorithms complete_exchange farm hello mirror nbody pagerank power primes ring sample_sort transpose trees; do
+    check "$example prints what the README says" prints_what_is_said $example
+done
+check "the README tells of every example" every_example_is_told_of
+check "the project's README shows a table that is true" the_first_table_is_true
+for network in ring:1 ring:5 mesh:3x4 torus:3x3x2 mesh:1x7; do
+    check "every example is right on $network" right_on $network
+done
+check "results do not depend on the network" same_on_all
+check "wrong arguments are refused in words" wrong_arguments_are_refused
+cases_done
