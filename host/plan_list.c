@@ -37,6 +37,17 @@ int plan_file_fits(const struct plan_file *file, const struct network *network,
     return 0;
 }
 
+int plan_file_suits(const struct plan_file *file, const struct plan *plan,
+                    const struct profile *profile, struct message *message)
+{
+    return plan_is_right_on(plan, profile)
+               ? 0
+               : message_set(message,
+                             "%.60s goes ahead where nodes have one port, and the machine's have "
+                             "all",
+                             file->path);
+}
+
 static struct plan *read_one(const char *path, const struct network *network,
                              const struct profile *profile, struct message *message)
 {
@@ -48,6 +59,10 @@ static struct plan *read_one(const char *path, const struct network *network,
     }
     if (plan_file_fits(&file, network, profile, message) == 0) {
         plan = plan_file_prove(&file, file.bytes, plan_file_element_bytes(&file), message);
+    }
+    if (plan && plan_file_suits(&file, plan, profile, message) != 0) {
+        plan_free(plan);
+        plan = NULL;
     }
     if (plan && file.has_bytes) {
         plan->bytes_min = plan->bytes_max = file.bytes;

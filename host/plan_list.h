@@ -29,6 +29,9 @@ void plan_list_free(struct plan_list *list);
 enum { PLAN_PURPOSE_MAX = 120 };
 void plan_purpose(const struct plan *plan, char text[PLAN_PURPOSE_MAX]);
 
-/* Whether a plan that was read is for this machine. */
+/* Whether a plan that was read is for this machine; and, proved, right where its nodes have all
+ * ports. */
 int plan_file_fits(const struct plan_file *file, const struct network *network,
                    const struct profile *profile, struct message *message);
+int plan_file_suits(const struct plan_file *file, const struct plan *plan,
+                    const struct profile *profile, struct message *message);

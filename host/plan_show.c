@@ -467,8 +467,9 @@ static void print_head(const struct plan *plan, const struct plan_request *reque
     if (plan->segments > 1) {
         say("segments", "%u", (unsigned)plan->segments);
     }
-    say("rows", "%s",
-        plan->invariant ? "of node 0; those of node r are these, moved by r" : "of all nodes");
+    say("rows", "%s%s",
+        plan->invariant ? "of node 0; those of node r are these, moved by r" : "of all nodes",
+        plan->one_port ? "; they go ahead as is right with one port" : "");
 }
 
 /* In which order operands are combined: of a small plan as it is, at the node that gets most. */

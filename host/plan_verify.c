@@ -67,6 +67,10 @@ int plan_verify(const char *path, const struct plan_verify_wish *wish, struct me
     if (make_request(&file, wish, &request, message) == 0) {
         plan = plan_file_prove(&file, request.wish.bytes, request.element_bytes, message);
     }
+    if (plan && plan_file_suits(&file, plan, &request.profile, message) != 0) {
+        plan_free(plan);
+        plan = NULL;
+    }
     if (plan) {
         printf("%s is right: %s\n\n", path, plan_promise(plan));
         plan_show(plan, &request);

@@ -20,9 +20,6 @@ enum { BYTES_LEAST = 16, BYTES_MOST = 100000 };
 /* What reductions reduce. */
 enum { RIVAL_TYPE = ECUBE_INT32, RIVAL_ELEMENT_BYTES = 4 };
 
-/* Its number. Where there is no such operation yet, nothing is compared. */
-enum { OPERATION_REDUCE_SCATTER = 9 };
-
 struct rival {
     uint8_t operation;
     const char *name, *source;

@@ -72,6 +72,11 @@ bool possible_in_pairs(const struct network *network);
 bool possible_in_blocks(const struct network *network);
 bool possible_as_chain(const struct network *network);
 bool possible_by_rotation(const struct network *network);
+bool possible_with_leaders(const struct network *network);
+bool possible_in_groups(const struct network *network);
+bool possible_in_groups_of_blocks(const struct network *network);
+bool possible_by_bruck(const struct network *network);
+bool possible_in_pieces(const struct network *network);
 
 /* The planners, each in a file of its family. */
 struct plan *plan_tree_broadcast(const struct network *, const struct plan_wish *);
@@ -100,7 +105,12 @@ struct plan *plan_cycle(const struct network *, const struct plan_wish *);
 struct plan *plan_lines(const struct network *, const struct plan_wish *);
 struct plan *plan_pairs(const struct network *, const struct plan_wish *);
 struct plan *plan_halving(const struct network *, const struct plan_wish *);
-
+struct plan *plan_leaders(const struct network *, const struct plan_wish *);
+struct plan *plan_leaders_barrier(const struct network *, const struct plan_wish *);
+struct plan *plan_leaders_of_blocks(const struct network *, const struct plan_wish *);
+struct plan *plan_bruck(const struct network *, const struct plan_wish *);
+struct plan *plan_bruck_allgather(const struct network *, const struct plan_wish *);
+struct plan *plan_pieces(const struct network *, const struct plan_wish *);
 struct plan *plan_spread(const struct network *, const struct plan_wish *);
 struct plan *plan_chain(const struct network *, const struct plan_wish *);
 struct plan *plan_rotation(const struct network *, const struct plan_wish *);
@@ -113,6 +123,14 @@ unsigned pair_variants(const struct network *network, const struct plan_wish *wi
 void pair_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
 unsigned halving_variants(const struct network *network, const struct plan_wish *wish);
 void halving_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
+/* The variants of groups (leaders and shares), of Bruck's exchange (one way, both ways), and of
+ * vectors in pieces (how they are gathered). */
+unsigned leaders_variants(const struct network *network, const struct plan_wish *wish);
+void leaders_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
+unsigned bruck_variants(const struct network *network, const struct plan_wish *wish);
+void bruck_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
+unsigned pieces_variants(const struct network *network, const struct plan_wish *wish);
+void pieces_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);
 /* The variants of uneven trees (shares), and of pipelines (segments). */
 unsigned spread_variants(const struct network *network, const struct plan_wish *wish);
 void spread_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX]);

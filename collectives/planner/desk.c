@@ -291,10 +291,10 @@ static struct answer *answer_to(struct plan_desk *desk, const struct plan_wish *
     }
     if (!operation_of(wish.operation)->reduces)
         wish.type = 0;
+    wish.profile = &desk->profile;
     struct answer *written = written_to(desk, &wish);
     if (written)
         return written;
-    wish.profile = &desk->profile;
     struct answer *answer = *drawer_of(desk, wish.operation, wish.root);
     while (answer && !answers(answer, &wish))
         answer = answer->next;

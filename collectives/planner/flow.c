@@ -379,26 +379,24 @@ static void take_in(struct layer *layer, uint32_t node, uint32_t step,
     }
 }
 
-void layer_pairs(struct layer *layer, const uint32_t *partner, const struct flow_run *blocks)
+void layer_pairs(struct layer *layer, const struct flow_pair *pairs, uint32_t count)
 {
     struct plan *plan = layer->plan;
-    uint32_t nodes = plan->network.nodes, step = layer->step++;
+    uint32_t step = layer->step++;
 
-    for (uint32_t node = 0; node < nodes; node++) {
-        const struct flow_run *run = &blocks[node];
-        if (partner[node] == node)
-            continue;
-        struct flow_doing *doing = doing_in(layer, node, step);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct flow_pair *pair = &pairs[i];
+        struct flow_doing *doing = doing_in(layer, pair->node, step);
         doing->sends = doing->receives = true;
         doing->solid = step + 1;
-        plan->scratch[node] = layer->blocks;
-        struct slots own = slots_of(plan, SPACE_RECEIVE, run->first, run->count);
-        build_circuit(plan, step, node, partner[node], own,
-                      slots_of(plan, SPACE_SCRATCH, run->first, run->count), ROW_AFTER_RECEIVED);
+        plan->scratch[pair->node] = layer->blocks;
+        struct slots own = slots_of(plan, SPACE_RECEIVE, pair->blocks.first, pair->blocks.count);
+        build_circuit(plan, step, pair->node, pair->partner, own,
+                      slots_of(plan, SPACE_SCRATCH, pair->blocks.first, pair->blocks.count),
+                      ROW_AFTER_RECEIVED);
     }
-    for (uint32_t node = 0; node < nodes; node++)
-        if (partner[node] != node)
-            take_in(layer, node, step, &blocks[node]);
+    for (uint32_t i = 0; i < count; i++)
+        take_in(layer, pairs[i].node, step, &pairs[i].blocks);
 }
 
 struct plan *flow_plan(const struct network *network, const struct plan_wish *wish,

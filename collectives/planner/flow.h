@@ -80,8 +80,13 @@ struct layer {
 struct layer layer_begin(struct plan *plan, uint32_t blocks, const struct flow *first);
 /* Lays a flow down behind what there is; adds: what comes is combined with what is there. */
 void layer_flow(struct layer *layer, const struct flow *flow, bool adds);
-/* One step in which pairs of nodes (partner[i] == i: none) combine some blocks that both have. */
-void layer_pairs(struct layer *layer, const uint32_t *partner, const struct flow_run *blocks);
+/* One step in which nodes combine some blocks with those of a partner, who does the same: in the
+ * order in which their circuits are served. */
+struct flow_pair {
+    uint32_t node, partner;
+    struct flow_run blocks;
+};
+void layer_pairs(struct layer *layer, const struct flow_pair *pairs, uint32_t count);
 void layer_end(struct layer *layer);
 
 /* The plan of a wish by a flow of so many blocks, forwards, backwards or both, as the operation

@@ -18,15 +18,26 @@ struct spread {
     uint32_t holder_count;
     struct tree *tree;
     uint32_t share; /* of a line that a holder gives away */
+    uint32_t parts; /* of the dimension, each of which has a holder at first */
 };
 
-/* The whole line of a holder, seen from the root's coordinate. */
+/* Where a part of a dimension begins. */
+static uint32_t part_begin(uint32_t size, uint32_t parts, uint32_t part)
+{
+    return (uint32_t)((uint64_t)size * part / parts);
+}
+
+/* The whole line of a holder, seen from the root's coordinate, or its part of it. */
 static struct holder holder_of(const struct spread *spread, uint32_t node)
 {
     uint32_t size = spread->dim->size, at = node / spread->dim->stride % size;
     struct holder holder = {.node = node, .at = at, .low = 0, .end = size};
 
-    if (spread->dim->wraps) {
+    if (spread->parts > 1) {
+        uint32_t part = (uint32_t)((((uint64_t)at + 1) * spread->parts - 1) / size);
+        holder.low = part_begin(size, spread->parts, part);
+        holder.end = part_begin(size, spread->parts, part + 1);
+    } else if (spread->dim->wraps) {
         holder.at = at + size;
         holder.low = holder.at - (size - 1) / 2;
         holder.end = holder.low + size;
@@ -107,21 +118,69 @@ static bool halve_all(struct spread *spread)
     return spread->holder_count > before;
 }
 
-struct tree tree_make_uneven(const struct network *network, uint32_t root, uint32_t share)
+/* Spreads from the holders that there are; groups: NULL, where each has all of its lines. */
+static void spread_all(struct spread *spread, const struct groups *groups)
 {
-    struct tree tree = {.edges = planner_memory(network->nodes, sizeof *tree.edges)};
-    struct spread spread = {.network = network, .holder_count = 1, .tree = &tree, .share = share};
+    const struct network *network = spread->network;
 
-    spread.holders = planner_memory(network->nodes, sizeof *spread.holders);
-    spread.holders[0].node = root;
     for (unsigned k = network->dims; k-- > 0;) {
-        spread.dim = &network->dim[k];
-        for (uint32_t i = 0; i < spread.holder_count; i++)
-            spread.holders[i] = holder_of(&spread, spread.holders[i].node);
-        while (halve_all(&spread))
+        spread->dim = &network->dim[k];
+        spread->parts = groups ? groups->of[k] : 1;
+        for (uint32_t i = 0; i < spread->holder_count; i++)
+            spread->holders[i] = holder_of(spread, spread->holders[i].node);
+        while (halve_all(spread))
             ;
     }
-    free(spread.holders);
+    free(spread->holders);
+}
+
+static struct spread spread_begin(const struct network *network, struct tree *tree, uint32_t share)
+{
+    *tree = (struct tree){.edges = planner_memory(network->nodes, sizeof *tree->edges)};
+    return (struct spread){.network = network,
+                           .holders = planner_memory(network->nodes, sizeof(struct holder)),
+                           .holder_count = 1,
+                           .tree = tree,
+                           .share = share};
+}
+
+struct tree tree_make_uneven(const struct network *network, uint32_t root, uint32_t share)
+{
+    struct tree tree;
+    struct spread spread = spread_begin(network, &tree, share);
+
+    spread.holders[0].node = root;
+    spread_all(&spread, NULL);
+    return tree;
+}
+
+uint32_t groups_leader(const struct network *network, unsigned dimension,
+                       const struct groups *groups, uint32_t part)
+{
+    const struct network_dimension *dim = &network->dim[dimension];
+    uint32_t parts = groups->of[dimension], low = part_begin(dim->size, parts, part);
+    uint32_t end = part_begin(dim->size, parts, part + 1);
+
+    if (dim->wraps || parts == 1)
+        return low + (end - low) / 2;
+    return 2 * part < parts ? end - 1 : low;
+}
+
+struct tree tree_make_groups(const struct network *network, const struct groups *groups,
+                             uint32_t share)
+{
+    struct tree tree;
+    struct spread spread = spread_begin(network, &tree, share);
+
+    for (unsigned k = 0; k < network->dims; k++) {
+        uint32_t before = spread.holder_count;
+        spread.holder_count *= groups->of[k];
+        for (uint32_t i = spread.holder_count; i-- > 0;)
+            spread.holders[i].node =
+                spread.holders[i % before].node +
+                groups_leader(network, k, groups, i / before) * network->dim[k].stride;
+    }
+    spread_all(&spread, groups);
     return tree;
 }
 

@@ -42,6 +42,20 @@ struct tree {
 
 enum { TREE_SHARES = 16, TREE_HALF = TREE_SHARES / 2 };
 
+/* Groups: each dimension is cut into so many parts, as equal as can be; a group is a part of each.
+ * Its leader is in the middle of each part of a ring, and of a line at the end that is nearer to
+ * the line's middle. */
+struct groups {
+    uint32_t of[NETWORK_DIMS_MAX]; /* parts of each dimension */
+};
+
+/* The coordinate of the leader of a part. */
+uint32_t groups_leader(const struct network *network, unsigned dimension,
+                       const struct groups *groups, uint32_t part);
+
+/* The trees of all groups, from their leaders, as one; `below` is not set. */
+struct tree tree_make_groups(const struct network *network, const struct groups *groups,
+                             uint32_t share);
 struct tree tree_make(const struct network *network, uint32_t root);
 /* The same with a share of so many sixteenths; TREE_HALF: the same. */
 struct tree tree_make_uneven(const struct network *network, uint32_t root, uint32_t share);

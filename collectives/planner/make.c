@@ -28,6 +28,11 @@ static bool wish_fits(const struct network *network, const struct plan_wish *wis
     return true;
 }
 
+bool plan_is_right_on(const struct plan *plan, const struct profile *profile)
+{
+    return !plan->one_port || !profile || !profile->all_port;
+}
+
 struct plan *candidate_plan(const struct candidate *candidate, unsigned number, unsigned variant,
                             const struct network *network, const struct plan_wish *wish,
                             struct plan_fault *fault)
@@ -39,7 +44,7 @@ struct plan *candidate_plan(const struct candidate *candidate, unsigned number, 
     plan->algorithm = (uint8_t)number;
     plan->variant = (uint16_t)variant;
     bool proved = plan_prove(plan, fault);
-    bool suits = !plan->one_port || !wish->profile || !wish->profile->all_port;
+    bool suits = plan_is_right_on(plan, wish->profile);
     if (proved && suits)
         return plan;
     if (proved)

@@ -5,9 +5,10 @@
  * In step s of a dimension a node's partner is 2^s away where the dimension is a line, or of two
  * nodes, as on cubes; on a ring (1 - (-2)^(s + 1)) / 3 away, forth from even places and back from
  * odd ones (Swing): 1, -1, 3, -5, ... so that two steps are between neighbours. Near steps come
- * first in every dimension.
+ * first in every dimension. Pairs further apart lie across each other; in a step those are served
+ * together that do not, so that ring:8 has two rounds in its third step, not a queue of four.
  *
- *     ring:8    0-1 2-3 4-5 6-7 | 1-2 3-4 5-6 7-0 | 0-3 2-5 4-7 6-1
+ *     ring:8    0-1 2-3 4-5 6-7 | 1-2 3-4 5-6 7-0 | 0-3 4-7, then 2-5 6-1
  *
  * Halving (reduce_scatter): near steps have the most blocks. Doubling (allgather) is the same
  * backwards. In halves: what came in the last step is sent apart from what was there before and
@@ -27,6 +28,7 @@
 
 #include "collectives/planner/candidates.h"
 #include "collectives/planner/flow.h"
+#include "collectives/planner/pairs.h"
 
 enum { NODES_MAX = 512, PAIR_VARIANTS = 2 };
 
@@ -43,31 +45,69 @@ bool possible_in_pairs(const struct network *network)
     return network->nodes <= NODES_MAX;
 }
 
-/* The partner of a node in step `near` of a dimension. */
-static uint32_t partner_in(const struct network_dimension *dim, unsigned near, uint32_t node)
-{
-    uint32_t at = node / dim->stride % dim->size, to = at ^ UINT32_C(1) << near;
-    uint32_t power = UINT32_C(2) << near, away = (power + (near % 2 ? -UINT32_C(1) : 1)) / 3;
+/* A step: in which dimension, and how near its pairs are. */
+struct pairing {
+    const struct network_dimension *dim;
+    unsigned near;
+};
 
-    if (dim->wraps && dim->size > 2) {
-        bool forth = (at % 2 == 0) == (near % 2 == 0);
-        to = (forth ? at + away : at + dim->size - away) % dim->size;
-    }
-    return node - at * dim->stride + to * dim->stride;
-}
-
-/* The partner of a node in a step, near ones first; and how many steps there are. */
-static uint32_t partner_of(const struct network *network, unsigned step, uint32_t node)
+static struct pairing pairing_of(const struct network *network, unsigned step)
 {
     for (unsigned near = 0;; near++)
         for (unsigned k = network->dims; k-- > 0;)
             if (UINT32_C(2) << near <= network->dim[k].size && step-- == 0)
-                return partner_in(&network->dim[k], near, node);
+                return (struct pairing){&network->dim[k], near};
 }
 
-static unsigned steps_of(const struct network *network)
+static bool swings(const struct pairing *pairing)
+{
+    return pairing->dim->wraps && pairing->dim->size > 2;
+}
+
+/* Of Swing: whether a node's partner lies in the direction in which coordinates grow. */
+static bool is_forth(const struct pairing *pairing, uint32_t at)
+{
+    return (at % 2 == 0) == (pairing->near % 2 == 0);
+}
+
+static uint32_t partner_in(const struct pairing *pairing, uint32_t at)
+{
+    uint32_t power = UINT32_C(2) << pairing->near, size = pairing->dim->size;
+    uint32_t away = (power + (pairing->near % 2 ? -UINT32_C(1) : 1)) / 3;
+
+    if (!swings(pairing))
+        return at ^ UINT32_C(1) << pairing->near;
+    return (is_forth(pairing, at) ? at + away : at + size - away) % size;
+}
+
+uint32_t pairs_partner(const struct network *network, unsigned step, uint32_t node)
+{
+    struct pairing pairing = pairing_of(network, step);
+    uint32_t stride = pairing.dim->stride, at = node / stride % pairing.dim->size;
+
+    return node - at * stride + partner_in(&pairing, at) * stride;
+}
+
+unsigned pairs_steps(const struct network *network)
 {
     return (unsigned)__builtin_ctz(network->nodes);
+}
+
+/* Pairs of Swing that begin 2^near apart, but next to each other in its first two steps, do not
+ * meet. */
+void pairs_order(const struct network *network, unsigned step, uint32_t *nodes)
+{
+    struct pairing pairing = pairing_of(network, step);
+    uint32_t rounds = swings(&pairing) && pairing.near > 1 ? UINT32_C(1) << pairing.near : 1;
+    uint32_t count = 0;
+
+    for (uint32_t round = 0; round < rounds; round++)
+        for (uint32_t node = 0; node < network->nodes; node++) {
+            uint32_t at = node / pairing.dim->stride % pairing.dim->size;
+            uint32_t begin = is_forth(&pairing, at) ? at : partner_in(&pairing, at);
+            if (begin % rounds == round)
+                nodes[count++] = node;
+        }
 }
 
 /* The blocks that each node has got, in the order in which they came. */
@@ -105,13 +145,16 @@ static void give_all(struct flow *flow, struct arrivals *got, const struct netwo
 {
     uint32_t count = got->count, begin = flow->steps;
     uint32_t cuts[] = {0, halves && count > 1 ? count / 2 : count, count};
+    uint32_t *nodes = planner_memory(network->nodes, sizeof *nodes);
 
+    pairs_order(network, step, nodes);
     for (unsigned part = 0; part < 2 && cuts[part] < count; part++)
-        for (uint32_t node = 0; node < network->nodes; node++)
-            give(flow, got, begin + part, node, partner_of(network, step, node), cuts[part],
-                 cuts[part + 1]);
+        for (uint32_t i = 0; i < network->nodes; i++)
+            give(flow, got, begin + part, nodes[i], pairs_partner(network, step, nodes[i]),
+                 cuts[part], cuts[part + 1]);
+    free(nodes);
     for (uint32_t node = 0; node < network->nodes; node++) {
-        uint32_t from = partner_of(network, step, node);
+        uint32_t from = pairs_partner(network, step, node);
         for (uint32_t i = 0; i < count; i++)
             got->blocks[(uint64_t)node * got->room + count + i] =
                 got->blocks[(uint64_t)from * got->room + i];
@@ -148,9 +191,14 @@ void pair_words(const struct network *network, unsigned variant, char words[VARI
     snprintf(words, VARIANT_WORDS_MAX, "%s", variant ? "in halves" : "whole");
 }
 
+struct flow pairs_flow(const struct network *network, bool halves)
+{
+    return doubling(network, pairs_steps(network), 0, halves);
+}
+
 struct plan *plan_pairs(const struct network *network, const struct plan_wish *wish)
 {
-    struct flow flow = doubling(network, steps_of(network), 0, wish->variant);
+    struct flow flow = pairs_flow(network, wish->variant);
 
     return flow_plan(network, wish, &flow, network->nodes);
 }
@@ -158,7 +206,7 @@ struct plan *plan_pairs(const struct network *network, const struct plan_wish *w
 /* Steps of halving of a variant of allreduce. */
 static unsigned halvings_of(const struct network *network, unsigned variant)
 {
-    return network->kind == NETWORK_CUBE || variant < 2 ? variant / 2 : steps_of(network);
+    return network->kind == NETWORK_CUBE || variant < 2 ? variant / 2 : pairs_steps(network);
 }
 
 unsigned halving_variants(const struct network *network, const struct plan_wish *wish)
@@ -166,7 +214,7 @@ unsigned halving_variants(const struct network *network, const struct plan_wish 
     (void)wish;
     if (network->nodes == 1)
         return 1;
-    return network->kind == NETWORK_CUBE ? 2 * steps_of(network) + 2 : 4;
+    return network->kind == NETWORK_CUBE ? 2 * pairs_steps(network) + 2 : 4;
 }
 
 void halving_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX])
@@ -179,24 +227,25 @@ void halving_words(const struct network *network, unsigned variant, char words[V
 static void exchange_pairs(struct layer *layer, const struct network *network, unsigned first,
                            unsigned shift)
 {
-    uint32_t nodes = network->nodes, *partner = planner_memory(nodes, sizeof *partner);
-    struct flow_run *mine = planner_memory(nodes, sizeof *mine);
+    uint32_t nodes = network->nodes, *order = planner_memory(nodes, sizeof *order);
+    struct flow_pair *pairs = planner_memory(nodes, sizeof *pairs);
 
-    for (unsigned step = first; step < steps_of(network); step++) {
-        for (uint32_t node = 0; node < nodes; node++) {
-            partner[node] = partner_of(network, step, node);
-            mine[node] = (struct flow_run){shift < 32 ? node >> shift : 0, 1};
-        }
-        layer_pairs(layer, partner, mine);
+    for (unsigned step = first; step < pairs_steps(network); step++) {
+        pairs_order(network, step, order);
+        for (uint32_t i = 0; i < nodes; i++)
+            pairs[i] = (struct flow_pair){order[i],
+                                          pairs_partner(network, step, order[i]),
+                                          {shift < 32 ? order[i] >> shift : 0, 1}};
+        layer_pairs(layer, pairs, nodes);
     }
-    free(partner);
-    free(mine);
+    free(order);
+    free(pairs);
 }
 
 struct plan *plan_halving(const struct network *network, const struct plan_wish *wish)
 {
     unsigned halvings = halvings_of(network, wish->variant);
-    unsigned shift = steps_of(network) - halvings;
+    unsigned shift = pairs_steps(network) - halvings;
     struct flow flow = doubling(network, halvings, shift, wish->variant % 2);
     struct plan *plan = build_begin(network, wish, false);
 

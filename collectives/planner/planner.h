@@ -145,6 +145,10 @@ struct plan_brief plan_brief(const struct plan *plan);
 
 bool plan_prove(struct plan *plan, struct plan_fault *fault);
 
+/* Whether a plan that is proved is right on a machine (NULL: any with one port): what rests on one
+ * port alone is not where nodes have all. */
+bool plan_is_right_on(const struct plan *plan, const struct profile *profile);
+
 /* The same plan with the circuits of all nodes. */
 struct plan *plan_expand(const struct plan *plan);
 

@@ -24,6 +24,7 @@
 #include "collectives/planner/candidates.h"
 #include "collectives/planner/cycle.h"
 #include "collectives/planner/lines.h"
+#include "collectives/planner/rings.h"
 
 enum { CIRCUITS_MAX = 1 << 17, SITES_MAX = 1 << 20, RING_VARIANTS = 2 };
 
@@ -59,14 +60,14 @@ bool possible_in_cycle(const struct network *network)
     return (uint64_t)network->nodes * network->nodes <= CIRCUITS_MAX / 2;
 }
 
-struct plan *plan_cycle(const struct network *network, const struct plan_wish *wish)
+struct flow cycle_flow(const struct network *network, bool by_turns)
 {
     struct cycle cycle = cycle_make(network);
     struct flow flow = {0};
     uint32_t nodes = network->nodes;
 
     for (uint32_t step = 0; step + 1 < nodes; step++) {
-        struct turn turn = turn_of(step, wish->variant);
+        struct turn turn = turn_of(step, by_turns);
         for (uint32_t place = 0; place < nodes; place++) {
             uint32_t next = (place + 1) % nodes, last = (place + nodes - 1) % nodes;
             uint32_t source = (place + (turn.forth ? nodes - turn.back : turn.back)) % nodes;
@@ -76,7 +77,14 @@ struct plan *plan_cycle(const struct network *network, const struct plan_wish *w
         }
     }
     cycle_free(&cycle);
-    return flow_plan(network, wish, &flow, nodes);
+    return flow;
+}
+
+struct plan *plan_cycle(const struct network *network, const struct plan_wish *wish)
+{
+    struct flow flow = cycle_flow(network, wish->variant);
+
+    return flow_plan(network, wish, &flow, network->nodes);
 }
 
 bool possible_by_lines(const struct network *network)
@@ -115,11 +123,18 @@ static void line_moves(struct flow *flow, const struct network *network, unsigne
     }
 }
 
-struct plan *plan_lines(const struct network *network, const struct plan_wish *wish)
+struct flow lines_flow(const struct network *network, bool by_turns)
 {
     struct flow flow = {0};
 
     for (unsigned k = 0; k < network->dims; k++)
-        line_moves(&flow, network, k, wish->variant);
+        line_moves(&flow, network, k, by_turns);
+    return flow;
+}
+
+struct plan *plan_lines(const struct network *network, const struct plan_wish *wish)
+{
+    struct flow flow = lines_flow(network, wish->variant);
+
     return flow_plan(network, wish, &flow, network->nodes);
 }

@@ -11,7 +11,10 @@
  *
  * The line is each dimension, slowest first, or the Hamiltonian cycle through all nodes (cycle.h).
  *
- * Variants  share 8, 7, 6, 5, 4 sixteenths by dimensions; then the same along the cycle
+ * Upwards set-ups are side by side: short blocks of a few nodes are with the root soonest if all
+ * send to it at once, one node given away at a time.
+ *
+ * Variants  share 8, 7, 6, 5, 4, 0 sixteenths by dimensions; then the same along the cycle
  * Source    Bar-Noy & Kipnis, Designing broadcasting algorithms in the postal model, SPAA 1992;
  *           set-up ahead: Boppana & Raghavendra, CENG 90-20 (1990), 3.3
  */
@@ -21,9 +24,10 @@
 #include "collectives/planner/candidates.h"
 #include "collectives/planner/cycle.h"
 #include "collectives/planner/halving.h"
+#include "collectives/planner/spread.h"
 #include "drivers/check.h"
 
-enum { SHARES = 5, BLOCKS_NODES_MAX = 1024, CYCLE_NODES_MAX = 4096 };
+enum { SHARES = 6, BLOCKS_NODES_MAX = 1024, CYCLE_NODES_MAX = 4096 };
 
 static bool has_one_line(const struct network *network)
 {
@@ -45,9 +49,12 @@ unsigned spread_variants(const struct network *network, const struct plan_wish *
     return has_one_line(network) || network->nodes > CYCLE_NODES_MAX ? SHARES : 2 * SHARES;
 }
 
+/* The last gives away one node at a time. */
 static uint32_t share_of(unsigned variant)
 {
-    return TREE_HALF - variant % SHARES;
+    static const uint8_t shares[SHARES] = {8, 7, 6, 5, 4, 0};
+
+    return shares[variant % SHARES];
 }
 
 void spread_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX])
@@ -106,22 +113,36 @@ static uint32_t place_of(const struct cycle *cycle, uint32_t node)
     return place;
 }
 
-struct plan *plan_spread(const struct network *network, const struct plan_wish *wish)
+/* The flow from a root over a variant's tree. */
+static struct flow flow_of(const struct network *network, uint32_t root, unsigned variant,
+                           bool vector)
 {
-    const struct operation *operation = operation_of(wish->operation);
-    uint32_t root = operation->rooted ? wish->root : tree_middle(network);
-    uint32_t share = share_of(wish->variant), nodes = network->nodes;
+    uint32_t share = share_of(variant), nodes = network->nodes;
     struct network round = *network;
     struct cycle cycle = {0};
 
-    if (wish->variant >= SHARES) {
+    if (variant >= SHARES) {
         cycle = cycle_make(network);
         root = place_of(&cycle, root);
         CHECK(network_make(&round, NETWORK_RING, &nodes, 1));
     }
     struct tree tree = tree_make_uneven(&round, root, share);
-    struct flow flow = over_tree(&tree, cycle.at, operation->vector);
+    struct flow flow = over_tree(&tree, cycle.at, vector);
     tree_free(&tree);
     cycle_free(&cycle);
-    return flow_plan(network, wish, &flow, operation->vector ? 1 : nodes);
+    return flow;
+}
+
+struct flow spread_flow(const struct network *network, uint32_t root, bool on_cycle)
+{
+    return flow_of(network, root, on_cycle && !has_one_line(network) ? SHARES : 0, false);
+}
+
+struct plan *plan_spread(const struct network *network, const struct plan_wish *wish)
+{
+    const struct operation *operation = operation_of(wish->operation);
+    uint32_t root = operation->rooted ? wish->root : tree_middle(network);
+    struct flow flow = flow_of(network, root, wish->variant, operation->vector);
+
+    return flow_plan(network, wish, &flow, operation->vector ? 1 : network->nodes);
 }

@@ -4,7 +4,7 @@ bool written_suits(const struct plan *written, const struct plan_wish *wish)
 {
     return !wish->algorithm && written->operation == wish->operation &&
            written->root == wish->root && wish->bytes >= written->bytes_min &&
-           wish->bytes <= written->bytes_max;
+           wish->bytes <= written->bytes_max && plan_is_right_on(written, wish->profile);
 }
 
 void written_cut(struct plan *plan, const struct plan *written, uint32_t bytes)

@@ -9,7 +9,7 @@
 
 #include "collectives/planner/planner.h"
 
-/* Whether a written plan is for a wish that names no algorithm. */
+/* Whether a written plan is for a wish that names no algorithm, and right on its machine. */
 bool written_suits(const struct plan *written, const struct plan_wish *wish);
 
 /* Leaves out of a plan's sizes those that a written plan is for. The plan is for `bytes` at least,

@@ -169,7 +169,7 @@ shows_what_fits() {
     done
     tool_succeeds plan show exchange --network cube:7
     grep -q "^and 95 more ('ecube plan export' writes all), and 1 copy inside nodes$" out || fail "how many more: $(cat out)"
-    tool_succeeds plan show reduce --network mesh:5x5
+    tool_succeeds plan show reduce --network mesh:5x5 --algorithm 'halving tree'
     grep -Eq '^and 1[0-9] copies inside nodes$' out || fail "copies: $(cat out)"
     [ "$(grep -c ' combine$' out)" -eq 24 ] || fail "circuits: $(cat out)"
     tool_succeeds plan show gather --network cube:16 --root 65535

@@ -15,7 +15,7 @@
 #include "tests/unit/networks.h"
 #include "wire/plan.h"
 
-enum { INSIDE = 2, DRAWS = 30, DESK_SIZES = 3000 };
+enum { INSIDE = 2, DRAWS = 60, DESK_SIZES = 3000 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static const struct profile quick_start = {500, 10, 425, 1000, 0};
@@ -139,7 +139,9 @@ static void holds_everywhere(const char *name, const struct profile *profile)
 
 static void no_other_plan_takes_less(void **state)
 {
-    static const char *const names[] = {"cube:0", "cube:2", "ring:5", "mesh:2x3", "torus:3x2"};
+    static const char *const names[] = {"cube:0",    "cube:2",   "cube:3",   "ring:5",
+                                        "ring:8",    "mesh:2x3", "mesh:1x6", "mesh:3x3",
+                                        "torus:3x2", "torus:3x3"};
 
     (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -158,13 +160,14 @@ static void no_other_plan_takes_less_on_other_machines(void **state)
 /* Any size and any machine, so that thresholds and rests fall anywhere. */
 static void no_other_plan_takes_less_on_any_machine(void **state)
 {
-    static const char *const names[] = {"cube:3", "ring:5", "mesh:2x3", "torus:3x2", "mesh:1x8"};
+    static const char *const names[] = {"cube:3",   "ring:5",  "mesh:2x3", "torus:3x2",
+                                        "mesh:1x8", "ring:12", "mesh:3x4", "cube:4"};
     static const uint32_t operations[] = {ECUBE_SCAN, ECUBE_ALLREDUCE, ECUBE_EXCHANGE,
                                           ECUBE_BROADCAST, ECUBE_ALLGATHER};
 
     (void)state;
     for (unsigned i = 0; i < DRAWS; i++) {
-        struct network network = network_of(names[random_below(5)]);
+        struct network network = network_of(names[random_below(sizeof names / sizeof names[0])]);
         struct profile profile = {random_below(100000), random_below(20000), 1 + random_below(1000),
                                   1000, (uint8_t)random_below(2)};
         struct plan_wish wish = {.operation = operations[i % 5], .profile = &profile};

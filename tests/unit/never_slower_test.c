@@ -35,7 +35,7 @@ static void check(uint32_t operation)
     uint32_t sizes[COMPARED_SIZES_MAX];
     unsigned slower = 0;
 
-    for (unsigned i = 0; i < sizeof names / sizeof names[0] && operation_of(operation); i++) {
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct network cube = network_of(names[i]);
         unsigned count = compared_sizes(operation, cube.nodes, sizes);
         for (unsigned k = 0; k < count; k += cube.nodes < 128 ? 1 : SKIPPED_ON_128)
@@ -71,7 +71,7 @@ static void allreduce_is_never_slower(void **state)
 static void reduce_scatter_is_never_slower(void **state)
 {
     (void)state;
-    check(OPERATION_REDUCE_SCATTER);
+    check(ECUBE_REDUCE_SCATTER);
 }
 
 TEST_MAIN(cmocka_unit_test(alltoall_is_never_slower), cmocka_unit_test(allgather_is_never_slower),

@@ -14,7 +14,14 @@
 #include "tests/unit/plan_shapes.h"
 
 /* Machines are smaller, and of the larger networks the slow exchanges take a few: for the time. */
-enum { NODES = 64, MACHINE_NODES = 24, ALL_ROOTS_NODES = 9, FEW = 16, BYTES = 100 };
+enum {
+    NODES = 64,
+    MACHINE_NODES = 24,
+    SLOW_NODES = 16,
+    ALL_ROOTS_NODES = 9,
+    FEW = 16,
+    BYTES = 100
+};
 
 static struct network shapes[SHAPES_MAX];
 static unsigned shape_count;
@@ -57,9 +64,12 @@ static bool is_tried(const struct network *network, uint32_t root)
 static bool is_slow(const struct network *network, const struct candidate *candidate)
 {
     bool slow = candidate->plan == plan_neighbour_exchange || candidate->plan == plan_both_ways ||
-                candidate->plan == plan_rounds || candidate->plan == plan_gray_multiphase;
+                candidate->plan == plan_rounds || candidate->plan == plan_bruck ||
+                candidate->plan == plan_gray_multiphase || candidate->plan == plan_pieces ||
+                candidate->plan == plan_leaders_of_blocks ||
+                candidate->plan == plan_bruck_allgather;
 
-    return slow && network->nodes > MACHINE_NODES && (network - shapes) % FEW;
+    return slow && network->nodes > SLOW_NODES && (network - shapes) % FEW;
 }
 
 /* Calls `look` with every plan there is for a network. */

@@ -394,7 +394,7 @@ static void other_wishes_have_other_plans(void **state)
 {
     struct network network = network_of("torus:3x4");
     struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
-    struct plan_wish wish = {.operation = ECUBE_ALLGATHER};
+    struct plan_wish wish = {.operation = ECUBE_ALLGATHER, .algorithm = "ring of neighbours"};
     uint32_t bytes;
     const char *words;
     int status;

@@ -12,7 +12,7 @@
 
 #include "collectives/planner/candidates.h"
 #include "host/plan.h"
-#include "host/plan_file.h"
+#include "host/plan_list.h"
 #include "tests/unit/plan_machine.h"
 #include "wire/plan.h"
 
@@ -399,6 +399,49 @@ static void a_desk_gives_a_written_plan_for_its_sizes_alone(void **state)
     plan_free(plan);
 }
 
+/* Round a ring by turns: each set-up but the first goes ahead, for a port serves one at a time. */
+static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
+{
+    static const struct network_limits limits = {NETWORK_NODES_MAX, "here"};
+    struct plan_request request = {.profile = ipsc, .profile_name = "ipsc860", .element_bytes = 8};
+    struct profile all = ipsc;
+    struct plan_fault fault;
+    struct message message;
+    char error[NETWORK_ERROR_MAX], path[PATH_ROOM];
+    int fd = make_file(path);
+    uint32_t steps;
+
+    (void)state;
+    all.all_port = 1;
+    assert_true(network_parse(&request.network, "ring:5", &limits, error));
+    network_name(&request.network, request.network_name);
+    request.wish = (struct plan_wish){.operation = ECUBE_ALLREDUCE,
+                                      .bytes = 800,
+                                      .type = ECUBE_DOUBLE,
+                                      .algorithm = "cycle both ways"};
+    struct plan *plan = plan_make(&request.network, &request.wish, &fault);
+    assert_non_null(plan);
+    assert_true(plan->one_port);
+    export_to(path, plan, &request);
+    plan_free(plan);
+    struct plan_list list = {.paths = {path}, .count = 1};
+    assert_int_equal(plan_list_read(&list, &request.network, &all, &message), -1);
+    assert_non_null(strstr(message.text, "one port, and the machine's have all"));
+    assert_int_equal(plan_list_read(&list, &request.network, &ipsc, &message), 0);
+    struct plan_desk *desk = plan_desk_make(&request.network, &ipsc);
+    plan_desk_put(desk, list.plans[0]);
+    (void)asked(desk, 800, NULL, &steps);
+    assert_true(plan_desk_used(desk, list.plans[0]));
+    plan_desk_free(desk);
+    desk = plan_desk_make(&request.network, &all);
+    plan_desk_put(desk, list.plans[0]);
+    (void)asked(desk, 800, NULL, &steps);
+    assert_false(plan_desk_used(desk, list.plans[0]));
+    plan_desk_free(desk);
+    plan_list_free(&list);
+    close(fd);
+}
+
 static void what_cannot_be_read_is_told(void **state)
 {
     struct plan_file file;
@@ -417,4 +460,5 @@ TEST_MAIN(cmocka_unit_test(what_is_exported_is_read_back_as_the_same_plan),
           cmocka_unit_test(a_plan_by_hand_does_what_it_promises),
           cmocka_unit_test(what_is_wrong_is_told_in_one_line),
           cmocka_unit_test(a_desk_gives_a_written_plan_for_its_sizes_alone),
+          cmocka_unit_test(what_rests_on_one_port_is_not_for_machines_with_all),
           cmocka_unit_test(what_cannot_be_read_is_told))
