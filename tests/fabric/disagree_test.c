@@ -13,7 +13,7 @@ enum {
     NODES_MAX = 12,
     BYTES = 80,
     SPACE_AT = NODES_MAX * BYTES,
-    DATA_BYTES = 2 * SPACE_AT,
+    DATA_BYTES = 6 * SPACE_AT, /* as many behind them are scratch */
     BEYOND = FABRIC_DATA + (1 << 20)
 };
 

@@ -31,9 +31,11 @@ static struct router *router_of(struct neighbours *all, unsigned rank)
 static void hear_open(struct neighbours *all, unsigned rank, unsigned port)
 {
     struct router *router = router_of(all, rank);
-    uint32_t match = open_match(router_open_at(router, port));
-    struct circuit_sink sink = {.data = fabric_at(all->fabric, rank, FABRIC_DATA),
-                                .room = NEIGHBOUR_ROOM};
+    const uint8_t *open = router_open_at(router, port);
+    uint32_t match = open_match(open);
+    struct circuit_sink sink = {
+        .data = fabric_at(all->fabric, rank, FABRIC_DATA),
+        .room = open_flags(open) & OPEN_SCHEDULE ? open_length(open) : NEIGHBOUR_ROOM};
 
     note(all, (struct heard){.kind = PACKET_OPEN, .rank = rank, .match = match});
     if (all->refusal != E_OK)

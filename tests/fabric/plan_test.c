@@ -317,6 +317,7 @@ static void comes_through(enum fate fate)
     const char *words;
     const struct plan_wish wish = {.operation = ECUBE_EXCHANGE, .bytes = BYTES};
 
+    plan_desk_force(fabric->desk, ECUBE_EXCHANGE, "neighbours both ways");
     assert_non_null(__real_plan_desk_part(fabric->desk, &wish, 0, &bytes, &status, &words));
     assert_in_range(bytes, 2 * PLAN_PART_MAX, 3 * PLAN_PART_MAX);
     tampering.fate = fate;
