@@ -33,9 +33,9 @@ static void hear_open(struct neighbours *all, unsigned rank, unsigned port)
     struct router *router = router_of(all, rank);
     const uint8_t *open = router_open_at(router, port);
     uint32_t match = open_match(open);
-    struct circuit_sink sink = {
-        .data = fabric_at(all->fabric, rank, FABRIC_DATA),
-        .room = open_flags(open) & OPEN_SCHEDULE ? open_length(open) : NEIGHBOUR_ROOM};
+    struct circuit_sink sink = {.data = fabric_at(all->fabric, rank, FABRIC_DATA),
+                                .room = open_flags(open) & OPEN_SCHEDULE ? open_length(open)
+                                                                         : NEIGHBOUR_ROOM};
 
     note(all, (struct heard){.kind = PACKET_OPEN, .rank = rank, .match = match});
     if (all->refusal != E_OK)
