@@ -267,7 +267,8 @@ END
 
 for dims in 0 1 2 3 4; do
     check "every example runs on cube:$dims" every_example_runs
-    check "every collective is right from every root on cube:$dims" every_collective_is_right
+    # larger ones are exact_test's
+    [ $dims -gt 2 ] || check "every collective is right from every root on cube:$dims" every_collective_is_right
     check "messages, tags and their errors are right on cube:$dims" messages_are_right
 done
 check "a program gets its arguments as they were typed" arguments_arrive
