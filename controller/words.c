@@ -350,12 +350,12 @@ bool words_of_event(const struct controller *controller, const struct controller
 void words_of_collective(uint32_t operation, uint32_t bytes, uint32_t root, char *text, size_t room)
 {
     const struct operation *row = operation_of(operation);
-    bool sized =
+    bool moves =
         !row || row->span[SPACE_SEND] != SPAN_NONE || row->span[SPACE_RECEIVE] != SPAN_NONE;
     const char *root_name = row ? operation_root_name(row) : "root";
     char size[40] = "", from[40] = "";
 
-    if (sized) {
+    if (moves && !(row && row->sized)) { /* blocks with sizes of their own have no one size */
         snprintf(size, sizeof size, " of %u bytes", (unsigned)bytes);
     }
     if (root_name) {

@@ -821,6 +821,9 @@ static void who_could_not_enter_a_collective_is_named(void **state)
     told.first = (struct entry){.operation = ECUBE_BROADCAST, .bytes = 4, .root = (uint32_t)-7};
     assert_non_null(disagreement(all, &told, text));
     assert_non_null(strstr(text, "broadcast of 4 bytes with root -7, which fails"));
+    told.first.operation = ECUBE_EXCHANGEV;
+    assert_non_null(disagreement(all, &told, text));
+    assert_non_null(strstr(text, "could not enter exchangev, which fails at all nodes: "));
     told.first_rank = 4;
     assert_null(disagreement(all, &told, text));
     told.first_rank = 2;
