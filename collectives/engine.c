@@ -35,7 +35,7 @@ void engine_reset(struct engine *e, uint8_t generation)
     store_reset(&e->store);
 }
 
-/* Whether the collective that is under way has another epoch before it. */
+/* Whether the collective that is under way still has its second entry to come. */
 static bool has_second_entry(const struct engine *e)
 {
     const struct operation *operation = operation_of(e->call.operation);
@@ -253,7 +253,8 @@ void engine_begin(struct engine *e, const struct engine_call *call)
     e->dissent = (struct engine_dissent){.status = E_OK};
 }
 
-/* The program that has ended meanwhile had begun no epoch behind this one. */
+/* If the program has ended meanwhile, nothing behind this epoch takes place: of a collective that
+ * failed before its second entry, not even that. */
 static void over(struct engine *e, struct router *router, int status)
 {
     e->result.status = status;
@@ -454,7 +455,8 @@ static void open_sized(struct engine *e, const struct router *router)
     }
 }
 
-/* The two ends of the present row's circuit differ; what the sender has is not always known. */
+/* The two ends of the present row's circuit differ. A sender does not know what the receiver
+ * wanted: UINT32_MAX. */
 static void differ(struct engine *e, enum entry_sizes side, uint32_t there)
 {
     bool received = side == SIZES_RECEIVED;
