@@ -25,9 +25,10 @@ CAMPAIGN_ARGUMENTS ?=
 # Sources, by room -------------------------------------------------------------------------------------------------
 
 DRIVERS := drivers/status.c
-DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/semihosting.c drivers/virtio_queue.c \
-	drivers/virtio_serial.c drivers/virtio_stage.c
-DRIVERS_TESTED := drivers/generic_timer.c drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
+DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/gicv2m.c drivers/msix.c drivers/pci.c drivers/semihosting.c \
+	drivers/shared_memory_link.c drivers/shared_ring.c drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
+DRIVERS_TESTED := drivers/generic_timer.c drivers/msix.c drivers/pci.c drivers/shared_memory_link.c drivers/shared_ring.c \
+	drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
 WIRE := wire/crc.c
 ROUTER := router/channel.c router/channel_receive.c router/channel_send.c router/circuit.c router/identity.c router/notice.c \
 	router/packet.c router/parcel.c router/router.c router/setup.c router/source.c router/stream.c
@@ -62,7 +63,7 @@ PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.
 TOOL := host/announce.c host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
 	host/down.c host/duration.c host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/json_pull.c host/launcher.c host/line.c host/list.c host/load.c \
 	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/plan.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_list.c host/plan_read.c host/plan_show.c host/plan_verify.c host/ps.c host/report.c host/algorithm.c host/plan_catalogue.c host/plan_explain.c \
-	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \
+	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/shared_links.c host/link_maker.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \
 	host/symbols.c host/target.c host/tell.c host/text_lines.c host/unwind.c host/up.c host/view.c
 # What of it the tool has, too.
 TOOL_JTAG := jtag/notice.c jtag/rsp.c

@@ -5,6 +5,8 @@
 #include "drivers/check.h"
 #include "drivers/generic_timer.h"
 #include "drivers/gic.h"
+#include "drivers/gicv2m.h"
+#include "drivers/shared_memory_link.h"
 #include "drivers/virtio_serial.h"
 
 _Static_assert(BOARD_LINKS_MAX <= PLATFORM_LINKS_MAX, "links");
@@ -54,6 +56,11 @@ static uint64_t recent_us;
 static enum recent recent;
 static struct virtio_serial serial;
 static struct virtio_serial_port ports[BOARD_LINKS_MAX];
+static struct shared_memory_links shared;
+static struct shared_memory_link shared_links[BOARD_LINKS_MAX];
+static uint32_t bell_interrupt; /* 0: there are no links in shared memory */
+static bool has_serial;
+static bool listening; /* a bell that has rung is not ours to clear */
 static struct link *links[BOARD_LINKS_MAX];
 
 /* Not cleared at boot: memory that no traffic has touched costs the emulator nothing. */
@@ -82,6 +89,10 @@ static void memory_init(void)
         {BOARD_STACK_BASE, BOARD_PROGRAM_END, MMU_PROGRAM},
         device_region(BOARD_GIC_DISTRIBUTOR), /* and the CPU interface, in the same megabyte */
         device_region(BOARD_VIRTIO_MMIO),
+        device_region(BOARD_PCI_ECAM),
+        device_region(BOARD_PCI_WINDOW),
+        {BOARD_LINK_MEMORY_BASE, BOARD_LINK_MEMORY_BASE + BOARD_LINKS_MAX * SHARED_LINK_BYTES,
+         MMU_DATA},
     };
     mmu_init(regions, sizeof(regions) / sizeof(regions[0]));
 }
@@ -89,7 +100,8 @@ static void memory_init(void)
 _Static_assert(BOARD_GIC_DISTRIBUTOR / MEGABYTE == BOARD_GIC_CPU / MEGABYTE,
                "one region maps both");
 
-int platform_init(void)
+/* Links over virtual serial lines; returns one more than the highest port that has one. */
+static int serial_init(void)
 {
     const struct virtio_serial_config config = {
         .base = BOARD_VIRTIO_MMIO,
@@ -98,14 +110,47 @@ int platform_init(void)
         .buffers = buffers,
         .buffer_count = BOARD_LINK_BUFFERS,
     };
+    gic_enable(&gic, BOARD_VIRTIO_INTERRUPT);
+    return virtio_serial_init(&serial, &config);
+}
+
+/* Links in shared memory; the same. */
+static int shared_init(void)
+{
+    const struct shared_memory_links_config config = {
+        .ecam = BOARD_PCI_ECAM,
+        .window = BOARD_PCI_WINDOW,
+        .window_end = BOARD_PCI_WINDOW + BOARD_PCI_WINDOW_BYTES,
+        .message_address = gicv2m_address(BOARD_GICV2M),
+        .message_data = gicv2m_first(BOARD_GICV2M),
+        .memories = (uint8_t *)BOARD_LINK_MEMORY_BASE,
+        .memory_count = BOARD_LINKS_MAX,
+        .links = shared_links,
+        .link_count = BOARD_LINKS_MAX,
+        .buffers = buffers,
+        .buffer_count = BOARD_LINK_BUFFERS,
+    };
+    gic_set_edge(&gic, config.message_data);
+    gic_enable(&gic, config.message_data);
+    int port_count = shared_memory_links_init(&shared, &config);
+    bell_interrupt = port_count > 0 ? config.message_data : 0;
+    return port_count;
+}
+
+/* A port has its link in shared memory if the card says so, else it may have a serial line. */
+int platform_init(void)
+{
     memory_init();
     gic_init(&gic);
     gic_enable(&gic, BOARD_TIMER_INTERRUPT);
-    gic_enable(&gic, BOARD_VIRTIO_INTERRUPT);
     generic_timer_init(&timer);
-    int link_count = virtio_serial_init(&serial, &config);
+    int shared_count = shared_init(), serial_count = serial_init();
+    has_serial = serial_count > 0;
+    int link_count = serial_count > shared_count ? serial_count : shared_count;
     for (int i = 0; i < link_count; i++) {
-        links[i] = virtio_serial_link(&serial, (uint32_t)i);
+        bool is_serial = i < serial_count && !shared_memory_has(&shared, (uint32_t)i);
+        links[i] = is_serial ? virtio_serial_link(&serial, (uint32_t)i)
+                             : shared_memory_link(&shared, (uint32_t)i);
     }
     return link_count;
 }
@@ -128,6 +173,24 @@ static bool interrupt_pending(void)
     return (status & ISR_IRQ) != 0;
 }
 
+/* The kernel looks by itself: a bell that has rung says nothing more, and would hide an alarm. */
+static void clear_bell(void)
+{
+    if (bell_interrupt != 0) {
+        gic_clear_pending(&gic, bell_interrupt);
+    }
+}
+
+/* Whether what is pending may be the alarm. While links are listened to, a bell stays pending: it
+ * takes the kernel to them. */
+static bool alarm_pending(void)
+{
+    if (interrupt_pending() && bell_interrupt != 0 && !listening) {
+        clear_bell();
+    }
+    return interrupt_pending();
+}
+
 /* Looks at the clock, and answers the alarm if it has rung; whether it has. */
 static bool alarm_rang(void)
 {
@@ -140,7 +203,7 @@ static bool alarm_rang(void)
 
 uint64_t platform_recent_us(void)
 {
-    if (recent == RECENT_NONE || interrupt_pending()) {
+    if (recent == RECENT_NONE || alarm_pending()) {
         (void)alarm_rang();
         recent = RECENT_KEPT;
     }
@@ -159,23 +222,44 @@ static void set_alarm(uint64_t deadline_us)
     generic_timer_set_alarm(&timer, deadline_us);
 }
 
+static void flush(void)
+{
+    virtio_serial_flush(&serial);
+    shared_memory_flush(&shared);
+}
+
+static void quiet(void)
+{
+    virtio_serial_quiet(&serial);
+    shared_memory_quiet(&shared);
+    listening = false;
+}
+
 bool platform_listen(uint64_t deadline_us)
 {
     set_alarm(deadline_us);
-    return virtio_serial_listen(&serial);
+    listening = true;
+    bool serial_news = virtio_serial_listen(&serial);
+    bool news = shared_memory_listen(&shared) || serial_news;
+    if (news) { /* no neighbour need ring meanwhile */
+        shared_memory_quiet(&shared);
+        listening = false;
+    }
+    return news;
 }
 
 void platform_mute(uint64_t until_us)
 {
-    virtio_serial_flush(&serial);
-    virtio_serial_quiet(&serial);
+    flush();
+    quiet();
+    clear_bell();
     generic_timer_set_alarm(&timer, until_us);
 }
 
 void platform_update(uint64_t deadline_us)
 {
     set_alarm(deadline_us);
-    virtio_serial_flush(&serial);
+    flush();
 }
 
 void platform_interrupt(void)
@@ -190,17 +274,23 @@ void platform_interrupt(void)
     if (interrupt < GIC_SPURIOUS_FIRST) {
         gic_end(&gic, interrupt);
     }
-    virtio_serial_quiet(&serial);
+    shared_memory_interrupt(&shared);
+    quiet();
 }
 
 void platform_sleep(void)
 {
     /* With interrupts masked WFI still ends when one is pending, so there is no moment in which to
-     * miss it. Both lines are levels: once their sources are answered nothing is pending, and the
-     * interrupt controller, four slow register accesses, need not be asked. */
+     * miss it. The serial device's and the timer's lines are levels, and a bell's pulse is cleared:
+     * once their sources are answered nothing is pending, and the interrupt controller need not be
+     * asked what was. */
     __asm__ volatile("dsb\n\twfi" ::: "memory");
-    virtio_serial_interrupt(&serial);
-    virtio_serial_quiet(&serial);
+    clear_bell();
+    if (has_serial) {
+        virtio_serial_interrupt(&serial);
+    }
+    shared_memory_interrupt(&shared);
+    quiet();
     if (interrupt_pending() && alarm_rang()) {
         recent = RECENT_ONCE;
     }

@@ -1,5 +1,6 @@
 /*
- * gic.h - the interrupt controller: GICv2, one CPU, all interrupts level-triggered at one priority.
+ * gic.h - the interrupt controller: GICv2, one CPU, all interrupts at one priority; level-triggered
+ * if not said otherwise.
  *
  * Context  kernel, interrupts masked
  * Errors   none
@@ -18,6 +19,10 @@ struct gic {
 
 void gic_init(const struct gic *gic);
 void gic_enable(const struct gic *gic, uint32_t interrupt);
+
+/* This interrupt is pending from a pulse on, until it is acknowledged or cleared. */
+void gic_set_edge(const struct gic *gic, uint32_t interrupt);
+void gic_clear_pending(const struct gic *gic, uint32_t interrupt);
 
 /* The pending interrupt's number, now active, or GIC_SPURIOUS_FIRST and above; a real one must come
  * back through gic_end. */

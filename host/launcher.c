@@ -24,10 +24,13 @@
  */
 enum { DESCRIPTORS_OTHER = 64 };
 
-int launcher_check_descriptors(const struct network *network, struct message *message)
+int launcher_check_descriptors(const struct network *network, bool shared, struct message *message)
 {
     struct rlimit limit;
-    rlim_t cables = 2 * (network_link_count(network) + network_host_links(network));
+    unsigned host_links = network_host_links(network);
+    /* a link in shared memory has a file, each node a doorbell */
+    rlim_t cables = shared ? network_link_count(network) + network->nodes + 2 * host_links
+                           : 2 * (network_link_count(network) + host_links);
     rlim_t need = cables + network->nodes + DESCRIPTORS_OTHER;
     char name[NETWORK_NAME_MAX];
 
@@ -58,18 +61,29 @@ static int make_pair(int *a, int *b, struct message *message)
     return 0;
 }
 
+/* The cable of a node's port to its neighbour. */
+static int make_cable(struct launcher *launcher, uint32_t node, unsigned p, struct message *message)
+{
+    uint32_t peer = network_neighbour(&launcher->network, node, p);
+    unsigned q = network_far_port(&launcher->network, p);
+
+    return launcher->shared ? shared_links_join(&launcher->links, node, p, peer, q, message)
+                            : make_pair(&launcher->nodes[node].port_fds[p],
+                                        &launcher->nodes[peer].port_fds[q], message);
+}
+
 static int make_cables(struct launcher *launcher, struct message *message)
 {
     const struct network *network = &launcher->network;
 
+    if (launcher->shared && shared_links_init(&launcher->links, network->nodes,
+                                              network_link_count(network), message) != 0) {
+        return -1;
+    }
     for (uint32_t node = 0; node < network->nodes; node++) {
         for (unsigned p = 0; p < network->ports; p++) {
-            uint32_t peer = network_neighbour(network, node, p);
-
             if (network_owns_link(network, node, p) &&
-                make_pair(&launcher->nodes[node].port_fds[p],
-                          &launcher->nodes[peer].port_fds[network_far_port(network, p)],
-                          message) != 0) {
+                make_cable(launcher, node, p, message) != 0) {
                 return -1;
             }
         }
@@ -93,13 +107,23 @@ static void cross(struct launcher *launcher, const struct launcher_crossing *cro
     int *d = &launcher->nodes[crossing->d].port_fds[q];
     int fd = *b;
 
+    if (launcher->shared) {
+        shared_links_swap(&launcher->links, crossing->b, p, crossing->d, q);
+    }
     *b = *d;
     *d = fd;
 }
 
+static void inherit(int fd)
+{
+    if (fd >= 0) {
+        fcntl(fd, F_SETFD, 0);
+    }
+}
+
 /* In the child, between fork and exec. */
 static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t number, pid_t parent,
-                                  struct target_command *command)
+                                  const struct target_links *links, struct target_command *command)
 {
     const struct launcher_node *node = &launcher->nodes[number];
     int null = open("/dev/null", O_RDONLY);
@@ -116,43 +140,71 @@ static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t numb
     dup2(null, 0);
     dup2(node->output_fd, 1);
     dup2(node->output_fd, 2);
-    for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
-        if (node->port_fds[p] >= 0) {
-            fcntl(node->port_fds[p], F_SETFD, 0);
-        }
+    for (unsigned p = 0; p < links->port_count; p++) {
+        inherit(links->serial_fds[p]);
     }
+    for (unsigned i = 0; i < links->memory_count; i++) {
+        inherit(links->memory_fds[i]);
+    }
+    inherit(links->card_fd);
     offspring_mark(launcher->run, number);
     execv(command->arguments[0], command->arguments);
     dprintf(2, "cannot run %s: %s\n", command->arguments[0], strerror(errno));
     _exit(127);
 }
 
-static int start_node(struct launcher *launcher, uint32_t number, const struct target *target,
-                      const struct rundir *rundir, struct message *message)
+static int start_process(struct launcher *launcher, uint32_t number, const struct target *target,
+                         const struct rundir *rundir, const struct target_links *links,
+                         struct message *message)
 {
     struct launcher_node *node = &launcher->nodes[number];
-    unsigned port_count = machine_ports(&launcher->network, number);
     struct target_command command;
     pid_t parent = getpid();
 
-    node->output_fd = memfd_create("ecube-node", MFD_CLOEXEC);
-    if (node->output_fd < 0) {
-        return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
-    }
-    target_make_command(&command, target, rundir->path, number, node->port_fds, port_count);
+    target_make_command(&command, target, rundir->path, number, links);
     node->pid = fork();
     if (node->pid == 0) {
-        become_qemu(launcher, number, parent, &command);
+        become_qemu(launcher, number, parent, links, &command);
     }
     if (node->pid < 0) {
         node->pid = 0;
         return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
     }
-    if (port_count > launcher->network.ports) { /* the node alone holds its end of the host link */
-        close(node->port_fds[launcher->network.ports]);
-        node->port_fds[launcher->network.ports] = -1;
-    }
     return 0;
+}
+
+static int start_node(struct launcher *launcher, uint32_t number, const struct target *target,
+                      const struct rundir *rundir, struct message *message)
+{
+    struct launcher_node *node = &launcher->nodes[number];
+    unsigned ports = launcher->network.ports,
+             port_count = machine_ports(&launcher->network, number);
+    int memory_fds[MACHINE_PORTS_MAX], status;
+    struct target_links links = {.serial_fds = node->port_fds,
+                                 .port_count = port_count,
+                                 .memory_fds = memory_fds,
+                                 .card_fd = -1};
+
+    node->output_fd = memfd_create("ecube-node", MFD_CLOEXEC);
+    if (node->output_fd < 0) {
+        return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
+    }
+    if (launcher->shared) {
+        links.memory_count = shared_links_memories(&launcher->links, number, memory_fds);
+    }
+    if (links.memory_count > 0 &&
+        shared_links_tell(&launcher->links, number, port_count, &links.card_fd, message) != 0) {
+        return -1;
+    }
+    status = start_process(launcher, number, target, rundir, &links, message);
+    if (links.card_fd >= 0) {
+        close(links.card_fd);
+    }
+    if (port_count > ports) { /* the node alone holds its end of the host link */
+        close(node->port_fds[ports]);
+        node->port_fds[ports] = -1;
+    }
+    return status;
 }
 
 int launcher_start(struct launcher *launcher, const struct network *network,
@@ -160,7 +212,7 @@ int launcher_start(struct launcher *launcher, const struct network *network,
                    const struct target *target, const struct rundir *rundir,
                    struct message *message)
 {
-    *launcher = (struct launcher){.network = *network};
+    *launcher = (struct launcher){.network = *network, .shared = target->shared};
     memcpy(launcher->run, rundir->run, sizeof launcher->run);
     launcher->nodes = calloc(network->nodes, sizeof *launcher->nodes);
     if (!launcher->nodes) {
@@ -198,6 +250,21 @@ static bool is_dead(const void *context, uint32_t node)
     return node < launcher->network.nodes && launcher->nodes[node].dead;
 }
 
+/* False when there is none, or it is lost already. */
+static bool lose_cable(struct launcher *launcher, uint32_t node, unsigned port)
+{
+    struct pollfd end = {.fd = launcher->nodes[node].port_fds[port]};
+
+    if (launcher->shared) {
+        return shared_links_lose(&launcher->links, node, port);
+    }
+    if (end.fd < 0 || (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)) {
+        return false;
+    }
+    shutdown(end.fd, SHUT_RDWR);
+    return true;
+}
+
 void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
                    void *context)
 {
@@ -210,9 +277,7 @@ void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32
             node->pid = 0;
             node->dead = any = true;
             for (unsigned p = 0; p < launcher->network.ports; p++) {
-                if (node->port_fds[p] >= 0) {
-                    shutdown(node->port_fds[p], SHUT_RDWR);
-                }
+                lose_cable(launcher, number, p);
             }
             died(context, number);
         }
@@ -251,13 +316,8 @@ void launcher_describe(const struct launcher *launcher, uint32_t number,
 bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
 {
     unsigned p = network_port_to(&launcher->network, a, b);
-    struct pollfd end = {.fd = p == NETWORK_NO_PORT ? -1 : launcher->nodes[a].port_fds[p]};
 
-    if (end.fd < 0 || (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)) {
-        return false;
-    }
-    shutdown(end.fd, SHUT_RDWR);
-    return true;
+    return p != NETWORK_NO_PORT && lose_cable(launcher, a, p);
 }
 
 bool launcher_kill(struct launcher *launcher, uint32_t number)
@@ -300,6 +360,9 @@ void launcher_stop(struct launcher *launcher)
     }
     for (unsigned i = 0; i < MACHINE_HOST_LINKS_MAX; i++) {
         close_once(&launcher->host_fds[i]);
+    }
+    if (launcher->shared) {
+        shared_links_free(&launcher->links);
     }
     free(launcher->nodes);
     launcher->nodes = NULL;

@@ -1,12 +1,13 @@
 /*
- * launcher.h - the QEMU processes of a machine and the socketpairs that are its cables.
+ * launcher.h - the QEMU processes of a machine and its cables: shared memory (shared_links.h) or
+ * socketpairs between nodes, socketpairs to the host.
  *
- * Every cable is a socketpair made before the first QEMU starts. A QEMU inherits its own ends and
- * no others. The launcher keeps both ends of a cable between nodes: it can cut it, and when a node
- * dies it shuts that node's cables down, since a neighbour would see nothing while the launcher
- * holds the dead node's end. Of a host link it keeps the host's end. QEMUs get SIGKILL when the
- * tool dies, however it dies. What a node's process has started is killed when that ends, and by
- * the cleanup process (rundir.h) when the tool does.
+ * Every cable is made before the first QEMU starts. A QEMU inherits its own ends and no others. The
+ * launcher keeps both ends of a cable between nodes: it can cut it, and when a node dies it shuts
+ * that node's cables down, since a neighbour would see nothing while the launcher holds the dead
+ * node's end, and nothing at all of shared memory. Of a host link it keeps the host's end. QEMUs
+ * get SIGKILL when the tool dies, however it dies. What a node's process has started is killed when
+ * that ends, and by the cleanup process (rundir.h) when the tool does.
  *
  * Source   QEMU 7.2 -chardev socket,fd=; prctl(2) PR_SET_PDEATHSIG; measured: two processes per
  *          cable, no races
@@ -18,6 +19,7 @@
 
 #include "host/message.h"
 #include "host/rundir.h"
+#include "host/shared_links.h"
 #include "host/target.h"
 #include "host/limits.h"
 
@@ -28,7 +30,7 @@ struct launcher_node {
     int output_fd; /* what QEMU printed */
     int wait_status;
     bool killed, dead;               /* launcher_kill was called; its process has ended */
-    int port_fds[MACHINE_PORTS_MAX]; /* this node's ends; -1: closed */
+    int port_fds[MACHINE_PORTS_MAX]; /* this node's ends of serial lines; -1: none, or closed */
 };
 
 /* Two cables whose far ends are exchanged, for a test: a-d and c-b instead of a-b and c-d. */
@@ -40,11 +42,13 @@ struct launcher {
     struct network network;
     char run[OFFSPRING_RUN_BYTES]; /* what its processes are marked with */
     struct launcher_node *nodes;
+    bool shared; /* links between nodes are in shared memory */
+    struct shared_links links;
     int host_fds[MACHINE_HOST_LINKS_MAX]; /* the host's ends */
 };
 
 /* Whether this process may have the open files that a machine needs; raises its limit to that. */
-int launcher_check_descriptors(const struct network *network, struct message *message);
+int launcher_check_descriptors(const struct network *network, bool shared, struct message *message);
 
 /* Makes the cables, crosses those listed, starts the nodes. On failure nothing is left running. */
 int launcher_start(struct launcher *launcher, const struct network *network,

@@ -9,6 +9,7 @@
 #include "collectives/operation.h"
 #include "host/algorithm.h"
 #include "host/duration.h"
+#include "host/link_maker.h"
 #include "reduction/reduction.h"
 #include "router/channel.h"
 
@@ -16,6 +17,7 @@ enum {
     KEY_PROFILE = 256,
     KEY_SIGMA,
     KEY_ALGORITHM,
+    KEY_LINKS,
     KEY_PATIENCE,
     KEY_KERNEL,
     KEY_QEMU,
@@ -167,6 +169,11 @@ static const struct argp_option machine_option_list[] = {
      "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
      "size; 'ecube plan list' has the names)",
      0},
+    {"links", KEY_LINKS, "MAKER", 0,
+     "what links between nodes are: shared (memory that two nodes share), serial (virtual serial "
+     "lines) or auto, shared if this QEMU and this computer can (default: auto, or what the "
+     "environment has in ECUBE_LINKS)",
+     0},
     {"patience", KEY_PATIENCE, "TIME", 0,
      "link timeout, and stall limit of boot and download: how long a node may be silent, halted by "
      "a "
@@ -233,6 +240,7 @@ static error_t parse_machine(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = arguments; break;
     case KEY_ALGORITHM: arguments->algorithm = text; break;
+    case KEY_LINKS: arguments->links = text; break;
     case KEY_PATIENCE: arguments->patience_ms = parse_patience(text); break;
     case KEY_KERNEL: arguments->kernel = text; break;
     case KEY_QEMU: arguments->qemu = text; break;
@@ -393,10 +401,10 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
     if (options_find_profile(arguments, &options->profile, message) != 0 ||
         algorithm_find(&options->network, arguments->algorithm, options->algorithms, message) !=
             0 ||
-        launcher_check_descriptors(&options->network, message) != 0) {
+        target_find(target, arguments->kernel, arguments->qemu, message) != 0) {
         return -1;
     }
-    return target_find(target, arguments->kernel, arguments->qemu, message);
+    return link_maker_choose(arguments->links, &options->network, target, message);
 }
 
 int options_make_job(const struct load_arguments *arguments, struct job_request *request,

@@ -12,12 +12,14 @@
 #include "collectives/operation.h"
 #include "host/machine.h"
 
-/* --network, --profile, --sigma (the network), --algorithm, --patience, --kernel, --qemu */
+/* --network, --profile, --sigma (the network), --algorithm, --links, --patience, --kernel, --qemu
+ */
 struct machine_arguments {
     const char *network;
     const char *profile;
     double sigma;
     const char *algorithm; /* NULL: not given */
+    const char *links;     /* NULL: not given */
     uint32_t patience_ms;  /* 0: not given */
     const char *kernel;
     const char *qemu;

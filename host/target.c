@@ -11,6 +11,7 @@
 
 #include "board/virt/board.h"
 #include "drivers/check.h"
+#include "drivers/shared_memory_layout.h"
 
 const struct target_memory target_memory = {
     .kernel_base = BOARD_KERNEL_BASE,
@@ -25,13 +26,10 @@ const struct target_memory target_memory = {
 static const struct target_range {
     uint32_t base, bytes;
 } bus[] = {
-    {BOARD_FLASH_BASE, BOARD_FLASH_BYTES},
-    {BOARD_GIC_DISTRIBUTOR, BOARD_GIC_DISTRIBUTOR_BYTES},
-    {BOARD_GIC_CPU, BOARD_GIC_CPU_BYTES},
-    {BOARD_UART, BOARD_UART_BYTES},
-    {BOARD_RTC, BOARD_RTC_BYTES},
-    {BOARD_FW_CFG, BOARD_FW_CFG_BYTES},
-    {BOARD_VIRTIO_MMIO_BASE, BOARD_VIRTIO_MMIO_BYTES},
+    {BOARD_FLASH_BASE, BOARD_FLASH_BYTES}, {BOARD_GIC_DISTRIBUTOR, BOARD_GIC_DISTRIBUTOR_BYTES},
+    {BOARD_GIC_CPU, BOARD_GIC_CPU_BYTES},  {BOARD_GICV2M, BOARD_GICV2M_BYTES},
+    {BOARD_UART, BOARD_UART_BYTES},        {BOARD_RTC, BOARD_RTC_BYTES},
+    {BOARD_FW_CFG, BOARD_FW_CFG_BYTES},    {BOARD_VIRTIO_MMIO_BASE, BOARD_VIRTIO_MMIO_BYTES},
     {BOARD_RAM_BASE, BOARD_RAM_BYTES},
 };
 
@@ -166,7 +164,7 @@ int target_find(struct target *target, const char *kernel, const char *qemu,
     struct stat status;
 
     target->jtag[0] = '\0';
-    target->blank = false;
+    target->blank = target->shared = false;
     if (kernel ? take_path(target->kernel, kernel, message) : find_kernel(target, message)) {
         return -1;
     }
@@ -204,8 +202,62 @@ __attribute__((format(printf, 2, 3))) static void add(struct target_command *com
     command->text_bytes += (unsigned)bytes + 1;
 }
 
+/* The slot that the kernel looks at is that of the first device: it comes before all others. */
+static void add_serial_links(struct target_command *command, const struct target_links *links)
+{
+    bool any = false;
+
+    for (unsigned p = 0; p < links->port_count; p++) {
+        if (links->serial_fds[p] < 0) {
+            continue; /* the end of a path, or a link in shared memory */
+        }
+        if (!any) {
+            add(command, "-device");
+            add(command, "virtio-serial-device,max_ports=%u",
+                links->port_count + 1); /* port 0 is QEMU's console port, not used */
+            any = true;
+        }
+        add(command, "-chardev");
+        add(command, "socket,id=c%u,fd=%d", p, links->serial_fds[p]);
+        add(command, "-device");
+        add(command, "virtserialport,chardev=c%u,name=l%u,nr=%u", p, p, p + 1);
+    }
+}
+
+/* Link memories are nodes of a NUMA machine to QEMU: so each is a file of its own, and they lie
+ * behind the node's own memory. */
+static void add_shared_links(struct target_command *command, const struct target_links *links)
+{
+    if (links->memory_count == 0) {
+        return;
+    }
+    add(command, "-m");
+    add(command, "%u", (BOARD_RAM_BYTES + links->memory_count * SHARED_LINK_BYTES) >> 20);
+    add(command, "-object");
+    add(command, "memory-backend-ram,id=own,size=%uM", BOARD_RAM_BYTES >> 20);
+    add(command, "-numa");
+    add(command, "node,cpus=0-1,memdev=own");
+    for (unsigned i = 0; i < links->memory_count; i++) {
+        add(command, "-object");
+        add(command, "memory-backend-file,id=m%u,size=%uM,share=on,mem-path=/proc/self/fd/%d", i,
+            (unsigned)SHARED_LINK_BYTES >> 20, links->memory_fds[i]);
+        add(command, "-numa");
+        add(command, "node,memdev=m%u", i);
+    }
+    add(command, "-chardev");
+    add(command, "socket,id=card,fd=%d", links->card_fd);
+    add(command, "-device");
+    add(command, "ivshmem-doorbell,chardev=card,vectors=1");
+}
+
+void target_add_links(struct target_command *command, const struct target_links *links)
+{
+    add_serial_links(command, links);
+    add_shared_links(command, links);
+}
+
 void target_make_command(struct target_command *command, const struct target *target,
-                         const char *rundir, uint32_t node, const int *fds, unsigned port_count)
+                         const char *rundir, uint32_t node, const struct target_links *links)
 {
     command->count = 0;
     command->text_bytes = 0;
@@ -219,18 +271,7 @@ void target_make_command(struct target_command *command, const struct target *ta
         add(command, "-kernel");
         add(command, "%s", target->kernel);
     }
-    add(command, "-device");
-    add(command, "virtio-serial-device,max_ports=%u",
-        port_count + 1); /* port 0 is QEMU's console port, not used */
-    for (unsigned p = 0; p < port_count; p++) {
-        if (fds[p] < 0) {
-            continue; /* the end of a path */
-        }
-        add(command, "-chardev");
-        add(command, "socket,id=c%u,fd=%d", p, fds[p]);
-        add(command, "-device");
-        add(command, "virtserialport,chardev=c%u,name=l%u,nr=%u", p, p, p + 1);
-    }
+    target_add_links(command, links);
     add(command, "-gdb");
     add(command, "unix:%s/n%u.%s,server=on,wait=off", rundir, (unsigned)node,
         target->jtag[0] ? "stub" : "gdb");

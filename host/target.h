@@ -27,6 +27,7 @@ struct target {
     char qemu[TARGET_PATH_MAX];
     char jtag[TARGET_PATH_MAX]; /* ecube-jtag, which serves nK.gdb then; empty: QEMU does */
     bool blank;                 /* without a kernel, and stopped */
+    bool shared;                /* links between nodes are in shared memory, not serial lines */
 };
 
 /* argv of one QEMU, or of ecube-jtag, with the strings that it points to. */
@@ -59,9 +60,21 @@ int target_find_openocd_board(char path[TARGET_PATH_MAX], struct message *messag
 /* Finds a program in PATH; false: it is not there. */
 bool target_find_program(char path[TARGET_PATH_MAX], const char *name);
 
-/* Makes the command line of a node whose port p is the inherited descriptor fds[p]. */
+/* What the links of a node are, as descriptors that its QEMU inherits. */
+struct target_links {
+    const int *serial_fds; /* of port p, or -1 */
+    unsigned port_count;
+    const int *memory_fds; /* of link memories, in the order of the node's card */
+    unsigned memory_count; /* 0: no link in shared memory, and no card */
+    int card_fd;           /* where the card and whom to ring are told (host/shared_links.h) */
+};
+
+/* Makes the command line of a node. */
 void target_make_command(struct target_command *command, const struct target *target,
-                         const char *rundir, uint32_t node, const int *fds, unsigned port_count);
+                         const char *rundir, uint32_t node, const struct target_links *links);
+
+/* Adds to a command what gives the node these links. */
+void target_add_links(struct target_command *command, const struct target_links *links);
 
 /* Makes the command line of ecube-jtag for so many nodes; chain: it shall serve one. It tells what
  * happens on an inherited descriptor. */

@@ -13,6 +13,7 @@
  *   40000000 device tree (QEMU)     40900000 program: stack (grows down)
  *   40100000 kernel                 40a00000 program: private blocks, ending at 40b00000
  *   40800000 unmapped guard         40b00000 program: image, bss, heap ... 44000000
+ *                                   44000000 links in shared memory, a megabyte each
  */
 #define BOARD_KERNEL_BASE  0x40100000
 #define BOARD_KERNEL_BYTES 0x00700000
@@ -24,6 +25,8 @@
 #define BOARD_BLOCKS_BYTES 0x00100000
 #define BOARD_IMAGE_BASE   0x40b00000
 #define BOARD_PROGRAM_END  0x44000000
+
+#define BOARD_LINK_MEMORY_BASE 0x44000000
 
 #define BOARD_FLASH_BASE            0x00000000
 #define BOARD_FLASH_BYTES           0x08000000
@@ -42,6 +45,11 @@
 #define BOARD_VIRTIO_MMIO           0x0a003e00 /* the slot that QEMU gives to the first -device */
 #define BOARD_VIRTIO_INTERRUPT      79
 #define BOARD_TIMER_INTERRUPT       27 /* virtual timer, PPI 11 */
+#define BOARD_GICV2M                0x08020000 /* makes messages of PCI devices interrupts */
+#define BOARD_GICV2M_BYTES          0x1000
+#define BOARD_PCI_ECAM              0x3f000000
+#define BOARD_PCI_WINDOW            0x10000000 /* where devices are given their place */
+#define BOARD_PCI_WINDOW_BYTES      0x00100000
 
 #define BOARD_PLAN_BYTES 0x20000 /* for the plans of collectives */
 #define BOARD_LINKS_MAX    12

@@ -123,9 +123,9 @@ bool launcher_kill(struct launcher *launcher, uint32_t number)
     return false;
 }
 
-int launcher_check_descriptors(const struct network *network, struct message *message)
+int launcher_check_descriptors(const struct network *network, bool shared, struct message *message)
 {
-    (void)network, (void)message;
+    (void)network, (void)shared, (void)message;
     return 0;
 }
 

@@ -26,13 +26,14 @@ static void a_node_is_started_with_the_options_of_its_board(void **state)
 {
     struct target_command command;
     const int fds[] = {5, 6};
+    const struct target_links links = {.serial_fds = fds, .port_count = 2, .card_fd = -1};
     char megabytes[16];
 
     (void)state;
-    target_make_command(&command, &target, "/run", 3, fds, 2);
+    target_make_command(&command, &target, "/run", 3, &links);
     snprintf(megabytes, sizeof megabytes, "%u", BOARD_RAM_BYTES >> 20);
     assert_string_equal(command.arguments[0], "qemu");
-    assert_string_equal(value_of(&command, "-M"), "virt");
+    assert_string_equal(value_of(&command, "-M"), "virt,highmem=off,gic-version=2");
     assert_string_equal(value_of(&command, "-m"), megabytes);
     assert_string_equal(value_of(&command, "-kernel"), "kernel.elf");
     assert_string_equal(value_of(&command, "-device"), "virtio-serial-device,max_ports=3");
@@ -43,9 +44,10 @@ static void a_node_could_have_a_second_processor_so_that_qemu_keeps_memory_barri
 {
     struct target_command command;
     const int fds[] = {5};
+    const struct target_links links = {.serial_fds = fds, .port_count = 1, .card_fd = -1};
 
     (void)state;
-    target_make_command(&command, &target, "/run", 0, fds, 1);
+    target_make_command(&command, &target, "/run", 0, &links);
     assert_string_equal(value_of(&command, "-smp"), "1,maxcpus=2");
 }
 
@@ -53,12 +55,14 @@ static void a_node_can_have_as_many_links_as_its_board(void **state)
 {
     struct target_command command;
     int fds[BOARD_LINKS_MAX];
+    const struct target_links links = {
+        .serial_fds = fds, .port_count = BOARD_LINKS_MAX, .card_fd = -1};
 
     (void)state;
     for (int i = 0; i < BOARD_LINKS_MAX; i++) {
         fds[i] = 1000 + i;
     }
-    target_make_command(&command, &target, "/run", 0, fds, BOARD_LINKS_MAX);
+    target_make_command(&command, &target, "/run", 0, &links);
     assert_null(command.arguments[command.count]);
 }
 
