@@ -2,9 +2,9 @@
  * channel_send.c - frames on their way out: the ring of segments, and the frames beside it.
  *
  * A frame's header is written when the frame is queued. When an acknowledgement has become due
- * since, the first one that waits is written anew and says it, in place of an ACK of its own. Frames
- * without a number (HELLO, ACK, NAK) have memory of their own and go between numbered ones, never
- * inside one: the far end takes the link for one stream of bytes.
+ * since, the first one that waits is written anew and says it, in place of an ACK of its own.
+ * Frames without a number (HELLO, ACK, NAK) have memory of their own and go between numbered ones,
+ * never inside one: the far end takes the link for one stream of bytes.
  */
 #include "router/channel_send.h"
 
