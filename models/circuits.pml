@@ -57,7 +57,7 @@ inline settle() {
         for (z : 0 .. MESSAGES - 1) {
             if
             :: may_announce(z) -> send_announcement(z); busy = 1
-            :: EAGER == 2 && may_take(z) -> take(z); busy = 1
+            :: EAGER == 2 && may_take(z) && TAKES_ALIKE(z) -> take(z); busy = 1
             :: may_match(z) -> match(z); busy = 1
             :: else -> skip
             fi
@@ -129,7 +129,8 @@ end:
     ACTION(may_pass(SENDS + m), pass((SENDS + m)))
     ACTION(may_refuse(SENDS + m), refuse((SENDS + m)))
     AROUND(may_announce(m), send_announcement(m))
-    END_OF_SETUP(may_take(m), take(m))
+    END_OF_SETUP(may_take(m) && TAKES_ALIKE(m), take(m))
+    ACTION(may_take(m) && !TAKES_ALIKE(m), take(m))
     AROUND(may_match(m), match(m))
     od
 }

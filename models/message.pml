@@ -11,16 +11,22 @@
 #define TARGET(packet) (KIND(packet) == RTS -> dst[NAMED(packet)] : src[NAMED(packet)])
 
 #define POOLED_FIRST(m) (brief[m] && !announce[m])
-/* must_wait: the message before it to the same node has no answer yet */
+#define JOINS_BOTH(m) (JOINED && RULE1 && !brief[m]) /* RTS and OPEN in one */
+/* must_wait: the message before it to the same node has no answer yet; two that are announced by
+ * their OPENs may follow each other */
 #define MUST_WAIT(m)                                                                               \
     (before[m] != NONE && (sender[before[m]] < STORED ||                                           \
-                           (POOLED_FIRST(before[m]) && sender[before[m]] == READY)))
+                           (POOLED_FIRST(before[m]) && sender[before[m]] == READY) ||              \
+                           (asking[before[m]] && sender[before[m]] == READY &&                     \
+                            !(JOINS_BOTH(m) && state[SENDS + before[m]] != IDLE))))
 #define may_announce(m)                                                                            \
-    (sender[m] == QUEUED && !MUST_WAIT(m) && (POOLED_FIRST(m) || !RULE1 || outgoing[src[m]] == 0))
+    (sender[m] == QUEUED && !MUST_WAIT(m) &&                                                       \
+     (POOLED_FIRST(m) || !RULE1 || JOINS_BOTH(m) || outgoing[src[m]] == 0))
 
 inline send_announcement(m) {
     if
     :: POOLED_FIRST(m) || !RULE1 -> sender[m] = READY
+    :: JOINS_BOTH(m) -> sender[m] = READY; asking[m] = 1
     :: else ->
         sender[m] = ASKED;
         outgoing[src[m]] = PACKET(RTS, m)
@@ -44,7 +50,13 @@ inline try(m) {
 
 #define AT_END(c) (HELD_FIRST(c) && at[c] == LAST(c))
 #define may_take(m)                                                                                \
-    (AT_END(SENDS + (m)) && !EARLY(SENDS + (m)) && (RULE1 || posted[m] || POOLED_FIRST(m)))
+    (AT_END(SENDS + (m)) && !EARLY(SENDS + (m)) &&                                                 \
+     ((RULE1 && (ANSWERED || !asking[m])) || posted[m] || POOLED_FIRST(m)))
+/* What it takes does not depend on what else may happen: its receive is posted, or need not be. */
+#define TAKES_ALIKE(m) (posted[m] || !asking[m])
+/* Whether a request overtakes one that was refused on its way. */
+#define OVERTAKES(m)                                                                               \
+    (asking[m] && NAMED_BEFORE && before[m] != NONE && !arrived[before[m]])
 
 inline arrive(m) {
     assert(!arrived[m] && (before[m] == NONE || arrived[before[m]])); /* no overtaking */
@@ -58,10 +70,18 @@ inline take(m) {
     :: POOLED_FIRST(m) && !posted[m] && pool[x5] == 0 -> /* E_FULL */
         announce[m] = 1;
         begin_answer(SENDS + m, REFUSED)
+    :: OVERTAKES(m) -> begin_answer(SENDS + m, REFUSED)
+    :: asking[m] && !OVERTAKES(m) && !posted[m] -> /* E_STORED */
+        arrive(m);
+        begin_answer(SENDS + m, REFUSED)
     :: else ->
         begin_answer(SENDS + m, ACCEPTED);
         if
         :: !arrived[m] -> arrive(m)
+        :: else -> skip
+        fi;
+        if
+        :: asking[m] -> matched[m] = 1
         :: else -> skip
         fi;
         if
@@ -93,7 +113,7 @@ inline take_packet(l) {
     x1 = NAMED(packet[l]);
     x2 = FAR(l);
     if
-    :: KIND(packet[l]) == CTS -> sender[x1] = READY
+    :: KIND(packet[l]) == CTS -> sender[x1] = READY; asking[x1] = 0 /* perhaps before its refusal */
     :: KIND(packet[l]) == STORED_ANSWER && sender[x1] == ASKED -> sender[x1] = STORED
     :: KIND(packet[l]) == RTS && outgoing[x2] != 0 -> sender[x1] = QUEUED /* dropped: asks again */
     :: KIND(packet[l]) == RTS && outgoing[x2] == 0 ->

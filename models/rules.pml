@@ -4,6 +4,15 @@
 #ifndef RULE1
 #define RULE1 1 /* a message's circuit is opened after READY only */
 #endif
+#ifndef JOINED
+#define JOINED 1 /* a long message's OPEN is its announcement; 0: RTS, CTS, then OPEN */
+#endif
+#ifndef ANSWERED
+#define ANSWERED 1 /* such an OPEN never waits at the receiver */
+#endif
+#ifndef NAMED_BEFORE
+#define NAMED_BEFORE 1 /* it is refused where the message that it comes behind is not known */
+#endif
 #ifndef RULE2_ORDER
 #define RULE2_ORDER 1 /* circuits take the lowest dimension first; 0: 1 and 2 (mod 4) the highest */
 #endif

@@ -113,8 +113,13 @@ inline end_setup(c) {
         state[c] = IDLE;
         if
         :: brief[c - SENDS] && !matched[c - SENDS] -> sender[c - SENDS] = QUEUED
+        :: asking[c - SENDS] -> sender[c - SENDS] = (arrived[c - SENDS] -> STORED : QUEUED)
         :: else -> skip
         fi
+    fi;
+    if
+    :: c >= SENDS -> asking[c - SENDS] = 0
+    :: else -> skip
     fi
 }
 

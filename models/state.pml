@@ -55,6 +55,7 @@ byte pool[NODES];     /* free places for short messages that no receive waits fo
 byte sender[MESSAGES];
 bit posted[MESSAGES], arrived[MESSAGES], matched[MESSAGES], pooled[MESSAGES], delivered[MESSAGES];
 bit announce[MESSAGES];
+bit asking[MESSAGES];   /* its OPEN announces it, and the receiver has not said CTS */
 bit behind[MESSAGES];   /* its OPEN says that its sender has completed the collective */
 byte blocked[MESSAGES]; /* 1 + the link, or the place of the node, that refused it */
 byte tries[MESSAGES];

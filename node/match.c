@@ -6,6 +6,9 @@
  *     a message --+-- none, but a place -------> RTS: QUEUED.      eager: into the pool, ACCEPT
  *                 +-- no place ----------------> RTS: RETRY.       eager: refused with E_FULL
  *
+ * An RTS that comes as an OPEN (OPEN_REQUEST) is told ACCEPT for CTS, E_STORED for QUEUED, E_FULL
+ * for RETRY: it never waits here.
+ *
  *     a posted receive takes the oldest message in the queue that fits, or waits for one
  *
  * Places of the queue (UNEXPECTED_PLACES):
@@ -296,6 +299,12 @@ static bool is_stored(const struct node *node, uint32_t src, uint32_t id)
     return false;
 }
 
+/* Whether this node knows of a request: its message is in the queue, or a receive has found it. */
+static bool is_known(struct node *node, uint32_t src, uint32_t id)
+{
+    return expecting(node, src, id) || is_stored(node, src, id);
+}
+
 /* Takes an RTS, which may be new, repeated, late or false. Each way out answers it or drops it;
  * none stores it twice. */
 void match_rts(struct node *node, const struct notice *notice)
@@ -333,7 +342,7 @@ void match_rts(struct node *node, const struct notice *notice)
     /* It comes behind one that is not known here, whose RTS found no slot or no place: stored now,
      * it would overtake that one. */
     uint32_t behind = rts.behind;
-    if (behind && !expecting(node, message.src, behind) && !is_stored(node, message.src, behind)) {
+    if (behind && !is_known(node, message.src, behind)) {
         answer(node, PACKET_RETRY, &message);
         return;
     }
@@ -433,9 +442,86 @@ static void take_eager(struct node *node, unsigned port, const uint8_t *packet)
     store(node, &message, UNEXPECTED_MAX);
 }
 
-/* A circuit of a message. One that is not eager must come from the node whose RTS a receive has
- * answered, under that receive's name, and only once: whatever else names a receive is refused, or
- * it would write into a buffer that is another message's. */
+/* The circuit of a receive that has found its message. */
+static void accept_into(struct node *node, unsigned port, const uint8_t *packet,
+                        struct request *request)
+{
+    struct circuit_sink sink = {.data = request->data,
+                                .room = request->bytes,
+                                .ready_ns = request->issue_ns,
+                                .token = token_make(TOKEN_REQUEST, request->generation,
+                                                    (unsigned)(request - node->requests))};
+    bool is_inline = open_flags(packet) & OPEN_INLINE;
+
+    /* The OPEN's length counts, not the RTS's: they may differ, for both come from outside. */
+    request->accepted = true;
+    request->result_bytes = open_length(packet);
+    /* router_accept frees the packet: it is not looked at afterwards */
+    request->done_ns = router_accept(&node->router, port, &sink);
+    if (is_inline) {
+        match_finish(node, request, request->done_ns);
+    }
+}
+
+/* The posted receive for a message that has just come; NULL: none, or an older message in the queue
+ * fits it too, whose CTS has found no slot. */
+static struct request *free_receive(struct node *node, const struct unexpected *message)
+{
+    struct request *request = find_receive(node, message->src, message->tag);
+
+    for (unsigned i = 0; request && i < node->unexpected_count; i++) {
+        if (fits(request, node->unexpected[i].src, node->unexpected[i].tag)) {
+            return NULL;
+        }
+    }
+    return request;
+}
+
+/* What becomes of a request that no receive is free for. */
+static int store_request(struct node *node, const struct unexpected *message)
+{
+    return store(node, message, UNEXPECTED_MAX) ? E_STORED : E_FULL;
+}
+
+/* An RTS and its OPEN in one. It is answered at once: its circuit holds links, and whether the
+ * program will ever receive it nobody knows. */
+static void take_request(struct node *node, unsigned port, const uint8_t *packet)
+{
+    struct unexpected message = {.src = packet_src(packet),
+                                 .id = open_name(packet),
+                                 .tag = open_tag(packet),
+                                 .bytes = open_length(packet),
+                                 .pool = POOL_MAX};
+    uint32_t behind = open_behind(packet);
+
+    due_messages(node);
+    if (!takes_messages(node, open_generation(packet))) {
+        router_refuse(&node->router, port, E_PEER_GONE);
+        return;
+    }
+    if (is_known(node, message.src, message.id)) {
+        router_refuse(&node->router, port, E_STORED); /* it is false: this is asked once */
+        return;
+    }
+    /* A hop has refused the one before it: it would overtake that one. */
+    if (behind && !is_known(node, message.src, behind)) {
+        router_refuse(&node->router, port, E_REFUSED);
+        return;
+    }
+    struct request *request = free_receive(node, &message);
+    if (!request) {
+        router_refuse(&node->router, port, store_request(node, &message));
+        return;
+    }
+    settle_receive(node, request, message.src, message.tag, message.bytes);
+    request->match = message.id;
+    request->state = STATE_MOVING;
+    accept_into(node, port, packet, request);
+}
+
+/* A circuit of a message. One that is neither eager nor a request must come from the node whose RTS
+ * a receive has answered, under that receive's name, and only once: whatever else names a receive
+ * is refused, or it would write into a buffer that is another message's. */
 void match_open(struct node *node, unsigned port, const uint8_t *packet)
 {
     if (open_flags(packet) & OPEN_EAGER) {
@@ -446,24 +532,19 @@ void match_open(struct node *node, unsigned port, const uint8_t *packet)
         }
         return;
     }
+    if (open_flags(packet) & OPEN_REQUEST) {
+        if (open_flags(packet) & OPEN_INLINE) {
+            router_refuse(&node->router, port, E_FORMAT);
+        } else {
+            take_request(node, port, packet);
+        }
+        return;
+    }
     struct request *request = request_named(node, open_match(packet));
     if (!request || request->kind != REQUEST_RECEIVE || request->state != STATE_MOVING ||
         request->accepted || (uint32_t)request->result_peer != packet_src(packet)) {
         router_refuse(&node->router, port, E_PEER_GONE);
         return;
     }
-    struct circuit_sink sink = {.data = request->data,
-                                .room = request->bytes,
-                                .ready_ns = request->issue_ns,
-                                .token = token_make(TOKEN_REQUEST, request->generation,
-                                                    (unsigned)(request - node->requests))};
-    bool is_inline = open_flags(packet) & OPEN_INLINE;
-    /* The OPEN's length counts, not the RTS's: they may differ, for both come from outside. */
-    request->accepted = true;
-    request->result_bytes = open_length(packet);
-    /* router_accept frees the packet: it is not looked at afterwards */
-    request->done_ns = router_accept(&node->router, port, &sink);
-    if (is_inline) {
-        match_finish(node, request, request->done_ns);
-    }
+    accept_into(node, port, packet, request);
 }

@@ -4,17 +4,28 @@
  *
  *     short  sender  OPEN + message ------------------> receiver: a receive, or its pool (eager)
  *                    <------------------------ ACCEPT
- *     long   sender  RTS ----------------------------> receiver: matches it, or stores it (QUEUED)
+ *     long   sender  OPEN (request) -----------------> receiver: a receive is posted for it
+ *                    <------------------------ ACCEPT
+ *                    data ---------------------------->
+ *
+ *            sender  OPEN (request) -----------------> receiver: none is: stores the announcement
+ *                    <--------------- REFUSE (STORED)
  *                    <------------------------- CTS   when a receive is posted for it
  *                    OPEN, data ---------------------->
  *
+ *            sender  RTS ----------------------------> receiver: matches it, or stores it (QUEUED)
+ *                    <------------------------- CTS   when a receive is posted for it
+ *                    OPEN, data ---------------------->
+ *
+ * An RTS of its own says what a request says, for a message that the receiver had no place for.
+ *
  * States of a send (enum request_state); a refused circuit is tried again from READY, or from
- * QUEUED when it was eager:
+ * QUEUED when it was eager or a request:
  *
  *     QUEUED --RTS--> ASKED --QUEUED--> STORED
  *        ^             | |                |
  *        +--- RETRY ---+ +------ CTS -----+--> READY --OPEN--> OPENING --ACCEPT--> MOVING --> DONE
- *     QUEUED --OPEN with the message (eager)-----------------> OPENING
+ *     QUEUED --OPEN with the message (eager), or as a request--> OPENING --STORED--> STORED
  *
  * A receive is QUEUED (posted), MOVING from its CTS on, then DONE. CANCEL ends a send with
  * E_PEER_GONE and puts a receive back to QUEUED, under another name.
@@ -22,9 +33,12 @@
  * What waits for what
  * - A send of one node waits for the answers to those before it to the same node, so that messages
  *   of one pair do not overtake each other. An eager one waits until all of them have their answer.
- *   An RTS goes as soon as the one before it has been sent: it names that one, and a receiver that
- *   does not know that one answers RETRY.
- * - READY waits for a free circuit source, an RTS for a packet slot. Both look again in each step.
+ *   An RTS goes as soon as the RTS before it has been sent, a request right behind the request
+ *   before it: it names that one, and a receiver that does not know that one answers RETRY, or
+ *   E_REFUSED.
+ * - READY and a request wait for a free circuit source, an RTS for a packet slot. All look again in
+ *   each step.
+ * - The receiver's CTS for a request goes its own way, and may be here before the refusal.
  * - ASKED waits for its answer, and asks again after ASK_AGAIN_US. STORED waits for the receiver's
  *   program and asks no more: the CTS is not lost, its sender keeps it until there is a slot.
  */
@@ -110,6 +124,13 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
     *made = request;
     due_messages(node);
     return (int)(request - node->requests);
+}
+
+/* Whether its OPEN, which has no answer yet, announces it too. */
+static bool is_request(const struct request *request)
+{
+    return request->kind == REQUEST_SEND && request->state == STATE_OPENING && !request->match &&
+           request->bytes > OPEN_INLINE_MAX;
 }
 
 /* Whether the receiver may not know of this message yet. An eager one that is being opened has no
@@ -214,7 +235,15 @@ void message_answer(struct node *node, const struct answer *answer)
      * always believed, and nothing that comes after it. */
     bool asked = request && (request->state == STATE_ASKED || request->state == STATE_STORED ||
                              (request->state == STATE_QUEUED && answer->kind == PACKET_CTS));
-    if (!asked || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer) {
+    bool requested = request && is_request(request);
+    if (!(asked || requested) || request->kind != REQUEST_SEND || (uint32_t)request->peer != peer) {
+        return;
+    }
+    /* The refusal of its OPEN is still to come, and it waits for that. */
+    if (requested && answer->kind == PACKET_CTS) {
+        request->match = answer->match;
+    }
+    if (requested && answer->kind != PACKET_CANCEL) {
         return;
     }
     switch (answer->kind) {
@@ -257,6 +286,8 @@ static void refused(struct node *node, struct request *request, int status)
         /* The receiver's pool is full: from now on by RTS, which needs a place but no buffer. */
         request->announce = true;
         request->state = STATE_QUEUED;
+    } else if (status == E_STORED) {
+        request->state = request->match ? STATE_READY : STATE_STORED;
     } else if (status == E_REFUSED || status == E_BUSY) {
         /* A hop was busy with another message's circuit (E_REFUSED) or is still in a collective
          * that this message comes behind (E_BUSY). The latter is over soon as a rule, but may never
@@ -335,12 +366,12 @@ static void send_rts(struct node *node, struct request *request, const struct re
 
 /* E_FULL: this node is setting up a circuit to another node; the state stays, and the next step
  * tries again. With a match the message goes to the receive that sent the CTS; without one it is
- * eager. */
-static void open_circuit(struct node *node, struct request *request, uint8_t flags)
+ * eager or a request. */
+static void open_circuit(struct node *node, struct request *request, uint32_t match, uint8_t flags)
 {
     bool is_inline = request->bytes <= OPEN_INLINE_MAX;
     struct circuit_source source = {.dst = (uint32_t)request->peer,
-                                    .match = request->match,
+                                    .match = match,
                                     .tag = (uint32_t)request->tag,
                                     .flags = (uint8_t)(flags | (is_inline ? OPEN_INLINE : 0)),
                                     .generation = node->load.generation,
@@ -358,6 +389,16 @@ static void open_circuit(struct node *node, struct request *request, uint8_t fla
     }
 }
 
+/* A long message's OPEN is its announcement too. */
+static void open_request_circuit(struct node *node, struct request *request,
+                                 const struct request *before)
+{
+    uint32_t match =
+        open_request_names(request_name(node, request), before ? request_name(node, before) : 0);
+
+    open_circuit(node, request, match, (uint8_t)(OPEN_REQUEST | (before ? OPEN_BEHIND : 0)));
+}
+
 /* Moves a send on, if it can. */
 static void pump_send(struct node *node, struct request *request)
 {
@@ -365,7 +406,7 @@ static void pump_send(struct node *node, struct request *request)
 
     /* The receive is fixed by its CTS, so here nothing can overtake any more. */
     if (request->state == STATE_READY) {
-        open_circuit(node, request, 0);
+        open_circuit(node, request, request->match, 0);
         return;
     }
     before = unanswered_before(node, request);
@@ -375,10 +416,14 @@ static void pump_send(struct node *node, struct request *request)
         }
         return;
     }
-    if (request->state == STATE_QUEUED && request->bytes <= OPEN_INLINE_MAX && !request->announce) {
+    bool is_short = request->bytes <= OPEN_INLINE_MAX;
+    bool opens = request->state == STATE_QUEUED && !request->announce;
+    if (opens && is_short) {
         if (!before) {
-            open_circuit(node, request, OPEN_EAGER);
+            open_circuit(node, request, 0, OPEN_EAGER);
         }
+    } else if (opens && (!before || is_request(before))) {
+        open_request_circuit(node, request, before);
     } else if (!before || (before->state == STATE_ASKED && request->again_us == 0)) {
         /* Behind one without an answer an RTS goes once only, and again after that answer: it is
          * told RETRY until then, and with many senders these RETRYs take the very slots that the

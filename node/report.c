@@ -203,11 +203,15 @@ static uint8_t waits_for(const struct node *node, const struct request **request
 }
 
 /* How far a message has come, as this end sees it. STORED is a send only: its receiver's node knows
- * of it, its program has not asked for it. From READY on both programs have asked. */
+ * of it, its program has not asked for it. From READY on both programs have asked, but for one that
+ * is opened without a CTS. */
 static uint8_t transfer_stage(const struct request *request)
 {
     if (request->state == STATE_STORED) {
         return TRANSFER_KNOWN;
+    }
+    if (request->state == STATE_OPENING && !request->match) {
+        return TRANSFER_OPEN;
     }
     return request->state > STATE_STORED ? TRANSFER_MOVES : TRANSFER_OPEN;
 }

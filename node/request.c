@@ -66,8 +66,9 @@ struct request *request_named(struct node *node, uint32_t name)
 
 uint32_t request_name(const struct node *node, const struct request *request)
 {
-    /* Bit 16 keeps a name from being 0, which says that a message has no name yet. */
-    return 1u << 16 | (uint32_t)request->generation << 8 | (uint32_t)(request - node->requests);
+    /* 0 says that a message has no name yet */
+    return (uint32_t)NAME_BIT | (uint32_t)request->generation << 8 |
+           (uint32_t)(request - node->requests);
 }
 
 /* `news` counts so that a test after it finds its request untested, and does not rest. */

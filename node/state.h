@@ -56,7 +56,7 @@ struct request {
     uint8_t kind;       /* enum request_kind */
     uint8_t state;      /* enum request_state */
     uint8_t generation; /* tells this use of the entry from earlier ones */
-    bool announce;      /* short send: by RTS, for the receiver's pool was full */
+    bool announce;      /* send: by an RTS of its own, for the receiver had no room */
     uint8_t early;      /* send: how often it was refused with E_BUSY, */
     uint8_t refusals;   /* and how often with E_REFUSED (message.c) */
     bool accepted, sent;

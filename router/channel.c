@@ -145,6 +145,11 @@ void channel_greet(struct channel *channel, struct agenda *agenda, const struct 
     channel->told_heard = hello->heard;
 }
 
+static bool owes_ack(const struct channel *channel, const struct agenda *agenda)
+{
+    return channel->owes & (OWES_ACK | OWES_ASK) || agenda->now_us >= channel->ack_us;
+}
+
 /* A NAK says all that an ACK does. */
 static void tell_sender(struct channel *channel, struct agenda *agenda)
 {
@@ -153,8 +158,12 @@ static void tell_sender(struct channel *channel, struct agenda *agenda)
             channel->owes &= (uint8_t)~OWES_NAK;
             channel->counters.naks++;
         }
-    } else if (channel->owes & OWES_ACK || agenda->now_us >= channel->ack_us) {
-        channel->counters.acks += channel_send_raw(channel, FRAME_ACK, 0, NULL);
+    } else if (owes_ack(channel, agenda)) {
+        uint8_t flags = channel->owes & OWES_ASK ? FLAG_ASK : 0;
+        if (channel_send_raw(channel, FRAME_ACK, flags, NULL)) {
+            channel->owes &= (uint8_t)~OWES_ASK;
+            channel->counters.acks++;
+        }
     }
 }
 
@@ -200,7 +209,8 @@ uint64_t channel_deadline(const struct channel *channel, const struct agenda *ag
     return wake_us > agenda->now_us ? wake_us : agenda->now_us + ACK_DELAY_US;
 }
 
-/* Frames that wait come before acknowledgements: each carries one. One kick for all of them. */
+/* Frames that wait come before acknowledgements: one of them carries what is due. One kick for all.
+ */
 void channel_flush(struct channel *channel, struct agenda *agenda)
 {
     if (!watch(channel, agenda)) {
@@ -211,6 +221,9 @@ void channel_flush(struct channel *channel, struct agenda *agenda)
     }
     if (channel->owes & OWES_AGAIN) {
         channel_resend(channel, agenda);
+    }
+    if (owes_ack(channel, agenda)) {
+        (void)channel_tell_with_frame(channel);
     }
     channel_hand_over(channel);
     tell_sender(channel, agenda);

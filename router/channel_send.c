@@ -1,10 +1,10 @@
 /*
  * channel_send.c - frames on their way out: the ring of segments, and the frames beside it.
  *
- * A frame's header is written when the frame is queued, not when it goes: what it acknowledges may
- * be older than what is known by then, which costs an ACK at worst and saves a look at every frame
- * in the ring. Frames without a number (HELLO, ACK, NAK) have memory of their own and go between
- * numbered ones, never inside one: the far end takes the link for one stream of bytes.
+ * A frame's header is written when the frame is queued. When an acknowledgement has become due
+ * since, the first one that waits is written anew and says it, in place of an ACK of its own.
+ * Frames without a number (HELLO, ACK, NAK) have memory of their own and go between numbered ones,
+ * never inside one: the far end takes the link for one stream of bytes.
  */
 #include "router/channel_send.h"
 
@@ -160,6 +160,33 @@ bool channel_send_raw(struct channel *channel, uint8_t type, uint8_t flags,
     }
     channel->raw_handed[index] = channel->handed;
     channel->raw_next = (uint8_t)((index + 1) % RAW_FRAMES);
+    return true;
+}
+
+/* After a retransmission the link may still be reading a copy of what waits. */
+bool channel_tell_with_frame(struct channel *channel)
+{
+    uint16_t index = channel->next;
+
+    if (channel->resent) {
+        return false;
+    }
+    if (!between_frames(channel)) {
+        while (index != channel->end && !segment_at(channel, index++)->last) {
+            ;
+        }
+    }
+    if (index == channel->end) {
+        return false;
+    }
+    uint8_t *bytes = (uint8_t *)(uintptr_t)segment_at(channel, index)->data;
+    struct frame frame = {
+        .type = frame_type(bytes),
+        .flags = (uint8_t)(frame_flags(bytes) | (channel->owes & OWES_ASK ? FLAG_ASK : 0)),
+        .length = frame_length(bytes),
+        .seq = frame_seq(bytes)};
+    write_header(channel, bytes, &frame);
+    channel->owes &= (uint8_t)~OWES_ASK;
     return true;
 }
 

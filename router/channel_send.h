@@ -66,6 +66,10 @@ bool channel_take_done(struct channel *channel, struct segment *segment);
 /* Hands queued segments to the link, as many as it takes. */
 void channel_hand_over(struct channel *channel);
 
+/* Has the first of the frames that wait to be handed over say what has been received and consumed
+ * by now, and ask what is to be asked; false when none waits. */
+bool channel_tell_with_frame(struct channel *channel);
+
 /* Begins to send everything not acknowledged again, when no frame is half handed. */
 void channel_resend(struct channel *channel, const struct agenda *agenda);
 

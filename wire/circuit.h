@@ -10,7 +10,9 @@
  *        +-------+------+----+------+------+----+------+------+----------+---------
  *
  *   length  bytes of the message
- *   match   the CTS's or OFFER's name for it; of a step of a schedule: its number
+ *   match   the CTS's or OFFER's name for it; of a step of a schedule: its number; of a request
+ *           (OPEN_REQUEST) bits 0 to 15 of the sender's own name for it and, with OPEN_BEHIND, of
+ *           the request before it that has no answer yet, as in an RTS (message.h)
  *   epoch   of its schedule; of a message: of the last one that its sender has completed
  *   flags   enum open_flag
  *   gen     of a message: generation of its program, as the OFFER says
@@ -47,6 +49,7 @@
 #include <stdint.h>
 
 #include "wire/bytes.h"
+#include "wire/message.h"
 #include "wire/packet.h"
 
 enum circuit_kind { PACKET_OPEN = 1, PACKET_ACCEPT = 2, PACKET_REFUSE = 3 };
@@ -68,7 +71,9 @@ enum open_flag {
     OPEN_SCHEDULE = 2, /* waits its turn at each hop (epoch, hop list) */
     OPEN_IMAGE = 4,    /* part of a download; match is the CTS's */
     OPEN_EAGER = 8,    /* inline message without a CTS: the receiver's pool stands ready */
-    OPEN_ROUTE = 16    /* goes as its hop list says; refused where it would have to wait */
+    OPEN_ROUTE = 16,   /* goes as its hop list says; refused where it would have to wait */
+    OPEN_REQUEST = 32, /* a long message's announcement too: RTS and OPEN in one */
+    OPEN_BEHIND = 64   /* with OPEN_REQUEST: match names another request before it */
 };
 
 struct open_body {
@@ -136,6 +141,22 @@ static inline uint32_t open_length(const uint8_t *packet)
 static inline uint32_t open_match(const uint8_t *packet)
 {
     return get32(packet + 20);
+}
+
+/* What `match` holds with OPEN_REQUEST; behind is 0 when nothing is before it. */
+static inline uint32_t open_request_names(uint32_t name, uint32_t behind)
+{
+    return (name & 0xffff) | behind << 16;
+}
+
+static inline uint32_t open_name(const uint8_t *packet)
+{
+    return NAME_BIT | get16(packet + 20);
+}
+
+static inline uint32_t open_behind(const uint8_t *packet)
+{
+    return packet[30] & OPEN_BEHIND ? NAME_BIT | get16(packet + 22) : 0;
 }
 
 static inline uint32_t open_tag(const uint8_t *packet)

@@ -10,6 +10,12 @@
  *   RETRY   receiver: 0 name u32: no room, or the one before it is not known here; ask again
  *   CANCEL  either: 0 name u32: the program there has ended, or the message is no more
  *
+ * An OPEN may say what an RTS says (circuit.h, OPEN_REQUEST). It is answered with ACCEPT where that
+ * would be told CTS, else with REFUSE: QUEUED is E_STORED, RETRY is E_FULL or E_REFUSED, CANCEL is
+ * E_PEER_GONE.
+ *
+ * A name has bit 16 set and no bit above it, so it is never 0.
+ *
  * CTS, RETRY and CANCEL answer an OFFER (run.h) too.
  *
  * Units    bytes
@@ -30,7 +36,7 @@ enum message_kind {
     PACKET_CANCEL = 20
 };
 
-enum { RTS_BYTES = 20, CTS_BYTES = 12, RTS_REPLY_BYTES = 4 };
+enum { RTS_BYTES = 20, CTS_BYTES = 12, RTS_REPLY_BYTES = 4, NAME_BIT = 1 << 16 };
 
 struct rts_body {
     uint32_t name, tag, length, behind;

@@ -1,10 +1,22 @@
 /*
  * answer_test.c - answers to what a node announces, in orders that only lost frames, full slots or
  * ended programs bring about: one that overtakes another, comes twice, too late, or from elsewhere.
+ * In the first half its neighbours have no room for requests, and it announces with RTS; then what
+ * becomes of its requests.
  */
 #include "drivers/status.h"
+#include "router/router.h"
 #include "tests/fabric/neighbour.h"
 #include "tests/unit/testing.h"
+
+static int begin_full(void **state)
+{
+    int status = neighbours_begin(state);
+    struct neighbours *all = *state;
+
+    all->full = true;
+    return status;
+}
 
 /* Node 0 sends to 1 and has announced it: the announcement's name. */
 static uint32_t announced(struct neighbours *all)
@@ -209,7 +221,183 @@ static void a_short_message_waits_for_the_answer_to_one_before_it(void **state)
     neighbours_expect_no_more(all);
 }
 
-#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
+/* Requests ---------------------------------------------------------------------------------- */
+
+enum { TO_1 = 0 };
+
+/* Node 0's request has come to a neighbour. */
+static const struct heard *requested(struct neighbours *all, unsigned rank)
+{
+    const struct heard *heard = neighbours_expect(all, PACKET_OPEN, rank);
+
+    assert_int_equal(heard->flags & ~OPEN_BEHIND, OPEN_REQUEST);
+    return heard;
+}
+
+/* Its circuit has come, for a receive. */
+static void opened(struct neighbours *all, unsigned rank, uint32_t match)
+{
+    const struct heard *heard = neighbours_expect(all, PACKET_OPEN, rank);
+
+    assert_int_equal(heard->flags, 0);
+    assert_int_equal(heard->match, match);
+}
+
+static void a_request_that_is_accepted_is_all_that_is_said(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_sends(all, 1);
+
+    neighbours_turn(all);
+    assert_int_equal(requested(all, 1)->name, request_name(all->node, node_request(all, request)));
+    assert_int_equal(all->received, 1);
+    assert_int_equal(all->received_status, E_OK);
+    node_is_done_with(all, request, E_OK);
+    neighbours_pass_ms(all, 1000);
+    neighbours_expect_no_more(all);
+}
+
+static void a_request_that_is_stored_waits_for_ready(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_sends(all, 1);
+
+    all->refusal = E_STORED;
+    neighbours_turn(all);
+    uint32_t name = requested(all, 1)->name;
+    neighbours_pass_ms(all, 1000);
+    neighbours_expect_no_more(all);
+    assert_int_equal(node_request(all, request)->state, STATE_STORED);
+    neighbour_answers(all, 1, PACKET_CTS, name, 77);
+    neighbours_turn(all);
+    opened(all, 1, 77);
+    node_is_done_with(all, request, E_OK);
+}
+
+/* Packets and answers to circuits take different ways. */
+static void ready_may_come_before_the_refusal(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_sends(all, 1);
+
+    all->holds = true;
+    neighbours_turn(all);
+    uint32_t name = requested(all, 1)->name;
+    neighbour_answers(all, 2, PACKET_CTS, name, 66); /* of another node */
+    neighbour_answers(all, 1, PACKET_QUEUED, name, 0);
+    neighbour_answers(all, 1, PACKET_RETRY, name, 0);
+    neighbour_answers(all, 1, PACKET_CTS, name, 77);
+    neighbours_turn(all);
+    neighbours_pass_ms(all, 1000);
+    neighbours_expect_no_more(all);
+    all->holds = false;
+    neighbour_refuses(all, 1, E_STORED);
+    neighbours_turn(all);
+    opened(all, 1, 77);
+    node_is_done_with(all, request, E_OK);
+}
+
+static void so_may_word_that_the_program_there_has_ended(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_sends(all, 1);
+
+    all->holds = true;
+    neighbours_turn(all);
+    uint32_t name = requested(all, 1)->name;
+    neighbour_answers(all, 2, PACKET_CANCEL, name, 0);
+    neighbours_turn(all);
+    assert_int_equal(node_request(all, request)->state, STATE_OPENING);
+    neighbour_answers(all, 1, PACKET_CANCEL, name, 0);
+    neighbours_turn(all);
+    node_is_done_with(all, request, E_PEER_GONE);
+    neighbour_refuses(all, 1, E_STORED);
+    neighbours_turn(all);
+    neighbours_expect_no_more(all);
+    assert_true(router_quiet(&all->node->router));
+}
+
+static void a_request_without_an_answer_ends_with_its_link(void **state)
+{
+    struct neighbours *all = *state;
+    int32_t request = node_sends(all, 1);
+
+    all->holds = true;
+    neighbours_turn(all);
+    requested(all, 1);
+    memory_link_cut(&all->fabric->nodes[0].ends[TO_1]);
+    neighbours_turn(all);
+    node_is_done_with(all, request, E_LINK_DEAD);
+}
+
+static void a_refusal_for_good_ends_a_request_and_one_for_now_does_not(void **state)
+{
+    struct neighbours *all = *state;
+    static const int passing[] = {E_REFUSED, E_BUSY};
+
+    for (unsigned i = 0; i < 2; i++) {
+        int32_t request = node_sends(all, 1);
+        all->refusal = passing[i];
+        neighbours_turn(all);
+        uint32_t name = requested(all, 1)->name;
+        neighbours_pass_ms(all, 3);
+        assert_int_equal(requested(all, 1)->name, name);
+        node_is_done_with(all, request, E_OK);
+    }
+    int32_t request = node_sends(all, 1);
+    all->refusal = E_PEER_GONE;
+    neighbours_turn(all);
+    requested(all, 1);
+    node_is_done_with(all, request, E_PEER_GONE);
+}
+
+/* The second is on its way when the first is refused. It says whom it comes behind, so the receiver
+ * does not take it first; both come again in their order. */
+static void requests_follow_each_other_and_name_the_one_before(void **state)
+{
+    struct neighbours *all = *state;
+    node_sends(all, 1);
+    node_sends(all, 1);
+
+    all->holds = true;
+    neighbours_turn(all);
+    uint32_t first = requested(all, 1)->name;
+    assert_int_equal(all->heard[0].behind, 0);
+    neighbour_refuses(all, 1, E_REFUSED);
+    neighbours_turn(all);
+    const struct heard *heard = requested(all, 1);
+    uint32_t second = heard->name;
+    assert_int_equal(heard->behind, first);
+    assert_true(second != first);
+    neighbour_refuses(all, 1, E_REFUSED);
+    all->holds = false;
+    neighbours_turn(all);
+    neighbours_pass_ms(all, 5);
+    assert_int_equal(requested(all, 1)->name, first);
+    neighbours_pass_ms(all, 5);
+    assert_int_equal(requested(all, 1)->name, second);
+    neighbours_expect_no_more(all);
+}
+
+static void a_short_message_waits_for_the_answer_to_a_request(void **state)
+{
+    struct neighbours *all = *state;
+
+    node_sends(all, 1);
+    fabric_message(all->fabric, 0, ECUBE_CALL_SEND, 1, NEIGHBOUR_TAG, FABRIC_DATA, 8);
+    all->holds = true;
+    neighbours_turn(all);
+    requested(all, 1);
+    neighbours_pass_ms(all, 100);
+    neighbours_expect_no_more(all);
+    all->holds = false;
+    neighbour_refuses(all, 1, E_STORED);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->flags, OPEN_EAGER | OPEN_INLINE);
+}
+
+#define NODE_TEST(f)    cmocka_unit_test_setup_teardown(f, begin_full, neighbours_end)
+#define REQUEST_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
 
 TEST_MAIN(NODE_TEST(ready_is_believed_at_once_whatever_was_said_before),
           NODE_TEST(what_is_said_after_ready_changes_nothing),
@@ -220,4 +408,12 @@ TEST_MAIN(NODE_TEST(ready_is_believed_at_once_whatever_was_said_before),
           NODE_TEST(a_circuit_that_was_refused_is_tried_again_for_the_same_receive),
           NODE_TEST(announcements_leave_slots_for_answers),
           NODE_TEST(a_short_message_without_a_place_is_announced_and_what_follows_it_waits),
-          NODE_TEST(a_short_message_waits_for_the_answer_to_one_before_it))
+          NODE_TEST(a_short_message_waits_for_the_answer_to_one_before_it),
+          REQUEST_TEST(a_request_that_is_accepted_is_all_that_is_said),
+          REQUEST_TEST(a_request_that_is_stored_waits_for_ready),
+          REQUEST_TEST(ready_may_come_before_the_refusal),
+          REQUEST_TEST(so_may_word_that_the_program_there_has_ended),
+          REQUEST_TEST(a_request_without_an_answer_ends_with_its_link),
+          REQUEST_TEST(a_refusal_for_good_ends_a_request_and_one_for_now_does_not),
+          REQUEST_TEST(requests_follow_each_other_and_name_the_one_before),
+          REQUEST_TEST(a_short_message_waits_for_the_answer_to_a_request))

@@ -37,7 +37,20 @@ static void hear_open(struct neighbours *all, unsigned rank, unsigned port)
                                 .room = open_flags(open) & OPEN_SCHEDULE ? open_length(open)
                                                                          : NEIGHBOUR_ROOM};
 
-    note(all, (struct heard){.kind = PACKET_OPEN, .rank = rank, .match = match});
+    bool request = open_flags(open) & OPEN_REQUEST;
+
+    if (request && all->full) {
+        router_refuse(router, port, E_FULL);
+        return;
+    }
+    note(all, (struct heard){.kind = PACKET_OPEN,
+                             .rank = rank,
+                             .match = request ? 0 : match,
+                             .name = request ? open_name(open) : 0,
+                             .behind = request ? open_behind(open) : 0,
+                             .flags = open_flags(open)});
+    if (all->holds)
+        return;
     if (all->refusal != E_OK)
         router_refuse(router, port, all->refusal);
     else
@@ -261,6 +274,14 @@ int32_t node_enters(struct neighbours *all, const struct ecube_abi_collective *a
         neighbours_turn(all);
     }
     return request;
+}
+
+void neighbour_refuses(struct neighbours *all, unsigned rank, int reason)
+{
+    struct router *router = router_of(all, rank);
+
+    assert_int_equal(__builtin_popcount(router_opens(router)), 1);
+    router_refuse(router, (unsigned)__builtin_ctz(router_opens(router)), reason);
 }
 
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,

@@ -17,7 +17,8 @@ struct heard {
     unsigned rank;
     uint32_t name;           /* which announcement */
     uint32_t match;          /* of CTS and OPEN */
-    uint32_t behind;         /* of RTS */
+    uint32_t behind;         /* of RTS and request */
+    uint8_t flags;           /* of OPEN; a request has a name in place of a match */
     struct enter_body enter; /* of ENTER */
     struct entered_body entered;
     int status; /* of ACCEPT, REFUSE, ENTER and ENTERED */
@@ -32,6 +33,8 @@ struct neighbours {
     unsigned received;
     int received_status;
     int refusal; /* of the next circuit that comes to a neighbour; E_OK: it is accepted */
+    bool full;   /* requests (OPEN_REQUEST) find no room and are not noted: so RTSs come */
+    bool holds;  /* circuits are not answered: neighbour_refuses does */
 };
 
 /* For cmocka_unit_test_setup_teardown: a fabric with programs; *state is a struct neighbours. */
@@ -66,6 +69,9 @@ struct enter_body neighbour_same(const struct neighbours *all, unsigned rank);
 void neighbours_enter(struct neighbours *all);
 void neighbour_opens(struct neighbours *all, unsigned rank, uint32_t match, uint8_t flags,
                      uint32_t bytes);
+
+/* A neighbour refuses the circuit that it holds. */
+void neighbour_refuses(struct neighbours *all, unsigned rank, int reason);
 
 /* Node 0 calls a collective, has its plan from the host, and is in its entry. */
 int32_t node_enters(struct neighbours *all, const struct ecube_abi_collective *arguments);

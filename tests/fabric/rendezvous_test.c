@@ -1,11 +1,12 @@
 /*
- * rendezvous_test.c - requests to send that come to a node: again, behind one that it does not
- * know, without room or slots; circuits that no receive waits for, or that are not what was asked
- * for.
+ * rendezvous_test.c - requests to send that come to a node, as RTS or as OPEN: again, behind one
+ * that it does not know, without room or slots; circuits that no receive waits for, or that are not
+ * what was asked for.
  */
 #include <string.h>
 
 #include "drivers/status.h"
+#include "router/router.h"
 #include "tests/fabric/neighbour.h"
 #include "tests/unit/testing.h"
 
@@ -275,6 +276,143 @@ static void a_message_shorter_than_announced_is_as_long_as_it_is(void **state)
     assert_int_equal(node_request(all, request)->result_bytes, NEIGHBOUR_ROOM / 2);
 }
 
+/* Requests that are OPENs ------------------------------------------------------------------- */
+
+enum { NAME = NAME_BIT | 0x0507, OTHER = NAME_BIT | 0x0208, TO_1 = 0, LONG = 3000 };
+
+/* A neighbour requests, behind another or none, and has this answer. */
+static void is_answered(struct neighbours *all, uint32_t name, uint32_t behind, uint8_t flags,
+                        int status)
+{
+    neighbour_opens(all, 1, open_request_names(name, behind),
+                    (uint8_t)(OPEN_REQUEST | flags | (behind ? OPEN_BEHIND : 0)), LONG);
+    neighbours_turn(all);
+    const struct heard *heard =
+        neighbours_expect(all, status == E_OK ? PACKET_ACCEPT : PACKET_REFUSE, 1);
+    assert_int_equal(heard->status, status);
+}
+
+static void a_receive_that_is_posted_takes_a_request_at_once(void **state)
+{
+    struct neighbours *all = *state;
+    uint8_t *data = fabric_at(all->fabric, 0, FABRIC_DATA);
+
+    memset(fabric_at(all->fabric, 1, FABRIC_DATA), 0x5a, LONG);
+    int32_t receive = node_receives(all, 1, FABRIC_DATA);
+    is_answered(all, NAME, 0, 0, E_OK);
+    neighbours_turn(all);
+    node_is_done_with(all, receive, E_OK);
+    assert_int_equal(node_request(all, receive)->result_bytes, LONG);
+    assert_int_equal(data[0], 0x5a);
+    assert_int_equal(data[LONG - 1], 0x5a);
+    neighbours_expect_no_more(all);
+}
+
+static void a_request_that_nobody_waits_for_is_stored_and_asked_for_later(void **state)
+{
+    struct neighbours *all = *state;
+
+    is_answered(all, NAME, 0, 0, E_STORED);
+    neighbours_pass_ms(all, 1000);
+    neighbours_expect_no_more(all);
+    int32_t receive = node_receives(all, 1, FABRIC_DATA);
+    neighbours_turn(all);
+    const struct heard *ready = neighbours_expect(all, PACKET_CTS, 1);
+    assert_int_equal(ready->name, NAME);
+    neighbour_opens(all, 1, ready->match, 0, LONG);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_ACCEPT, 1);
+    neighbours_turn(all);
+    node_is_done_with(all, receive, E_OK);
+}
+
+static void a_request_behind_another_is_taken_when_that_one_is_known(void **state)
+{
+    struct neighbours *all = *state;
+
+    node_receives(all, 1, FABRIC_DATA);
+    is_answered(all, NAME, OTHER, 0, E_REFUSED);
+    hold_bytes(all, 1, TO_1, true);
+    is_answered(all, OTHER, 0, 0, E_OK); /* its bytes are still to come */
+    is_answered(all, NAME, OTHER, 0, E_STORED);
+    hold_bytes(all, 1, TO_1, false);
+    neighbours_turn(all);
+    neighbours_expect_no_more(all);
+    assert_int_equal(all->node->unexpected_count, 1);
+}
+
+static void a_request_that_is_stored_may_be_named_too(void **state)
+{
+    struct neighbours *all = *state;
+
+    is_answered(all, OTHER, 0, 0, E_STORED);
+    is_answered(all, NAME, OTHER, 0, E_STORED);
+    assert_int_equal(all->node->unexpected_count, 2);
+}
+
+static void a_request_that_is_known_is_not_stored_twice(void **state)
+{
+    struct neighbours *all = *state;
+
+    is_answered(all, NAME, 0, 0, E_STORED);
+    is_answered(all, NAME, 0, 0, E_STORED);
+    assert_int_equal(all->node->unexpected_count, 1);
+    node_receives(all, 1, FABRIC_DATA);
+    node_receives(all, 1, FABRIC_DATA);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_CTS, 1);
+    is_answered(all, NAME, 0, 0, E_STORED); /* the other receive is not for it */
+    assert_int_equal(all->node->unexpected_count, 0);
+    neighbours_expect_no_more(all);
+}
+
+static void a_request_without_a_place_is_refused(void **state)
+{
+    struct neighbours *all = *state;
+
+    for (unsigned i = 0; i < UNEXPECTED_MAX; i++)
+        is_answered(all, NAME + i, 0, 0, E_STORED);
+    is_answered(all, NAME - 1, 0, 0, E_FULL);
+    assert_int_equal(all->node->unexpected_count, UNEXPECTED_MAX);
+    /* A receive that is posted for it alone takes it all the same. */
+    fabric_message(all->fabric, 0, ECUBE_CALL_RECEIVE, 1, NEIGHBOUR_TAG, FABRIC_DATA, LONG);
+    neighbours_turn(all);
+    neighbours_expect(all, PACKET_CTS, 1);
+    is_answered(all, NAME - 1, 0, 0, E_STORED);
+}
+
+/* Its CTS has found no slot yet. */
+static void an_older_announcement_keeps_its_receive(void **state)
+{
+    struct neighbours *all = *state;
+
+    is_answered(all, OTHER, 0, 0, E_STORED);
+    node_fills_slots(all);
+    int32_t receive = node_receives(all, 1, FABRIC_DATA);
+    neighbours_turn_without_2(all);
+    assert_int_equal(all->node->unexpected_count, 1);
+    neighbour_opens(all, 1, open_request_names(NAME, 0), OPEN_REQUEST, LONG);
+    neighbours_turn_without_2(all);
+    const struct heard *heard = neighbours_expect(all, PACKET_REFUSE, 1);
+    assert_int_equal(heard->status, E_STORED);
+    assert_int_equal(all->node->unexpected_count, 2);
+    assert_int_equal(node_request(all, receive)->state, STATE_QUEUED);
+}
+
+static void what_is_no_request_of_this_program_is_refused(void **state)
+{
+    struct neighbours *all = *state;
+
+    node_receives(all, 1, FABRIC_DATA);
+    neighbour_opens(all, 1, open_request_names(NAME, 0), OPEN_REQUEST | OPEN_INLINE, 8);
+    neighbours_turn(all);
+    assert_int_equal(neighbours_expect(all, PACKET_REFUSE, 1)->status, E_FORMAT);
+    all->fabric->runs--;
+    is_answered(all, NAME, 0, 0, E_PEER_GONE);
+    all->fabric->runs++;
+    assert_int_equal(all->node->unexpected_count, 0);
+}
+
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
 
 TEST_MAIN(NODE_TEST(an_announcement_that_comes_again_is_stored_once),
@@ -290,4 +428,12 @@ TEST_MAIN(NODE_TEST(an_announcement_that_comes_again_is_stored_once),
           NODE_TEST(a_receive_without_a_slot_for_its_answer_is_told_later),
           NODE_TEST(without_room_for_announcements_no_short_message_is_taken),
           NODE_TEST(with_all_announcements_stored_one_whose_receive_is_posted_is_taken),
-          NODE_TEST(a_message_shorter_than_announced_is_as_long_as_it_is))
+          NODE_TEST(a_message_shorter_than_announced_is_as_long_as_it_is),
+          NODE_TEST(a_receive_that_is_posted_takes_a_request_at_once),
+          NODE_TEST(a_request_that_nobody_waits_for_is_stored_and_asked_for_later),
+          NODE_TEST(a_request_behind_another_is_taken_when_that_one_is_known),
+          NODE_TEST(a_request_that_is_stored_may_be_named_too),
+          NODE_TEST(a_request_that_is_known_is_not_stored_twice),
+          NODE_TEST(a_request_without_a_place_is_refused),
+          NODE_TEST(an_older_announcement_keeps_its_receive),
+          NODE_TEST(what_is_no_request_of_this_program_is_refused))

@@ -81,21 +81,21 @@ static void a_send_tells_whether_its_receiver_knows_of_it(void **state)
     fabric_free(fabric);
 }
 
-/* How often node 0 has said that a message may come. */
-static unsigned cleared_by_0(const struct fabric *fabric)
+/* How many circuits node 0 has accepted. */
+static unsigned accepted_by_0(const struct fabric *fabric)
 {
     unsigned count = 0;
 
     for (unsigned p = 0; p < PORTS; p++)
-        count += fabric->nodes[0].ends[p].said.packets[PACKET_CTS];
+        count += fabric->nodes[0].ends[p].said.packets[PACKET_ACCEPT];
     return count;
 }
 
-static unsigned cleared;
+static unsigned accepted;
 
 static bool is_matched(struct fabric *fabric)
 {
-    return cleared_by_0(fabric) > cleared;
+    return accepted_by_0(fabric) > accepted;
 }
 
 static void a_receive_tells_what_was_asked_for_and_then_what_comes(void **state)
@@ -111,7 +111,7 @@ static void a_receive_tells_what_was_asked_for_and_then_what_comes(void **state)
     expect_message(ask(fabric, 0), WAIT_RECEIVE, TRANSFER_OPEN, ECUBE_ANY, 7, 2 * LONG);
     assert_int_equal(fabric_heard_state(fabric).requests, 2);
     assert_true(fabric_message(fabric, STOPPED, ECUBE_CALL_SEND, 0, 7, FABRIC_DATA, LONG) >= 0);
-    cleared = cleared_by_0(fabric);
+    accepted = accepted_by_0(fabric);
     assert_true(fabric_run(fabric, is_matched));
     for (unsigned p = 0; p < PORTS; p++) /* the answer does not reach the sender */
         memory_link_stop(&fabric->nodes[STOPPED].ends[p], taken[p]);

@@ -91,6 +91,8 @@ check 2 delivered "4 nodes: the exchange beside two short messages and a pool of
 check 2 delivered "4 nodes: the exchange beside any long message" "-DMIX=2 -DEAGER=1" "-O1 -DCOLLAPSE"
 check 2 delivered "4 nodes: the exchange beside any two long messages" "-DMIX=4 -DEAGER=2" "-O1 -DCOLLAPSE"
 check 2 delivered "4 nodes: the exchange beside any long message and any short one" "-DMIX=5 -DEAGER=2" "-O1 -DCOLLAPSE"
+check 2 delivered "4 nodes: the exchange beside any two long messages, announced by RTS" \
+    "-DMIX=4 -DEAGER=2 -DJOINED=0" "-O1 -DCOLLAPSE"
 check 3 delivered "8 nodes: the exchange beside any long message" "-DMIX=2 -DEAGER=2"
 check 3 delivered "8 nodes: the exchange beside any short message" "-DMIX=3 -DEAGER=2"
 check 3 delivered "8 nodes: a message that tries again three times in vain does no harm" "-DMIX=2 -DEAGER=2 -DRETRIES=3"
@@ -113,14 +115,18 @@ check 3 delivered "8 nodes, pipelined: two messages after each other and any thi
 
 if [ -n "${LONG-}" ]; then
     check 2 delivered "4 nodes: the complete exchange ends, every action interleaved" "-DMIX=1" "-O2 -DHC4"
-    check 3 delivered "8 nodes: the exchange beside any two long messages" "-DMIX=4 -DEAGER=2" "-O2 -DHC4"
+    check 3 delivered "8 nodes: the exchange beside any two long messages" "-DMIX=4 -DEAGER=2 -DJOINED=0" "-O2 -DHC4"
     check 3 delivered "8 nodes, pipelined: the exchange beside one over all dimensions and any other" \
-        "-DMIX=11 -DEAGER=2 -DPIPELINED=1" "-O2 -DHC4"
+        "-DMIX=11 -DEAGER=2 -DPIPELINED=1 -DJOINED=0" "-O2 -DHC4"
 fi
 
 # What each rule is for ----------------------------------------------------------------------------------------------
 
 check 2 deadlock "without CTS (rule 1) two messages deadlock" "-DMIX=7 -DCOLLECTIVE=0 -DRULE1=0"
+check 2 deadlock "where requests wait at their receiver (rule 1) two messages deadlock" \
+    "-DMIX=7 -DCOLLECTIVE=0 -DANSWERED=0"
+check 2 assertion "requests that do not say what they come behind overtake it" \
+    "-DMIX=12 -DEAGER=2 -DPIPELINED=1 -DNAMED_BEFORE=0"
 check 2 delivered "four messages around a ring arrive in dimension order" "-DMIX=6 -DCOLLECTIVE=0 -DEAGER=2"
 check 2 deadlock "against dimension order (rule 2) four messages around a ring deadlock" \
     "-DMIX=6 -DCOLLECTIVE=0 -DRULE2_ORDER=0 -DEAGER=2"
