@@ -16,7 +16,7 @@ NETWORK ?= $(or $(MESH),cube:4)
 SIZES ?= 16 100 1000 10000 65536
 TESTS ?= .
 BENCHES ?=
-FUZZ ?= frame node host image chain debug relay plan
+FUZZ ?= frame node host image chain debug relay plan shared
 FUZZ_SECONDS ?= 600
 DIMS ?= 4-16
 SCALE_SECONDS ?= 300
@@ -125,6 +125,7 @@ FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_re
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 FUZZ_PLAN := fuzz/plan_fuzz.c fuzz/fuzz.c host/available.c host/json_pull.c host/message.c host/plan_file.c host/plan_read.c
 FUZZ_RELAY := fuzz/relay_fuzz.c fuzz/fuzz.c jtag/description.c jtag/relay.c jtag/rsp.c jtag/stub.c
+FUZZ_SHARED := fuzz/shared_fuzz.c fuzz/fuzz.c tests/unit/fake_ivshmem.c drivers/msix.c drivers/pci.c drivers/shared_memory_link.c drivers/shared_ring.c
 FUZZ_CHAIN := fuzz/chain_fuzz.c fuzz/fuzz.c jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------
@@ -179,7 +180,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
-FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan)
+FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
 # What the tests need that TESTS picks by layer/name.
@@ -397,6 +398,7 @@ $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
 $(eval $(call fuzz_rule,relay,$(FUZZ_RELAY)))
 $(eval $(call fuzz_rule,plan,$(FUZZ_PLAN) $(NETWORK_TEXT) $(ROOMS) $(PLANNER) $(CRC_TABLES)))
 $(eval $(call fuzz_rule,debug,$(FUZZ_DEBUG)))
+$(eval $(call fuzz_rule,shared,$(FUZZ_SHARED)))
 
 $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(CONTROLLER) $(PLANNER) $(CRC_TABLES) host/check.c)
 	@mkdir -p $(@D)
