@@ -16,7 +16,7 @@ NETWORK ?= $(or $(MESH),cube:4)
 SIZES ?= 16 100 1000 10000 65536
 TESTS ?= .
 BENCHES ?=
-FUZZ ?= frame node host image chain debug relay plan
+FUZZ ?= frame node host image chain debug relay plan shared
 FUZZ_SECONDS ?= 600
 DIMS ?= 4-16
 SCALE_SECONDS ?= 300
@@ -103,7 +103,7 @@ SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbe
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sizes.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
-SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c
+SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c tests/system/seals.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/collectives/report.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
 	bench/timed_run.c bench/waiting.c bench/queue_rate.c jtag/rsp.c sim/queue.c host/check.c
@@ -125,6 +125,7 @@ FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_re
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
 FUZZ_PLAN := fuzz/plan_fuzz.c fuzz/fuzz.c host/available.c host/json_pull.c host/message.c host/plan_file.c host/plan_read.c
 FUZZ_RELAY := fuzz/relay_fuzz.c fuzz/fuzz.c jtag/description.c jtag/relay.c jtag/rsp.c jtag/stub.c
+FUZZ_SHARED := fuzz/shared_fuzz.c fuzz/fuzz.c tests/unit/fake_ivshmem.c drivers/msix.c drivers/pci.c drivers/shared_memory_link.c drivers/shared_ring.c
 FUZZ_CHAIN := fuzz/chain_fuzz.c fuzz/fuzz.c jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
 
 # Tools and flags --------------------------------------------------------------------------------------------------
@@ -179,7 +180,7 @@ EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e)))
 SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
-FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan)
+FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
 TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
 
 # What the tests need that TESTS picks by layer/name.
@@ -397,6 +398,7 @@ $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
 $(eval $(call fuzz_rule,relay,$(FUZZ_RELAY)))
 $(eval $(call fuzz_rule,plan,$(FUZZ_PLAN) $(NETWORK_TEXT) $(ROOMS) $(PLANNER) $(CRC_TABLES)))
 $(eval $(call fuzz_rule,debug,$(FUZZ_DEBUG)))
+$(eval $(call fuzz_rule,shared,$(FUZZ_SHARED)))
 
 $(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(CONTROLLER) $(PLANNER) $(CRC_TABLES) host/check.c)
 	@mkdir -p $(@D)

@@ -446,6 +446,14 @@ static bool move(struct state *state, unsigned which, enum stepped_fault *fault,
                        : leave(state, number, kind - 2);
 }
 
+/* Whether it is worth a copy of the state to try. */
+static bool may_move(const struct state *state, unsigned which)
+{
+    return which / 2 == 0   ? true
+           : which / 2 == 1 ? (scenario->restarts >> which % 2 & 1) != 0
+                            : which / 2 - 2 < state->sides[which % 2].stored;
+}
+
 static uint64_t hash_words(uint64_t hash, const uint32_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -577,6 +585,10 @@ struct stepped_outcome stepped_search(const struct stepped_case *wanted)
             if (depth-- == 0) {
                 break;
             }
+            continue;
+        }
+        if (!may_move(&frame->state, frame->moves)) {
+            frame->moves++;
             continue;
         }
         CHECK(depth + 1 < DEPTH_MAX);
