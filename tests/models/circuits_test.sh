@@ -9,7 +9,7 @@ build=$1
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
 case $build in /*) ;; *) build=$root/$build ;; esac
-scratch=$build/models
+scratch=$build/models/circuits
 count=0
 limit=${LONG:+1500}
 limit=${limit:-170}
