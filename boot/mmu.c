@@ -235,13 +235,18 @@ bool mmu_touch(uintptr_t address)
     return true;
 }
 
+void mmu_forget_lookups(void)
+{
+    __asm__ volatile("dsb\n\t"
+                     "mcr p15, 0, %0, c8, c7, 0\n\t" /* TLBIALL */
+                     "dsb\n\tisb" ::"r"(0)
+                     : "memory");
+}
+
 void mmu_forget_program(void)
 {
     uintptr_t megabytes = (program_region.end - program_region.start) / SECTION_BYTES;
     /* its tables lie behind each other, in the order of addresses */
     memset(page_at(program_region.start), 0, megabytes * sizeof page_tables[0]);
-    __asm__ volatile("dsb\n\t"
-                     "mcr p15, 0, %0, c8, c7, 0\n\t" /* TLBIALL */
-                     "dsb\n\tisb" ::"r"(0)
-                     : "memory");
+    mmu_forget_lookups();
 }

@@ -45,3 +45,6 @@ void mmu_forget_program(void);
 
 /* Makes instructions that were just written as data visible to instruction fetch. */
 void mmu_sync_instructions(void);
+
+/* Drops what the processor remembers of the tables: its TLB. */
+void mmu_forget_lookups(void);

@@ -15,6 +15,9 @@ _Static_assert(BOARD_LINK_BUFFERS == LINK_BUFFERS_MAX, "the credits of a link co
 enum {
     MEGABYTE = 1 << 20,
     GUARD_BYTES = 4096,
+    PAGE_BYTES = 4096,
+    TLB_PAGES_FIRST = 48, /* more than 70 % of 64 entries */
+    TLB_PAGES_LAST = 768, /* ... of 1,024 */
     ISR_IRQ = 1 << 7,
     /* An alarm costs some looks at the clock. What the node does with an older time is done early:
      * an acknowledgement, a repetition, the death of a link that is silent for a second or more. */
@@ -296,9 +299,26 @@ void platform_sleep(void)
     }
 }
 
+/*
+ * QEMU's own TLB is larger or smaller as it was used, but changes only when the guest drops its
+ * TLB: then it doubles if more than 70 % of it were used since. Rings, buffers and a program's
+ * blocks take some 1,400 pages; it would stay at 256 entries for ever, and each page of each copy
+ * would cost a walk.
+ */
+static void grow_tlb(void)
+{
+    for (unsigned pages = TLB_PAGES_FIRST; pages <= TLB_PAGES_LAST; pages *= 2) {
+        for (unsigned page = 0; page < pages; page++) {
+            (void)*(const volatile uint8_t *)(buffers + page * (size_t)PAGE_BYTES);
+        }
+        mmu_forget_lookups();
+    }
+}
+
 void platform_forget_program(void)
 {
     mmu_forget_program();
+    grow_tlb();
 }
 
 void platform_sync_instructions(void)
