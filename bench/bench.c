@@ -229,24 +229,24 @@ static void run_exchange(enum maker maker, struct machine_result *result, unsign
                 maker_names[maker], dims, EXCHANGE_SECONDS, build, bytes, count, how);
 }
 
-static void bench_bare_exchange(void)
+static void bench_bare_exchange(enum maker maker)
 {
     struct raw_exchange many, one;
-    raw_run_exchange(&raw[SHARED], EXCHANGE_DIMS, EXCHANGE_COUNT, &many);
-    raw_run_exchange(&raw[SHARED], EXCHANGE_DIMS, 1, &one);
-    add(SHARED, RAW_EXCHANGE, many.wall_us / 1e3);
-    add(SHARED, RAW_EXCHANGE_WORK,
+    raw_run_exchange(&raw[maker], EXCHANGE_DIMS, EXCHANGE_COUNT, &many);
+    raw_run_exchange(&raw[maker], EXCHANGE_DIMS, 1, &one);
+    add(maker, RAW_EXCHANGE, many.wall_us / 1e3);
+    add(maker, RAW_EXCHANGE_WORK,
         per_unit(many.processor_us, one.processor_us, EXCHANGE_COUNT - 1) / 1e3);
 }
 
 static void bench_large_exchange(unsigned dims)
 {
     const unsigned large = dims - LARGE_DIMS_MIN;
-    struct raw_exchange bare;
-    raw_run_exchange(&raw[SHARED], dims, LARGE_COUNT, &bare);
-    add(SHARED, RAW_EXCHANGE_LARGE + large, bare.wall_us / 1e3);
     for (enum maker maker = 0; maker < MAKERS; maker++) {
         struct machine_result result;
+        struct raw_exchange bare;
+        raw_run_exchange(&raw[maker], dims, LARGE_COUNT, &bare);
+        add(maker, RAW_EXCHANGE_LARGE + large, bare.wall_us / 1e3);
         run_exchange(maker, &result, dims, EXCHANGE_BYTES, LARGE_COUNT, "wait");
         add(maker, EXCHANGE_LARGE + large, result.wall_us / 1e3);
     }
@@ -255,9 +255,9 @@ static void bench_large_exchange(unsigned dims)
 static void bench_exchange(void)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
-        bench_bare_exchange();
         for (enum maker maker = 0; maker < MAKERS; maker++) {
             struct machine_result many, one;
+            bench_bare_exchange(maker);
             run_exchange(maker, &many, EXCHANGE_DIMS, EXCHANGE_BYTES, EXCHANGE_COUNT, "wait");
             run_exchange(maker, &one, EXCHANGE_DIMS, EXCHANGE_BYTES, 1, "wait");
             add(maker, EXCHANGE, many.wall_us / 1e3);

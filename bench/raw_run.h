@@ -40,7 +40,7 @@ struct raw_exchange {
     double processor_us;
 };
 
-/* Runs `count` complete exchanges of 64 KiB on a hypercube of links in shared memory. */
+/* Runs `count` complete exchanges of 64 KiB on a hypercube. */
 bool raw_run_exchange(struct raw_bench *bench, unsigned dims, unsigned count,
                       struct raw_exchange *exchange);
 

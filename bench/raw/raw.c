@@ -130,7 +130,8 @@ static uint32_t take_number(char *line)
 }
 
 /* Roles over links of any kind; false: this is none. */
-static bool run_link_role(const char *role, struct link **links, uint32_t count)
+static bool run_link_role(const char *role, struct link **links, unsigned link_count, uint32_t node,
+                          uint32_t count)
 {
     if (strcmp(role, "send") == 0) {
         raw_send(links[0]);
@@ -142,6 +143,8 @@ static bool run_link_role(const char *role, struct link **links, uint32_t count)
         raw_pong(links[0]);
     } else if (strcmp(role, "relay") == 0) {
         raw_relay(links[0], links[1]);
+    } else if (strcmp(role, "exchange") == 0) {
+        raw_exchange(false, link_count, node, count);
     } else {
         return false;
     }
@@ -162,7 +165,7 @@ static bool run_ring_role(const char *role, unsigned link_count, uint32_t node, 
     } else if (strcmp(role, "ring-relay") == 0) {
         ring_relay();
     } else if (strcmp(role, "ring-exchange") == 0) {
-        ring_exchange(link_count, node, count);
+        raw_exchange(true, link_count, node, count);
     } else {
         return false;
     }
@@ -184,7 +187,7 @@ int main(void)
     }
     int link_count = platform_init();
     CHECK(link_count >= 1);
-    CHECK(run_link_role(role, platform_links(), count) ||
+    CHECK(run_link_role(role, platform_links(), (unsigned)link_count, node, count) ||
           run_ring_role(role, (unsigned)link_count, node, count));
     semihosting_exit(0);
 }

@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct link;
@@ -46,11 +47,18 @@ void ring_ping(uint32_t count);
 void ring_pong(void);
 void ring_relay(void);
 
+/* Send all the bytes, and wait for all of them, at one port. raw_put waits until the memory may be
+ * changed. */
+void raw_put(unsigned port, const void *data, uint32_t bytes);
+void raw_take(unsigned port, void *buffer, uint32_t bytes);
+void ring_put(unsigned port, const void *data, uint32_t bytes);
+void ring_take(unsigned port, void *buffer, uint32_t bytes);
+
 /* The complete exchange of 64 KiB on a hypercube whose port p leads across dimension p, `count`
  * times, each begun after all nodes have ended the one before: in step s a node exchanges with the
- * node that is s away by XOR, over the dimensions of s from the lowest, block by block, and steps
- * overlap. Node 0 shows the median and the mean of the slowest nodes' times in ns. */
-_Noreturn void ring_exchange(unsigned ports, uint32_t node, uint32_t count);
+ * node that is s away by XOR, over the dimensions of s from the lowest, block by block. Node 0
+ * shows the median and the mean of the slowest nodes' times in ns. */
+_Noreturn void raw_exchange(bool rings, unsigned ports, uint32_t node, uint32_t count);
 
 /* Sleeps until the links have something new. */
 void raw_wait(void);

@@ -116,3 +116,42 @@ void raw_pong(struct link *link)
 {
     raw_relay(link, link);
 }
+
+/* ---- of the exchange ---- */
+
+/* What of a chunk has not been taken yet. */
+static struct link_chunk rest[PLATFORM_LINKS_MAX];
+static uint32_t queued[PLATFORM_LINKS_MAX];
+
+void raw_put(unsigned port, const void *data, uint32_t bytes)
+{
+    struct link *link = platform_links()[port];
+    CHECK(link->ops->send(link, data, bytes) == 0);
+    queued[port]++;
+    link->ops->kick(link);
+    while (link->ops->sent(link) != queued[port]) {
+        raw_wait();
+    }
+}
+
+void raw_take(unsigned port, void *buffer, uint32_t bytes)
+{
+    struct link *link = platform_links()[port];
+    struct link_chunk *chunk = &rest[port];
+    uint8_t *place = buffer;
+    while (bytes > 0) {
+        if (chunk->bytes == 0 && !link->ops->receive(link, chunk)) {
+            raw_wait();
+            continue;
+        }
+        uint32_t taken = chunk->bytes < bytes ? chunk->bytes : bytes;
+        memcpy(place, chunk->data, taken);
+        place += taken;
+        bytes -= taken;
+        chunk->data += taken;
+        chunk->bytes -= taken;
+        if (chunk->bytes == 0) {
+            link->ops->release(link, chunk->buffer);
+        }
+    }
+}
