@@ -281,16 +281,16 @@ void platform_interrupt(void)
 void platform_sleep(void)
 {
     /* With interrupts masked WFI still ends when one is pending, so there is no moment in which to
-     * miss it. The serial device's and the timer's lines are levels, and a bell's pulse is cleared:
+     * miss it. A bell's pulse is cleared, and the serial device's and the timer's lines are levels:
      * once their sources are answered nothing is pending, and the interrupt controller need not be
      * asked what was. */
     __asm__ volatile("dsb\n\twfi" ::: "memory");
+    quiet();
     clear_bell();
-    if (has_serial) {
+    shared_memory_interrupt(&shared);
+    if (has_serial && interrupt_pending()) {
         virtio_serial_interrupt(&serial);
     }
-    shared_memory_interrupt(&shared);
-    quiet();
     if (interrupt_pending() && alarm_rang()) {
         recent = RECENT_ONCE;
     }

@@ -104,8 +104,12 @@ static void kick(struct link *base)
 
 static uint32_t sent(struct link *base)
 {
-    move(link_of(base));
-    return link_of(base)->sent;
+    struct shared_memory_link *link = link_of(base);
+
+    move(link);
+    link->seen = link->sent;
+    link->watched = link->sent != link->queued;
+    return link->sent;
 }
 
 /* ---- in ---- */
@@ -283,6 +287,10 @@ bool shared_memory_listen(struct shared_memory_links *links)
             (link->queued != link->sent || link->told != link->end.their_put)) {
             link->told = link->end.their_put;
             link->link.taken = (uint16_t)(*link->link.arrived - 1); /* whatever the hint says */
+            news = true;
+        }
+        if (link->watched && link->sent != link->seen) {
+            link->watched = false;
             news = true;
         }
         look_at_carrier(link);

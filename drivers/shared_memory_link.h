@@ -45,6 +45,8 @@ struct shared_memory_link {
     uint32_t sent;   /* of them, copied */
     uint32_t bell;   /* what to write to ring the neighbour */
     uint32_t told;   /* the neighbour's count of bytes when listen last told of some */
+    uint32_t seen;   /* what sent() last said */
+    bool watched;    /* ... and that was not all: whoever asked waits for the rest */
     bool starved;    /* bytes wait, and no buffer is free */
 };
 

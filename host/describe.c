@@ -6,6 +6,7 @@
 
 #include "collectives/operation.h"
 #include "controller/waits.h"
+#include "host/link_maker.h"
 #include "host/machine.h"
 #include "host/report.h"
 #include "host/verbs.h"
@@ -64,9 +65,10 @@ json_t *describe_result(const struct machine *machine, int status)
     const struct job *job = &machine->job;
     uint32_t nodes = options->network.nodes;
 
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "version",
-                     ECUBE_VERSION, "network", options->network_name, "nodes", (int)nodes,
-                     "profile", report_profile(options->profile_name, &options->profile), "boot_ms",
+    return json_pack("{s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "version",
+                     ECUBE_VERSION, "network", options->network_name, "nodes", (int)nodes, "links",
+                     link_maker_name(&machine->target), "profile",
+                     report_profile(options->profile_name, &options->profile), "boot_ms",
                      measured_ms(machine->boot_us), "download",
                      machine->job_held ? job_describe_download(job, nodes) : json_null(), "run_ms",
                      measured_ms(job->run_us), "status", status, "exits", describe_exits(machine),

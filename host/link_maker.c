@@ -19,7 +19,7 @@
 
 enum {
     WORDS_MAX = 4096,
-    ANSWER_MS = 20000, /* QEMU answers in some hundredths of a second */
+    ANSWER_MS = 10000, /* QEMU answers in some hundredths of a second */
     MEGABYTE = 1 << 20
 };
 

@@ -16,6 +16,7 @@
 
 #include "host/clients.h"
 #include "host/describe.h"
+#include "host/link_maker.h"
 #include "host/openocd.h"
 #include "host/rundir_watch.h"
 
@@ -316,9 +317,10 @@ static void on_answered(void *context)
         if (client->wants_nodes) {
             client->wants_nodes = false;
             client_tell(client,
-                        json_pack("{s:s, s:i, s:s, s:s, s:b, s:o, s:f, s:o}", "event", "end",
-                                  "status", 0, "network", machine->options.network_name, "state",
-                                  state_text(server), "broken", machine_is_broken(machine), "dead",
+                        json_pack("{s:s, s:i, s:s, s:s, s:s, s:b, s:o, s:f, s:o}", "event", "end",
+                                  "status", 0, "network", machine->options.network_name, "links",
+                                  link_maker_name(&machine->target), "state", state_text(server),
+                                  "broken", machine_is_broken(machine), "dead",
                                   describe_dead(machine), "boot_ms", (double)machine->boot_us / 1e3,
                                   "nodes", describe_nodes(machine)));
         }
