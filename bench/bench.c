@@ -1,6 +1,6 @@
 /*
- * bench.c - bench BUILD "QEMU COMMAND" [PART [RUNS]]: the ratios between the machine and bare loops
- * over its links, for both makers of links, as a table and as JSON.
+ * bench.c - bench BUILD "QEMU COMMAND" [PART ...] [RUNS]: the ratios between the machine and bare
+ * loops over its links, for both makers of links, as a table and as JSON.
  *
  * Bare and real runs of both makers alternate, ROUNDS times, so that all see the same computer; a
  * figure is the median of its rounds. Ratios that a bound speaks of are made from those medians.
@@ -480,11 +480,29 @@ static bool run_parts(const char *only)
     return found;
 }
 
+/* Runs the parts that are named, or all; a number is how many runs `stalls` makes. */
+static bool run_words(char **words, int count)
+{
+    bool good = true, any = false;
+    for (int i = 0; i < count; i++) {
+        if (words[i][0] >= '0' && words[i][0] <= '9') {
+            stalls.runs = (unsigned)atoi(words[i]);
+        }
+    }
+    for (int i = 0; good && i < count; i++) {
+        if (words[i][0] < '0' || words[i][0] > '9') {
+            good = run_parts(words[i]);
+            any = true;
+        }
+    }
+    return good && (any || run_parts(NULL));
+}
+
 int main(int argc, char **argv)
 {
     char image[COMMAND_MAX], path[COMMAND_MAX];
     if (argc < 3) {
-        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART [RUNS]]\n");
+        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART ...] [RUNS]\n");
         return 2;
     }
     build = argv[1];
@@ -497,10 +515,7 @@ int main(int argc, char **argv)
                 .name = names[i].name, .unit = names[i].unit, .of = maker_names[maker]};
         }
     }
-    if (argc > 4) {
-        stalls.runs = (unsigned)atoi(argv[4]);
-    }
-    if (!run_parts(argc > 3 ? argv[3] : NULL)) {
+    if (!run_words(argv + 3, argc - 3)) {
         return 2;
     }
     json_t *root = show();
