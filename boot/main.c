@@ -238,7 +238,7 @@ int main(void)
         .plans = platform_plans.memory,
         .plan_bytes = platform_plans.bytes,
         .incarnation = incarnation,
-        .payload_checked = false, /* a virtio queue and a socket lose nothing */
+        .payload_checked = false, /* neither shared memory nor a serial line loses anything */
     };
     CHECK(node_bytes() <= NODE_BYTES_MAX &&
           node_memory_bytes(config.link_count, config.ring) <= MEMORY_BYTES_MAX);

@@ -10,8 +10,8 @@
  * chunk->data are writable memory of the same buffer: the user may join the tail of the last chunk
  * to this one there, or put a header in front of a piece that it forwards.
  *
- * Makers   virtio_serial.c (target), the socket link of the host tool, the simulated link of sim/,
- *          the in-process link of the tests
+ * Makers   shared_memory_link.c and virtio_serial.c (target), the socket link of the host tool, the
+ *          simulated link of sim/, the in-process link of the tests
  * Units    bytes
  * Errors   E_FULL from send: no descriptor is free; nothing was queued
  * Source   INMOS, The Transputer Databook (1989): links as DMA channels (port, pointer, count)

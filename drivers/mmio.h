@@ -18,6 +18,11 @@ static inline void mmio_write32(uintptr_t address, uint32_t value)
     *(volatile uint32_t *)address = value;
 }
 
+static inline void mmio_write16(uintptr_t address, uint16_t value)
+{
+    *(volatile uint16_t *)address = value;
+}
+
 /* Everything before is visible to devices before anything after. On a host (tests) a full fence is
  * the same. */
 static inline void mmio_barrier(void)

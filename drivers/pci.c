@@ -7,7 +7,7 @@ enum {
     SLOTS = 32,
     SLOT_BYTES = 1 << 15, /* eight functions of 4 KiB */
     IDENTITY = 0x00,
-    COMMAND = 0x04,
+    COMMAND = 0x04, /* 16 bits; the status in the upper half is left as it is */
     COMMAND_MEMORY = 1 << 1,
     COMMAND_MASTER = 1 << 2, /* without it no message of the device arrives */
     STATUS_CAPABILITIES = 1 << 20,
@@ -71,7 +71,7 @@ void pci_enable(struct pci_host *host, struct pci_device *device)
             pci_write(device, BAR + 4 * bar, 0); /* the upper half of the address */
         }
     }
-    pci_write(device, COMMAND, COMMAND_MEMORY | COMMAND_MASTER);
+    mmio_write16(device->config + COMMAND, COMMAND_MEMORY | COMMAND_MASTER);
 }
 
 uint32_t pci_capability(const struct pci_device *device, uint32_t number)

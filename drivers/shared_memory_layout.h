@@ -18,9 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(SHARED_WORD_TESTED) /* see shared_word.h */
+enum { SHARED_RING_BYTES = 4 }; /* so few that everything can be tried */
+#else
+enum { SHARED_RING_BYTES = 1 << 18 }; /* a power of two */
+#endif
+
 enum {
     SHARED_LINK_BYTES = 1 << 20,
-    SHARED_RING_BYTES = 1 << 18, /* a power of two */
+    SHARED_RINGS_AT = 1 << 18,
     SHARED_PAGE_BYTES = 4096,
     SHARED_LINE_BYTES = 64, /* words of different writers, or readers, lie in different ones */
     SHARED_PORTS_MAX = 16,
@@ -54,7 +60,7 @@ struct shared_memory {
         struct shared_side words;
         _Alignas(SHARED_PAGE_BYTES) uint8_t page[SHARED_PAGE_BYTES];
     } side[2];
-    _Alignas(SHARED_RING_BYTES) uint8_t ring[2][SHARED_RING_BYTES];
+    _Alignas(SHARED_RINGS_AT) uint8_t ring[2][SHARED_RING_BYTES];
 };
 
 _Static_assert(offsetof(struct shared_memory, side) == 0x1000 &&

@@ -203,8 +203,9 @@ int shared_memory_links_init(struct shared_memory_links *links,
     pci_enable(&host, &device);
     status = msix_enable(&device, config->message_address, config->message_data);
     card = (const struct shared_card *)(uintptr_t)device.bars[BAR_MEMORY];
-    if (status != E_OK || device.bars[BAR_MEMORY] == 0 || card->magic != SHARED_CARD_MAGIC ||
-        card->version != SHARED_CARD_VERSION || card->port_count > config->link_count) {
+    if (status != E_OK || device.bars[BAR_REGISTERS] == 0 || device.bars[BAR_MEMORY] == 0 ||
+        card->magic != SHARED_CARD_MAGIC || card->version != SHARED_CARD_VERSION ||
+        card->port_count > config->link_count) {
         return E_LINK_DEAD;
     }
     links->doorbell = device.bars[BAR_REGISTERS] + DOORBELL;
@@ -283,12 +284,13 @@ bool shared_memory_listen(struct shared_memory_links *links)
         if (!link->memory || link->link.carrier != CARRIER_UP) {
             continue;
         }
-        if (shared_end_missed(&link->end, link->starved ? 0 : wanted(link), room_wanted(link)) &&
-            (link->queued != link->sent || link->told != link->end.their_put)) {
+        if (shared_end_missed(&link->end, link->starved ? 0 : wanted(link), 0) &&
+            link->told != link->end.their_put) {
             link->told = link->end.their_put;
             link->link.taken = (uint16_t)(*link->link.arrived - 1); /* whatever the hint says */
             news = true;
         }
+        news |= shared_end_missed(&link->end, 0, room_wanted(link));
         if (link->watched && link->sent != link->seen) {
             link->watched = false;
             news = true;

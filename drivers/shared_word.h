@@ -2,7 +2,7 @@
  * shared_word.h - access to words that two nodes share: each has one writer.
  *
  * A unit test that compiles with SHARED_WORD_TESTED brings its own: it runs the two sides step by
- * step, and delays what they write as a processor's store buffer does.
+ * step, and delays what they write as a processor's store buffer does. Its rings are small.
  *
  * Context  any
  */

@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/placement.h"
+
 /* Beside cables and what nodes print: standard ones, event loop, signals, lock, clients, results.
  */
 enum { DESCRIPTORS_OTHER = 64 };
@@ -147,6 +149,7 @@ static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t numb
         inherit(links->memory_fds[i]);
     }
     inherit(links->card_fd);
+    placement_bind(number, launcher->network.nodes);
     offspring_mark(launcher->run, number);
     execv(command->arguments[0], command->arguments);
     dprintf(2, "cannot run %s: %s\n", command->arguments[0], strerror(errno));

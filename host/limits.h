@@ -1,6 +1,6 @@
 /*
- * limits.h - how large a machine of processes may be: one QEMU for each node, one socket pair for
- * each link.
+ * limits.h - how large a machine of processes may be: one QEMU for each node, one piece
+ * of shared memory or one socket pair for each link.
  */
 #pragma once
 

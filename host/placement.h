@@ -1,0 +1,23 @@
+/*
+ * placement.h - which processor of this computer a node's QEMU runs on.
+ *
+ * A bell wakes two threads of a QEMU one after the other. When the system moves them about, each
+ * wakes on another processor than the last one, which must be interrupted for it; on one processor
+ * an exchange of 64 KiB takes 16 nodes two thirds of the time (two processors). So where nodes
+ * outnumber processors each stays on one. The numbers of nodes that share a processor have no
+ * common pattern: half of a machine, every second node or a subcube, if it is all that computes,
+ * has its part of every processor.
+ *
+ * Source   M. Morse, Recurrent geodesics (1921): the sum of digits, modulo the base, is balanced in
+ *          every aligned block
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* The processor, from 0 to processors - 1, that this node is for. */
+unsigned placement_of(uint32_t node, unsigned processors);
+
+/* Binds this process, and what it executes, to a processor that it may use. Does nothing where
+ * there are as many of them as nodes, or where the system does not let it. */
+void placement_bind(uint32_t node, uint32_t nodes);

@@ -1,0 +1,3 @@
+# reset_test.sh with virtual serial lines as links between nodes.
+export ECUBE_LINKS=serial
+. tests/system/reset_test.sh
