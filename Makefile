@@ -106,7 +106,7 @@ SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbe
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/collectives/report.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
-	bench/timed_run.c bench/waiting.c bench/queue_rate.c host/message.c host/shared_links.c host/target.c jtag/rsp.c sim/queue.c host/check.c
+	bench/timed_run.c bench/waiting.c bench/queue_rate.c host/message.c host/placement.c host/shared_links.c host/target.c jtag/rsp.c sim/queue.c host/check.c
 # Other libraries' algorithms as plans.
 BENCH_RIVALS := bench/collectives/comparison.c bench/collectives/draft.c bench/collectives/exchange_rivals.c bench/collectives/parts.c \
 	bench/collectives/rivals.c bench/collectives/selections.c bench/collectives/vector_rivals.c

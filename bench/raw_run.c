@@ -16,6 +16,7 @@
 
 #include "drivers/check.h"
 #include "host/limits.h"
+#include "host/placement.h"
 #include "host/shared_links.h"
 #include "host/target.h"
 
@@ -71,7 +72,7 @@ static void inherit(const int *fds, unsigned count)
 }
 
 /* In the child: splits the command, adds links, image, number, role and count, and becomes QEMU. */
-static _Noreturn void become_qemu(const struct raw_bench *bench, unsigned node, const char *role,
+static _Noreturn void become_qemu(const struct machine *machine, unsigned node, const char *role,
                                   uint64_t count, const struct target_links *links, int output_fd)
 {
     static char text[1024], semihosting[128];
@@ -79,7 +80,9 @@ static _Noreturn void become_qemu(const struct raw_bench *bench, unsigned node, 
     char *words[WORDS_MAX];
     unsigned used = 0;
 
+    const struct raw_bench *bench = machine->bench;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    placement_bind(node, machine->count); /* as nodes are */
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     snprintf(text, sizeof text, "%s", bench->qemu);
     for (char *word = strtok(text, " "); word && used < WORDS_MAX / 4; word = strtok(NULL, " ")) {
@@ -107,16 +110,17 @@ static _Noreturn void become_qemu(const struct raw_bench *bench, unsigned node, 
     _exit(127);
 }
 
-static int start_process(struct process *process, const struct raw_bench *bench, unsigned node,
-                         const char *role, uint64_t count, const struct target_links *links)
+static int start_process(struct machine *machine, unsigned node, const char *role, uint64_t count,
+                         const struct target_links *links)
 {
+    struct process *process = &machine->processes[node];
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return -1;
     }
     process->pid = fork();
     if (process->pid == 0) {
-        become_qemu(bench, node, role, count, links, ends[1]);
+        become_qemu(machine, node, role, count, links, ends[1]);
     }
     close(ends[1]);
     process->output_fd = ends[0];
@@ -140,8 +144,7 @@ static int start(struct machine *machine, unsigned node, const char *role, uint6
             return -1;
         }
     }
-    int status =
-        start_process(&machine->processes[node], machine->bench, node, role, count, &links);
+    int status = start_process(machine, node, role, count, &links);
     if (links.card_fd >= 0) {
         close(links.card_fd);
     }
