@@ -106,14 +106,14 @@ SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbe
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c tests/system/seals.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/collectives/report.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
-	bench/timed_run.c bench/waiting.c bench/queue_rate.c jtag/rsp.c sim/queue.c host/check.c
+	bench/timed_run.c bench/waiting.c bench/queue_rate.c host/message.c host/placement.c host/shared_links.c host/target.c jtag/rsp.c sim/queue.c host/check.c
 # Other libraries' algorithms as plans.
 BENCH_RIVALS := bench/collectives/comparison.c bench/collectives/draft.c bench/collectives/exchange_rivals.c bench/collectives/parts.c \
 	bench/collectives/rivals.c bench/collectives/selections.c bench/collectives/vector_rivals.c
 BENCH_SIMGRID := bench/simgrid/alltoall.c bench/simgrid/collectives.c
 BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
 BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c
-BENCH_RAW := bench/raw/raw.c bench/raw/raw_roles.c
+BENCH_RAW := bench/raw/raw.c bench/raw/raw_exchange.c bench/raw/raw_rings.c bench/raw/raw_roles.c
 FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/channel_send.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
@@ -368,7 +368,7 @@ $(B)/bench/raw.elf: $(call kernel,$(filter-out boot/main.c,$(BOOT)) $(DRIVERS_TA
 	@echo "  link  $@"
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld -o $@ $(filter %.o,$^)
 
-$(B)/bench/bench: $(call native,$(BENCH) $(BENCH_RIVALS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES))
+$(B)/bench/bench: $(call native,$(BENCH) $(TARGET_OPTIONS) $(BENCH_RIVALS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES))
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -o $@ $^ -ljansson -lm

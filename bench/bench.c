@@ -1,9 +1,9 @@
 /*
- * bench.c - bench BUILD "QEMU COMMAND" [PART [RUNS]]: the ratios between the machine and the raw
- * device, as a table and as JSON.
+ * bench.c - bench BUILD "QEMU COMMAND" [PART ...] [RUNS]: the ratios between the machine and bare
+ * loops over its links, for both makers of links, as a table and as JSON.
  *
- * Raw and real runs alternate, ROUNDS times, so that both see the same machine; a figure is the
- * median of its rounds. Ratios that a bound speaks of are made from those medians.
+ * Bare and real runs of both makers alternate, ROUNDS times, so that all see the same computer; a
+ * figure is the median of its rounds. Ratios that a bound speaks of are made from those medians.
  */
 #include <jansson.h>
 #include <math.h>
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/collectives/report.h"
 #include "bench/debugger.h"
@@ -31,15 +30,24 @@ enum {
     EXCHANGE_BYTES = 65536,
     EXCHANGE_DIMS = 4,
     EXCHANGE_COUNT = 9,
+    LARGE_DIMS_MIN = 6,
+    LARGE_DIMS_MAX = 7,
+    LARGE_ROUNDS = 3,
+    LARGE_COUNT = 1,
     POLLING_BYTES = 1000,
     POLLING_COUNT = 5,
     POLLING_DIMS_MIN = 2,
     POLLING_DIMS_MAX = 6,
     POLLING_DIMS = POLLING_DIMS_MAX - POLLING_DIMS_MIN + 1,
-    POLLING_SECONDS = 60,
+    EXCHANGE_SECONDS = 170,
     COMMAND_MAX = 1024
 };
 
+enum maker { SERIAL, SHARED, MAKERS };
+
+static const char *const maker_names[MAKERS] = {"serial", "shared"};
+
+/* Of each maker. */
 enum figure_index {
     RAW_STREAM,
     STREAM,
@@ -51,53 +59,62 @@ enum figure_index {
     RELAY_WORK,
     RAW_PING,
     PING,
-    RAW_BOOT_16,
     BOOT_16,
-    RAW_BOOT_64,
     BOOT_64,
-    RAW_EXCHANGE_WORK,
-    EXCHANGE_WORK,
     RAW_EXCHANGE,
     EXCHANGE,
-    WAITING_2,
+    RAW_EXCHANGE_WORK,
+    EXCHANGE_WORK,
+    RAW_EXCHANGE_LARGE,
+    EXCHANGE_LARGE = RAW_EXCHANGE_LARGE + 2,
+    WAITING_2 = EXCHANGE_LARGE + 2,
     POLLING_2 = WAITING_2 + POLLING_DIMS,
     MEMORY = POLLING_2 + POLLING_DIMS,
     IDLE,
     FIGURES
 };
 
-static struct figure figures[FIGURES] = {
-    [RAW_STREAM] = {.name = "raw link, 64 KiB, copied by the receiver", .unit = "MB/s"},
-    [STREAM] = {.name = "link, program to program", .unit = "MB/s"},
-    [RAW_STREAM_WORK] = {.name = "raw link, processor time per 64 KiB", .unit = "us"},
-    [STREAM_WORK] = {.name = "link, processor time per 64 KiB", .unit = "us"},
-    [RAW_RELAY] = {.name = "raw relay, two links, copied", .unit = "MB/s"},
-    [RELAY] = {.name = "two links, program to program", .unit = "MB/s"},
-    [RAW_RELAY_WORK] = {.name = "raw relay, the same per hop", .unit = "us"},
-    [RELAY_WORK] = {.name = "two links, the same per hop", .unit = "us"},
-    [RAW_PING] = {.name = "raw round trip, 8 bytes", .unit = "us"},
-    [PING] = {.name = "round trip, program to program", .unit = "us"},
-    [RAW_BOOT_16] = {.name = "16 bare QEMUs print a byte", .unit = "ms"},
-    [BOOT_16] = {.name = "16 nodes booted", .unit = "ms"},
-    [RAW_BOOT_64] = {.name = "64 bare QEMUs print a byte", .unit = "ms"},
-    [BOOT_64] = {.name = "64 nodes booted", .unit = "ms"},
-    [RAW_EXCHANGE_WORK] = {.name = "raw links, AAP's hops, processor time", .unit = "ms"},
-    [EXCHANGE_WORK] = {.name = "exchange of 64 KiB, 16 nodes, the same", .unit = "ms"},
-    [RAW_EXCHANGE] = {.name = "raw links, the same on all processors", .unit = "ms"},
-    [EXCHANGE] = {.name = "exchange of 64 KiB, 16 nodes, wall time", .unit = "ms"},
-    [WAITING_2] = {.name = "exchange of 1,000 bytes, cube:2, waiting", .unit = "ms"},
-    [WAITING_2 + 1] = {.name = "exchange of 1,000 bytes, cube:3, waiting", .unit = "ms"},
-    [WAITING_2 + 2] = {.name = "exchange of 1,000 bytes, cube:4, waiting", .unit = "ms"},
-    [WAITING_2 + 3] = {.name = "exchange of 1,000 bytes, cube:5, waiting", .unit = "ms"},
-    [WAITING_2 + 4] = {.name = "exchange of 1,000 bytes, cube:6, waiting", .unit = "ms"},
-    [POLLING_2] = {.name = "exchange of 1,000 bytes, cube:2, polling", .unit = "ms"},
-    [POLLING_2 + 1] = {.name = "exchange of 1,000 bytes, cube:3, polling", .unit = "ms"},
-    [POLLING_2 + 2] = {.name = "exchange of 1,000 bytes, cube:4, polling", .unit = "ms"},
-    [POLLING_2 + 3] = {.name = "exchange of 1,000 bytes, cube:5, polling", .unit = "ms"},
-    [POLLING_2 + 4] = {.name = "exchange of 1,000 bytes, cube:6, polling", .unit = "ms"},
-    [MEMORY] = {.name = "memory of a node (64 nodes)", .unit = "MB"},
-    [IDLE] = {.name = "CPU of 64 waiting nodes", .unit = "% of a core"},
+static const struct {
+    const char *name, *unit;
+} names[FIGURES] = {
+    [RAW_STREAM] = {"bare link, 64 KiB", "MB/s"},
+    [STREAM] = {"link, program to program", "MB/s"},
+    [RAW_STREAM_WORK] = {"bare link, processor time", "us"},
+    [STREAM_WORK] = {"link, processor time of 64 KiB", "us"},
+    [RAW_RELAY] = {"bare relay, two links", "MB/s"},
+    [RELAY] = {"two links, program to program", "MB/s"},
+    [RAW_RELAY_WORK] = {"bare relay, the same per hop", "us"},
+    [RELAY_WORK] = {"two links, the same per hop", "us"},
+    [RAW_PING] = {"bare round trip, 8 bytes", "us"},
+    [PING] = {"round trip, program to program", "us"},
+    [BOOT_16] = {"16 nodes booted", "ms"},
+    [BOOT_64] = {"64 nodes booted", "ms"},
+    [RAW_EXCHANGE] = {"bare exchange, 16 nodes, 64 KiB", "ms"},
+    [EXCHANGE] = {"exchange, 16 nodes, 64 KiB", "ms"},
+    [RAW_EXCHANGE_WORK] = {"bare exchange, processor time", "ms"},
+    [EXCHANGE_WORK] = {"exchange, processor time", "ms"},
+    [RAW_EXCHANGE_LARGE] = {"bare exchange, 64 nodes, 64 KiB", "ms"},
+    [RAW_EXCHANGE_LARGE + 1] = {"bare exchange, 128 nodes", "ms"},
+    [EXCHANGE_LARGE] = {"exchange, 64 nodes, 64 KiB", "ms"},
+    [EXCHANGE_LARGE + 1] = {"exchange, 128 nodes", "ms"},
+    [WAITING_2] = {"1,000 bytes on cube:2, waiting", "ms"},
+    [WAITING_2 + 1] = {"1,000 bytes on cube:3, waiting", "ms"},
+    [WAITING_2 + 2] = {"1,000 bytes on cube:4, waiting", "ms"},
+    [WAITING_2 + 3] = {"1,000 bytes on cube:5, waiting", "ms"},
+    [WAITING_2 + 4] = {"1,000 bytes on cube:6, waiting", "ms"},
+    [POLLING_2] = {"1,000 bytes on cube:2, polling", "ms"},
+    [POLLING_2 + 1] = {"1,000 bytes on cube:3, polling", "ms"},
+    [POLLING_2 + 2] = {"1,000 bytes on cube:4, polling", "ms"},
+    [POLLING_2 + 3] = {"1,000 bytes on cube:5, polling", "ms"},
+    [POLLING_2 + 4] = {"1,000 bytes on cube:6, polling", "ms"},
+    [MEMORY] = {"memory of a node (64 nodes)", "MB"},
+    [IDLE] = {"processor time of 64 that wait", "% of a core"},
 };
+
+static struct figure figures[MAKERS][FIGURES];
+/* What has no links. */
+static struct figure bare_boots[2] = {{.name = "16 bare QEMUs print a byte", .unit = "ms"},
+                                      {.name = "64 bare QEMUs print a byte", .unit = "ms"}};
 
 static struct {
     json_t *rows; /* NULL: not measured */
@@ -118,11 +135,11 @@ static struct {
 static json_t *debugger_rows; /* NULL: not measured */
 
 static const char *build;
-static struct raw_bench raw;
+static struct raw_bench raw[MAKERS];
 
-static void add(enum figure_index index, double value)
+static void add(enum maker maker, enum figure_index index, double value)
 {
-    figure_add(&figures[index], value);
+    figure_add(&figures[maker][index], value);
 }
 
 /* What a unit of work takes, from a long and a short run: so start and end, which both have, do not
@@ -132,115 +149,157 @@ static double per_unit(double long_us, double short_us, double units)
     return long_us > 0 && short_us > 0 ? (long_us - short_us) / units : -1;
 }
 
-/* us of processor time that 64 KiB take over a chain of raw links. */
-static double raw_stream_work(unsigned relays, double *bytes_per_us)
+/* us of processor time that 64 KiB take over a chain of bare links. */
+static double raw_stream_work(enum maker maker, unsigned relays, double *bytes_per_us)
 {
     struct raw_stream all, some;
-    raw_run_stream(&raw, relays, (uint64_t)STREAM_BYTES * STREAM_COUNT, &all);
-    raw_run_stream(&raw, relays, (uint64_t)STREAM_BYTES * STREAM_COUNT_SHORT, &some);
+    raw_run_stream(&raw[maker], relays, (uint64_t)STREAM_BYTES * STREAM_COUNT, &all);
+    raw_run_stream(&raw[maker], relays, (uint64_t)STREAM_BYTES * STREAM_COUNT_SHORT, &some);
     *bytes_per_us = all.bytes_per_us;
     return per_unit(all.processor_us, some.processor_us, STREAM_COUNT - STREAM_COUNT_SHORT);
 }
 
+static void run_stream(enum maker maker, struct machine_result *result, const char *network,
+                       unsigned count)
+{
+    machine_run(build, result, "--links %s --network %s %s/bench/stream.elf %d %u",
+                maker_names[maker], network, build, STREAM_BYTES, count);
+}
+
 /* The same from node 0 of a machine to its last. */
-static double stream_work(const char *network, double *bytes_per_us)
+static double stream_work(enum maker maker, const char *network, double *bytes_per_us)
 {
     struct machine_result all, some;
-    machine_run(build, &all, "--network %s %s/bench/stream.elf %d %d", network, build, STREAM_BYTES,
-                STREAM_COUNT);
-    machine_run(build, &some, "--network %s %s/bench/stream.elf %d %d", network, build,
-                STREAM_BYTES, STREAM_COUNT_SHORT);
+    run_stream(maker, &all, network, STREAM_COUNT);
+    run_stream(maker, &some, network, STREAM_COUNT_SHORT);
     *bytes_per_us = all.wall_us > 0 ? all.bytes / all.wall_us : -1;
     return per_unit(all.processor_us, some.processor_us, STREAM_COUNT - STREAM_COUNT_SHORT);
 }
 
-static void add_stream(enum figure_index rate, enum figure_index work, unsigned hops, double value,
-                       double work_us)
-{
-    add(rate, value);
-    add(work, work_us / hops);
-}
-
 static void bench_links(void)
 {
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    for (unsigned round = 0; round < MAKERS * ROUNDS; round++) {
+        const enum maker maker = round % MAKERS;
         struct machine_result trips;
         double rate, work;
-        work = raw_stream_work(0, &rate);
-        add_stream(RAW_STREAM, RAW_STREAM_WORK, 1, rate, work);
-        work = stream_work("cube:1", &rate);
-        add_stream(STREAM, STREAM_WORK, 1, rate, work);
-        work = raw_stream_work(1, &rate);
-        add_stream(RAW_RELAY, RAW_RELAY_WORK, 2, rate, work);
-        work = stream_work("cube:2", &rate);
-        add_stream(RELAY, RELAY_WORK, 2, rate, work);
-        add(RAW_PING, raw_run_ping(&raw, PINGS) / 1e3);
-        machine_run(build, &trips, "--network cube:1 %s/bench/ping.elf %d", build, PINGS);
-        add(PING, trips.wall_us);
+        work = raw_stream_work(maker, 0, &rate);
+        add(maker, RAW_STREAM, rate);
+        add(maker, RAW_STREAM_WORK, work);
+        work = stream_work(maker, "cube:1", &rate);
+        add(maker, STREAM, rate);
+        add(maker, STREAM_WORK, work);
+        work = raw_stream_work(maker, 1, &rate);
+        add(maker, RAW_RELAY, rate);
+        add(maker, RAW_RELAY_WORK, work / 2);
+        work = stream_work(maker, "cube:2", &rate);
+        add(maker, RELAY, rate);
+        add(maker, RELAY_WORK, work / 2);
+        add(maker, RAW_PING, raw_run_ping(&raw[maker], PINGS) / 1e3);
+        machine_run(build, &trips, "--links %s --network cube:1 %s/bench/ping.elf %d",
+                    maker_names[maker], build, PINGS);
+        add(maker, PING, trips.wall_us);
     }
 }
 
-static double boot_ms(const char *network)
+static double boot_ms(enum maker maker, const char *network)
 {
     struct machine_result result;
-    machine_run(build, &result, "--network %s %s/bench/nothing.elf", network, build);
+    machine_run(build, &result, "--links %s --network %s %s/bench/nothing.elf", maker_names[maker],
+                network, build);
     return result.boot_ms;
 }
 
 static void bench_boot(void)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
-        add(RAW_BOOT_16, raw_run_boot(&raw, 16) / 1e3);
-        add(BOOT_16, boot_ms("cube:4"));
-        add(RAW_BOOT_64, raw_run_boot(&raw, 64) / 1e3);
-        add(BOOT_64, boot_ms("cube:6"));
+        figure_add(&bare_boots[0], raw_run_boot(&raw[SERIAL], 16) / 1e3);
+        add(SERIAL, BOOT_16, boot_ms(SERIAL, "cube:4"));
+        add(SHARED, BOOT_16, boot_ms(SHARED, "cube:4"));
+        figure_add(&bare_boots[1], raw_run_boot(&raw[SERIAL], 64) / 1e3);
+        add(SERIAL, BOOT_64, boot_ms(SERIAL, "cube:6"));
+        add(SHARED, BOOT_64, boot_ms(SHARED, "cube:6"));
     }
 }
 
-static void run_exchange(struct machine_result *result, unsigned dims, unsigned bytes,
-                         unsigned count, const char *how)
+static void run_exchange(enum maker maker, struct machine_result *result, unsigned dims,
+                         unsigned bytes, unsigned count, const char *how)
 {
-    machine_run(build, result, "--network cube:%u --timeout %ds %s/bench/exchange.elf %u %u %s",
-                dims, POLLING_SECONDS, build, bytes, count, how);
+    machine_run(build, result,
+                "--links %s --network cube:%u --timeout %ds %s/bench/exchange.elf %u %u %s",
+                maker_names[maker], dims, EXCHANGE_SECONDS, build, bytes, count, how);
 }
 
-/* N nodes send 64 KiB over N N d / 2 hops in sum. What a raw link's processor time for as many is,
- * shared among all processors, no software over these links goes below. */
+static void bench_bare_exchange(enum maker maker)
+{
+    struct raw_exchange many, one;
+    raw_run_exchange(&raw[maker], EXCHANGE_DIMS, EXCHANGE_COUNT, &many);
+    raw_run_exchange(&raw[maker], EXCHANGE_DIMS, 1, &one);
+    add(maker, RAW_EXCHANGE, many.wall_us / 1e3);
+    add(maker, RAW_EXCHANGE_WORK,
+        per_unit(many.processor_us, one.processor_us, EXCHANGE_COUNT - 1) / 1e3);
+}
+
+static void bench_large_exchange(unsigned dims)
+{
+    const unsigned large = dims - LARGE_DIMS_MIN;
+    for (enum maker maker = 0; maker < MAKERS; maker++) {
+        struct machine_result result;
+        struct raw_exchange bare;
+        raw_run_exchange(&raw[maker], dims, LARGE_COUNT, &bare);
+        add(maker, RAW_EXCHANGE_LARGE + large, bare.wall_us / 1e3);
+        run_exchange(maker, &result, dims, EXCHANGE_BYTES, LARGE_COUNT, "wait");
+        add(maker, EXCHANGE_LARGE + large, result.wall_us / 1e3);
+    }
+}
+
 static void bench_exchange(void)
 {
-    const double hops = (1 << EXCHANGE_DIMS) * (1 << EXCHANGE_DIMS) * EXCHANGE_DIMS / 2.0;
-    const double processors = (double)sysconf(_SC_NPROCESSORS_ONLN);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct machine_result many, one;
-        double rate, work = raw_stream_work(0, &rate);
-        run_exchange(&many, EXCHANGE_DIMS, EXCHANGE_BYTES, EXCHANGE_COUNT, "wait");
-        run_exchange(&one, EXCHANGE_DIMS, EXCHANGE_BYTES, 1, "wait");
-        add(RAW_EXCHANGE_WORK, work * hops / 1e3);
-        add(EXCHANGE_WORK, per_unit(many.processor_us, one.processor_us, EXCHANGE_COUNT - 1) / 1e3);
-        add(RAW_EXCHANGE, work * hops / processors / 1e3);
-        add(EXCHANGE, many.wall_us / 1e3);
+        for (enum maker maker = 0; maker < MAKERS; maker++) {
+            struct machine_result many, one;
+            bench_bare_exchange(maker);
+            run_exchange(maker, &many, EXCHANGE_DIMS, EXCHANGE_BYTES, EXCHANGE_COUNT, "wait");
+            run_exchange(maker, &one, EXCHANGE_DIMS, EXCHANGE_BYTES, 1, "wait");
+            add(maker, EXCHANGE, many.wall_us / 1e3);
+            add(maker, EXCHANGE_WORK,
+                per_unit(many.processor_us, one.processor_us, EXCHANGE_COUNT - 1) / 1e3);
+        }
     }
+    for (unsigned round = 0; round < LARGE_ROUNDS; round++) {
+        for (unsigned dims = LARGE_DIMS_MIN; dims <= LARGE_DIMS_MAX; dims++) {
+            bench_large_exchange(dims);
+        }
+    }
+}
+
+static void poll_and_wait(enum maker maker, unsigned i)
+{
+    struct machine_result result;
+    const struct figure *polling = &figures[maker][POLLING_2 + i];
+    if (polling->tried && polling->count == 0) {
+        return; /* it took too long once: no need to wait for that in every round */
+    }
+    run_exchange(maker, &result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "wait");
+    add(maker, WAITING_2 + i, result.wall_us / 1e3);
+    run_exchange(maker, &result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "poll");
+    add(maker, POLLING_2 + i, result.wall_us / 1e3);
 }
 
 static void bench_polling(void)
 {
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (unsigned i = 0; i < POLLING_DIMS; i++) {
-            struct machine_result result;
-            if (figures[POLLING_2 + i].tried && figures[POLLING_2 + i].count == 0) {
-                continue; /* it took too long once: no need to wait for that in every round */
-            }
-            run_exchange(&result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "wait");
-            add(WAITING_2 + i, result.wall_us / 1e3);
-            run_exchange(&result, POLLING_DIMS_MIN + i, POLLING_BYTES, POLLING_COUNT, "poll");
-            add(POLLING_2 + i, result.wall_us / 1e3);
+            poll_and_wait(SERIAL, i);
+            poll_and_wait(SHARED, i);
         }
     }
 }
 
 static void bench_waiting(void)
 {
-    waiting_run(build, &figures[MEMORY], &figures[IDLE]);
+    for (enum maker maker = 0; maker < MAKERS; maker++) {
+        waiting_run(build, maker_names[maker], &figures[maker][MEMORY], &figures[maker][IDLE]);
+    }
 }
 
 static void bench_simulation(void)
@@ -255,51 +314,79 @@ static void bench_collectives(void)
 
 static void bench_stalls(void)
 {
-    stalls.rows = stalls_run(&raw, stalls.runs);
+    stalls.rows = stalls_run(raw, MAKERS, stalls.runs);
 }
 
 static void bench_debugger(void)
 {
-    debugger_rows = debugger_run(build, raw.qemu);
+    debugger_rows = debugger_run(build, raw[SERIAL].qemu);
 }
 
-static double quotient(enum figure_index a, enum figure_index b)
+/* A figure of links in shared memory over another of the same. */
+static double shared_quotient(enum figure_index a, enum figure_index b)
 {
-    return figure_quotient(&figures[a], &figures[b]);
+    return figure_quotient(&figures[SHARED][a], &figures[SHARED][b]);
 }
 
-/* What a second link costs the machine, over what it costs the raw device. */
-static double relay_ratio(void)
+/* One maker's figure over the other's. */
+static double maker_quotient(enum figure_index index, enum maker a, enum maker b)
 {
-    double machine = quotient(RELAY, STREAM), device = quotient(RAW_RELAY, RAW_STREAM);
-    return machine < 0 || device < 0 ? -1 : machine / device;
+    return figure_quotient(&figures[a][index], &figures[b][index]);
 }
 
-static struct ratio polling_ratio(unsigned dims)
+static struct ratio polling_ratio(enum maker maker, unsigned dims)
 {
-    static char names[POLLING_DIMS][64];
+    static char texts[MAKERS][POLLING_DIMS][64];
     const unsigned i = dims - POLLING_DIMS_MIN;
-    snprintf(names[i], sizeof names[i],
-             "polling: exchange of 1,000 bytes on cube:%u, against waiting", dims);
-    return (struct ratio){names[i], quotient(POLLING_2 + i, WAITING_2 + i), 4, false};
+    const struct figure *own = figures[maker];
+    snprintf(texts[maker][i], sizeof texts[maker][i],
+             "polling, %s: 1,000 bytes on cube:%u, against waiting", maker_names[maker], dims);
+    return (struct ratio){texts[maker][i],
+                          figure_quotient(&own[POLLING_2 + i], &own[WAITING_2 + i]), 4, false};
 }
 
-static json_t *show(void)
+/* Processor time itself: its bound is none at all. */
+static double idle(enum maker maker)
+{
+    const struct figure *figure = &figures[maker][IDLE];
+    return figure->tried ? figure_median(figure) : NAN;
+}
+
+static void show_ratios(json_t *list)
 {
     const struct ratio ratios[] = {
-        {"link: bytes per second against the copying raw link", quotient(STREAM, RAW_STREAM), 0.7,
+        {"link, shared: bytes per second against the bare ring",
+         shared_quotient(STREAM, RAW_STREAM), 0.3, true},
+        {"link: bytes per second, shared against serial", maker_quotient(STREAM, SHARED, SERIAL), 2,
          true},
-        {"link: round trip of 8 bytes against raw ping-pong", quotient(PING, RAW_PING), 1.5, false},
-        {"relay: two links against one, over the same of the raw relay", relay_ratio(), 0.9, true},
-        {"boot: 16 nodes against 16 bare QEMUs", quotient(BOOT_16, RAW_BOOT_16), 1.3, false},
-        {"boot: 64 nodes against 64 bare QEMUs", quotient(BOOT_64, RAW_BOOT_64), 1.3, false},
-        {"exchange: wall time against the raw links' processor time",
-         quotient(EXCHANGE, RAW_EXCHANGE), 2, false},
-        polling_ratio(2),
-        polling_ratio(3),
-        polling_ratio(4),
-        polling_ratio(5),
-        polling_ratio(6),
+        {"link, shared: round trip of 8 bytes against the bare ring",
+         shared_quotient(PING, RAW_PING), 1.5, false},
+        {"relay: bytes per second, shared against serial", maker_quotient(RELAY, SHARED, SERIAL), 2,
+         true},
+        {"exchange, shared: 16 nodes against the bare exchange",
+         shared_quotient(EXCHANGE, RAW_EXCHANGE), 3, false},
+        {"exchange: 16 nodes, serial over shared", maker_quotient(EXCHANGE, SERIAL, SHARED), 1.5,
+         true},
+        {"exchange: 64 nodes, serial over shared", maker_quotient(EXCHANGE_LARGE, SERIAL, SHARED),
+         1, true},
+        {"exchange: 128 nodes, serial over shared",
+         maker_quotient(EXCHANGE_LARGE + 1, SERIAL, SHARED), 1, true},
+        {"boot, shared: 16 nodes against 16 bare QEMUs",
+         figure_quotient(&figures[SHARED][BOOT_16], &bare_boots[0]), 1.3, false},
+        {"boot, shared: 64 nodes against 64 bare QEMUs",
+         figure_quotient(&figures[SHARED][BOOT_64], &bare_boots[1]), 1.2, false},
+        {"waiting, serial: processor time of 64 nodes, % of a core", idle(SERIAL), 0, false},
+        {"waiting, shared: processor time of 64 nodes, % of a core", idle(SHARED), 0, false},
+        polling_ratio(SERIAL, 2),
+        polling_ratio(SERIAL, 3),
+        polling_ratio(SERIAL, 4),
+        polling_ratio(SERIAL, 5),
+        polling_ratio(SERIAL, 6),
+        polling_ratio(SHARED, 2),
+        polling_ratio(SHARED, 3),
+        polling_ratio(SHARED, 4),
+        polling_ratio(SHARED, 5),
+        polling_ratio(SHARED, 6),
         simulation.ratios[0],
         simulation.ratios[1],
         simulation.ratios[2],
@@ -310,19 +397,36 @@ static json_t *show(void)
         collectives.ratios[3],
         collectives.ratios[4],
     };
+    ratios_show(ratios, sizeof ratios / sizeof ratios[0], list);
+}
+
+static void show_raw_runs(json_t *root)
+{
+    json_t *list = json_array();
+    for (enum maker maker = 0; maker < MAKERS; maker++) {
+        const struct raw_bench *bench = &raw[maker];
+        if (bench->runs > 0) {
+            printf("%sbare runs, %s, that stood still: %u of %u%s\n", maker == SERIAL ? "\n" : "",
+                   maker_names[maker], bench->stood_still, bench->runs,
+                   bench->stood_still > 0 ? "  (a wake-up was lost: board/virt/README.md)" : "");
+            json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "links", maker_names[maker],
+                                                  "runs", (int)bench->runs, "stood_still",
+                                                  (int)bench->stood_still));
+        }
+    }
+    json_object_set_new(root, "raw_runs", list);
+}
+
+static json_t *show(void)
+{
     json_t *root = json_object(), *list = json_array(), *measured = json_array();
 
-    figures_show(figures, FIGURES, measured);
-    ratios_show(ratios, sizeof ratios / sizeof ratios[0], list);
+    figures_show_pairs(figures[SERIAL], figures[SHARED], FIGURES, measured);
+    figures_show(bare_boots, sizeof bare_boots / sizeof bare_boots[0], measured);
+    show_ratios(list);
     json_object_set_new(root, "ratios", list);
     json_object_set_new(root, "figures", measured);
-    if (raw.runs > 0) {
-        printf("\nraw runs that stood still: %u of %u%s\n", raw.stood_still, raw.runs,
-               raw.stood_still > 0 ? "  (a wake-up was lost: board/virt/README.md)" : "");
-        json_object_set_new(
-            root, "raw_runs",
-            json_pack("{s:i, s:i}", "runs", (int)raw.runs, "stood_still", (int)raw.stood_still));
-    }
+    show_raw_runs(root);
     if (simulation.rows) {
         json_object_set_new(root, "simulation", simulation.rows);
     }
@@ -376,21 +480,42 @@ static bool run_parts(const char *only)
     return found;
 }
 
+/* Runs the parts that are named, or all; a number is how many runs `stalls` makes. */
+static bool run_words(char **words, int count)
+{
+    bool good = true, any = false;
+    for (int i = 0; i < count; i++) {
+        if (words[i][0] >= '0' && words[i][0] <= '9') {
+            stalls.runs = (unsigned)atoi(words[i]);
+        }
+    }
+    for (int i = 0; good && i < count; i++) {
+        if (words[i][0] < '0' || words[i][0] > '9') {
+            good = run_parts(words[i]);
+            any = true;
+        }
+    }
+    return good && (any || run_parts(NULL));
+}
+
 int main(int argc, char **argv)
 {
     char image[COMMAND_MAX], path[COMMAND_MAX];
     if (argc < 3) {
-        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART [RUNS]]\n");
+        fprintf(stderr, "usage: bench BUILD \"QEMU COMMAND\" [PART ...] [RUNS]\n");
         return 2;
     }
     build = argv[1];
     snprintf(image, sizeof image, "%s/bench/raw.elf", build);
     snprintf(path, sizeof path, "%s/bench.json", build);
-    raw = (struct raw_bench){.qemu = argv[2], .image = image};
-    if (argc > 4) {
-        stalls.runs = (unsigned)atoi(argv[4]);
+    for (enum maker maker = 0; maker < MAKERS; maker++) {
+        raw[maker] = (struct raw_bench){.qemu = argv[2], .image = image, .shared = maker == SHARED};
+        for (unsigned i = 0; i < FIGURES; i++) {
+            figures[maker][i] = (struct figure){
+                .name = names[i].name, .unit = names[i].unit, .of = maker_names[maker]};
+        }
     }
-    if (!run_parts(argc > 3 ? argv[3] : NULL)) {
+    if (!run_words(argv + 3, argc - 3)) {
         return 2;
     }
     json_t *root = show();

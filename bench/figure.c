@@ -19,9 +19,10 @@ void figure_add(struct figure *figure, double value)
     figure->tried = true;
     if (value > 0 && figure->count < ROUNDS_MAX) {
         figure->values[figure->count++] = value;
-        fprintf(stderr, "  %-36s %10.1f %s\n", figure->name, value, figure->unit);
+        fprintf(stderr, "  %-6s %-36s %10.1f %s\n", figure->of ? figure->of : "", figure->name,
+                value, figure->unit);
     } else {
-        fprintf(stderr, "  %-36s failed\n", figure->name);
+        fprintf(stderr, "  %-6s %-36s failed\n", figure->of ? figure->of : "", figure->name);
     }
 }
 
@@ -66,19 +67,68 @@ double figure_least_quotient(const struct figure *a, const struct figure *b)
     return quotient(a, b, figure_least);
 }
 
+static double figure_most(const struct figure *figure)
+{
+    return figure->count ? at_place(figure, figure->count - 1) : -1;
+}
+
+static void list_figure(const struct figure *figure, json_t *list)
+{
+    json_t *object =
+        json_pack("{s:s, s:f, s:f, s:f, s:s, s:i}", "name", figure->name, "median",
+                  figure_median(figure), "least", figure_least(figure), "most", figure_most(figure),
+                  "unit", figure->unit, "rounds", (int)figure->count);
+    if (figure->of) {
+        json_object_set_new(object, "links", json_string(figure->of));
+    }
+    json_array_append_new(list, object);
+}
+
 static void show_figure(const struct figure *figure, json_t *list)
 {
     if (figure->count == 0) {
         printf("%-44s %10s\n", figure->name, "failed");
     } else {
         printf("%-44s %10.2f %10.2f %10.2f  %s\n", figure->name, figure_median(figure),
-               figure_least(figure), at_place(figure, figure->count - 1), figure->unit);
+               figure_least(figure), figure_most(figure), figure->unit);
     }
-    json_array_append_new(list, json_pack("{s:s, s:f, s:f, s:f, s:s, s:i}", "name", figure->name,
-                                          "median", figure_median(figure), "least",
-                                          figure_least(figure), "most",
-                                          figure->count ? at_place(figure, figure->count - 1) : -1,
-                                          "unit", figure->unit, "rounds", (int)figure->count));
+    list_figure(figure, list);
+}
+
+/* One side of a row: what was not tried stays empty. */
+static void show_half(const struct figure *figure, json_t *list)
+{
+    if (!figure->tried) {
+        printf(" %8s %8s %8s ", "-", "", "");
+        return;
+    }
+    if (figure->count == 0) {
+        printf(" %8s %8s %8s ", "failed", "", "");
+    } else {
+        printf(" %8.1f %8.1f %8.1f ", figure_median(figure), figure_least(figure),
+               figure_most(figure));
+    }
+    list_figure(figure, list);
+}
+
+void figures_show_pairs(const struct figure *left, const struct figure *right, unsigned count,
+                        json_t *list)
+{
+    unsigned shown = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!left[i].tried && !right[i].tried) {
+            continue;
+        }
+        if (shown++ == 0) {
+            printf("\n%-33s%9s%28s\n%-33s", "", left[i].of, right[i].of, "figure");
+            printf(" %8s %8s %8s  %8s %8s %8s\n", "median", "least", "most", "median", "least",
+                   "most");
+        }
+        printf("%-33s", left[i].name);
+        show_half(&left[i], list);
+        show_half(&right[i], list);
+        printf(" %s\n", left[i].unit);
+    }
 }
 
 void figures_show(const struct figure *figures, unsigned count, json_t *list)
@@ -96,14 +146,14 @@ void figures_show(const struct figure *figures, unsigned count, json_t *list)
 
 static bool is_met(const struct ratio *ratio)
 {
-    return ratio->value > 0 &&
+    return ratio->value >= 0 &&
            (ratio->at_least ? ratio->value >= ratio->bound : ratio->value <= ratio->bound);
 }
 
 static void show_ratio(const struct ratio *ratio, json_t *list)
 {
     char value[32] = "failed";
-    if (ratio->value > 0) {
+    if (ratio->value >= 0) {
         snprintf(value, sizeof value, "%.2f", ratio->value);
     }
     printf("%-62s %8s  %s %-5.2f %s\n", ratio->name, value,

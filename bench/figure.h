@@ -14,6 +14,7 @@ enum { ROUNDS_MAX = 200 };
 struct figure {
     const char *name;
     const char *unit;
+    const char *of; /* whose, when there are several of the name; else NULL */
     double values[ROUNDS_MAX];
     unsigned count;
     bool tried;
@@ -21,7 +22,7 @@ struct figure {
 
 struct ratio {
     const char *name;
-    double value, bound; /* value: NAN when nobody asked for it, at most 0 when it failed */
+    double value, bound; /* value: NAN when nobody asked for it, negative when it failed */
     bool at_least;
 };
 
@@ -39,6 +40,11 @@ double figure_least(const struct figure *figure);
  * failed. */
 double figure_quotient(const struct figure *a, const struct figure *b);
 double figure_least_quotient(const struct figure *a, const struct figure *b);
+
+/* Prints a table of the figures of two, side by side, as far as one of each pair was tried, and
+ * appends those that were to `list`. */
+void figures_show_pairs(const struct figure *left, const struct figure *right, unsigned count,
+                        json_t *list);
 
 /* Prints a table of the figures that were tried and appends them to `list`. */
 void figures_show(const struct figure *figures, unsigned count, json_t *list);

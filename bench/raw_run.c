@@ -8,22 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "drivers/check.h"
+#include "host/limits.h"
+#include "host/placement.h"
+#include "host/shared_links.h"
+#include "host/target.h"
+
 enum {
-    WORDS_MAX = 64,
-    LINKS_MAX = 2,
+    WORDS_MAX = 128,
     CHAIN_MAX = 4,
-    PORTS = 13,
+    PORTS_MAX = MACHINE_PORTS_MAX,
     WAIT_MS = 60000,
     LOOK_MS = 500,
     LOOKS_UNTIL_STILL = 6, /* that many in a row without work: the run stands still */
     WORK_NS_MIN = 1000000, /* of processor time between two looks; QEMU that waits has none */
     LINE_BYTES = 512,
-    NODES_MAX = 128
+    NODES_MAX = MACHINE_NODES_MAX
 };
 
 /* How a run can fail. */
@@ -34,7 +40,16 @@ struct process {
     int output_fd; /* its stdout and stderr */
 };
 
-/* Of a chain. */
+/* The nodes of a run and what joins them. */
+struct machine {
+    struct raw_bench *bench;
+    unsigned count, port_count; /* nodes; ports of each, of which some lead nowhere */
+    struct process processes[NODES_MAX];
+    int serial_fds[NODES_MAX][PORTS_MAX]; /* -1: none */
+    struct shared_links shared;
+};
+
+/* Of a run. */
 struct result {
     uint64_t numbers[2];
     uint64_t processor_ns; /* of all its processes, until the result came */
@@ -47,40 +62,46 @@ static double now_us(void)
     return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
-/* In the child: splits the command, adds image, links, role and count, and becomes QEMU. */
-static _Noreturn void become_qemu(const struct raw_bench *bench, const char *role, uint64_t count,
-                                  const int *links, unsigned link_count, int output_fd)
+static void inherit(const int *fds, unsigned count)
 {
-    static char text[1024], strings[3 * LINKS_MAX + 4][128];
-    char *words[WORDS_MAX];
-    unsigned used = 0, string = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (fds[i] >= 0) {
+            fcntl(fds[i], F_SETFD, 0);
+        }
+    }
+}
 
+/* In the child: splits the command, adds links, image, number, role and count, and becomes QEMU. */
+static _Noreturn void become_qemu(const struct machine *machine, unsigned node, const char *role,
+                                  uint64_t count, const struct target_links *links, int output_fd)
+{
+    static char text[1024], semihosting[128];
+    static struct target_command command;
+    char *words[WORDS_MAX];
+    unsigned used = 0;
+
+    const struct raw_bench *bench = machine->bench;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    placement_bind(node, machine->count); /* as nodes are */
     prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     snprintf(text, sizeof text, "%s", bench->qemu);
-    for (char *word = strtok(text, " "); word && used < WORDS_MAX / 2; word = strtok(NULL, " ")) {
+    for (char *word = strtok(text, " "); word && used < WORDS_MAX / 4; word = strtok(NULL, " ")) {
         words[used++] = word;
     }
-    snprintf(strings[string], sizeof strings[0], "enable=on,target=native,arg=raw,arg=%s,arg=%llu",
-             role, (unsigned long long)count);
+    target_add_links(&command, links); /* the first devices, for the image knows their slot */
+    CHECK(used + command.count + 5 <= WORDS_MAX);
+    memcpy(words + used, command.arguments, command.count * sizeof words[0]);
+    used += command.count;
+    inherit(links->serial_fds, links->port_count);
+    inherit(links->memory_fds, links->memory_count);
+    inherit(&links->card_fd, 1);
+    snprintf(semihosting, sizeof semihosting,
+             "enable=on,target=native,arg=raw,arg=%u,arg=%s%s,arg=%llu", node,
+             links->memory_count > 0 ? "ring-" : "", role, (unsigned long long)count);
     words[used++] = (char *)"-semihosting-config";
-    words[used++] = strings[string++];
+    words[used++] = semihosting;
     words[used++] = (char *)"-kernel";
     words[used++] = (char *)bench->image;
-    if (link_count > 0) {
-        snprintf(strings[string], sizeof strings[0], "virtio-serial-device,max_ports=%d", PORTS);
-        words[used++] = (char *)"-device";
-        words[used++] = strings[string++];
-    }
-    for (unsigned i = 0; i < link_count; i++) {
-        fcntl(links[i], F_SETFD, 0);
-        snprintf(strings[string], sizeof strings[0], "socket,id=c%u,fd=%d", i, links[i]);
-        words[used++] = (char *)"-chardev";
-        words[used++] = strings[string++];
-        snprintf(strings[string], sizeof strings[0], "virtserialport,chardev=c%u,nr=%u", i, i + 1);
-        words[used++] = (char *)"-device";
-        words[used++] = strings[string++];
-    }
     words[used] = NULL;
     dup2(output_fd, 1);
     dup2(output_fd, 2);
@@ -89,20 +110,45 @@ static _Noreturn void become_qemu(const struct raw_bench *bench, const char *rol
     _exit(127);
 }
 
-static int start(struct process *process, const struct raw_bench *bench, const char *role,
-                 uint64_t count, const int *links, unsigned link_count)
+static int start_process(struct machine *machine, unsigned node, const char *role, uint64_t count,
+                         const struct target_links *links)
 {
+    struct process *process = &machine->processes[node];
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return -1;
     }
     process->pid = fork();
     if (process->pid == 0) {
-        become_qemu(bench, role, count, links, link_count, ends[1]);
+        become_qemu(machine, node, role, count, links, ends[1]);
     }
     close(ends[1]);
     process->output_fd = ends[0];
     return process->pid > 0 ? 0 : -1;
+}
+
+static int start(struct machine *machine, unsigned node, const char *role, uint64_t count)
+{
+    struct message message;
+    int memory_fds[PORTS_MAX];
+    struct target_links links = {.serial_fds = machine->serial_fds[node],
+                                 .port_count = machine->port_count,
+                                 .memory_fds = memory_fds,
+                                 .card_fd = -1};
+
+    if (machine->bench->shared && machine->port_count > 0) {
+        links.memory_count = shared_links_memories(&machine->shared, node, memory_fds);
+        if (shared_links_tell(&machine->shared, node, machine->port_count, &links.card_fd,
+                              &message) != 0) {
+            fprintf(stderr, "bench: %s\n", message.text);
+            return -1;
+        }
+    }
+    int status = start_process(machine, node, role, count, &links);
+    if (links.card_fd >= 0) {
+        close(links.card_fd);
+    }
+    return status;
 }
 
 static void stop(struct process *process)
@@ -111,7 +157,9 @@ static void stop(struct process *process)
         kill(process->pid, SIGKILL);
         waitpid(process->pid, NULL, 0);
     }
-    close(process->output_fd);
+    if (process->output_fd >= 0) {
+        close(process->output_fd);
+    }
     *process = (struct process){0, -1};
 }
 
@@ -184,42 +232,102 @@ static int read_result(const struct process *processes, unsigned count, unsigned
     return NO_RESULT;
 }
 
+/* A link of 128 nodes has a descriptor, or two; a process is given 1,024 of them at first. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* A machine without links; NULL: there is no memory for it. */
+static struct machine *machine_new(struct raw_bench *bench, unsigned count, unsigned port_count,
+                                   unsigned link_max)
+{
+    struct message message;
+    struct machine *machine = calloc(1, sizeof *machine);
+
+    allow_descriptors();
+    if (!machine ||
+        (bench->shared && shared_links_init(&machine->shared, count, link_max, &message) != 0)) {
+        free(machine);
+        return NULL;
+    }
+    machine->bench = bench;
+    machine->count = count;
+    machine->port_count = port_count;
+    for (unsigned i = 0; i < NODES_MAX; i++) {
+        machine->processes[i].output_fd = -1;
+        for (unsigned p = 0; p < PORTS_MAX; p++) {
+            machine->serial_fds[i][p] = -1;
+        }
+    }
+    return machine;
+}
+
+static void machine_end(struct machine *machine)
+{
+    for (unsigned i = 0; i < machine->count; i++) {
+        stop(&machine->processes[i]);
+        for (unsigned p = 0; p < PORTS_MAX; p++) {
+            if (machine->serial_fds[i][p] >= 0) {
+                close(machine->serial_fds[i][p]);
+            }
+        }
+    }
+    if (machine->bench->shared) {
+        shared_links_free(&machine->shared);
+    }
+    free(machine);
+}
+
+static int join(struct machine *machine, unsigned a, unsigned p, unsigned b, unsigned q)
+{
+    struct message message;
+    int ends[2];
+
+    if (machine->bench->shared) {
+        return shared_links_join(&machine->shared, a, p, b, q, &message);
+    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return -1;
+    }
+    machine->serial_fds[a][p] = ends[0];
+    machine->serial_fds[b][q] = ends[1];
+    return 0;
+}
+
+/* Waits for the result of `told`; the bench counts the run. */
+static int machine_result(struct machine *machine, unsigned told, struct result *result)
+{
+    int status = read_result(machine->processes, machine->count, told, result->numbers);
+
+    result->processor_ns = processor_ns(machine->processes, machine->count);
+    machine->bench->runs++;
+    machine->bench->stood_still += status == STOOD_STILL;
+    return status;
+}
+
 /* Runs first ... middle ... last in a chain; the result is that of `told`. */
 static int run_chain(struct raw_bench *bench, const char *const *roles, unsigned count,
                      unsigned told, uint64_t amount, struct result *result)
 {
-    struct process processes[CHAIN_MAX];
-    int cables[CHAIN_MAX][2];
-    int status = 0;
+    struct machine *machine = machine_new(bench, count, count > 2 ? 2 : 1, count - 1);
+    int status = machine ? 0 : -1;
 
-    for (unsigned i = 0; i + 1 < count; i++) {
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, cables[i]) != 0) {
-            return -1;
-        }
+    for (unsigned i = 0; status == 0 && i + 1 < count; i++) {
+        status = join(machine, i, i > 0, i + 1, 0); /* the first has no port to the one before */
     }
-    for (unsigned i = 0; i < count; i++) {
-        int links[LINKS_MAX];
-        unsigned link_count = 0;
-        if (i > 0) {
-            links[link_count++] = cables[i - 1][1];
-        }
-        if (i + 1 < count) {
-            links[link_count++] = cables[i][0];
-        }
-        status |= start(&processes[i], bench, roles[i], amount, links, link_count);
+    for (unsigned i = 0; status == 0 && i < count; i++) {
+        status = start(machine, i, roles[i], amount);
     }
     if (status == 0) {
-        status = read_result(processes, count, told, result->numbers);
-        result->processor_ns = processor_ns(processes, count);
+        status = machine_result(machine, told, result);
     }
-    bench->runs++;
-    bench->stood_still += status == STOOD_STILL;
-    for (unsigned i = 0; i < count; i++) {
-        stop(&processes[i]);
-    }
-    for (unsigned i = 0; i + 1 < count; i++) {
-        close(cables[i][0]);
-        close(cables[i][1]);
+    if (machine) {
+        machine_end(machine);
     }
     return status;
 }
@@ -248,27 +356,66 @@ double raw_run_ping(struct raw_bench *bench, uint32_t count)
     return run_chain(bench, roles, 2, 0, count, &result) == 0 ? (double)result.numbers[0] : -1;
 }
 
-double raw_run_boot(const struct raw_bench *bench, unsigned nodes)
+/* The cables of a hypercube. */
+static int join_cube(struct machine *machine, unsigned dims)
 {
-    static struct process processes[NODES_MAX];
+    int status = 0;
+
+    for (unsigned node = 0; node < machine->count; node++) {
+        for (unsigned p = 0; status == 0 && p < dims; p++) {
+            unsigned other = node ^ 1u << p;
+            status = node < other ? join(machine, node, p, other, p) : 0;
+        }
+    }
+    return status;
+}
+
+bool raw_run_exchange(struct raw_bench *bench, unsigned dims, unsigned count,
+                      struct raw_exchange *exchange)
+{
+    const unsigned nodes = 1u << dims;
+    struct machine *machine = machine_new(bench, nodes, dims, nodes * dims / 2);
+    struct result result = {{0}, 0};
+    int status = machine ? join_cube(machine, dims) : -1;
+
+    *exchange = (struct raw_exchange){-1, -1};
+    for (unsigned i = 0; status == 0 && i < nodes; i++) {
+        status = start(machine, i, "exchange", count);
+    }
+    if (status == 0) {
+        status = machine_result(machine, 0, &result);
+    }
+    if (machine) {
+        machine_end(machine);
+    }
+    if (status == 0) {
+        exchange->wall_us = (double)result.numbers[0] / 1e3;
+        exchange->processor_us = (double)result.processor_ns / 1e3;
+    }
+    return status == 0;
+}
+
+double raw_run_boot(struct raw_bench *bench, unsigned nodes)
+{
+    struct machine *machine = machine_new(bench, nodes, 0, 0);
     double begin = now_us(), end = -1;
     unsigned started = 0, told = 0;
 
-    while (started < nodes && start(&processes[started], bench, "byte", 0, NULL, 0) == 0) {
+    while (machine && started < nodes && start(machine, started, "byte", 0) == 0) {
         started++;
     }
     for (; told < started; told++) {
-        struct pollfd wait = {.fd = processes[told].output_fd, .events = POLLIN};
+        struct pollfd wait = {.fd = machine->processes[told].output_fd, .events = POLLIN};
         char byte;
-        if (poll(&wait, 1, WAIT_MS) != 1 || read(processes[told].output_fd, &byte, 1) != 1) {
+        if (poll(&wait, 1, WAIT_MS) != 1 || read(wait.fd, &byte, 1) != 1) {
             break;
         }
     }
     if (told == nodes) {
         end = now_us();
     }
-    for (unsigned i = 0; i < started; i++) {
-        stop(&processes[i]);
+    if (machine) {
+        machine_end(machine);
     }
     return end < 0 ? -1 : end - begin;
 }

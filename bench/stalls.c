@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/check.h"
+
+enum { KINDS_MAX = 4 };
+
 static const uint64_t STREAM_BYTES = UINT64_C(6000) * 65536;
 
 /* The command without its option -smp and the value of it. */
@@ -16,30 +20,48 @@ static void drop_smp(char *command)
     }
 }
 
-json_t *stalls_run(const struct raw_bench *raw, unsigned runs)
+static void add_kind(struct raw_bench *kind, const struct raw_bench *raw, const char *qemu)
+{
+    *kind = (struct raw_bench){.qemu = qemu, .image = raw->image, .shared = raw->shared};
+}
+
+static void show_kind(const struct raw_bench *bench, const char *options, json_t *list)
+{
+    const char *links = bench->shared ? "shared" : "serial";
+
+    printf("%-10s %-33s %7u %12u\n", links, options, bench->runs, bench->stood_still);
+    json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:i}", "links", links, "options",
+                                          options, "runs", (int)bench->runs, "stood_still",
+                                          (int)bench->stood_still));
+}
+
+json_t *stalls_run(const struct raw_bench *raw, unsigned count, unsigned runs)
 {
     char without[1024];
-    struct raw_bench kinds[2] = {{.qemu = raw->qemu, .image = raw->image},
-                                 {.qemu = without, .image = raw->image}};
-    static const char *const names[2] = {"with the board's -smp", "without it"};
+    struct raw_bench kinds[KINDS_MAX];
+    unsigned kind_count = 0;
     json_t *list = json_array();
 
+    CHECK(2 * count <= KINDS_MAX);
     snprintf(without, sizeof without, "%s", raw->qemu);
     drop_smp(without);
+    for (unsigned i = 0; i < count; i++) {
+        add_kind(&kinds[kind_count++], &raw[i], raw->qemu);
+        if (!raw[i].shared) { /* with such links QEMU must know of a second processor */
+            add_kind(&kinds[kind_count++], &raw[i], without);
+        }
+    }
     for (unsigned i = 0; i < runs; i++) {
-        for (unsigned kind = 0; kind < 2; kind++) {
+        for (unsigned kind = 0; kind < kind_count; kind++) {
             struct raw_stream stream;
             raw_run_stream(&kinds[kind], 0, STREAM_BYTES, &stream);
         }
-        fprintf(stderr, "\r  %u of %u, stood still: %u with, %u without ", i + 1, runs,
-                kinds[0].stood_still, kinds[1].stood_still);
+        fprintf(stderr, "\r  %u of %u ", i + 1, runs);
     }
-    puts("\n\nraw streams of 64 KiB segments                  runs  stood still");
-    for (unsigned kind = 0; kind < 2; kind++) {
-        printf("%-44s %7u %12u\n", names[kind], kinds[kind].runs, kinds[kind].stood_still);
-        json_array_append_new(list, json_pack("{s:s, s:i, s:i}", "options", names[kind], "runs",
-                                              (int)kinds[kind].runs, "stood_still",
-                                              (int)kinds[kind].stood_still));
+    printf("\n\n%-44s %7s %12s\n", "bare streams of 64 KiB segments", "runs", "stood still");
+    for (unsigned kind = 0; kind < kind_count; kind++) {
+        show_kind(&kinds[kind],
+                  kinds[kind].qemu == without ? "without it" : "with the board's -smp", list);
     }
     return list;
 }

@@ -111,14 +111,15 @@ static void note_interrupt(int number)
     interrupted = number;
 }
 
-void waiting_run(const char *build, struct figure *memory, struct figure *idle)
+void waiting_run(const char *build, const char *links, struct figure *memory, struct figure *idle)
 {
     static char mark[64]; /* part of the environment from here on */
     snprintf(mark, sizeof mark, "ECUBE_BENCH_MARK=%d", (int)getpid());
     putenv(mark);
     signal(SIGINT, note_interrupt);
     signal(SIGTERM, note_interrupt);
-    if (!machine_run_tool(build, NULL, "up --name bench-%d --network cube:6", (int)getpid())) {
+    if (!machine_run_tool(build, NULL, "up --links %s --name bench-%d --network cube:6", links,
+                          (int)getpid())) {
         figure_add(memory, -1);
         figure_add(idle, -1);
         return;

@@ -9,5 +9,6 @@
 
 #include "bench/figure.h"
 
-/* Adds a round to both figures; one that fails when the machine does not come up. */
-void waiting_run(const char *build, struct figure *memory, struct figure *idle);
+/* Adds a round to both figures, with links of that maker; one that fails when the machine does not
+ * come up. */
+void waiting_run(const char *build, const char *links, struct figure *memory, struct figure *idle);

@@ -6,10 +6,9 @@
 #include "drivers/check.h"
 #include "drivers/link.h"
 
-enum { PING_BYTES = 8, PINGS_MAX = 65536, RELAYED_MAX = LINK_BUFFERS_MAX, MESSAGES = 8 };
+enum { PING_BYTES = 8, RELAYED_MAX = LINK_BUFFERS_MAX, MESSAGES = 8 };
 
 static uint8_t segment[RAW_SEGMENT_BYTES];
-static uint32_t trip_us[PINGS_MAX];
 static uint8_t messages[MESSAGES * RAW_SEGMENT_BYTES]; /* filled in turn, as programs do */
 
 void raw_send(struct link *link)
@@ -66,39 +65,19 @@ static void receive_exactly(struct link *link, uint32_t bytes)
     }
 }
 
-static void sort(uint32_t *values, uint32_t count)
-{
-    for (uint32_t gap = count / 2; gap > 0; gap /= 2) {
-        for (uint32_t i = gap; i < count; i++) {
-            uint32_t value = values[i];
-            uint32_t j = i;
-            for (; j >= gap && values[j - gap] > value; j -= gap) {
-                values[j] = values[j - gap];
-            }
-            values[j] = value;
-        }
-    }
-}
-
 void raw_ping(struct link *link, uint32_t count)
 {
-    CHECK(count > 0 && count <= PINGS_MAX);
-    uint64_t start_us = 0;
     for (uint32_t i = 0; i <= count; i++) { /* the first finds the other end still starting */
         uint64_t sent_us = platform_now_us();
         CHECK(link->ops->send(link, segment, PING_BYTES) == 0);
         link->ops->kick(link);
         receive_exactly(link, PING_BYTES);
         (void)link->ops->sent(link);
-        if (i == 0) {
-            start_us = platform_now_us();
-        } else {
-            trip_us[i - 1] = (uint32_t)(platform_now_us() - sent_us);
+        if (i > 0) {
+            raw_sample(i - 1, sent_us);
         }
     }
-    uint64_t mean_ns = (platform_now_us() - start_us) * 1000 / count;
-    sort(trip_us, count);
-    raw_show("ping", trip_us[count / 2] * UINT64_C(1000), mean_ns);
+    raw_show_samples("ping", count);
 }
 
 /* Chunks that are on their way out: their buffers go back to `from` in the order they were sent. */
@@ -136,4 +115,43 @@ void raw_relay(struct link *from, struct link *to)
 void raw_pong(struct link *link)
 {
     raw_relay(link, link);
+}
+
+/* ---- of the exchange ---- */
+
+/* What of a chunk has not been taken yet. */
+static struct link_chunk rest[PLATFORM_LINKS_MAX];
+static uint32_t queued[PLATFORM_LINKS_MAX];
+
+void raw_put(unsigned port, const void *data, uint32_t bytes)
+{
+    struct link *link = platform_links()[port];
+    CHECK(link->ops->send(link, data, bytes) == 0);
+    queued[port]++;
+    link->ops->kick(link);
+    while (link->ops->sent(link) != queued[port]) {
+        raw_wait();
+    }
+}
+
+void raw_take(unsigned port, void *buffer, uint32_t bytes)
+{
+    struct link *link = platform_links()[port];
+    struct link_chunk *chunk = &rest[port];
+    uint8_t *place = buffer;
+    while (bytes > 0) {
+        if (chunk->bytes == 0 && !link->ops->receive(link, chunk)) {
+            raw_wait();
+            continue;
+        }
+        uint32_t taken = chunk->bytes < bytes ? chunk->bytes : bytes;
+        memcpy(place, chunk->data, taken);
+        place += taken;
+        bytes -= taken;
+        chunk->data += taken;
+        chunk->bytes -= taken;
+        if (chunk->bytes == 0) {
+            link->ops->release(link, chunk->buffer);
+        }
+    }
 }
