@@ -31,8 +31,8 @@ struct waiting {
  * completed, circuits of others included. */
 bool setup_carried(const struct router *router);
 
-/* Whether a link carries more circuits of this node's schedule than those that have been answered
- * or are being set up: the answer to each comes back over it. */
+/* Whether a link carries more circuits of this node's schedule than those that have been answered or
+ * are being set up: the answer to each comes back over it. */
 bool setup_carries_more(const struct router *router, const struct port *out);
 
 /* Whether a message's OPEN is one of a sender that is a collective ahead of this node: rule 5. */

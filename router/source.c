@@ -401,8 +401,8 @@ struct segment source_take(struct router *router, struct source *source, uint32_
     return segment;
 }
 
-/* With the word the memory is the owner's again, and the source free: with few left it is asked
- * for at once. */
+/* The memory is the owner's again, and the source free, with the word: with few left it is asked for
+ * at once. */
 bool source_ends_quietly(const struct router *router, const struct source *source)
 {
     return !source->circuit.awaited && !router->hurried &&

@@ -167,9 +167,8 @@ bool stream_has_bytes(const struct router *router, unsigned out, unsigned in_por
            (channel_piece(&in->channel) || in->channel.state == LINK_DEAD);
 }
 
-/* Whether the last frame of a circuit may go without FLAG_ASK. Of a schedule's, when the link
- * carries another one later, whose answer brings word of this one, and it keeps few places until
- * then. */
+/* Whether the last frame of a circuit may go without FLAG_ASK. Of a schedule's, when the link carries
+ * another one later, whose answer brings word of this one, and it keeps few places until then. */
 static bool ends_quietly(const struct router *router, const struct port *out, uint8_t flags)
 {
     return flags & OPEN_SCHEDULE && out->draining_count < QUIET_MAX &&

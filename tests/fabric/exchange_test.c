@@ -146,8 +146,8 @@ static unsigned said(const struct fabric *fabric, enum frame_type type)
     return count;
 }
 
-/* No time passes that an acknowledgement may be put off for: what waits for one has asked for it,
- * or another frame brings it. */
+/* No time passes that an acknowledgement may be put off for: what waits for one has asked for it, or
+ * another frame brings it. */
 static void no_collective_waits_for_an_acknowledgement_that_may_be_late(void **state)
 {
     static const uint32_t sizes[] = {2000, 20000, 70000};
