@@ -634,14 +634,6 @@ static bool find_message(const struct engine *e, const struct router *router,
     return true;
 }
 
-/* Whether what comes behind the present row begins when all has been sent. */
-static bool next_awaits_sends(const struct engine *e)
-{
-    const uint8_t *next = plan_next(e->part, e->row);
-
-    return !next || plan_row_at(next).flags & ROW_AFTER_SENT;
-}
-
 /* Starts the present row's send. E_FULL: this node is setting up another circuit; STEP_SEND stays,
  * and each step of the node tries again. Any other error ends the collective with this row. */
 static void open_send(struct engine *e, struct router *router)
@@ -653,7 +645,6 @@ static void open_send(struct engine *e, struct router *router)
                                      .flags =
                                          (uint8_t)(OPEN_SCHEDULE | (is_inline ? OPEN_INLINE : 0)),
                                      .epoch = e->epoch,
-                                     .awaited = next_awaits_sends(e),
                                      .hops = hops,
                                      .issue_ns = issue_ns(e),
                                      .token = token_of(e)};
@@ -851,9 +842,6 @@ static bool begin_row(struct engine *e, struct router *router)
         return true;
     }
     if (!e->row) {
-        if (e->sends_pending) {
-            router_hurry(router);
-        }
         if (e->receives_pending || e->sends_pending) {
             return false;
         }
@@ -869,9 +857,6 @@ static bool begin_row(struct engine *e, struct router *router)
     }
     struct plan_row row = plan_row_at(e->row);
     if (!may_begin(e, &row)) {
-        if (row.flags & ROW_AFTER_SENT && e->sends_pending) {
-            router_hurry(router);
-        }
         return false;
     }
     open_row(e, router, &row);

@@ -147,7 +147,7 @@ void channel_greet(struct channel *channel, struct agenda *agenda, const struct 
 
 static bool owes_ack(const struct channel *channel, const struct agenda *agenda)
 {
-    return channel->owes & (OWES_ACK | OWES_ASK) || agenda->now_us >= channel->ack_us;
+    return channel->owes & OWES_ACK || agenda->now_us >= channel->ack_us;
 }
 
 /* A NAK says all that an ACK does. */
@@ -159,11 +159,7 @@ static void tell_sender(struct channel *channel, struct agenda *agenda)
             channel->counters.naks++;
         }
     } else if (owes_ack(channel, agenda)) {
-        uint8_t flags = channel->owes & OWES_ASK ? FLAG_ASK : 0;
-        if (channel_send_raw(channel, FRAME_ACK, flags, NULL)) {
-            channel->owes &= (uint8_t)~OWES_ASK;
-            channel->counters.acks++;
-        }
+        channel->counters.acks += channel_send_raw(channel, FRAME_ACK, 0, NULL);
     }
 }
 

@@ -83,13 +83,6 @@ static inline void channel_acknowledge(struct channel *channel, struct agenda *a
     channel_wake(channel, agenda);
 }
 
-/* Has the other end asked, with the next channel_flush, to acknowledge all that it has got. */
-static inline void channel_ask(struct channel *channel, struct agenda *agenda)
-{
-    channel->owes |= OWES_ASK;
-    channel_wake(channel, agenda);
-}
-
 /* Has channel_greets say yes, whatever the other end has been told. */
 static inline void channel_greet_soon(struct channel *channel, struct agenda *agenda)
 {

@@ -34,8 +34,7 @@
 enum {
     WINDOW_MAX = 1024 * 1024, /* no neighbour is believed to have more */
     UNTOLD_FRAMES_MAX = 4,    /* numbered frames that may go unacknowledged without a delay */
-    UNTOLD_PART = 2,  /* of the window: data that may be unacknowledged, or read and untold */
-    PATIENCE_MAX = 4, /* chunks: a wake-up costs about as much as taking that many */
+    PATIENCE_MAX = 4,         /* chunks: a wake-up costs about as much as taking that many */
     BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX,
     PACKED_BYTES = BUFFER_BYTES - FRAME_HEADER_BYTES, /* of data, in a buffer of its own */
     /*
@@ -50,19 +49,6 @@ enum {
 };
 
 _Static_assert(HELD_MAX < (int)LINK_BUFFERS_MAX, "a buffer is left to receive into");
-
-/* What has come or has been read is told with the next frame that goes, or after a delay. */
-static void owe_later(struct channel *channel, struct agenda *agenda)
-{
-    if (channel->ack_us != UINT64_MAX) {
-        return;
-    }
-    channel->ack_us = agenda->now_us + ACK_DELAY_US;
-    if (channel->ack_us < channel->wake_us) {
-        channel->wake_us = channel->ack_us;
-    }
-    agenda_by(agenda, channel->ack_us);
-}
 
 /* Whether the sender is to be told now how many packets have been consumed: when it may go on with
  * half a window at once. In a ring also when by what it knows fewer than two may go, for there the
@@ -88,11 +74,8 @@ void channel_release(struct channel *channel, struct agenda *agenda, uint16_t bu
         channel->data_consumed += bytes;
         bool closed = channel->data_consumed == channel->data_received &&
                       channel->payload_left == 0 && channel->payload_flags & FLAG_LAST;
-        if (channel->data_consumed - channel->data_told >= channel->data_window / UNTOLD_PART ||
-            (closed && channel->payload_flags & FLAG_ASK)) {
+        if (channel->data_consumed - channel->data_told >= channel->data_window / 4 || closed) {
             channel_acknowledge(channel, agenda);
-        } else if (closed) {
-            owe_later(channel, agenda);
         }
     }
 }
@@ -274,9 +257,15 @@ static void owe_nak(struct channel *channel, struct agenda *agenda)
  * window fills. */
 static void owe_ack(struct channel *channel, struct agenda *agenda)
 {
-    owe_later(channel, agenda);
+    if (channel->ack_us == UINT64_MAX) {
+        channel->ack_us = agenda->now_us + ACK_DELAY_US;
+        if (channel->ack_us < channel->wake_us) {
+            channel->wake_us = channel->ack_us;
+        }
+        agenda_by(agenda, channel->ack_us);
+    }
     if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
-        channel->data_received - channel->data_acknowledged >= channel->data_window / UNTOLD_PART) {
+        channel->data_received - channel->data_acknowledged >= channel->data_window / 4) {
         channel_acknowledge(channel, agenda);
     }
 }
@@ -645,7 +634,7 @@ static void end_data(struct channel *channel, struct agenda *agenda)
         struct piece *last = channel_piece_at(channel, (uint16_t)(channel->piece_end - 1));
         last->flags = channel->payload_flags & (FLAG_LAST | FLAG_ABORT);
     }
-    if (channel->payload_flags & FLAG_ASK) {
+    if (channel->payload_flags & (FLAG_LAST | FLAG_ASK)) {
         channel_acknowledge(channel, agenda);
     }
     channel->piece_commit = channel->piece_end;

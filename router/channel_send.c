@@ -180,13 +180,11 @@ bool channel_tell_with_frame(struct channel *channel)
         return false;
     }
     uint8_t *bytes = (uint8_t *)(uintptr_t)segment_at(channel, index)->data;
-    struct frame frame = {
-        .type = frame_type(bytes),
-        .flags = (uint8_t)(frame_flags(bytes) | (channel->owes & OWES_ASK ? FLAG_ASK : 0)),
-        .length = frame_length(bytes),
-        .seq = frame_seq(bytes)};
+    struct frame frame = {.type = frame_type(bytes),
+                          .flags = frame_flags(bytes),
+                          .length = frame_length(bytes),
+                          .seq = frame_seq(bytes)};
     write_header(channel, bytes, &frame);
-    channel->owes &= (uint8_t)~OWES_ASK;
     return true;
 }
 

@@ -67,7 +67,7 @@ bool channel_take_done(struct channel *channel, struct segment *segment);
 void channel_hand_over(struct channel *channel);
 
 /* Has the first of the frames that wait to be handed over say what has been received and consumed
- * by now, and ask what is to be asked; false when none waits. */
+ * by now; false when none waits. */
 bool channel_tell_with_frame(struct channel *channel);
 
 /* Begins to send everything not acknowledged again, when no frame is half handed. */

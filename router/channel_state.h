@@ -29,7 +29,7 @@ enum {
 };
 
 /* What the next channel_flush is to send, whatever else there is. */
-enum channel_owes { OWES_HELLO = 1, OWES_NAK = 2, OWES_ACK = 4, OWES_AGAIN = 8, OWES_ASK = 16 };
+enum channel_owes { OWES_HELLO = 1, OWES_NAK = 2, OWES_ACK = 4, OWES_AGAIN = 8 };
 
 /* What goes wrong, and what is sent beside the frames. */
 struct channel_counters {

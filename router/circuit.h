@@ -30,7 +30,6 @@ struct circuit_source {
     uint8_t flags;
     uint8_t generation; /* of a message: tells its program from the one before */
     uint16_t epoch;     /* with OPEN_SCHEDULE */
-    bool awaited;       /* with OPEN_SCHEDULE: its owner waits for its end before it does more */
     /* with OPEN_SCHEDULE or OPEN_ROUTE: a hop list as packed; one of more than OPEN_COPY_MAX bytes
      * stays where it is, as data does */
     const uint8_t *hops;

@@ -393,11 +393,6 @@ int router_feed(struct router *router, uint32_t token, const uint8_t *data, uint
     return source_feed(router, token, data, bytes);
 }
 
-void router_hurry(struct router *router)
-{
-    source_hurry(router);
-}
-
 void router_sink(struct router *router, unsigned port, uint8_t *data, uint32_t room)
 {
     stream_sink(router, port, data, room);

@@ -93,10 +93,6 @@ __attribute__((warn_unused_result)) int router_open(struct router *router,
  */
 int router_feed(struct router *router, uint32_t token, const uint8_t *data, uint32_t bytes);
 
-/* The owner waits for the ends of its circuits (NOTICE_SENT): those of a schedule do not wait for
- * another frame to bring them. Until it opens the next one. */
-void router_hurry(struct router *router);
-
 /* Mask of the ports where an OPEN packet waits for this node's answer. */
 static inline uint32_t router_opens(const struct router *router)
 {

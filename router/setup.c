@@ -90,14 +90,6 @@ static bool link_is_behind(const struct router *router, const struct port *out)
     return (later == 0 ? out->turn_count : 0) < out->turn_total;
 }
 
-bool setup_carries_more(const struct router *router, const struct port *out)
-{
-    unsigned known =
-        out->turn_count + (out->setup_flags & OPEN_SCHEDULE ? (unsigned)out->setup_count : 0);
-
-    return out->turn_epoch == router->schedule && known < out->turn_total;
-}
-
 bool setup_carried(const struct router *router)
 {
     for (unsigned port = 0; port < router->port_count; port++) {

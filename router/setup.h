@@ -31,10 +31,6 @@ struct waiting {
  * completed, circuits of others included. */
 bool setup_carried(const struct router *router);
 
-/* Whether a link carries more circuits of this node's schedule than those that have been answered or
- * are being set up: the answer to each comes back over it. */
-bool setup_carries_more(const struct router *router, const struct port *out);
-
 /* Whether a message's OPEN is one of a sender that is a collective ahead of this node: rule 5. */
 bool setup_early(const struct router *router, const uint8_t *packet);
 

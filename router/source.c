@@ -137,7 +137,6 @@ int source_open(struct router *router, const struct circuit_source *circuit)
         return E_FULL;
     }
     struct source *source = &router->sources[number];
-    router->hurried = router->hurried && !(circuit->flags & OPEN_SCHEDULE);
     begin(source, circuit, out, router->stamp++);
     router->opening[router->opening_count++] = (uint8_t)number;
     work_source_taken(router, number);
@@ -399,26 +398,6 @@ struct segment source_take(struct router *router, struct source *source, uint32_
     source->unacknowledged++;
     source->portion_segments++;
     return segment;
-}
-
-/* The memory is the owner's again, and the source free, with the word: with few left it is asked for
- * at once. */
-bool source_ends_quietly(const struct router *router, const struct source *source)
-{
-    return !source->circuit.awaited && !router->hurried &&
-           __builtin_popcount(router->sources_used) <= SOURCES_MAX / 2;
-}
-
-void source_hurry(struct router *router)
-{
-    router->hurried = true;
-    for (uint32_t left = router->sources_used; left;) {
-        struct source *source = &router->sources[work_next(&left)];
-        if (source->quiet && source->unacknowledged) {
-            channel_ask(&router->ports[source->out].channel, &router->agenda);
-        }
-        source->quiet = false;
-    }
 }
 
 void source_emptied(struct router *router, const struct source *source)

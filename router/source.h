@@ -56,11 +56,5 @@ bool source_is_empty(const struct source *source);
 /* Closes the sources that have nothing more under way, asks for portions, and tells of both. */
 void source_pump(struct router *router);
 
-/* Whether the end of a source need not be told of at once: another frame will bring word of it. */
-bool source_ends_quietly(const struct router *router, const struct source *source);
-
-/* What router_hurry does. */
-void source_hurry(struct router *router);
-
 /* The link at a port is dead: no more bytes go out there. */
 void source_port_dead(struct router *router, unsigned port);

@@ -49,7 +49,6 @@ struct source {
     bool refused;
     bool asked; /* for the next portion, and it has not come */
     bool cut;   /* the rest will not come: the owner has said so */
-    bool quiet; /* its last byte has gone without asking for word of it */
     /* bytes of the whole message; that have been given so far; handed to the link; and where the
      * present portion begins */
     uint32_t length, given, moved, portion_at;
@@ -92,7 +91,6 @@ struct router {
     bool payload_checked;
     bool setup_due;   /* an OPEN may pass that could not before */
     bool setup_short; /* one could not pass for want of room on its channel */
-    bool hurried;     /* the owner waits for the ends of its circuits: they ask for word */
     bool links_freed; /* circuits have drained from a link: another may be set up over it */
     uint8_t slots_queued;
     /* sources without an answer, oldest first: all to one node over one link */

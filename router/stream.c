@@ -33,14 +33,12 @@
 #include "router/parcel.h"
 #include "router/port.h"
 #include "router/segment.h"
-#include "router/setup.h"
 #include "router/source.h"
 #include "router/state.h"
 #include "router/work.h"
 #include "wire/crc.h"
 
 enum {
-    QUIET_MAX = 2,  /* circuits that drain on a link whose next one may end without asking */
     USEFUL_PART = 4 /* a frame is not cut shorter than this part of the window for want of credit */
 };
 
@@ -130,7 +128,7 @@ static bool send_abort(struct router *router, unsigned out_port)
     header[FRAME_HEADER_BYTES] = 0;
     struct segment filler = {.data = header + FRAME_HEADER_BYTES, .bytes = FILLER_BYTES};
     parcel_add(&parcel, filler, router->payload_checked);
-    parcel.flags = FLAG_LAST | FLAG_ABORT | FLAG_ASK;
+    parcel.flags = FLAG_LAST | FLAG_ABORT;
     parcel_send(router, out_port, &parcel, header);
     lane_close(out);
     return true;
@@ -167,23 +165,6 @@ bool stream_has_bytes(const struct router *router, unsigned out, unsigned in_por
            (channel_piece(&in->channel) || in->channel.state == LINK_DEAD);
 }
 
-/* Whether the last frame of a circuit may go without FLAG_ASK. Of a schedule's, when the link carries
- * another one later, whose answer brings word of this one, and it keeps few places until then. */
-static bool ends_quietly(const struct router *router, const struct port *out, uint8_t flags)
-{
-    return flags & OPEN_SCHEDULE && out->draining_count < QUIET_MAX &&
-           setup_carries_more(router, out);
-}
-
-/* The same of one that comes in at a port, whose bytes lie in its window until then. */
-static bool passes_quietly(const struct router *router, const struct port *out,
-                           const struct port *in, uint8_t flags)
-{
-    uint32_t held = in->channel.data_received - in->channel.data_consumed;
-
-    return ends_quietly(router, out, flags) && held <= in->channel.data_window / 2;
-}
-
 /* Sends what in-port `in_port` has for out-port `out_port`; false when nothing could go. */
 static bool send_from_port(struct router *router, unsigned out_port, unsigned in_port)
 {
@@ -211,9 +192,6 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     collect(in, in_port, circuit, &parcel, FRAME_SEGMENTS_MAX - 1, checked);
     if (!keeps_word(router, in, circuit, parcel.flags)) {
         parcel.flags = FLAG_LAST | FLAG_ABORT;
-    }
-    if (parcel.flags & FLAG_LAST && !passes_quietly(router, out, in, circuit->flags)) {
-        parcel.flags |= FLAG_ASK;
     }
     parcel_send(router, out_port, &parcel, header);
     if (parcel.flags & FLAG_LAST) {
@@ -255,11 +233,8 @@ static bool send_from_source(struct router *router, unsigned out_port, struct so
     parcel_begin(&parcel, &out->channel, header);
     collect_own(router, source, &parcel);
     bool last = source->moved == source->length, emptied = source->moved == source->given;
-    source->quiet = last && ends_quietly(router, out, source->circuit.flags) &&
-                    source_ends_quietly(router, source);
     if (emptied) {
-        parcel.flags =
-            (uint8_t)((last ? (unsigned)FLAG_LAST : 0) | (source->quiet ? 0 : (unsigned)FLAG_ASK));
+        parcel.flags = last ? FLAG_LAST : FLAG_ASK;
     }
     parcel_send(router, out_port, &parcel, header);
     if (last) {

@@ -63,8 +63,7 @@ enum frame_flag {
     FLAG_LAST = 2,    /* DATA: closes the circuit after this payload */
     /* DATA with LAST: the circuit was cut short, its bytes are not to be trusted */
     FLAG_ABORT = 4,
-    /* ACK: answer with one. DATA, PACKET: acknowledge at once, for its sender needs the memory; with
-     * LAST also when all has been read. Without it an ACK may wait for another frame. */
+    /* ACK: answer with one. DATA, PACKET: acknowledge at once, for its sender needs the memory */
     FLAG_ASK = 8
 };
 

@@ -125,32 +125,6 @@ static void a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due(v
     }
 }
 
-/* That it has come, and that it has been read. */
-static void the_end_of_a_circuit_is_told_at_once_only_to_who_asks(void **state)
-{
-    (void)state;
-    for (unsigned asks = 0; asks < 2; asks++) {
-        pair_begin(&pair, false);
-        unsigned said = pair.b.end.said.frames[FRAME_ACK];
-        pair_data(&pair, &pair.a, 0, 100, (uint8_t)(FLAG_LAST | (asks ? FLAG_ASK : 0)));
-        pair_look(&pair, &pair.a);
-        pair_look(&pair, &pair.b);
-        assert_int_equal(pair.b.end.said.frames[FRAME_ACK], said + asks);
-        if (!asks) {
-            pair_packet(&pair, &pair.b, 0); /* tells that it has come */
-            pair_look(&pair, &pair.b);
-        }
-        assert_int_equal(take_data(&pair.b), 100);
-        pair_look(&pair, &pair.b);
-        assert_int_equal(pair.b.end.said.frames[FRAME_ACK], said + 2 * asks);
-        pair_pass_us(&pair, ACK_DELAY_US + 1);
-        assert_int_equal(pair.b.end.said.frames[FRAME_ACK], said + (asks ? 2 : 1));
-        pair_look(&pair, &pair.a);
-        assert_int_equal(channel_data_credit(&pair.a.channel), DATA_WINDOW);
-        pair_end(&pair);
-    }
-}
-
 /* One that waits for its turn on the link is written anew: it says what has come since. */
 static void an_acknowledgement_goes_with_a_frame_that_waits(void **state)
 {
@@ -159,7 +133,7 @@ static void an_acknowledgement_goes_with_a_frame_that_waits(void **state)
         pair_begin(&pair, false);
         for (unsigned i = 0; i < count; i++)
             pair_packet(&pair, &pair.b, i);
-        pair_data(&pair, &pair.a, 0, 100, FLAG_LAST | FLAG_ASK); /* asks for it */
+        pair_data(&pair, &pair.a, 0, 100, FLAG_LAST); /* asks for it */
         pair_look(&pair, &pair.a);
         pair_look(&pair, &pair.b);
         assert_int_equal(pair.b.end.said.frames[FRAME_PACKET], count);
@@ -180,7 +154,7 @@ static void a_frame_that_goes_again_is_not_written_anew(void **state)
     pair_look(&pair, &pair.b);
     pair_lose(&pair.b);
     pair.now_us += RETRY_US;
-    pair_data(&pair, &pair.a, 0, 100, FLAG_LAST | FLAG_ASK);
+    pair_data(&pair, &pair.a, 0, 100, FLAG_LAST);
     pair_look(&pair, &pair.a);
     uint16_t before = pair.b.end.said.last.ack;
     pair_look(&pair, &pair.b);
@@ -538,7 +512,6 @@ static void who_sends_packets_has_heard_us(void **state)
 
 TEST_MAIN(cmocka_unit_test(every_gap_is_told_at_once),
           cmocka_unit_test(a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due),
-          cmocka_unit_test(the_end_of_a_circuit_is_told_at_once_only_to_who_asks),
           cmocka_unit_test(an_acknowledgement_goes_with_a_frame_that_waits),
           cmocka_unit_test(a_frame_that_goes_again_is_not_written_anew),
           cmocka_unit_test(damage_is_told_at_once),
