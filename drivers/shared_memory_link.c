@@ -42,7 +42,8 @@ static void look_at_carrier(struct shared_memory_link *link)
 
 static void publish(struct shared_memory_link *link)
 {
-    if (shared_end_publish(&link->end) && link->link.carrier == CARRIER_UP) {
+    if (shared_end_moved(&link->end) && shared_end_publish(&link->end) &&
+        link->link.carrier == CARRIER_UP) {
         mmio_write32(link->device->doorbell, link->bell);
         link->device->bells++;
     }

@@ -114,8 +114,7 @@ static bool rings(struct shared_end *end)
 
 bool shared_end_publish(struct shared_end *end)
 {
-    if (end->broken ||
-        (end->told && end->put == end->put_published && end->taken == end->taken_published)) {
+    if (end->broken || !shared_end_moved(end)) {
         return false;
     }
     end->told = true;

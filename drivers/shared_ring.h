@@ -52,6 +52,12 @@ uint32_t shared_end_put(struct shared_end *end, const uint8_t *data, uint32_t by
 /* Copies at most so many bytes out, and returns their number. */
 uint32_t shared_end_take(struct shared_end *end, uint8_t *buffer, uint32_t bytes_max);
 
+/* Whether publish has anything to do: asked at each piece, it is mostly not. */
+static inline bool shared_end_moved(const struct shared_end *end)
+{
+    return end->put != end->put_published || end->taken != end->taken_published || !end->told;
+}
+
 /* Lets the neighbour see what was put and taken; true: it sleeps and waits for that, ring. */
 bool shared_end_publish(struct shared_end *end);
 
