@@ -33,7 +33,7 @@ static void a_node_is_started_with_the_options_of_its_board(void **state)
     target_make_command(&command, &target, "/run", 3, &links);
     snprintf(megabytes, sizeof megabytes, "%u", BOARD_RAM_BYTES >> 20);
     assert_string_equal(command.arguments[0], "qemu");
-    assert_string_equal(value_of(&command, "-M"), "virt,highmem=off,gic-version=2");
+    assert_string_equal(value_of(&command, "-M"), "virt,highmem=off,gic-version=2,acpi=off");
     assert_string_equal(value_of(&command, "-m"), megabytes);
     assert_string_equal(value_of(&command, "-kernel"), "kernel.elf");
     assert_string_equal(value_of(&command, "-device"), "virtio-serial-device,max_ports=3");
