@@ -59,13 +59,18 @@ static void step_until_quiet(void)
     }
 }
 
-/* Steps until the links and timers have nothing more, and leaves the interrupts armed for what
- * comes next. */
-static void serve(void)
+/* Leaves the interrupts armed for what comes next. */
+static void arm(void)
 {
-    do {
+    while (platform_listen(deadline())) {
         step_until_quiet();
-    } while (platform_listen(deadline()));
+    }
+}
+
+/* Whether there is news; if not, interrupts are armed and the node may sleep. */
+static bool has_news(void)
+{
+    return platform_spin(deadline()) || platform_listen(deadline());
 }
 
 /* The same for the links of a node whose program runs: under unbroken traffic it has its turns. */
@@ -85,7 +90,10 @@ static _Noreturn void idle(void)
 {
     for (;;) {
         struct node_start start;
-        serve();
+        step_until_quiet();
+        if (has_news()) {
+            continue;
+        }
         if (node_take_start(node(), &start)) {
             platform_sync_instructions();
             platform_update(deadline());
@@ -100,26 +108,39 @@ static void idle_restarted(void)
     idle();
 }
 
+/* Works until the call that blocks is complete, or the program has ended. */
+static enum node_verdict finish_call(int32_t *result)
+{
+    platform_quiet();
+    for (;;) {
+        step_until_quiet();
+        enum node_verdict verdict = node_resume(node(), platform_recent_us(), result);
+        if (verdict == NODE_RESUME) {
+            arm();
+            return node_program_runs(node()) ? NODE_RESUME : NODE_END;
+        }
+        if (verdict == NODE_END) {
+            return NODE_END;
+        }
+        if (!has_news()) {
+            platform_sleep();
+        }
+    }
+}
+
 void trap_call(struct trap_frame *frame)
 {
     int32_t result = 0;
     uint32_t number = frame->registers[7];
     uint64_t now_us = node_call_needs_time(number) ? platform_now_us() : platform_recent_us();
     enum node_verdict verdict = node_call(node(), now_us, number, frame->registers, &result);
-    if (verdict == NODE_RESUME) {
-        platform_update(deadline());
-    }
-    while (verdict == NODE_BLOCK) {
-        serve();
-        verdict = node_resume(node(), platform_recent_us(), &result);
-        platform_update(deadline());
-        if (verdict == NODE_BLOCK) {
-            platform_sleep();
-        }
+    if (verdict == NODE_BLOCK) {
+        verdict = finish_call(&result);
     }
     if (verdict == NODE_END) {
         trap_restart(idle_restarted);
     }
+    platform_update(deadline());
     frame->registers[0] = (uint32_t)result;
 }
 

@@ -21,7 +21,8 @@ enum {
     ISR_IRQ = 1 << 7,
     /* An alarm costs some looks at the clock. What the node does with an older time is done early:
      * an acknowledgement, a repetition, the death of a link that is silent for a second or more. */
-    RECENT_US = 50000
+    RECENT_US = 50000,
+    LOOKS = 64 /* for news, between two at the clock */
 };
 
 /*
@@ -65,6 +66,7 @@ static uint32_t bell_interrupt; /* 0: there are no links in shared memory */
 static bool has_serial;
 static bool listening; /* a bell that has rung is not ours to clear */
 static struct link *links[BOARD_LINKS_MAX];
+static int link_count;
 
 /* Not cleared at boot: memory that no traffic has touched costs the emulator nothing. */
 static _Alignas(
@@ -149,7 +151,7 @@ int platform_init(void)
     generic_timer_init(&timer);
     int shared_count = shared_init(), serial_count = serial_init();
     has_serial = serial_count > 0;
-    int link_count = serial_count > shared_count ? serial_count : shared_count;
+    link_count = serial_count > shared_count ? serial_count : shared_count;
     for (int i = 0; i < link_count; i++) {
         bool is_serial = i < serial_count && !shared_memory_has(&shared, (uint32_t)i);
         links[i] = is_serial ? virtio_serial_link(&serial, (uint32_t)i)
@@ -231,11 +233,44 @@ static void flush(void)
     shared_memory_flush(&shared);
 }
 
-static void quiet(void)
+void platform_quiet(void)
 {
     virtio_serial_quiet(&serial);
     shared_memory_quiet(&shared);
     listening = false;
+}
+
+/* Looks some times; true when a link has news. */
+static bool links_news(void)
+{
+    for (unsigned looks = 0; looks < LOOKS; looks++) {
+        for (int i = 0; i < link_count; i++) {
+            if (link_news(links[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Nobody rings meanwhile; what has no bytes, a lost carrier or room in a ring, is seen when the
+ * node listens. */
+bool platform_spin(uint64_t deadline_us)
+{
+    if (shared.spin_us == 0) {
+        return false;
+    }
+    flush();
+    uint64_t until_us = platform_now_us() + shared.spin_us;
+    if (until_us > deadline_us) {
+        until_us = deadline_us;
+    }
+    while (!links_news()) {
+        if (alarm_pending() || platform_now_us() >= until_us) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool platform_listen(uint64_t deadline_us)
@@ -254,7 +289,7 @@ bool platform_listen(uint64_t deadline_us)
 void platform_mute(uint64_t until_us)
 {
     flush();
-    quiet();
+    platform_quiet();
     clear_bell();
     generic_timer_set_alarm(&timer, until_us);
 }
@@ -278,7 +313,7 @@ void platform_interrupt(void)
         gic_end(&gic, interrupt);
     }
     shared_memory_interrupt(&shared);
-    quiet();
+    platform_quiet();
 }
 
 void platform_sleep(void)
@@ -288,7 +323,7 @@ void platform_sleep(void)
      * once their sources are answered nothing is pending, and the interrupt controller need not be
      * asked what was. */
     __asm__ volatile("dsb\n\twfi" ::: "memory");
-    quiet();
+    platform_quiet();
     clear_bell();
     shared_memory_interrupt(&shared);
     if (has_serial && interrupt_pending()) {

@@ -52,6 +52,13 @@ uint64_t platform_recent_us(void);
  * for interrupts. True: something has happened meanwhile, look again before waiting. */
 bool platform_listen(uint64_t deadline_us);
 
+/* The kernel looks by itself from now on: asks the links for no interrupts. */
+void platform_quiet(void);
+
+/* Looks for news for a while before the node sleeps, where that keeps nobody from working; not
+ * longer than until the deadline. True: there are some. */
+bool platform_spin(uint64_t deadline_us);
+
 /* Asks the links for no interrupts; at that time, at the latest, the timer raises one. */
 void platform_mute(uint64_t until_us);
 

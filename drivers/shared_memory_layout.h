@@ -3,7 +3,7 @@
  * the card by which the launcher tells a node of its links.
  *
  *   a link's memory, SHARED_LINK_BYTES          a card, SHARED_CARD_BYTES
- *   00000  carrier   written by the launcher    magic, version, number of ports
+ *   00000  carrier   written by the launcher    magic, version, number of ports, time to spin
  *   01000  side 0's words                       for each port: which of the node's link memories,
  *   02000  side 1's words                         which side of it, whom to ring
  *   40000  ring of side 0: bytes to side 1
@@ -32,7 +32,7 @@ enum {
     SHARED_PORTS_MAX = 16,
     SHARED_CARD_BYTES = 4096,
     SHARED_CARD_MAGIC = 0x65636c6b,
-    SHARED_CARD_VERSION = 1,
+    SHARED_CARD_VERSION = 2,
     SHARED_NO_MEMORY = 0xff /* this port has no link in shared memory */
 };
 
@@ -78,5 +78,6 @@ struct shared_card {
     uint32_t magic;
     uint32_t version;
     uint32_t port_count;
+    uint32_t spin_us; /* how long the node looks for news before it sleeps */
     struct shared_card_port ports[SHARED_PORTS_MAX];
 };

@@ -211,6 +211,7 @@ int shared_memory_links_init(struct shared_memory_links *links,
     }
     links->doorbell = device.bars[BAR_REGISTERS] + DOORBELL;
     links->port_count = card->port_count;
+    links->spin_us = card->spin_us;
     for (uint32_t port = 0; port < links->port_count; port++) {
         struct shared_card_port place = {.memory = card->ports[port].memory,
                                          .side = card->ports[port].side,

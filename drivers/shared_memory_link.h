@@ -67,7 +67,8 @@ struct shared_memory_links {
     struct shared_memory_links_config config;
     uintptr_t doorbell; /* its register; 0: there is no device */
     uint32_t port_count;
-    uint32_t bells; /* rung since the start */
+    uint32_t bells;   /* rung since the start */
+    uint32_t spin_us; /* how long the owner may look for news before it sleeps */
 };
 
 /* Finds the device and takes up its links. Returns the number of ports on its card, 0 without a

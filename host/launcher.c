@@ -78,9 +78,12 @@ static int make_cables(struct launcher *launcher, struct message *message)
 {
     const struct network *network = &launcher->network;
 
-    if (launcher->shared && shared_links_init(&launcher->links, network->nodes,
-                                              network_link_count(network), message) != 0) {
-        return -1;
+    if (launcher->shared) {
+        if (shared_links_init(&launcher->links, network->nodes, network_link_count(network),
+                              message) != 0) {
+            return -1;
+        }
+        launcher->links.spin_us = placement_spin_us(network->nodes);
     }
     for (uint32_t node = 0; node < network->nodes; node++) {
         for (unsigned p = 0; p < network->ports; p++) {

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+enum { SPIN_US = 100 /* a bell and the wake-up of two threads take 50 to 80 */ };
+
 unsigned placement_of(uint32_t node, unsigned processors)
 {
     unsigned sum = 0;
@@ -12,16 +14,21 @@ unsigned placement_of(uint32_t node, unsigned processors)
     return processors > 1 ? sum % processors : 0;
 }
 
+/* How many processors this process may use; 0: it is not known. */
+static unsigned usable_processors(cpu_set_t *usable)
+{
+    return sched_getaffinity(0, sizeof *usable, usable) == 0 ? (unsigned)CPU_COUNT(usable) : 0;
+}
+
 void placement_bind(uint32_t node, uint32_t nodes)
 {
     cpu_set_t usable, one;
-    unsigned left;
+    unsigned processors = usable_processors(&usable), left;
 
-    if (sched_getaffinity(0, sizeof usable, &usable) != 0 ||
-        nodes <= (uint32_t)CPU_COUNT(&usable)) {
+    if (nodes <= processors || processors == 0) {
         return;
     }
-    left = placement_of(node, (unsigned)CPU_COUNT(&usable));
+    left = placement_of(node, processors);
     for (unsigned processor = 0; processor < CPU_SETSIZE; processor++) {
         if (CPU_ISSET(processor, &usable) && left-- == 0) {
             CPU_ZERO(&one);
@@ -30,4 +37,11 @@ void placement_bind(uint32_t node, uint32_t nodes)
             return;
         }
     }
+}
+
+uint32_t placement_spin_us(uint32_t nodes)
+{
+    cpu_set_t usable;
+
+    return nodes <= usable_processors(&usable) ? SPIN_US : 0;
 }

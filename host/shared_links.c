@@ -176,8 +176,10 @@ static int say(int socket, int64_t word, int fd, struct message *message)
 static int make_card(const struct shared_links *links, uint32_t node, unsigned port_count,
                      struct message *message)
 {
-    struct shared_card card = {
-        .magic = SHARED_CARD_MAGIC, .version = SHARED_CARD_VERSION, .port_count = port_count};
+    struct shared_card card = {.magic = SHARED_CARD_MAGIC,
+                               .version = SHARED_CARD_VERSION,
+                               .port_count = port_count,
+                               .spin_us = links->spin_us};
     int fd = make_memory("ecube-card", SHARED_CARD_BYTES, message);
     unsigned count = 0;
 

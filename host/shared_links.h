@@ -38,7 +38,8 @@ struct shared_links {
     struct shared_link_end (*ends)[MACHINE_PORTS_MAX]; /* of each node */
     struct shared_link *links;
     unsigned link_count, link_max;
-    int *event_fds; /* of each node */
+    int *event_fds;   /* of each node */
+    uint32_t spin_us; /* what the nodes' cards say, 0 at first */
 };
 
 /* Room for so many nodes and links. */

@@ -79,12 +79,24 @@ static void only_nodes_that_outnumber_processors_are_bound(void **state)
     }
 }
 
+static void only_nodes_with_a_processor_each_spin(void **state)
+{
+    cpu_set_t usable;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof usable, &usable), 0);
+    uint32_t processors = (uint32_t)CPU_COUNT(&usable);
+    assert_int_not_equal(placement_spin_us(processors), 0);
+    assert_int_equal(placement_spin_us(processors + 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processors_have_as_many_nodes_of_every_subcube),
         cmocka_unit_test(processors_have_as_many_nodes_of_every_aligned_block),
         cmocka_unit_test(only_nodes_that_outnumber_processors_are_bound),
+        cmocka_unit_test(only_nodes_with_a_processor_each_spin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,6 +186,17 @@ static void a_device_that_lacks_something_is_an_error(void **state)
     }
 }
 
+static void the_card_says_how_long_to_spin(void **state)
+{
+    (void)state;
+    struct bench *bench = bench_make();
+    assert_int_equal(bench->nodes[0].links.spin_us, 0);
+    bench->nodes[0].card->spin_us = 70;
+    assert_int_equal(fake_node_start(&bench->nodes[0]), FAKE_LINKS);
+    assert_int_equal(bench->nodes[0].links.spin_us, 70);
+    bench_free(bench);
+}
+
 static void a_port_without_a_link_has_no_carrier_and_stays_silent(void **state)
 {
     (void)state;
@@ -585,6 +596,7 @@ TEST_MAIN(cmocka_unit_test(the_device_is_found_placed_and_sends_its_message),
           cmocka_unit_test(a_list_of_capabilities_that_has_no_end_is_none),
           cmocka_unit_test(without_a_device_there_are_no_links),
           cmocka_unit_test(a_device_that_lacks_something_is_an_error),
+          cmocka_unit_test(the_card_says_how_long_to_spin),
           cmocka_unit_test(a_port_without_a_link_has_no_carrier_and_stays_silent),
           cmocka_unit_test(bytes_come_in_order_in_chunks_behind_headroom),
           cmocka_unit_test(a_segment_is_counted_when_it_has_found_room),
