@@ -10,7 +10,6 @@
 #include "drivers/virtio_serial.h"
 
 _Static_assert(BOARD_LINKS_MAX <= PLATFORM_LINKS_MAX, "links");
-_Static_assert(BOARD_LINK_BUFFERS == LINK_BUFFERS_MAX, "the credits of a link count on them");
 
 enum {
     MEGABYTE = 1 << 20,
@@ -22,7 +21,11 @@ enum {
     /* An alarm costs some looks at the clock. What the node does with an older time is done early:
      * an acknowledgement, a repetition, the death of a link that is silent for a second or more. */
     RECENT_US = 50000,
-    LOOKS = 64 /* for news, between two at the clock */
+    LOOKS = 64, /* for news, between two at the clock */
+    /* of receive buffers; a port has a link of one kind */
+    SERIAL_BYTES = LINK_BUFFERS_MAX * LINK_BUFFER_BYTES,
+    SHARED_BYTES = LINK_LONG_BUFFERS * LINK_LONG_BUFFER_BYTES,
+    PORT_BYTES = (int)SERIAL_BYTES > (int)SHARED_BYTES ? SERIAL_BYTES : SHARED_BYTES
 };
 
 /*
@@ -69,8 +72,7 @@ static struct link *links[BOARD_LINKS_MAX];
 static int link_count;
 
 /* Not cleared at boot: memory that no traffic has touched costs the emulator nothing. */
-static _Alignas(
-    64) uint8_t buffers[BOARD_LINKS_MAX * BOARD_LINK_BUFFERS * (LINK_HEADROOM + LINK_CHUNK_MAX)]
+static _Alignas(64) uint8_t buffers[BOARD_LINKS_MAX][PORT_BYTES]
     __attribute__((section(".noinit")));
 
 static _Alignas(4) uint8_t plans[BOARD_PLAN_BYTES] __attribute__((section(".noinit")));
@@ -112,8 +114,9 @@ static int serial_init(void)
         .base = BOARD_VIRTIO_MMIO,
         .ports = ports,
         .port_count = BOARD_LINKS_MAX,
-        .buffers = buffers,
-        .buffer_count = BOARD_LINK_BUFFERS,
+        .buffers = buffers[0],
+        .port_bytes = PORT_BYTES,
+        .buffer_count = LINK_BUFFERS_MAX,
     };
     gic_enable(&gic, BOARD_VIRTIO_INTERRUPT);
     return virtio_serial_init(&serial, &config);
@@ -132,8 +135,9 @@ static int shared_init(void)
         .memory_count = BOARD_LINKS_MAX,
         .links = shared_links,
         .link_count = BOARD_LINKS_MAX,
-        .buffers = buffers,
-        .buffer_count = BOARD_LINK_BUFFERS,
+        .buffers = buffers[0],
+        .port_bytes = PORT_BYTES,
+        .buffer_count = LINK_LONG_BUFFERS,
     };
     gic_set_edge(&gic, config.message_data);
     gic_enable(&gic, config.message_data);
@@ -344,7 +348,7 @@ static void grow_tlb(void)
 {
     for (unsigned pages = TLB_PAGES_FIRST; pages <= TLB_PAGES_LAST; pages *= 2) {
         for (unsigned page = 0; page < pages; page++) {
-            (void)*(const volatile uint8_t *)(buffers + page * (size_t)PAGE_BYTES);
+            (void)*(const volatile uint8_t *)(buffers[0] + page * (size_t)PAGE_BYTES);
         }
         mmu_forget_lookups();
     }

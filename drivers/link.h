@@ -23,8 +23,12 @@
 
 enum {
     LINK_HEADROOM = 1152,  /* bytes in front of every chunk; at least one whole control frame */
-    LINK_CHUNK_MAX = 4096, /* the longest chunk a maker hands out */
-    LINK_BUFFERS_MAX = 64  /* receive buffers of one link; buffer numbers are below this */
+    LINK_CHUNK_MAX = 4096, /* the longest chunk of most makers */
+    LINK_BUFFERS_MAX = 64, /* receive buffers of one link; buffer numbers are below this */
+    LINK_LONG_CHUNK_MAX = 16384, /* the longest chunk of a link of long chunks, */
+    LINK_LONG_BUFFERS = 36,      /* which has so many buffers at least */
+    LINK_BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX,
+    LINK_LONG_BUFFER_BYTES = LINK_HEADROOM + LINK_LONG_CHUNK_MAX
 };
 
 struct link_chunk {
@@ -63,10 +67,18 @@ struct link {
     /* chunks that have arrived, modulo 2^16; NULL: only receive() can tell */
     const volatile uint16_t *arrived;
     uint16_t taken; /* chunks that receive() has given out or passed over */
-    /* Chunks that must lie here before the user wants to be woken, when more than one: set by the
-     * user, who knows that what it waits for fills them. A maker may wake it earlier. */
+    /* Chunks of LINK_CHUNK_MAX bytes that must lie here before the user wants to be woken, when
+     * more than one: set by the user, who knows that what it waits for fills them. A maker may wake
+     * it earlier. */
     uint16_t coalesce;
+    bool long_chunks; /* up to LINK_LONG_CHUNK_MAX bytes */
 };
+
+/* The longest chunk that receive() hands out; every buffer has room for it behind its headroom. */
+static inline uint32_t link_chunk_max(const struct link *link)
+{
+    return link->long_chunks ? LINK_LONG_CHUNK_MAX : LINK_CHUNK_MAX;
+}
 
 /* Whether receive() may have something. */
 static inline bool link_news(const struct link *link)

@@ -15,7 +15,6 @@ enum {
     BAR_MEMORY = 2,
     DOORBELL = 12,
     DOORBELL_PEER_SHIFT = 16, /* whom to ring; below it which of its interrupts */
-    BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX,
     /* A sender that waits for room is woken for so much, and not for each chunk that is taken. */
     ROOM_BYTES = SHARED_RING_BYTES / 2
 };
@@ -126,8 +125,8 @@ static bool receive(struct link *base, struct link_chunk *chunk)
         return false;
     }
     chunk->buffer = (uint16_t)__builtin_ctzll(link->free_buffers);
-    chunk->data = link->buffers + (size_t)chunk->buffer * BUFFER_BYTES + LINK_HEADROOM;
-    chunk->bytes = shared_end_take(&link->end, chunk->data, LINK_CHUNK_MAX);
+    chunk->data = link->buffers + (size_t)chunk->buffer * LINK_LONG_BUFFER_BYTES + LINK_HEADROOM;
+    chunk->bytes = shared_end_take(&link->end, chunk->data, LINK_LONG_CHUNK_MAX);
     if (chunk->bytes > 0) {
         link->free_buffers &= ~(UINT64_C(1) << chunk->buffer);
         return true;
@@ -169,6 +168,7 @@ static void link_init(struct shared_memory_links *links, uint32_t port,
 
     *link = (struct shared_memory_link){.device = links, .end = {.broken = true}};
     link->link.ops = &shared_memory_ops;
+    link->link.long_chunks = true;
     link->link.arrived = &nothing;
     if (place->memory >= config->memory_count || place->side > 1) {
         return;
@@ -178,7 +178,7 @@ static void link_init(struct shared_memory_links *links, uint32_t port,
     link->link.carrier = CARRIER_UP;
     link->link.arrived = &memory->side[1 - place->side].words.published;
     link->memory = memory;
-    link->buffers = config->buffers + (size_t)port * config->buffer_count * BUFFER_BYTES;
+    link->buffers = config->buffers + (size_t)port * config->port_bytes;
     link->free_buffers = ~UINT64_C(0) >> (64 - config->buffer_count);
     link->bell = (uint32_t)place->bell << DOORBELL_PEER_SHIFT;
     shared_end_init(&link->end, memory, place->side);

@@ -59,8 +59,9 @@ struct shared_memory_links_config {
     uint32_t memory_count;            /* as many as the node can reach */
     struct shared_memory_link *links; /* link_count of them */
     uint32_t link_count;
-    uint8_t *buffers; /* as in virtio_serial.h */
-    uint32_t buffer_count;
+    uint8_t *buffers;      /* those of a port lie port_bytes behind those of the one before */
+    uint32_t port_bytes;   /* at least buffer_count * LINK_LONG_BUFFER_BYTES */
+    uint32_t buffer_count; /* receive buffers of a link, at most LINK_BUFFERS_MAX */
 };
 
 struct shared_memory_links {

@@ -22,7 +22,6 @@ enum {
     CONFIG_MAX_PORTS = 4,       /* after columns and rows, 16 bits each */
     CONTROL_QUEUE_RECEIVE = 2,
     CONTROL_QUEUE_TRANSMIT = 3,
-    BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX,
     PAGE_BYTES_MIN = 4096,       /* memory is there or absent in pages of this size, or larger */
     ANSWER_POLLS_MAX = 100000000 /* looks at memory, some hundred milliseconds */
 };
@@ -204,7 +203,7 @@ static void port_post(struct virtio_serial_port *port, uint16_t buffer)
 {
     struct virtio_descriptor *descriptor = &port->receive.ring.descriptors[buffer];
     descriptor->address =
-        (uintptr_t)(port->buffers + (size_t)buffer * BUFFER_BYTES + LINK_HEADROOM);
+        (uintptr_t)(port->buffers + (size_t)buffer * LINK_BUFFER_BYTES + LINK_HEADROOM);
     descriptor->bytes = LINK_CHUNK_MAX;
     descriptor->flags = VIRTIO_DESCRIPTOR_DEVICE_WRITES;
     port->posted |= UINT64_C(1) << buffer;
@@ -219,8 +218,7 @@ static int port_init(struct virtio_serial *serial, uint32_t number)
     port->link.taken = 0;
     port->link.coalesce = 0;
     port->device = serial;
-    port->buffers =
-        serial->config.buffers + (size_t)(number - 1) * serial->config.buffer_count * BUFFER_BYTES;
+    port->buffers = serial->config.buffers + (size_t)(number - 1) * serial->config.port_bytes;
     port->posted = 0;
     port->queued = 0;
     port->sent = 0;
@@ -417,7 +415,7 @@ static bool port_receive(struct link *link, struct link_chunk *chunk)
         }
         port->posted &= ~(UINT64_C(1) << id);
         if (bytes > 0) {
-            chunk->data = port->buffers + (size_t)id * BUFFER_BYTES + LINK_HEADROOM;
+            chunk->data = port->buffers + (size_t)id * LINK_BUFFER_BYTES + LINK_HEADROOM;
             chunk->bytes = bytes;
             chunk->buffer = (uint16_t)id;
             return true;

@@ -52,8 +52,8 @@ struct virtio_serial_config {
     uintptr_t base;                   /* of the virtio-mmio registers */
     struct virtio_serial_port *ports; /* port_count of them */
     uint32_t port_count;              /* links at most */
-    uint8_t *
-        buffers; /* port_count * buffer_count * (LINK_HEADROOM + LINK_CHUNK_MAX) bytes, 8-aligned */
+    uint8_t *buffers;      /* those of a port lie port_bytes behind those of the one before */
+    uint32_t port_bytes;   /* at least buffer_count * LINK_BUFFER_BYTES, and a multiple of 8 */
     uint32_t buffer_count; /* receive buffers of a link, at most LINK_BUFFERS_MAX */
 };
 

@@ -23,6 +23,7 @@ enum {
     FLAG_CHANNEL_CHECKED = 1,
     FLAG_LAZY = 2, /* what was delivered is kept for a while, so that windows fill */
     FLAG_INCARNATION = 4,
+    FLAG_LONG_CHUNKS = 8,
     INCARNATION = 7,
     HELD_MAX = 64,
     OUT_BYTES = 64
@@ -277,7 +278,7 @@ static void operate(struct state *s, struct input *input)
     case DO_DATA: push_data(s, input); break;
     case DO_CHUNK:
         bytes = input_u16(input);
-        s->pipe.chunk_bytes = 1 + bytes % LINK_CHUNK_MAX;
+        s->pipe.chunk_bytes = 1 + bytes % link_chunk_max(&s->pipe.link);
         break;
     case DO_RECEIVE: receive(s, input_u8(input) + 1u); break;
     case DO_TIME:
@@ -343,6 +344,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint16_t incarnation = setup & FLAG_INCARNATION ? INCARNATION : 0;
 
     pipe_init(&s->pipe);
+    if (setup & FLAG_LONG_CHUNKS)
+        pipe_lengthen(&s->pipe);
     reference_init(&s->reference, s->pipe.in, checked, incarnation);
     struct channel_config config = {.link = &s->pipe.link,
                                     .segments = s->segments,

@@ -408,7 +408,7 @@ static void change_link(struct input *input)
     } else if (what < 64) {
         pipe_drain(pipe);
     } else {
-        pipe->chunk_bytes = 1 + input_u16(input) % LINK_CHUNK_MAX;
+        pipe->chunk_bytes = 1 + input_u16(input) % link_chunk_max(&pipe->link);
     }
 }
 

@@ -91,7 +91,7 @@ static bool pipe_receive(struct link *link, struct link_chunk *chunk)
     uint32_t bytes = pipe_waiting(pipe);
     uint16_t buffer = 0;
 
-    if (bytes == 0 || link->carrier != CARRIER_UP || pipe->taken_count == LINK_BUFFERS_MAX)
+    if (bytes == 0 || link->carrier != CARRIER_UP || pipe->taken_count == pipe->buffer_count)
         return false;
     while (pipe->taken[buffer])
         buffer++;
@@ -112,7 +112,7 @@ static void pipe_release(struct link *link, uint16_t buffer)
 {
     struct pipe *pipe = of(link);
 
-    CHECK(buffer < LINK_BUFFERS_MAX && pipe->taken[buffer]);
+    CHECK(buffer < pipe->buffer_count && pipe->taken[buffer]);
     ASAN_POISON_MEMORY_REGION(pipe->buffers[buffer], sizeof pipe->buffers[buffer]);
     pipe->taken[buffer] = false;
     pipe->taken_count--;
@@ -126,6 +126,7 @@ void pipe_init(struct pipe *pipe)
                          .in = pipe->in,
                          .buffers = pipe->buffers,
                          .out = pipe->out,
+                         .buffer_count = LINK_BUFFERS_MAX,
                          .chunk_bytes = LINK_CHUNK_MAX};
 
     if (!fresh.in) {
@@ -136,6 +137,13 @@ void pipe_init(struct pipe *pipe)
     }
     ASAN_POISON_MEMORY_REGION(fresh.buffers, LINK_BUFFERS_MAX * sizeof fresh.buffers[0]);
     *pipe = fresh;
+}
+
+void pipe_lengthen(struct pipe *pipe)
+{
+    pipe->link.long_chunks = true;
+    pipe->buffer_count = LINK_LONG_BUFFERS;
+    pipe->chunk_bytes = LINK_LONG_CHUNK_MAX;
 }
 
 void pipe_push(struct pipe *pipe, const void *data, uint32_t bytes)

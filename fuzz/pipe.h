@@ -24,7 +24,8 @@ struct pipe {
     uint8_t *in; /* all that was pushed; on the way to the code under test: [in_first, in_end) */
     uint32_t in_first, in_end;
     uint32_t chunk_bytes; /* the longest chunk that is handed out */
-    uint8_t (*buffers)[LINK_HEADROOM + LINK_CHUNK_MAX];
+    uint8_t (*buffers)[LINK_LONG_BUFFER_BYTES];
+    unsigned buffer_count;
     bool taken[LINK_BUFFERS_MAX];
     unsigned taken_count;
     bool stalled;          /* the device takes no more than PIPE_QUEUE_MAX segments */
@@ -37,6 +38,9 @@ struct pipe {
 
 /* The memory is made once and used again by every input. */
 void pipe_init(struct pipe *pipe);
+
+/* Its chunks may be long, and it has as few buffers as it may. Before it is used. */
+void pipe_lengthen(struct pipe *pipe);
 
 /* Puts bytes on the way; what finds no room is lost, as on a cable. */
 void pipe_push(struct pipe *pipe, const void *data, uint32_t bytes);

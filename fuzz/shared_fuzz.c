@@ -105,11 +105,11 @@ static void receive(void)
     if (!link_at(HOSTILE)->ops->receive(link_at(HOSTILE), &chunk)) {
         return;
     }
-    CHECK(chunk.bytes > 0 && chunk.bytes <= LINK_CHUNK_MAX && chunk.buffer < FAKE_BUFFERS);
+    CHECK(chunk.bytes > 0 && chunk.bytes <= LINK_LONG_CHUNK_MAX && chunk.buffer < FAKE_BUFFERS);
     for (uint32_t i = 0; truthful && i < chunk.bytes; i++) {
         CHECK(chunk.data[i] == read_byte++);
     }
-    memset(chunk.data - LINK_HEADROOM, 0x77, LINK_HEADROOM + LINK_CHUNK_MAX); /* it is ours */
+    memset(chunk.data - LINK_HEADROOM, 0x77, LINK_LONG_BUFFER_BYTES); /* it is ours */
 }
 
 static void release(uint8_t which)

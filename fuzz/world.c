@@ -87,6 +87,8 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
     make_memory(world);
     for (unsigned p = 0; p < WORLD_PORTS; p++) {
         pipe_init(&world->pipes[p]);
+        if (p == WORLD_LONG_PORT)
+            pipe_lengthen(&world->pipes[p]);
         world->links[p] = &world->pipes[p].link;
     }
     memset(world->memory, 0xa5, node_memory_bytes(WORLD_PORTS, 0));

@@ -13,7 +13,7 @@
  * the pieces is rolled back if it is wrong); others are passed on as they arrive.
  *
  * Buffers are few, so short data is joined: a run is copied behind the one before it when it fits
- * whole, and when more buffers are held than full windows need (HELD_MAX) all pieces are packed. So
+ * whole, and when more buffers are held than full windows need (held_max) all pieces are packed. So
  * DATA_WINDOW bytes always fit the link's buffers, however the stream is cut and whatever lies
  * between, and control has one left. Refused: filling each buffer on arrival, which copies more in
  * every relay and still leaves holes where packets were.
@@ -35,20 +35,32 @@ enum {
     WINDOW_MAX = 1024 * 1024, /* no neighbour is believed to have more */
     UNTOLD_FRAMES_MAX = 4,    /* numbered frames that may go unacknowledged without a delay */
     PATIENCE_MAX = 4,         /* chunks: a wake-up costs about as much as taking that many */
-    BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX,
-    PACKED_BYTES = BUFFER_BYTES - FRAME_HEADER_BYTES, /* of data, in a buffer of its own */
+    PACKED_OTHER = LINK_HEADROOM - FRAME_HEADER_BYTES, /* beside the longest chunk */
     /*
      * Buffers that may be held when the pieces have been packed, so that the link always has some
      * to receive into, and control never waits for data, however the stream is cut. 192 KiB take 38
-     * buffers; each of 4 circuits that end between them, and a frame that is not checked yet, may
-     * leave one more that is not full: 43. Packets that are held, 12 routed ones and 4 OPENs, may
-     * lie in one buffer each: 59. What is being read lies in the last one, or two: 61.
+     * buffers, or 12 long ones; each of 4 circuits that end between them, and a frame that is not
+     * checked yet, may leave one more that is not full: 43, or 17. Packets that are held, 12 routed
+     * ones and 4 OPENs, may lie in one buffer each: 59, or 33. What is being read lies in the last
+     * one, or two: 61, or 35.
      */
-    HELD_MAX = (DATA_WINDOW + PACKED_BYTES - 1) / PACKED_BYTES + CIRCUITS_MAX + 1 + CONTROL_WINDOW +
-               CIRCUITS_MAX + 2
+    HELD_OTHER = CIRCUITS_MAX + 1 + CONTROL_WINDOW + CIRCUITS_MAX + 2,
+    HELD_MAX = DATA_WINDOW / (PACKED_OTHER + LINK_CHUNK_MAX) + 1 + HELD_OTHER,
+    HELD_LONG_MAX = DATA_WINDOW / (PACKED_OTHER + LINK_LONG_CHUNK_MAX) + 1 + HELD_OTHER
 };
 
-_Static_assert(HELD_MAX < (int)LINK_BUFFERS_MAX, "a buffer is left to receive into");
+_Static_assert(HELD_MAX < (int)LINK_BUFFERS_MAX && HELD_LONG_MAX < (int)LINK_LONG_BUFFERS,
+               "a buffer is left to receive into");
+
+static inline unsigned held_max(const struct channel *channel)
+{
+    return channel->long_chunks ? HELD_LONG_MAX : HELD_MAX;
+}
+
+static inline uint32_t chunk_max(const struct channel *channel)
+{
+    return channel->long_chunks ? LINK_LONG_CHUNK_MAX : LINK_CHUNK_MAX;
+}
 
 /* Whether the sender is to be told now how many packets have been consumed: when it may go on with
  * half a window at once. In a ring also when by what it knows fewer than two may go, for there the
@@ -133,9 +145,9 @@ static bool alone(const struct channel *channel, uint16_t index)
 }
 
 /* Moves a piece to the front of its buffer, where a header still fits before it. */
-static void slide(struct piece *piece)
+static void slide(const struct channel *channel, struct piece *piece)
 {
-    uint32_t free = (uint32_t)PACKED_BYTES - piece->bytes - piece->room;
+    uint32_t free = PACKED_OTHER + chunk_max(channel) - (uint32_t)piece->bytes - piece->room;
 
     memmove(piece->data - free, piece->data, piece->bytes);
     piece->data -= free;
@@ -186,7 +198,7 @@ static void pack(struct channel *channel)
             struct piece *place = channel_piece_at(channel, kept++);
             to = alone(channel, i) ? place : NULL;
             if (to) {
-                slide(&from);
+                slide(channel, &from);
             }
             *place = from;
         }
@@ -205,13 +217,13 @@ static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
     if (!channel->link->ops->receive(channel->link, chunk)) {
         return false;
     }
-    CHECK(chunk->buffer < LINK_BUFFERS_MAX && chunk->bytes <= LINK_CHUNK_MAX);
+    CHECK(chunk->buffer < LINK_BUFFERS_MAX && chunk->bytes <= chunk_max(channel));
     if (channel->checked) {
         channel->part_us = UINT64_MAX;
     }
     channel->refs[chunk->buffer] = 1;
-    channel->chunk_end = chunk->data + LINK_CHUNK_MAX;
-    if (++channel->held > HELD_MAX) {
+    channel->chunk_end = chunk->data + chunk_max(channel);
+    if (++channel->held > held_max(channel)) {
         pack(channel);
     }
     return true;

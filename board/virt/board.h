@@ -44,7 +44,7 @@
 #define BOARD_VIRTIO_MMIO_BYTES     0x4000
 #define BOARD_VIRTIO_MMIO           0x0a003e00 /* the slot that QEMU gives to the first -device */
 #define BOARD_VIRTIO_INTERRUPT      79
-#define BOARD_TIMER_INTERRUPT       27 /* virtual timer, PPI 11 */
+#define BOARD_TIMER_INTERRUPT       27         /* virtual timer, PPI 11 */
 #define BOARD_GICV2M                0x08020000 /* makes messages of PCI devices interrupts */
 #define BOARD_GICV2M_BYTES          0x1000
 #define BOARD_PCI_ECAM              0x3f000000
@@ -52,5 +52,4 @@
 #define BOARD_PCI_WINDOW_BYTES      0x00100000
 
 #define BOARD_PLAN_BYTES 0x20000 /* for the plans of collectives */
-#define BOARD_LINKS_MAX    12
-#define BOARD_LINK_BUFFERS 64
+#define BOARD_LINKS_MAX  10

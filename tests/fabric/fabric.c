@@ -66,6 +66,15 @@ static void make_node(struct fabric *fabric, unsigned rank)
     node_init(n->node, &config);
 }
 
+static void join(struct fabric *fabric, struct memory_end *a, struct memory_end *b)
+{
+    memory_link_init(a, b, &fabric->seed, &fabric->fault);
+    if (fabric->long_chunks) {
+        memory_link_lengthen(a);
+        memory_link_lengthen(b);
+    }
+}
+
 /* A port without a link, at the end of a path, has an end to which nobody is attached. */
 static void wire(struct fabric *fabric)
 {
@@ -78,8 +87,7 @@ static void wire(struct fabric *fabric)
             if (peer == NETWORK_NO_NODE)
                 memory_link_absent(end);
             else if (network_owns_link(network, rank, p))
-                memory_link_init(end, &fabric->nodes[peer].ends[network_far_port(network, p)],
-                                 &fabric->seed, &fabric->fault);
+                join(fabric, end, &fabric->nodes[peer].ends[network_far_port(network, p)]);
         }
     for (unsigned i = 0; i < network_host_links(network); i++) {
         uint32_t rank = network_host_node(network, i);
@@ -105,7 +113,8 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
     struct fabric *fabric = must(calloc(1, sizeof *fabric));
     char error[NETWORK_ERROR_MAX];
 
-    *fabric = (struct fabric){.data_bytes = data_bytes, .seed = seed, .fault = fault};
+    *fabric = (struct fabric){
+        .data_bytes = data_bytes, .seed = seed, .fault = fault, .long_chunks = seed & 1};
     CHECK(network_parse(&fabric->network, network, &limits, error));
     fabric->count = fabric->network.nodes;
     fabric->nodes = must(calloc(fabric->count, sizeof *fabric->nodes));

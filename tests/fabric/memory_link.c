@@ -78,12 +78,12 @@ static bool end_receive(struct link *link, struct link_chunk *chunk)
 
     if (!from || from->first == from->kicked || end->link.carrier == CARRIER_LOST)
         return false;
-    while (buffer < LINK_BUFFERS_MAX && end->taken[buffer])
+    while (buffer < end->buffer_count && end->taken[buffer])
         buffer++;
-    if (buffer == LINK_BUFFERS_MAX)
+    if (buffer == end->buffer_count)
         return false;
-    uint32_t wanted = memory_random(end->seed) % 4 ? LINK_CHUNK_MAX
-                                                   : 1 + memory_random(end->seed) % LINK_CHUNK_MAX;
+    uint32_t most = link_chunk_max(link),
+             wanted = memory_random(end->seed) % 4 ? most : 1 + memory_random(end->seed) % most;
     if (end->cut)
         wanted = end->cut;
     uint32_t filled = 0;
@@ -112,8 +112,8 @@ static void end_release(struct link *link, uint16_t buffer)
 {
     struct memory_end *end = end_of(link);
 
-    CHECK(buffer < LINK_BUFFERS_MAX && end->taken[buffer]);
-    memset(end->buffers[buffer], 0xdb, sizeof end->buffers[buffer]);
+    CHECK(buffer < end->buffer_count && end->taken[buffer]);
+    memset(end->buffers[buffer], 0xdb, LINK_HEADROOM + link_chunk_max(link));
     end->taken[buffer] = false;
 }
 
@@ -122,8 +122,11 @@ static const struct link_ops ops = {end_send, end_kick, end_sent, end_receive, e
 static void init_end(struct memory_end *end, struct memory_end *peer, uint64_t *seed,
                      const struct memory_fault *fault)
 {
-    *end = (struct memory_end){
-        .link = {.ops = &ops, .carrier = CARRIER_UP}, .peer = peer, .seed = seed, .fault = fault};
+    *end = (struct memory_end){.link = {.ops = &ops, .carrier = CARRIER_UP},
+                               .peer = peer,
+                               .seed = seed,
+                               .fault = fault,
+                               .buffer_count = LINK_BUFFERS_MAX};
     end->buffers = malloc(LINK_BUFFERS_MAX * sizeof end->buffers[0]);
     CHECK(end->buffers);
 }
@@ -138,6 +141,12 @@ void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed
 void memory_link_absent(struct memory_end *end)
 {
     *end = (struct memory_end){.link = {.ops = &ops, .carrier = CARRIER_UNKNOWN}};
+}
+
+void memory_link_lengthen(struct memory_end *end)
+{
+    end->link.long_chunks = true;
+    end->buffer_count = LINK_LONG_BUFFERS;
 }
 
 void memory_link_cut(struct memory_end *end)

@@ -38,7 +38,8 @@ struct memory_end {
     uint64_t *seed;
     uint32_t cut; /* bytes of each chunk that this end receives; 0: at random */
     const struct memory_fault *fault;
-    uint8_t (*buffers)[LINK_HEADROOM + LINK_CHUNK_MAX];
+    uint8_t (*buffers)[LINK_LONG_BUFFER_BYTES];
+    unsigned buffer_count;
     bool taken[LINK_BUFFERS_MAX];
     uint64_t bytes_moved;
     struct memory_said said;
@@ -49,6 +50,9 @@ void memory_link_absent(struct memory_end *end);
 
 void memory_link_init(struct memory_end *a, struct memory_end *b, uint64_t *seed,
                       const struct memory_fault *fault);
+/* This end receives long chunks, into as few buffers as it may have. */
+void memory_link_lengthen(struct memory_end *end);
+
 void memory_link_cut(struct memory_end *end);
 
 /* Takes the buffers that are free, so that nothing is received; and gives them back. */

@@ -90,12 +90,18 @@ void pair_pass_us(struct pair *pair, uint64_t us)
 void pair_wire(struct pair *pair, bool checked)
 {
     uint32_t dead_after_ms = pair->dead_after_ms;
+    bool long_chunks = pair->long_chunks;
 
     memset(pair, 0, sizeof *pair);
     pair->seed = pair->now_us = 1;
     pair->checked = checked;
+    pair->long_chunks = long_chunks;
     pair->dead_after_ms = dead_after_ms ? dead_after_ms : DEAD_AFTER_MS;
     memory_link_init(&pair->a.end, &pair->b.end, &pair->seed, &pair->fault);
+    if (long_chunks) {
+        memory_link_lengthen(&pair->a.end);
+        memory_link_lengthen(&pair->b.end);
+    }
     begin_side(pair, &pair->a);
     begin_side(pair, &pair->b);
 }

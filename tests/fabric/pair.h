@@ -39,6 +39,7 @@ struct pair_side {
 struct pair {
     struct pair_side a, b;
     bool checked;
+    bool long_chunks; /* links of, from the next pair_wire on */
     uint64_t seed, now_us;
     uint32_t dead_after_ms;
     struct memory_fault fault;

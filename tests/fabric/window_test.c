@@ -25,7 +25,7 @@ enum {
  * length. Four of them end a circuit. */
 struct flow {
     uint32_t cut, frame, packet, every;
-    bool checked;
+    bool checked, long_chunks;
 };
 
 static struct pair pair;
@@ -186,7 +186,7 @@ static unsigned buffers_left(void)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < LINK_BUFFERS_MAX; i++)
+    for (unsigned i = 0; i < pair.b.end.buffer_count; i++)
         count += !pair.b.end.taken[i];
     return count;
 }
@@ -208,14 +208,16 @@ static void take_data(void)
 
 static void show_flow(const struct flow *flow)
 {
-    print_message("cut %u, frames of %u, packets of %u before every %u, %schecked\n",
+    print_message("cut %u, frames of %u, packets of %u before every %u, %schecked, %s chunks\n",
                   (unsigned)flow->cut, (unsigned)flow->frame, (unsigned)flow->packet,
-                  (unsigned)flow->every, flow->checked ? "" : "not ");
+                  (unsigned)flow->every, flow->checked ? "" : "not ",
+                  flow->long_chunks ? "long" : "short");
 }
 
 static void windows_fill(const struct flow *flow)
 {
     show_flow(flow);
+    pair.long_chunks = flow->long_chunks;
     pair_begin(&pair, flow->checked);
     pair.b.end.cut = flow->cut;
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -235,22 +237,27 @@ static void windows_fill(const struct flow *flow)
         for (unsigned i = 0; i < 4; i++)
             look();
         assert_int_equal(channel_data_credit(&pair.a.channel), DATA_WINDOW);
-        assert_true(buffers_left() >= LINK_BUFFERS_MAX - 1);
+        assert_true(buffers_left() >= pair.b.end.buffer_count - 1);
         /* What says when to pack: a little wrong, it would let buffers run out after days only. */
-        assert_int_equal(buffers_left() + pair.b.channel.held, LINK_BUFFERS_MAX);
+        assert_int_equal(buffers_left() + pair.b.channel.held, pair.b.end.buffer_count);
     }
     pair_end(&pair);
 }
 
 static void control_passes_both_windows_full_however_the_stream_is_cut(void **state)
 {
-    static const uint32_t cuts[] = {1, 25, 1000, 2049, 3000, 4095, LINK_CHUNK_MAX, 0};
+    static const uint32_t cuts[] = {
+        1, 25, 1000, 2049, 3000, 4095, LINK_CHUNK_MAX, 5000, 9000, 16383, LINK_LONG_CHUNK_MAX, 0};
 
     (void)state;
     for (unsigned i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
-        for (unsigned checked = 0; checked < 2; checked++)
-            windows_fill(
-                &(struct flow){.cut = cuts[i], .frame = 0, .every = 4, .checked = checked});
+        for (unsigned kind = 0; kind < 4; kind++)
+            if (cuts[i] <= LINK_CHUNK_MAX || kind & 2)
+                windows_fill(&(struct flow){.cut = cuts[i],
+                                            .frame = 0,
+                                            .every = 4,
+                                            .checked = kind & 1,
+                                            .long_chunks = kind & 2});
 }
 
 static void control_passes_whatever_the_frames_are(void **state)
@@ -260,10 +267,12 @@ static void control_passes_whatever_the_frames_are(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof frames / sizeof frames[0]; i++)
         for (uint32_t packet = 0; packet <= FRAME_CONTROL_MAX; packet += FRAME_CONTROL_MAX)
-            windows_fill(&(struct flow){.cut = LINK_CHUNK_MAX,
-                                        .frame = frames[i],
-                                        .packet = packet,
-                                        .every = frames[i] < 1000 ? 64 : 1});
+            for (unsigned is_long = 0; is_long < 2; is_long++)
+                windows_fill(&(struct flow){.cut = is_long ? LINK_LONG_CHUNK_MAX : LINK_CHUNK_MAX,
+                                            .frame = frames[i],
+                                            .packet = packet,
+                                            .every = frames[i] < 1000 ? 64 : 1,
+                                            .long_chunks = is_long});
 }
 
 static void fill_source(void)

@@ -60,7 +60,7 @@ static void make_device(struct fake_node *node)
 void fake_node_make(struct fake_node *node, struct shared_memory *memories, uint8_t side)
 {
     uint8_t *ecam = calloc(1, FAKE_ECAM_BYTES);
-    uint8_t *buffers = malloc(FAKE_LINKS * FAKE_BUFFERS * (LINK_HEADROOM + LINK_CHUNK_MAX));
+    uint8_t *buffers = malloc((size_t)FAKE_LINKS * FAKE_BUFFERS * LINK_LONG_BUFFER_BYTES);
 
     CHECK(ecam && buffers);
     *node = (struct fake_node){.window = map_low()};
@@ -79,6 +79,7 @@ void fake_node_make(struct fake_node *node, struct shared_memory *memories, uint
         .links = node->link,
         .link_count = FAKE_LINKS,
         .buffers = buffers,
+        .port_bytes = FAKE_BUFFERS * LINK_LONG_BUFFER_BYTES,
         .buffer_count = FAKE_BUFFERS};
     make_device(node);
     *node->card = (struct shared_card){

@@ -224,7 +224,7 @@ static void bytes_come_in_order_in_chunks_behind_headroom(void **state)
     struct bench *bench = bench_open();
     struct link *to = end(bench, 1);
     struct link_chunk chunk;
-    uint8_t data[2 * LINK_CHUNK_MAX];
+    uint8_t data[2 * LINK_LONG_CHUNK_MAX];
     for (uint32_t i = 0; i < sizeof data; i++) {
         data[i] = (uint8_t)(i * 7 + i / 256);
     }
@@ -239,8 +239,7 @@ static void bytes_come_in_order_in_chunks_behind_headroom(void **state)
         for (uint32_t got = 0; got < sizeof data - 2; got += chunk.bytes) {
             assert_true(to->ops->receive(to, &chunk));
             assert_ptr_equal(chunk.data, bench->nodes[1].config.buffers +
-                                             chunk.buffer * (LINK_HEADROOM + LINK_CHUNK_MAX) +
-                                             LINK_HEADROOM);
+                                             chunk.buffer * LINK_LONG_BUFFER_BYTES + LINK_HEADROOM);
             assert_memory_equal(chunk.data, data + got, chunk.bytes);
             to->ops->release(to, chunk.buffer);
         }
@@ -256,16 +255,16 @@ static void a_segment_is_counted_when_it_has_found_room(void **state)
     struct bench *bench = bench_open();
     fill(bench, 3);
     const uint32_t first = SHARED_RING_BYTES / LONG;
-    assert_int_equal(take(bench), LINK_CHUNK_MAX);
+    assert_int_equal(take(bench), LINK_LONG_CHUNK_MAX);
     shared_memory_flush(&bench->nodes[1].links);
     assert_int_equal(sent(bench, 0), first); /* not all of it */
-    for (uint32_t i = 1; i <= LONG / LINK_CHUNK_MAX; i++) {
-        assert_int_equal(take(bench), LINK_CHUNK_MAX);
+    for (uint32_t i = 1; i <= LONG / LINK_LONG_CHUNK_MAX; i++) {
+        assert_int_equal(take(bench), LINK_LONG_CHUNK_MAX);
     }
     shared_memory_flush(&bench->nodes[1].links);
     assert_int_equal(sent(bench, 0), first + 1);
     kick(bench, 0);
-    uint32_t all = (LONG / LINK_CHUNK_MAX + 1) * LINK_CHUNK_MAX;
+    uint32_t all = (LONG / LINK_LONG_CHUNK_MAX + 1) * LINK_LONG_CHUNK_MAX;
     for (uint32_t round = 0; round < 2; round++) {
         all += take_all(bench);
         shared_memory_flush(&bench->nodes[0].links);
@@ -384,8 +383,8 @@ static void who_waits_for_room_is_woken_by_half_a_ring(void **state)
         taken += take(bench);
         shared_memory_flush(&bench->nodes[1].links);
     } while (!fake_node_rang(&bench->nodes[1], 0));
-    assert_in_range(taken, SHARED_RING_BYTES / 2 - LINK_CHUNK_MAX,
-                    SHARED_RING_BYTES / 2 + LINK_CHUNK_MAX);
+    assert_in_range(taken, SHARED_RING_BYTES / 2 - LINK_LONG_CHUNK_MAX,
+                    SHARED_RING_BYTES / 2 + LINK_LONG_CHUNK_MAX);
     assert_int_equal(sent(bench, 0) - SHARED_RING_BYTES / LONG, 2);
     bench_free(bench);
 }

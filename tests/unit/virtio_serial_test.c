@@ -12,7 +12,7 @@
 #include "drivers/status.h"
 #include "drivers/virtio_serial.h"
 
-enum { LINKS = 2, BUFFERS = 4, BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX, NO_KICK = 0xffff };
+enum { LINKS = 2, BUFFERS = 4, NO_KICK = 0xffff };
 enum { EVENT_INDEX = 1 << 29 };
 enum { EVENT_READY = 0, EVENT_ADD = 1, EVENT_PORT_READY = 3, EVENT_OPEN = 6 };
 
@@ -20,7 +20,7 @@ struct bench {
     uint32_t registers[0x200 / 4];
     struct virtio_serial serial;
     struct virtio_serial_port ports[LINKS];
-    uint8_t buffers[LINKS * BUFFERS * BUFFER_BYTES];
+    uint8_t buffers[LINKS * BUFFERS * LINK_BUFFER_BYTES];
     volatile bool stop;
 };
 
@@ -76,6 +76,7 @@ static struct bench *bench_with(uint32_t features)
                                                 .ports = bench->ports,
                                                 .port_count = LINKS,
                                                 .buffers = bench->buffers,
+                                                .port_bytes = BUFFERS * LINK_BUFFER_BYTES,
                                                 .buffer_count = BUFFERS};
     pthread_t device;
     set_register(bench, VIRTIO_MAGIC_VALUE, 0x74726976);
@@ -144,7 +145,8 @@ static void a_chunk_lies_in_the_devices_buffer_behind_headroom(void **state)
     assert_int_equal(chunk.bytes, 5);
     assert_memory_equal(chunk.data, "hello", 5);
     assert_int_equal(chunk.buffer, id);
-    assert_ptr_equal(chunk.data, bench->buffers + (BUFFERS + id) * BUFFER_BYTES + LINK_HEADROOM);
+    assert_ptr_equal(chunk.data,
+                     bench->buffers + (BUFFERS + id) * LINK_BUFFER_BYTES + LINK_HEADROOM);
     link->ops->release(link, chunk.buffer);
     free(bench);
 }
