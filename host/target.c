@@ -13,6 +13,8 @@
 #include "drivers/check.h"
 #include "drivers/shared_memory_layout.h"
 
+_Static_assert((int)MACHINE_PORTS_MAX <= BOARD_LINKS_MAX, "a node has room for its links");
+
 const struct target_memory target_memory = {
     .kernel_base = BOARD_KERNEL_BASE,
     .kernel_end = BOARD_KERNEL_BASE + BOARD_KERNEL_BYTES,

@@ -12,6 +12,9 @@ enum { LINE_BYTES = 128, DIGITS_MAX = 20, SAMPLES_MAX = 65536 };
 
 static uint32_t samples_us[SAMPLES_MAX];
 
+uint8_t raw_segment[RAW_SEGMENT_BYTES];
+uint8_t raw_messages[RAW_MESSAGES][RAW_SEGMENT_BYTES];
+
 void raw_wait(void)
 {
     if (!platform_listen(UINT64_MAX)) {

@@ -20,7 +20,11 @@
 
 struct link;
 
-enum { RAW_SEGMENT_BYTES = 65536 };
+enum { RAW_SEGMENT_BYTES = 65536, RAW_MESSAGES = 8 };
+
+/* What is sent; what comes, in memory that is filled in turn, as programs do. */
+extern uint8_t raw_segment[RAW_SEGMENT_BYTES];
+extern uint8_t raw_messages[RAW_MESSAGES][RAW_SEGMENT_BYTES];
 
 /* Keeps the link's queue full of 64 KiB segments for ever. */
 void raw_send(struct link *link);

@@ -9,14 +9,11 @@
 
 enum {
     PING_BYTES = 8,
-    MESSAGES = 8,
     ROOM_BYTES =
         SHARED_RING_BYTES / 2, /* a sender that found no room sleeps until so much is free */
     PAGE_BYTES = 4096
 };
 
-static uint8_t segment[RAW_SEGMENT_BYTES];
-static uint8_t messages[MESSAGES][RAW_SEGMENT_BYTES]; /* filled in turn, as programs do */
 
 /* What a ring must have before its owner is woken; 0: nothing. */
 struct want {
@@ -95,7 +92,7 @@ void ring_take(unsigned port, void *buffer, uint32_t bytes)
 void ring_send(void)
 {
     for (;;) {
-        ring_put(0, segment, sizeof segment);
+        ring_put(0, raw_segment, sizeof raw_segment);
     }
 }
 
@@ -104,7 +101,7 @@ void ring_receive(uint32_t bytes)
     uint64_t start_us = 0;
     uint32_t received = 0;
     for (uint32_t message = 0; received < bytes; message++) {
-        ring_take(0, messages[message % MESSAGES], RAW_SEGMENT_BYTES);
+        ring_take(0, raw_messages[message % RAW_MESSAGES], RAW_SEGMENT_BYTES);
         if (message == 0) {
             start_us = platform_now_us();
         } else {
@@ -117,8 +114,8 @@ void ring_receive(uint32_t bytes)
 void ring_relay(void)
 {
     for (uint32_t message = 0;; message++) {
-        ring_take(0, messages[message % MESSAGES], RAW_SEGMENT_BYTES);
-        ring_put(1, messages[message % MESSAGES], RAW_SEGMENT_BYTES);
+        ring_take(0, raw_messages[message % RAW_MESSAGES], RAW_SEGMENT_BYTES);
+        ring_put(1, raw_messages[message % RAW_MESSAGES], RAW_SEGMENT_BYTES);
     }
 }
 
@@ -126,8 +123,8 @@ void ring_ping(uint32_t count)
 {
     for (uint32_t i = 0; i <= count; i++) { /* the first finds the other end still starting */
         uint64_t sent_us = platform_now_us();
-        ring_put(0, segment, PING_BYTES);
-        ring_take(0, segment, PING_BYTES);
+        ring_put(0, raw_segment, PING_BYTES);
+        ring_take(0, raw_segment, PING_BYTES);
         if (i > 0) {
             raw_sample(i - 1, sent_us);
         }
@@ -138,7 +135,7 @@ void ring_ping(uint32_t count)
 void ring_pong(void)
 {
     for (;;) {
-        ring_take(0, segment, PING_BYTES);
-        ring_put(0, segment, PING_BYTES);
+        ring_take(0, raw_segment, PING_BYTES);
+        ring_put(0, raw_segment, PING_BYTES);
     }
 }

@@ -6,16 +6,14 @@
 #include "drivers/check.h"
 #include "drivers/link.h"
 
-enum { PING_BYTES = 8, RELAYED_MAX = LINK_BUFFERS_MAX, MESSAGES = 8 };
+enum { PING_BYTES = 8, RELAYED_MAX = LINK_BUFFERS_MAX };
 
-static uint8_t segment[RAW_SEGMENT_BYTES];
-static uint8_t messages[MESSAGES * RAW_SEGMENT_BYTES]; /* filled in turn, as programs do */
 
 void raw_send(struct link *link)
 {
     uint32_t queued = 0;
     for (;;) {
-        while (link->ops->send(link, segment, sizeof(segment)) == 0) {
+        while (link->ops->send(link, raw_segment, sizeof(raw_segment)) == 0) {
             queued++;
         }
         link->ops->kick(link);
@@ -38,8 +36,8 @@ void raw_receive(struct link *link, uint32_t bytes)
                 start_us = platform_now_us();
             }
             received += chunk.bytes;
-            place = place + chunk.bytes <= sizeof(messages) ? place : 0;
-            memcpy(messages + place, chunk.data, chunk.bytes);
+            place = place + chunk.bytes <= sizeof(raw_messages) ? place : 0;
+            memcpy(&raw_messages[0][0] + place, chunk.data, chunk.bytes);
             place += chunk.bytes;
             link->ops->release(link, chunk.buffer);
         }
@@ -69,7 +67,7 @@ void raw_ping(struct link *link, uint32_t count)
 {
     for (uint32_t i = 0; i <= count; i++) { /* the first finds the other end still starting */
         uint64_t sent_us = platform_now_us();
-        CHECK(link->ops->send(link, segment, PING_BYTES) == 0);
+        CHECK(link->ops->send(link, raw_segment, PING_BYTES) == 0);
         link->ops->kick(link);
         receive_exactly(link, PING_BYTES);
         (void)link->ops->sent(link);

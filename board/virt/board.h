@@ -52,4 +52,4 @@
 #define BOARD_PCI_WINDOW_BYTES      0x00100000
 
 #define BOARD_PLAN_BYTES 0x20000 /* for the plans of collectives */
-#define BOARD_LINKS_MAX  10
+#define BOARD_LINKS_MAX  9
