@@ -14,7 +14,6 @@ enum {
     PAGE_BYTES = 4096
 };
 
-
 /* What a ring must have before its owner is woken; 0: nothing. */
 struct want {
     uint32_t bytes, room;

@@ -8,7 +8,6 @@
 
 enum { PING_BYTES = 8, RELAYED_MAX = LINK_BUFFERS_MAX };
 
-
 void raw_send(struct link *link)
 {
     uint32_t queued = 0;
