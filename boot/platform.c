@@ -244,10 +244,10 @@ void platform_quiet(void)
     listening = false;
 }
 
-/* Looks some times; true when a link has news. */
-static bool links_news(void)
+/* Looks so many times; true when a link has news. */
+static bool links_news(unsigned looks)
 {
-    for (unsigned looks = 0; looks < LOOKS; looks++) {
+    for (; looks > 0; looks--) {
         for (int i = 0; i < link_count; i++) {
             if (link_news(links[i])) {
                 return true;
@@ -258,10 +258,11 @@ static bool links_news(void)
 }
 
 /* Nobody rings meanwhile; what has no bytes, a lost carrier or room in a ring, is seen when the
- * node listens. */
+ * node listens. So are bytes that lie there already: perhaps nobody takes them, and listening tells
+ * of them only once. */
 bool platform_spin(uint64_t deadline_us)
 {
-    if (shared.spin_us == 0) {
+    if (shared.spin_us == 0 || links_news(1)) {
         return false;
     }
     flush();
@@ -269,7 +270,7 @@ bool platform_spin(uint64_t deadline_us)
     if (until_us > deadline_us) {
         until_us = deadline_us;
     }
-    while (!links_news()) {
+    while (!links_news(LOOKS)) {
         if (alarm_pending() || platform_now_us() >= until_us) {
             return false;
         }
