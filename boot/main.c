@@ -73,7 +73,8 @@ static bool has_news(void)
     return platform_spin(deadline()) || platform_listen(deadline());
 }
 
-/* The same for the links of a node whose program runs: under unbroken traffic it has its turns. */
+/* Steps and listens until there is nothing more, for a program that runs: under unbroken traffic it
+ * has its turns. */
 static void serve_in_turn(void)
 {
     uint64_t start_us = platform_now_us(), now_us = start_us;

@@ -25,8 +25,8 @@ enum {
     LINK_HEADROOM = 1152,  /* bytes in front of every chunk; at least one whole control frame */
     LINK_CHUNK_MAX = 4096, /* the longest chunk of most makers */
     LINK_BUFFERS_MAX = 64, /* receive buffers of one link; buffer numbers are below this */
-    LINK_LONG_CHUNK_MAX = 16384, /* the longest chunk of a link of long chunks, */
-    LINK_LONG_BUFFERS = 36,      /* which has so many buffers at least */
+    LINK_LONG_CHUNK_MAX = 16384, /* the longest chunk of a link with long_chunks */
+    LINK_LONG_BUFFERS = 36,      /* receive buffers that it has at least */
     LINK_BUFFER_BYTES = LINK_HEADROOM + LINK_CHUNK_MAX,
     LINK_LONG_BUFFER_BYTES = LINK_HEADROOM + LINK_LONG_CHUNK_MAX
 };

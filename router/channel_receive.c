@@ -35,7 +35,8 @@ enum {
     WINDOW_MAX = 1024 * 1024, /* no neighbour is believed to have more */
     UNTOLD_FRAMES_MAX = 4,    /* numbered frames that may go unacknowledged without a delay */
     PATIENCE_MAX = 4,         /* chunks: a wake-up costs about as much as taking that many */
-    PACKED_OTHER = LINK_HEADROOM - FRAME_HEADER_BYTES, /* beside the longest chunk */
+    PACKED_OTHER =
+        LINK_HEADROOM - FRAME_HEADER_BYTES, /* with the longest chunk: data in a buffer */
     /*
      * Buffers that may be held when the pieces have been packed, so that the link always has some
      * to receive into, and control never waits for data, however the stream is cut. 192 KiB take 38
@@ -54,12 +55,7 @@ _Static_assert(HELD_MAX < (int)LINK_BUFFERS_MAX && HELD_LONG_MAX < (int)LINK_LON
 
 static inline unsigned held_max(const struct channel *channel)
 {
-    return channel->long_chunks ? HELD_LONG_MAX : HELD_MAX;
-}
-
-static inline uint32_t chunk_max(const struct channel *channel)
-{
-    return channel->long_chunks ? LINK_LONG_CHUNK_MAX : LINK_CHUNK_MAX;
+    return channel->link->long_chunks ? HELD_LONG_MAX : HELD_MAX;
 }
 
 /* Whether the sender is to be told now how many packets have been consumed: when it may go on with
@@ -147,7 +143,8 @@ static bool alone(const struct channel *channel, uint16_t index)
 /* Moves a piece to the front of its buffer, where a header still fits before it. */
 static void slide(const struct channel *channel, struct piece *piece)
 {
-    uint32_t free = PACKED_OTHER + chunk_max(channel) - (uint32_t)piece->bytes - piece->room;
+    uint32_t free =
+        PACKED_OTHER + link_chunk_max(channel->link) - (uint32_t)piece->bytes - piece->room;
 
     memmove(piece->data - free, piece->data, piece->bytes);
     piece->data -= free;
@@ -217,12 +214,12 @@ static inline bool next_chunk(struct channel *channel, struct link_chunk *chunk)
     if (!channel->link->ops->receive(channel->link, chunk)) {
         return false;
     }
-    CHECK(chunk->buffer < LINK_BUFFERS_MAX && chunk->bytes <= chunk_max(channel));
+    CHECK(chunk->buffer < LINK_BUFFERS_MAX && chunk->bytes <= link_chunk_max(channel->link));
     if (channel->checked) {
         channel->part_us = UINT64_MAX;
     }
     channel->refs[chunk->buffer] = 1;
-    channel->chunk_end = chunk->data + chunk_max(channel);
+    channel->chunk_end = chunk->data + link_chunk_max(channel->link);
     if (++channel->held > held_max(channel)) {
         pack(channel);
     }

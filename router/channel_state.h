@@ -66,7 +66,6 @@ struct channel {
     uint8_t state;         /* enum link_state */
     uint8_t owes;          /* enum channel_owes */
     bool checked;          /* payloads carry a CRC */
-    bool long_chunks;      /* the link's */
     uint8_t told_heard;    /* what the last HELLO said */
     bool peer_known;       /* peer.id is */
     bool resent; /* a second copy of something has gone: ask the link before memory is given back */
