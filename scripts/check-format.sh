@@ -1,5 +1,6 @@
 #!/bin/sh
-# check-format.sh [--fix] - names the sources that clang-format would change; does nothing where it is not installed.
+# check-format.sh [--fix] - names the sources that clang-format would change, and lines over 100 columns of sources and
+# manuals; does nothing where clang-format is not installed.
 set -eu
 cd "$(dirname "$0")/.."
 if ! command -v clang-format >/dev/null; then
@@ -20,5 +21,10 @@ done
 # shellcheck disable=SC2086
 long=$(awk 'length > 100 { print FILENAME ":" FNR ": more than 100 columns" }' $sources $(find boot lib linker -name '*.S'))
 [ -z "$long" ] || { echo "$long"; status=1; }
+# What users read: columns, which are characters and not bytes.
+if long=$(LC_ALL=C.UTF-8 grep -nE '^.{101}' README.md doc/*.md); then
+    echo "$long" | sed 's/^\([^:]*:[0-9]*\):.*/\1: more than 100 columns/'
+    status=1
+fi
 [ "$status" -ne 0 ] || echo "format: in order"
 exit "$status"
