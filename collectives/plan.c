@@ -8,6 +8,7 @@
 #include "collectives/plan.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "drivers/check.h"
 #include "drivers/status.h"
@@ -97,13 +98,44 @@ static bool extents_fit(const struct looking *l, const uint8_t *row, unsigned fr
     return true;
 }
 
-/* Whether a hop list leads from this node to its row's peer. An invariant row is written for node
- * 0, and leads where it says from there. */
+/* The nodes of a path, by a few bits of their numbers: up to 256 nodes none is looked for twice. */
+enum { PATH_NODES_MAX = OPEN_HOPS_MAX + 1, PLACES = 256 };
+
+struct path {
+    uint32_t nodes[PATH_NODES_MAX];
+    uint8_t places[PLACES]; /* 1 + an index in nodes; 0: free */
+    unsigned count;
+};
+
+_Static_assert(PATH_NODES_MAX < PLACES, "every search comes to a free place, and fits a byte");
+
+/* Adds a node; false when it is there already. */
+static bool path_add(struct path *path, uint32_t node)
+{
+    uint8_t place = (uint8_t)node;
+
+    for (; path->places[place]; place++) {
+        if (path->nodes[path->places[place] - 1] == node) {
+            return false;
+        }
+    }
+    path->nodes[path->count] = node;
+    path->places[place] = (uint8_t)++path->count;
+    return true;
+}
+
+/* Whether a hop list leads from this node to its row's peer, and comes to no node twice: the peer's
+ * router ends a circuit where it first comes there. An invariant row is written for node 0, and
+ * leads where it says from there. */
 static bool path_leads(const struct looking *l, const uint8_t *list, uint32_t to)
 {
     const struct network *network = l->network;
     uint32_t at = l->header.flags & PLAN_INVARIANT ? 0 : l->rank;
+    struct path path;
 
+    path.count = 0;
+    memset(path.places, 0, sizeof path.places);
+    path_add(&path, at);
     for (unsigned i = 0; i < hop_list_count(list); i++) {
         unsigned port = hop_list_at(list, i).port;
         if (port == HOP_DIMENSION_ORDER) {
@@ -116,7 +148,7 @@ static bool path_leads(const struct looking *l, const uint8_t *list, uint32_t to
             return false;
         }
         at = network_neighbour(network, at, port);
-        if (at == NETWORK_NO_NODE) {
+        if (at == NETWORK_NO_NODE || !path_add(&path, at)) {
             return false;
         }
     }

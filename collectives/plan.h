@@ -2,9 +2,9 @@
  * plan.h - a node's part of a plan: checked once, then read row by row.
  *
  * plan_check looks at all that can be seen cheaply from one part: form, check sum, machine, rank,
- * order of rows, peers, slots inside their spaces, paths that lead where they say. What passes can
- * be executed without harm to anybody but the program that asked for it; whether it does what the
- * operation promises, the planner has proved.
+ * order of rows, peers, slots inside their spaces, paths that lead where they say and come to no
+ * node twice. What passes can be executed without harm to anybody but the program that asked for
+ * it; whether it does what the operation promises, the planner has proved.
  *
  * Units    ranks, slots, bytes
  * Errors   E_FORMAT: damaged or of another form; E_NETWORK: for another machine or node

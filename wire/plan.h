@@ -31,9 +31,9 @@
  * of node 0; node r reads network_translate(x, r). Of a cube a run of 2^j slots that begins at a
  * multiple of 2^j stays one and is read upwards. Scratch slots are never translated.
  *
- * Where times > 1 stride is at least run. A row that copies has neither circuit nor time: the slots
- * of the extents sent go to those received, at this node. Its step is that of the rows it stands
- * before or behind.
+ * Where times > 1 stride is at least run. A hop list comes to no node twice. A row that copies has
+ * neither circuit nor time: the slots of the extents sent go to those received, at this node. Its
+ * step is that of the rows it stands before or behind.
  *
  *   PLAN_ASK   to the host: 0 question u32, the asker's own | 4 offset u32 | 8 operation u8 |
  *              9 type u8 | 10 spare u16 | 12 root u32 | 16 bytes u32 |

@@ -38,29 +38,16 @@ static bool takes_turn(struct plan *plan, uint64_t link)
     return true;
 }
 
-/* Whether a path has come over the port of a node before, within its first hops: then it waits for
- * itself. The network's own way never does. */
-static bool comes_back(const struct plan *plan, const struct plan_circuit *circuit, unsigned hops,
-                       uint32_t node, unsigned port)
+/* Follows a circuit to its receiver. Nodes end it where it first comes there (router/circuit.c),
+ * whatever its path says, so none comes to a node twice: `visitors` has for each node the last
+ * circuit that came to it, counted from 1. */
+static bool follow(struct plan *plan, uint32_t index, uint32_t *visitors, struct plan_fault *fault)
 {
-    uint32_t at = circuit->from;
-
-    if (circuit->ports_at == PLAN_DIMENSION_ORDER)
-        return false;
-    for (unsigned hop = 0; hop < hops; hop++) {
-        unsigned over = circuit_port(plan, circuit, at, hop);
-        if (at == node && over == port)
-            return true;
-        at = network_neighbour(&plan->network, at, over);
-    }
-    return false;
-}
-
-static bool follow(struct plan *plan, struct plan_circuit *circuit, struct plan_fault *fault)
-{
+    struct plan_circuit *circuit = &plan->circuits[index];
     uint32_t at = circuit->from, used = 0, none = UINT32_MAX;
 
     circuit->turns_at = plan->turn_count;
+    visitors[at] = index + 1;
     for (unsigned hop = 0; hop < circuit->hops; hop++) {
         unsigned port = circuit_port(plan, circuit, at, hop);
         uint32_t next = network_neighbour(&plan->network, at, port);
@@ -69,8 +56,9 @@ static bool follow(struct plan *plan, struct plan_circuit *circuit, struct plan_
         if (plan->invariant && used >> port & 1)
             return plan_fails(fault, circuit, none, "every link at port %u is used twice", port);
         used |= UINT32_C(1) << port;
-        if (comes_back(plan, circuit, hop, at, port))
-            return plan_fails(fault, circuit, none, "its path comes over a link twice");
+        if (visitors[next] == index + 1)
+            return plan_fails(fault, circuit, none, "its path comes to node %u twice", next);
+        visitors[next] = index + 1;
         if (!takes_turn(plan, plan->invariant ? port : at * (uint64_t)plan->network.ports + port))
             return plan_fails(fault, circuit, none,
                               "the link at port %u of node %u carries more circuits than a turn "
@@ -83,22 +71,28 @@ static bool follow(struct plan *plan, struct plan_circuit *circuit, struct plan_
     return true;
 }
 
+/* Whether a circuit has a path, and a copy none. */
+static bool prove_path(struct plan *plan, uint32_t index, uint32_t *visitors,
+                       struct plan_fault *fault)
+{
+    const struct plan_circuit *circuit = &plan->circuits[index];
+
+    if (is_copy(circuit))
+        return !circuit->hops || plan_fails(fault, circuit, UINT32_MAX, "a copy has no path");
+    return path_fits(plan, circuit, fault) && follow(plan, index, visitors, fault);
+}
+
 bool prove_paths(struct plan *plan, struct plan_fault *fault)
 {
     uint64_t links = (plan->invariant ? 1 : plan->network.nodes) * (uint64_t)plan->network.ports;
+    uint32_t *visitors = planner_memory(plan->network.nodes, sizeof *visitors);
+    bool holds = true;
 
     free(plan->carries);
     plan->carries = planner_memory(links, sizeof *plan->carries);
     plan->turn_count = 0;
-    for (uint32_t i = 0; i < plan->circuit_count; i++) {
-        struct plan_circuit *circuit = &plan->circuits[i];
-        if (is_copy(circuit)) {
-            if (circuit->hops)
-                return plan_fails(fault, circuit, UINT32_MAX, "a copy has no path");
-            continue;
-        }
-        if (!path_fits(plan, circuit, fault) || !follow(plan, circuit, fault))
-            return false;
-    }
-    return true;
+    for (uint32_t i = 0; i < plan->circuit_count && holds; i++)
+        holds = prove_path(plan, i, visitors, fault);
+    free(visitors);
+    return holds;
 }

@@ -327,10 +327,11 @@ static void wrong_peers_and_copies_are_found(void **state)
     found(with(with(good, copy + PLAN_ROW_BYTES, 4, 0), copy + PLAN_ROW_BYTES + 4, 4, 2), E_FORMAT);
 }
 
-/* Node 0 of a line of three sends to a peer over a list of ports, all in a row that has room. */
-static struct sample line_over(uint32_t to, const uint8_t *ports, unsigned count)
+/* A node sends to a peer over a list of ports, all in a row that has room. */
+static struct sample way_over(const char *name, uint32_t from, uint32_t to, const uint8_t *ports,
+                              unsigned count)
 {
-    struct sample line = {.network = network_of("mesh:1x3")};
+    struct sample line = {.network = network_of(name), .rank = from};
     struct plan_row row = {.flags = ROW_SENDS, .send_extents = 1, .to = to};
     const struct plan_extent extent = {.space = SPACE_RECEIVE, .run = 1, .times = 1};
     uint8_t *at = line.part + PLAN_HEADER_BYTES;
@@ -341,7 +342,8 @@ static struct sample line_over(uint32_t to, const uint8_t *ports, unsigned count
     line.bytes = PLAN_HEADER_BYTES + row.bytes;
     const struct plan_header header = {.bytes = line.bytes,
                                        .machine = network_digest(&line.network),
-                                       .nodes = 3,
+                                       .nodes = line.network.nodes,
+                                       .rank = from,
                                        .operation = ECUBE_BROADCAST,
                                        .segments = 1,
                                        .rows = 1,
@@ -353,6 +355,12 @@ static struct sample line_over(uint32_t to, const uint8_t *ports, unsigned count
     for (unsigned i = 0; i < count; i++)
         list[HOP_LIST_BYTES + HOP_BYTES * i] = ports[i];
     return line;
+}
+
+/* Node 0 of a line of three. */
+static struct sample line_over(uint32_t to, const uint8_t *ports, unsigned count)
+{
+    return way_over("mesh:1x3", 0, to, ports, count);
 }
 
 /* Its row ends with so many bytes more. */
@@ -372,7 +380,7 @@ static void paths_that_lead_elsewhere_are_found(void **state)
     const uint8_t none[] = {(uint8_t)line.ports},
                   named[] = {HOP_DIMENSION_ORDER, HOP_DIMENSION_ORDER};
     const uint8_t no_port[] = {HOP_DIMENSION_ORDER - 1}, back_again[] = {down, up, up};
-    uint8_t there_and_back[OPEN_HOPS_MAX + 3];
+    uint8_t long_way[OPEN_HOPS_MAX + 1];
 
     (void)state;
     found(line_over(2, way, 2), E_OK);
@@ -388,14 +396,35 @@ static void paths_that_lead_elsewhere_are_found(void **state)
     found(line_over(1, no_port, 1), E_FORMAT);
     found(line_over(1, back_again, 3), E_FORMAT);
     found(line_over(1, way, 0), E_FORMAT);
-    for (unsigned i = 0; i < sizeof there_and_back; i++)
-        there_and_back[i] = i % 2 ? down : up;
-    found(line_over(1, there_and_back, OPEN_HOPS_MAX), E_OK);
-    found(line_over(1, there_and_back, OPEN_HOPS_MAX + 2), E_FORMAT);
+    memset(long_way, up, sizeof long_way);
+    found(way_over("mesh:1x200", 0, OPEN_HOPS_MAX, long_way, OPEN_HOPS_MAX), E_OK);
+    found(way_over("mesh:1x200", 0, OPEN_HOPS_MAX + 1, long_way, OPEN_HOPS_MAX + 1), E_FORMAT);
     found(with_spare(line_over(2, way, 2), 4), E_OK);
     found(with_spare(line_over(2, way, 2), 2), E_FORMAT); /* no multiple of 4 */
-    struct sample cut = line_over(1, there_and_back, 3);
+    struct sample cut = line_over(2, way, 2);
     found(with(cut, PLAN_HEADER_BYTES + PLAN_ROW_BYTES + PLAN_EXTENT_BYTES, 1, 5), E_FORMAT);
+}
+
+/* A circuit would end where it first comes to its receiver. */
+static void paths_that_come_to_a_node_twice_are_found(void **state)
+{
+    const uint8_t over[] = {2, 0, 1, 0, 1}, round[] = {0, 1, 0, 1, 2},
+                  middle[] = {0, 1, 2, 1, 2, 3}, open[] = {0, 1, 2, 0, 3};
+    uint8_t rows[17], far[] = {0, 0, 0};
+
+    (void)state;
+    found(way_over("cube:4", 4, 0, over, 1), E_OK);
+    found(way_over("cube:4", 4, 0, over, 5), E_FORMAT);   /* 0 1 3 2 0: the receiver */
+    found(way_over("cube:4", 0, 4, round, 5), E_FORMAT);  /* 0 1 3 2 0: the sender */
+    found(way_over("cube:4", 0, 9, middle, 6), E_FORMAT); /* 0 1 3 7 5 1 9 */
+    found(way_over("cube:4", 0, 14, open, 5), E_OK);      /* 0 1 3 7 6 14 */
+    struct network mesh = network_of("mesh:20x256");
+    memset(rows, (int)network_port_to(&mesh, 0, 256), sizeof rows); /* numbers alike in 8 bits */
+    found(way_over("mesh:20x256", 0, 17 * 256, rows, 17), E_OK);
+    far[0] = rows[0];
+    far[1] = (uint8_t)network_port_to(&mesh, 256, 0);
+    far[2] = (uint8_t)network_port_to(&mesh, 0, 1);
+    found(way_over("mesh:20x256", 0, 1, far, 3), E_FORMAT);
 }
 
 /* Random changes ------------------------------------------------------------------------------ */
@@ -463,4 +492,5 @@ TEST_MAIN(cmocka_unit_test(what_the_planner_writes_passes),
           cmocka_unit_test(slots_outside_their_space_are_found),
           cmocka_unit_test(wrong_peers_and_copies_are_found),
           cmocka_unit_test(paths_that_lead_elsewhere_are_found),
+          cmocka_unit_test(paths_that_come_to_a_node_twice_are_found),
           cmocka_unit_test(what_passes_can_be_read_to_its_end))

@@ -181,7 +181,7 @@ static void paths_lead_to_the_receiver(void **state)
     rejected(plan, "no link at port 3");
     plan = laid("ring:5", ECUBE_EXCHANGE, "neighbours", 0);
     first_with(plan, 0)->hops = 6; /* once round */
-    rejected(plan, "over a link twice");
+    rejected(plan, "comes to node 0 twice");
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
     first_with(plan, 0)->hops++;
     rejected(plan, "hops, not");

@@ -233,6 +233,7 @@ static void a_plan_by_hand_does_what_it_promises(void **state)
     "{\"step\":1,\"from\":0,\"to\":3,\"blocks\":[0]},\n"
 #define LAST  "{\"step\":1,\"from\":1,\"to\":2,\"blocks\":[0]}\n"
 #define PAIRS "{\"network\":\"cube:1\",\"operation\":\"exchange\",\"circuits\":[\n"
+#define CUBE  "{\"network\":\"cube:4\",\"operation\":\"barrier\",\"circuits\":[\n"
 #define SUM   "{\"network\":\"mesh:1x3\",\"operation\":\"reduce\",\"circuits\":[\n"
 
 static const struct {
@@ -292,7 +293,13 @@ static const struct {
     {HEAD "{\"step\":0,\"from\":0,\"to\":2,\"path\":[0,1],\"blocks\":[0]}]}",
      "does not lead from its sender"},
     {HEAD GOOD "{\"step\":1,\"from\":1,\"to\":2,\"path\":[1,2,1,2],\"blocks\":[0]}]}",
-     "comes over a link twice"},
+     "line 5, circuit 2: step 1, 1 to 2: its path comes to node 1 twice"},
+    {CUBE "{\"step\":0,\"from\":4,\"to\":0,\"path\":[4,0,1,3,2,0]}]}",
+     "line 2, circuit 0: step 0, 4 to 0: its path comes to node 0 twice"},
+    {CUBE "{\"step\":0,\"from\":0,\"to\":9,\"path\":[0,1,3,7,5,1,9]}]}",
+     "line 2, circuit 0: step 0, 0 to 9: its path comes to node 1 twice"},
+    {CUBE "{\"step\":0,\"from\":0,\"to\":1,\"path\":[0,2,0,1]}]}",
+     "line 2, circuit 0: step 0, 0 to 1: its path comes to node 0 twice"},
     {HEAD "{\"step\":0,\"from\":0,\"to\":1,\"blocks\":[0],\"of\":\"0\"}]}", "\"of\" is for"},
     {PAIRS "{\"step\":0,\"from\":0,\"to\":1,\"blocks\":[0]}]}", "by source and destination"},
     {PAIRS "{\"step\":0,\"from\":0,\"to\":1,\"blocks\":[\"0.2\"]}]}", "of no node"},
