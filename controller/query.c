@@ -197,6 +197,7 @@ struct node_answer query_answer_of(const struct state_body *state)
                                 .stage = state->stage,
                                 .operation = state->operation,
                                 .flags = state->flags,
+                                .stored = state->stored,
                                 .peer = state->peer,
                                 .tag = state->tag,
                                 .status = state->status,

@@ -62,7 +62,7 @@ enum owed_packet {
 /* What a node has last said of its program; as struct state_body. */
 struct node_answer {
     uint8_t program, wait, transfer, requests;
-    uint8_t stage, operation, flags;
+    uint8_t stage, operation, flags, stored;
     int32_t peer, tag, status;
     uint32_t bytes, collective_bytes, root, partner;
     uint16_t step, steps;

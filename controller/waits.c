@@ -20,6 +20,7 @@
 #include "controller/waits.h"
 
 #include "controller/internal.h"
+#include "wire/message.h"
 #include "wire/report.h"
 
 struct place {
@@ -67,14 +68,22 @@ uint32_t waits_missing(const struct controller *controller, uint32_t rank)
 }
 
 /* Whether a program waits for a message of one other that is not under way. */
-static bool waits_for_message(const struct controller *controller, uint32_t rank)
+static bool waits_for_message(const struct controller *controller, const struct node_answer *answer)
 {
-    const struct node_answer *answer = &controller->nodes[rank].answer;
-
     return (answer->wait == WAIT_SEND || answer->wait == WAIT_RECEIVE ||
             answer->wait == WAIT_PROBE) &&
            answer->transfer != TRANSFER_MOVES && answer->peer >= 0 &&
            (uint32_t)answer->peer < controller->config.network->nodes;
+}
+
+/* A send that has been answered has a place. */
+bool waits_for_room(const struct controller *controller, const struct node_answer *answer)
+{
+    uint32_t peer = (uint32_t)answer->peer;
+
+    return answer->wait == WAIT_SEND && answer->transfer == TRANSFER_OPEN &&
+           waits_for_message(controller, answer) && controller_answered(controller, peer) &&
+           controller->nodes[peer].answer.stored >= MESSAGES_STORED_MAX;
 }
 
 /* A program that has ended waits for nobody, whatever its kernel goes on with. */
@@ -94,7 +103,7 @@ uint32_t waits_for(const struct controller *controller, uint32_t rank)
     if (answer->wait == WAIT_COLLECTIVE) {
         return waits_missing(controller, rank);
     }
-    return waits_for_message(controller, rank) ? (uint32_t)answer->peer : rank;
+    return waits_for_message(controller, answer) ? (uint32_t)answer->peer : rank;
 }
 
 /* Where an entry leads: on along entries, and at their end to a program. */
@@ -110,6 +119,7 @@ static struct place entry_from(const struct controller *controller, uint32_t ran
 static struct place next(const struct controller *controller, struct place place)
 {
     uint32_t rank = place.rank;
+    const struct node_answer *answer = &controller->nodes[rank].answer;
 
     if (place.entry) {
         return entry_from(controller, rank);
@@ -117,12 +127,11 @@ static struct place next(const struct controller *controller, struct place place
     if (!is_known(controller, rank)) {
         return nowhere;
     }
-    if (controller->nodes[rank].answer.wait == WAIT_COLLECTIVE) {
+    if (answer->wait == WAIT_COLLECTIVE) {
         return enters(controller, rank) ? (struct place){rank, true} : nowhere;
     }
-    return waits_for_message(controller, rank)
-               ? (struct place){(uint32_t)controller->nodes[rank].answer.peer, false}
-               : nowhere;
+    return waits_for_message(controller, answer) ? (struct place){(uint32_t)answer->peer, false}
+                                                 : nowhere;
 }
 
 /* Marks say in which walk a place was seen first. */

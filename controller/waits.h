@@ -12,9 +12,13 @@
 #include <stdint.h>
 
 struct controller;
+struct node_answer;
 
 /* The rank that the program of `rank` waits for, when it is one; else `rank` itself. */
 uint32_t waits_for(const struct controller *controller, uint32_t rank);
+
+/* Whether who answers so waits to send to a node whose places for messages are all taken. */
+bool waits_for_room(const struct controller *controller, const struct node_answer *answer);
 
 /* The rank that keeps a node from beginning a collective, as far as the answers tell: it has not
  * called it yet. The own rank when the node is not about to begin one. */

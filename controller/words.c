@@ -21,6 +21,7 @@
 #include "include/ecube/abi.h"
 #include "reduction/reduction.h"
 #include "wire/frame.h"
+#include "wire/message.h"
 
 enum { PART_MAX = 160 }; /* so that two of them and what joins them fit in WORDS_MAX */
 
@@ -386,18 +387,24 @@ static void peer_text(const struct node_answer *answer, char text[PART_MAX])
  *
  *     sends 5000 bytes to rank 3, tag 7
  *     waits to send 5000 bytes to rank 3, tag 7, which has not asked for it
+ *     waits to send 4 bytes to rank 3, tag 7, whose 64 places for messages are full
  *     waits to receive from any rank
  */
-static void message_words(const struct node_answer *answer, char text[WORDS_MAX])
+static void message_words(const struct controller *controller, const struct node_answer *answer,
+                          char text[WORDS_MAX])
 {
     bool moves = answer->transfer == TRANSFER_MOVES;
-    char peer[PART_MAX];
+    char peer[PART_MAX], why[PART_MAX] = "";
 
     peer_text(answer, peer);
+    if (answer->transfer == TRANSFER_KNOWN) {
+        snprintf(why, sizeof why, ", which has not asked for it");
+    } else if (waits_for_room(controller, answer)) {
+        snprintf(why, sizeof why, ", whose %d places for messages are full", MESSAGES_STORED_MAX);
+    }
     if (answer->wait == WAIT_SEND) {
         snprintf(text, WORDS_MAX, "%s %u bytes to %s%s", moves ? "sends" : "waits to send",
-                 (unsigned)answer->bytes, peer,
-                 answer->transfer == TRANSFER_KNOWN ? ", which has not asked for it" : "");
+                 (unsigned)answer->bytes, peer, why);
     } else if (moves) {
         snprintf(text, WORDS_MAX, "receives %u bytes from %s", (unsigned)answer->bytes, peer);
     } else {
@@ -440,7 +447,7 @@ static void wait_words(const struct controller *controller, uint32_t rank,
 
     switch (answer->wait) {
     case WAIT_SEND:
-    case WAIT_RECEIVE: message_words(answer, text); break;
+    case WAIT_RECEIVE: message_words(controller, answer, text); break;
     case WAIT_COLLECTIVE: collective_words(controller, rank, answer, text); break;
     case WAIT_SEVERAL:
         snprintf(text, WORDS_MAX, "waits for any of %u requests", (unsigned)answer->bytes);
@@ -520,16 +527,26 @@ void words_of_circle(const uint32_t *ranks, uint32_t length, char text[WORDS_MAX
     }
 }
 
-/* What it waits for may be one of them, and is said to be: "one of 3 open requests". */
+/* What it waits for may be one of them, and is said to be: "one of 3 open requests". Messages that
+ * it has not asked for may be those that it misses, under another tag. */
 void words_of_requests(const struct controller *controller, uint32_t rank, char text[WORDS_MAX])
 {
     const struct node_answer *answer = &controller->nodes[rank].answer;
     bool one = answer->wait == WAIT_SEND || answer->wait == WAIT_RECEIVE ||
                answer->wait == WAIT_COLLECTIVE;
 
-    text[0] = '\0';
-    if (controller_answered(controller, rank) && answer->requests > (one ? 1 : 0)) {
-        snprintf(text, WORDS_MAX, " (%s%u open request%s)", one ? "one of " : "",
+    char asked[PART_MAX] = "", stored[PART_MAX] = "";
+
+    if (answer->requests > (one ? 1 : 0)) {
+        snprintf(asked, sizeof asked, "%s%u open request%s", one ? "one of " : "",
                  (unsigned)answer->requests, answer->requests > 1 ? "s" : "");
+    }
+    if (answer->stored > 0) {
+        snprintf(stored, sizeof stored, "%u message%s not received", (unsigned)answer->stored,
+                 answer->stored > 1 ? "s" : "");
+    }
+    text[0] = '\0';
+    if (controller_answered(controller, rank) && (asked[0] || stored[0])) {
+        snprintf(text, WORDS_MAX, " (%s%s%s)", asked, asked[0] && stored[0] ? ", " : "", stored);
     }
 }

@@ -35,7 +35,8 @@ void words_of_state(const struct controller *controller, uint32_t rank, char tex
 /* The same of an answer that has come another way. */
 void words_of_doing(const struct controller *controller, uint32_t rank,
                     const struct state_body *state, char text[WORDS_MAX]);
-/* What it has asked for besides, behind that: " (2 open requests)", or nothing. */
+/* What it has asked for besides, and what has come unasked, behind that: " (2 open requests)",
+ * " (one of 3 open requests, 64 messages not received)", or nothing. */
 void words_of_requests(const struct controller *controller, uint32_t rank, char text[WORDS_MAX]);
 
 /* "node 3 (rank 3) waits to receive from rank 5, whose program has ended"; `doing` is what

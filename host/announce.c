@@ -257,6 +257,10 @@ static void tell_wait(struct machine *machine, uint32_t rank)
     char doing[DOING_TEXT_MAX], text[DOING_TEXT_MAX];
 
     json_object_set_new(members, "for", peer == rank ? json_null() : json_integer(peer));
+    json_object_set_new(members, "wait",
+                        controller_answered(&machine->controller, rank)
+                            ? describe_wait(machine, rank)
+                            : json_null());
     describe_doing(machine, rank, doing);
     words_of_wait(&machine->controller, rank, doing, text, sizeof text);
     tell_trouble(&machine->teller, members, "%s", text);

@@ -157,9 +157,10 @@ static json_t *number_unless_any(int32_t number)
     return number == ECUBE_ANY ? json_null() : json_integer(number);
 }
 
-/* What a program that runs waits for; null when it computes. */
-static json_t *describe_wait(const struct state_body *state)
+json_t *describe_wait(const struct machine *machine, uint32_t rank)
 {
+    const struct controller *controller = &machine->controller;
+    const struct state_body *state = &machine->nodes[rank].state;
     static const char *const kinds[] = {
         [WAIT_SEND] = "send",       [WAIT_RECEIVE] = "receive", [WAIT_COLLECTIVE] = "collective",
         [WAIT_CONSOLE] = "console", [WAIT_SLEEP] = "sleep",     [WAIT_READER] = "reader",
@@ -177,7 +178,9 @@ static json_t *describe_wait(const struct state_body *state)
         json_object_set_new(wait, "bytes", json_integer(state->bytes));
         json_object_set_new(
             wait, "stage",
-            json_string(stages[state->transfer <= TRANSFER_MOVES ? state->transfer : 0]));
+            json_string(waits_for_room(controller, &controller->nodes[rank].answer)
+                            ? "full"
+                            : stages[state->transfer <= TRANSFER_MOVES ? state->transfer : 0]));
     }
     if (state->wait == WAIT_PROBE) {
         json_object_set_new(wait, "peer", number_unless_any(state->peer));
@@ -258,11 +261,11 @@ static json_t *describe_node(const struct machine *machine, uint32_t rank, unsig
         *places += state->pc != 0;
         describe_with(machine, rank, *places <= PLACES_MAX, doing);
     }
-    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:i, s:o, s:f, s:i, s:o}", "node", (int)rank,
+    return json_pack("{s:i, s:s, s:s, s:o, s:o, s:i, s:i, s:o, s:f, s:i, s:o}", "node", (int)rank,
                      "program", program_text(machine, rank), "doing", doing, "debugger",
                      debuggers_describe(&machine->debuggers, rank), "wait",
-                     runs ? describe_wait(state) : json_null(), "requests",
-                     runs ? state->requests : 0, "collective",
+                     runs ? describe_wait(machine, rank) : json_null(), "requests",
+                     runs ? state->requests : 0, "stored", runs ? state->stored : 0, "collective",
                      known ? describe_collective(machine, rank) : json_null(), "model_us",
                      (double)state->model_ns / 1e3, "status", state->status, "counters",
                      describe_counters(state->counters));

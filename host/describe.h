@@ -26,6 +26,8 @@ json_t *describe_dead(const struct machine *machine);
 
 /* What a node does, in words, and where its program computes, as far as known. */
 void describe_doing(const struct machine *machine, uint32_t rank, char text[DOING_TEXT_MAX]);
+/* What a program that runs waits for, by its last answer; null when it computes. */
+json_t *describe_wait(const struct machine *machine, uint32_t rank);
 
 /* What the nodes run: of whom places in the source are looked up. */
 struct fault_code describe_code(const struct machine *machine);

@@ -306,6 +306,7 @@ static int send_state(struct node *node)
     struct state_body state = {.program = node->program,
                                .wait = waits_for(node, &request),
                                .requests = node->request_count,
+                               .stored = (uint8_t)node->unexpected_count,
                                .status = node->exit_status,
                                .model_ns = node->clock_ns};
     uint8_t body[STATE_BYTES];

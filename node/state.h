@@ -20,7 +20,7 @@
 #include "wire/run.h"
 
 enum {
-    UNEXPECTED_MAX = 64, /* messages of other nodes in the unexpected-message queue */
+    UNEXPECTED_MAX = MESSAGES_STORED_MAX, /* in the unexpected-message queue */
     /* and one of the node to itself, and one that finds its receive at once (match.c) */
     UNEXPECTED_PLACES = UNEXPECTED_MAX + 2,
     POOL_MAX = UNEXPECTED_MAX + 1, /* buffers for eager messages; the last for one to oneself */

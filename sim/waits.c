@@ -8,6 +8,8 @@
  */
 #include "sim/waits.h"
 
+#include <stdio.h>
+
 #include "controller/controller.h"
 #include "controller/state.h"
 #include "controller/waits.h"
@@ -64,9 +66,11 @@ static void tell_polling(struct sim *sim, uint32_t rank)
 static void tell_node(struct sim *sim, uint32_t rank)
 {
     const struct controller *controller = &sim->host.controller;
-    char doing[WORDS_MAX], text[SIM_TEXT_MAX];
+    char what[WORDS_MAX], requests[WORDS_MAX], doing[2 * WORDS_MAX], text[SIM_TEXT_MAX];
 
-    words_of_state(controller, rank, doing);
+    words_of_state(controller, rank, what);
+    words_of_requests(controller, rank, requests);
+    snprintf(doing, sizeof doing, "%s%s", what, requests);
     words_of_wait(controller, rank, doing, text, sizeof text);
     sim_trouble(sim, about_node(SIM_TROUBLE_WAITS, rank), "%s", text);
 }

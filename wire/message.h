@@ -36,7 +36,13 @@ enum message_kind {
     PACKET_CANCEL = 20
 };
 
-enum { RTS_BYTES = 20, CTS_BYTES = 12, RTS_REPLY_BYTES = 4, NAME_BIT = 1 << 16 };
+enum {
+    RTS_BYTES = 20,
+    CTS_BYTES = 12,
+    RTS_REPLY_BYTES = 4,
+    NAME_BIT = 1 << 16,
+    MESSAGES_STORED_MAX = 64 /* of other nodes, that a node keeps until its program receives them */
+};
 
 struct rts_body {
     uint32_t name, tag, length, behind;

@@ -6,7 +6,8 @@
  *           4 peer i32 | 8 tag i32 | 12 status i32 | 16 bytes u32 (peer, tag and bytes of the
  *           message that the program waits for: as asked for, of a matched receive the sender's;
  *           of WAIT_SEVERAL bytes is the number of requests) |
- *           20 collective stage u8 | 21 operation u8 | 22 flags u8, enum state_flag | 23 spare |
+ *           20 collective stage u8 | 21 operation u8 | 22 flags u8, enum state_flag |
+ *           23 stored u8, messages that have come and that no receive has asked for |
  *           24 model ns u64 |
  *           32 pc u32 | 36 lr u32 (of a program that computes, when it was last interrupted), or
  *           32 us left u64 (of one that sleeps), else 0 | 40 collective's bytes u32 | 44 root u32 |
@@ -144,6 +145,7 @@ struct state_body {
     uint8_t stage; /* enum collective_stage */
     uint8_t operation;
     uint8_t flags; /* enum state_flag */
+    uint8_t stored;
     uint64_t model_ns;
     uint32_t pc, lr;  /* 0 when wait is WAIT_SLEEP */
     uint64_t left_us; /* else 0 */
@@ -166,7 +168,8 @@ static inline void state_pack(uint8_t *body, const struct state_body *state)
     put32(body + 16, state->bytes);
     body[20] = state->stage;
     body[21] = state->operation;
-    put16(body + 22, state->flags);
+    body[22] = state->flags;
+    body[23] = state->stored;
     put64(body + 24, state->model_ns);
     put64(body + 32,
           state->wait == WAIT_SLEEP ? state->left_us : state->pc | (uint64_t)state->lr << 32);
@@ -195,6 +198,7 @@ static inline bool state_unpack(const uint8_t *body, uint32_t bytes, struct stat
                                  .stage = body[20],
                                  .operation = body[21],
                                  .flags = body[22],
+                                 .stored = body[23],
                                  .model_ns = get64(body + 24),
                                  .pc = sleeps ? 0 : get32(body + 32),
                                  .lr = sleeps ? 0 : get32(body + 36),

@@ -2,6 +2,7 @@
  * state_test.c - what a node answers when the host asks what its program waits for.
  */
 #include "drivers/status.h"
+#include "node/state.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
 #include "tests/unit/testing.h"
@@ -78,6 +79,25 @@ static void a_send_tells_whether_its_receiver_knows_of_it(void **state)
     expect_message(ask(fabric, 0), WAIT_SEND, TRANSFER_KNOWN, 3, 7, LONG);
     int32_t wanted = fabric_message(fabric, 3, ECUBE_CALL_RECEIVE, 0, 7, FABRIC_DATA, LONG);
     assert_int_equal(fabric_wait(fabric, 3, wanted).status, E_OK);
+    fabric_free(fabric);
+}
+
+static void a_receiver_tells_how_many_messages_it_has_not_asked_for(void **state)
+{
+    (void)state;
+    struct fabric *fabric = started();
+    for (unsigned i = 0; i < UNEXPECTED_MAX; i++) {
+        int32_t sent = fabric_message(fabric, 0, ECUBE_CALL_SEND, 3, (int32_t)i, FABRIC_DATA, 8);
+        assert_int_equal(fabric_wait(fabric, 0, sent).status, E_OK);
+        assert_int_equal(ask(fabric, 3).stored, i + 1);
+    }
+    int32_t one_more = fabric_message(fabric, 0, ECUBE_CALL_SEND, 3, 99, FABRIC_DATA, 8);
+    assert_int_equal(wait_for(fabric, 0, one_more), NODE_BLOCK);
+    expect_message(ask(fabric, 0), WAIT_SEND, TRANSFER_OPEN, 3, 99, 8);
+    int32_t wanted = fabric_message(fabric, 3, ECUBE_CALL_RECEIVE, 0, 5, FABRIC_DATA, 8);
+    assert_int_equal(fabric_wait(fabric, 3, wanted).status, E_OK);
+    assert_int_equal(ask(fabric, 3).stored, UNEXPECTED_MAX - 1);
+    assert_int_equal(ask(fabric, 0).stored, 0);
     fabric_free(fabric);
 }
 
@@ -266,6 +286,7 @@ static void a_sleeping_program_tells_how_long_it_will(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(a_send_tells_whether_its_receiver_knows_of_it),
+          cmocka_unit_test(a_receiver_tells_how_many_messages_it_has_not_asked_for),
           cmocka_unit_test(a_receive_tells_what_was_asked_for_and_then_what_comes),
           cmocka_unit_test(a_collective_tells_who_is_missing_and_then_its_step),
           cmocka_unit_test(bytes_that_flow_are_progress_on_every_node_of_their_way),

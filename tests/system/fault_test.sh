@@ -55,6 +55,18 @@ waits_in_circle() {
     words | grep -Eq 'in a circle: rank (0 for 1 for 2 for 0|1 for 2 for 0 for 1|2 for 0 for 1 for 2)$' || { words; fail "no circle"; }
 }
 
+# The 65th message has no place: its sender waits, and never comes to the one that is asked for.
+floods() {
+    may_time_out=1
+    tool run --network cube:2 --json result.json "$misbehave" flood 0
+    [ "$status" -eq 124 ] || fail "status $status"
+    words | grep -q 'node 0 (rank 0) waits to receive from rank 1, tag 1000 (64 messages not received)$' || { words; fail "nobody says what has come"; }
+    words | grep -q 'node 1 (rank 1) waits to send 1 bytes to rank 0, tag 64, whose 64 places for messages are full$' || { words; fail "nobody says why it waits"; }
+    words | grep -q 'in a circle: rank 0 for 1 for 0$' || { words; fail "no circle"; }
+    [ "$("$json_get" result.json troubles 2 wait stage)" = full ] || { cat result.json; fail "JSON says another stage"; }
+    [ "$("$json_get" result.json troubles 1 wait tag)" = 1000 ] || { cat result.json; fail "JSON says another tag"; }
+}
+
 circle_at_timeout() {
     may_time_out=1
     tool run --network cube:3 --timeout 2 --json result.json "$misbehave" circle 3
@@ -189,6 +201,7 @@ check "a program that computes for ever is told with its place" \
 check "a program that waits for ever is named" never_returns wait 'node 2|did not end|wait'
 check "a program that waits for one that has ended is told" waits_for_ended
 check "programs that wait for each other are told as a circle" waits_in_circle
+check "a send that waits because its receiver keeps 64 messages already says so" floods
 check "programs that wait for each other when time is up are told as a circle, none that only pass messages on" circle_at_timeout
 check "nodes that disagree on a collective are told" disagrees
 check "a node that ends without its collective does not hang the others" absent

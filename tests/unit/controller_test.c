@@ -671,6 +671,34 @@ static void a_circle_of_programs_is_found(void **state)
     fake_free(all);
 }
 
+/* Only a send that has no answer can have no place there. */
+static void a_send_that_finds_no_place_is_told_as_that(void **state)
+{
+    struct fake_nodes *all = fake_running("cube:2");
+    struct state_body states[4] = {waits_on(1), waits_on(0), waits_on(0), waits_on(0)};
+    char text[WORDS_MAX];
+
+    (void)state;
+    states[0].stored = MESSAGES_STORED_MAX;
+    states[1].wait = states[2].wait = WAIT_SEND;
+    states[2].transfer = TRANSFER_KNOWN;
+    states[3].stored = 1;
+    ask_and_answer(all, states);
+    expect_state_words(all, 0, "waits to receive from rank 1, tag 5");
+    words_of_requests(&all->controller, 0, text);
+    assert_string_equal(text, " (64 messages not received)");
+    words_of_requests(&all->controller, 3, text);
+    assert_string_equal(text, " (1 message not received)");
+    expect_state_words(
+        all, 1, "waits to send 0 bytes to rank 0, tag 5, whose 64 places for messages are full");
+    expect_state_words(all, 2,
+                       "waits to send 0 bytes to rank 0, tag 5, which has not asked for it");
+    states[0].stored--;
+    ask_and_answer(all, states);
+    expect_state_words(all, 1, "waits to send 0 bytes to rank 0, tag 5");
+    fake_free(all);
+}
+
 static struct state_body enters_with(uint32_t partner)
 {
     return (struct state_body){.program = PROGRAM_RUNNING,
@@ -1113,6 +1141,7 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(after_a_failed_program_the_others_are_looked_at_at_once),
           cmocka_unit_test(a_run_whose_time_is_over_is_looked_at_twice),
           cmocka_unit_test(a_circle_of_programs_is_found),
+          cmocka_unit_test(a_send_that_finds_no_place_is_told_as_that),
           cmocka_unit_test(who_has_not_entered_a_collective_is_named),
           cmocka_unit_test(entries_that_take_each_others_miss_nobody),
           cmocka_unit_test(a_disagreement_is_told_in_words),

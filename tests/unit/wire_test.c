@@ -293,7 +293,7 @@ static void the_name_in_a_report_ends_whatever_came(void **state)
 /* `head`: wait and what stands at bytes 32 to 39. */
 #define STATE_GOLDEN(wait, head)                                                                   \
     {                                                                                              \
-        3, wait, 2, 5, U32(-1), U32(8), U32(-4), U32(9000), 1, 4, STATE_POLLS, 0, U64(123456789),  \
+        3, wait, 2, 5, U32(-1), U32(8), U32(-4), U32(9000), 1, 4, STATE_POLLS, 6, U64(123456789),  \
             head, U32(1000), U32(11), U32(12), U16(13), U16(14), U32(100), U32(101), U32(102),     \
             U32(103), U32(104), U32(105), U32(106), U32(107), U32(108), U32(109), U32(110),        \
             U32(111), U32(112), U32(113)                                                           \
@@ -315,6 +315,7 @@ static void a_state_is_laid_out_as_drawn(void **state)
                               .stage = 1,
                               .operation = 4,
                               .flags = STATE_POLLS,
+                              .stored = 6,
                               .model_ns = 123456789,
                               .pc = 0x40100000,
                               .lr = 0x40200000,

@@ -177,6 +177,18 @@ static int pass_for_ever(int count)
     return 9;
 }
 
+/* More than its node keeps before the message that it waits for. */
+static int flood_first(void)
+{
+    char byte = 0;
+
+    if (ecube_rank() == 0)
+        return ecube_receive(&byte, 1, 1, 1000, NULL) < 0 ? 9 : 0;
+    for (int i = 0; ecube_rank() == 1 && i < 200; i++)
+        ecube_send(&byte, 1, 0, i);
+    return ecube_rank() == 1 ? ecube_send(&byte, 1, 0, 1000) : 0;
+}
+
 static int alone(const char *what, int value)
 {
     if (strcmp(what, "null") == 0)
@@ -237,6 +249,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "circle") == 0) {
         return wait_in_circle(rank);
+    }
+    if (strcmp(argv[1], "flood") == 0) {
+        return flood_first();
     }
     if (strcmp(argv[1], "ring") == 0) {
         return pass_for_ever(rank);
