@@ -56,11 +56,11 @@ SIM := sim/contents.c sim/fault.c sim/host.c sim/link.c sim/loop.c sim/memory.c 
 	sim/parallel/partition.c sim/parallel/prefetch.c sim/parallel/worker_pool.c sim/plans.c sim/pool.c sim/program.c sim/queue.c \
 	sim/scenarios.c sim/simulation.c sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER)
 BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
-LIBRARY := lib/call.S lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/format.c lib/info.c lib/memalign.c \
+LIBRARY := lib/call.S lib/called.c lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/format.c lib/info.c lib/memalign.c \
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
 LIBRARY_START := lib/crt0.S
-PUBLIC_HEADERS := include/ecube/abi.h include/ecube/ecube.h include/ecube/error.h
-TOOL := host/announce.c host/available.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
+PUBLIC_HEADERS := include/ecube/abi.h include/ecube/called.h include/ecube/ecube.h include/ecube/error.h
+TOOL := host/announce.c host/available.c host/call_error.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
 	host/down.c host/duration.c host/fault.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/json_pull.c host/launcher.c host/line.c host/list.c host/load.c \
 	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/plan.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_list.c host/plan_read.c host/plan_show.c host/placement.c host/plan_verify.c host/ps.c host/report.c host/algorithm.c host/plan_catalogue.c host/plan_explain.c \
 	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/shared_links.c host/link_maker.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \

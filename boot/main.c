@@ -23,7 +23,8 @@ enum {
     TURN_US = 2000,            /* how long it then goes on before they are looked at again */
     PANIC_REPORT_US = 1000000, /* how long a kernel that has failed may still try to say so */
     DIVIDE_TRAP = 0xdeec,      /* udf #0xec in Thumb */
-    SIGNAL_TRAP = 0xdeed       /* udf #0xed */
+    SIGNAL_TRAP = 0xdeed,      /* udf #0xed */
+    ERROR_TRAP = 0xdeee        /* udf #0xee */
 };
 
 static _Alignas(16) uint8_t node_storage[NODE_BYTES_MAX];
@@ -202,7 +203,7 @@ static bool inside(uintptr_t address, uintptr_t start, uintptr_t end)
 }
 
 /* What an undefined instruction is: it may be a trap of the program's library, for a division by
- * zero or for a signal. */
+ * zero, a signal or an error. */
 static uint32_t undefined_kind(uintptr_t pc, uint32_t cpsr)
 {
     if ((cpsr & CPSR_THUMB) == 0 || !inside(pc, platform_program.start, platform_program.end - 1)) {
@@ -211,6 +212,7 @@ static uint32_t undefined_kind(uintptr_t pc, uint32_t cpsr)
     uint16_t code = *(const uint16_t *)pc;
     return code == DIVIDE_TRAP   ? FAULT_DIVIDE
            : code == SIGNAL_TRAP ? FAULT_SIGNAL
+           : code == ERROR_TRAP  ? FAULT_ERROR
                                  : FAULT_UNDEFINED;
 }
 

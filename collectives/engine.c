@@ -44,10 +44,15 @@ static bool has_second_entry(const struct engine *e)
            !e->agreeing;
 }
 
+uint16_t engine_entered(const struct engine *e)
+{
+    return (uint16_t)(e->epoch + has_second_entry(e));
+}
+
 void engine_close(struct engine *e, const struct router *router)
 {
     e->closed = true;
-    entry_close(&e->entering, router, (uint16_t)(e->epoch + has_second_entry(e)));
+    entry_close(&e->entering, router, engine_entered(e));
     e->attention = true;
 }
 

@@ -143,6 +143,9 @@ void engine_reset(struct engine *engine, uint8_t generation);
 /* The program has ended. What it has begun goes on; word of its end is owed to the neighbours. */
 void engine_close(struct engine *engine, const struct router *router);
 
+/* The last epoch that the program takes part in, of those that it has begun. */
+uint16_t engine_entered(const struct engine *engine);
+
 /* Begins a collective; the engine must be idle. */
 void engine_begin(struct engine *engine, const struct engine_call *call);
 

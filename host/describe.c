@@ -21,7 +21,8 @@ struct fault_code describe_code(const struct machine *machine)
 {
     return (struct fault_code){.image = &machine->job.image,
                                .program = machine->job.path,
-                               .kernel = machine->target.kernel};
+                               .kernel = machine->target.kernel,
+                               .network = &machine->options.network};
 }
 
 /* What was measured; null: it was not. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/status.h"
 #include "host/target.h"
 #include "host/tell.h"
 #include "host/unwind.h"
@@ -49,6 +50,7 @@ int fault_status(const struct fault_body *fault)
     switch (kind_of(fault)) {
     case KIND_BREAKPOINT: return STATUS_BREAKPOINT;
     case FAULT_DIVIDE: return STATUS_DIVIDE;
+    case FAULT_ERROR: return STATUS_CALL;
     case FAULT_UNDEFINED: return STATUS_UNDEFINED;
     case FAULT_SIGNAL: return STATUS_SIGNAL + (int)(fault->registers[0] % STATUS_SIGNAL);
     default: return STATUS_MEMORY;
@@ -191,7 +193,7 @@ static bool describe_fault(const struct fault_code *code, const struct fault_bod
                           .stack_start = fault->line,
                           .stack_bytes = fault->tail_bytes,
                           .stack = fault->tail};
-    bool trap = kind == FAULT_DIVIDE || kind == FAULT_SIGNAL;
+    bool trap = kind == FAULT_DIVIDE || kind == FAULT_SIGNAL || kind == FAULT_ERROR;
 
     memcpy(registers, fault->registers, sizeof registers);
     if (kind == FAULT_DIVIDE) { /* the trap was jumped to: lr is where the program divided */
@@ -226,6 +228,33 @@ static json_t *describe_check(uint32_t rank, const struct fault_body *fault,
     return tell_node_members("kernel-check", rank);
 }
 
+void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
+                   struct fault_call *told)
+{
+    told->error = call_error_of(fault);
+    call_error_name(&told->error, told->name);
+    if (!call_error_reason(&told->error, code->network, rank, told->reason)) {
+        told->reason[0] = '\0';
+    }
+    describe_fault(code, fault, FAULT_ERROR, told->place);
+}
+
+static json_t *describe_call(const struct fault_code *code, uint32_t rank,
+                             const struct fault_body *fault, char text[FAULT_TEXT_MAX])
+{
+    struct fault_call told;
+
+    fault_of_call(code, rank, fault, &told);
+    snprintf(text, FAULT_TEXT_MAX, "rank %u: %s: %s%s%s", (unsigned)rank, told.name,
+             told.reason[0] ? told.reason : status_text(told.error.status),
+             told.place[0] ? "," : "", told.place);
+    json_t *members = tell_node_members("call-failed", rank);
+    json_object_set_new(members, "call", json_string(told.name));
+    json_object_set_new(members, "error", json_integer(told.error.status));
+    json_object_set_new(members, "status", json_integer(STATUS_CALL));
+    return members;
+}
+
 json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
                        char text[FAULT_TEXT_MAX])
 {
@@ -235,6 +264,9 @@ json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struc
 
     if (kind == FAULT_CHECK) {
         return describe_check(rank, fault, text);
+    }
+    if (kind == FAULT_ERROR) {
+        return describe_call(code, rank, fault, text);
     }
     describe_kind(kind, fault, what, sizeof what);
     if (kernel) {

@@ -9,14 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/call_error.h"
 #include "host/image.h"
 #include "host/message.h"
 #include "host/symbols.h"
+#include "network/network.h"
 #include "wire/report.h"
 
 enum {
     PLACE_TEXT_MAX = 5 * (SYMBOL_TEXT_MAX + 20), /* five calls */
-    FAULT_TEXT_MAX = PLACE_TEXT_MAX + 200,
+    FAULT_TEXT_MAX = PLACE_TEXT_MAX + 2 * CALL_ERROR_TEXT_MAX + 40,
     FAULT_REGISTER_LINES = 5
 };
 
@@ -25,10 +27,23 @@ struct fault_code {
     const struct image *image; /* of the program */
     const char *program;       /* ELF files; NULL: there is no program */
     const char *kernel;
+    const struct network *network;
 };
 
 /* What the tool exits with for it. */
 int fault_status(const struct fault_body *fault);
+
+/* An error of a call of ecube.h that has ended a program. */
+struct fault_call {
+    struct call_error error;
+    char name[CALL_ERROR_TEXT_MAX];   /* of the call */
+    char reason[CALL_ERROR_TEXT_MAX]; /* "": there is no more to say than the status does */
+    char place[PLACE_TEXT_MAX];       /* " in f (a.c:3), called from g (b.c:4)" */
+};
+
+/* Of a fault of FAULT_ERROR. */
+void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
+                   struct fault_call *told);
 
 /* The trouble's members, and its text. */
 json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,

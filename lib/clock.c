@@ -25,11 +25,14 @@ uint64_t ecube_wall_ns(void)
 
 int ecube_compute(uint64_t ns)
 {
-    return ecube_call(ECUBE_CALL_ADVANCE, (uint32_t)ns, (uint32_t)(ns >> 32));
+    struct ecube_called called = {.number = ECUBE_CALLED_COMPUTE, .ns = ns};
+    return ecube_returns(&called,
+                         ecube_call(ECUBE_CALL_ADVANCE, (uint32_t)ns, (uint32_t)(ns >> 32)));
 }
 
 int ecube_report(const struct ecube_report *report)
 {
+    struct ecube_called called = {.number = ECUBE_CALLED_REPORT};
     struct ecube_abi_report wire = {
         .bytes = report->bytes,
         .steps = report->steps,
@@ -40,5 +43,5 @@ int ecube_report(const struct ecube_report *report)
         .wrong = report->wrong,
     };
     strncpy(wire.name, report->name, ECUBE_NAME_MAX - 1);
-    return ecube_call(ECUBE_CALL_REPORT, (uintptr_t)&wire, 0);
+    return ecube_returns(&called, ecube_call(ECUBE_CALL_REPORT, (uintptr_t)&wire, 0));
 }

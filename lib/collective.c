@@ -47,18 +47,39 @@ static void *find_scratch(struct ecube_abi_collective *call)
     return scratch;
 }
 
-static int begin(struct ecube_abi_collective call, struct ecube_request *request)
+static int begin(struct ecube_called *called, struct ecube_request *request)
 {
-    call.choice = choice_for(call.operation);
-    void *scratch = call.operation == ECUBE_ALIGN ? NULL : find_scratch(&call);
-    int32_t number = ecube_call(ECUBE_CALL_COLLECTIVE, (uintptr_t)&call, 0);
+    struct ecube_abi_collective *call = &called->collective;
+    call->choice = choice_for(call->operation);
+    void *scratch = call->operation == ECUBE_ALIGN ? NULL : find_scratch(call);
+    int32_t number = ecube_call(ECUBE_CALL_COLLECTIVE, (uintptr_t)call, 0);
 
     if (number < 0) {
         free(scratch);
         scratch = NULL;
     }
-    *request = (struct ecube_request){.number = number, .scratch = scratch};
+    called->began = called->number;
+    *request = (struct ecube_request){.number = number, .began = called->began, .scratch = scratch};
     return number < 0 ? number : ECUBE_OK;
+}
+
+static int start(struct ecube_abi_collective call, struct ecube_request *request)
+{
+    struct ecube_called called = {.number = (uint32_t)ECUBE_CALLED_START + call.operation,
+                                  .collective = call};
+
+    return ecube_returns(&called, begin(&called, request));
+}
+
+/* The blocking form: begun, then waited for. */
+static int run(struct ecube_abi_collective call)
+{
+    struct ecube_called called = {.number = (uint32_t)ECUBE_CALLED_COLLECTIVE + call.operation,
+                                  .collective = call};
+    struct ecube_request request;
+    int begun = begin(&called, &request);
+
+    return ecube_returns(&called, begun < 0 ? begun : ecube_request_wait(&called, &request, NULL));
 }
 
 /* What moves blocks; `root` is the number that stands there. */
@@ -72,54 +93,17 @@ static struct ecube_abi_collective call_of(uint32_t operation, uint32_t root, ui
                                          .receive = address(receive)};
 }
 
-int ecube_align_start(struct ecube_request *request)
-{
-    return begin(call_of(ECUBE_ALIGN, 0, 0, NULL, NULL), request);
-}
-
-int ecube_barrier_start(struct ecube_request *request)
-{
-    return begin(call_of(ECUBE_BARRIER, 0, 0, NULL, NULL), request);
-}
-
-int ecube_broadcast_start(void *data, uint32_t bytes, int root, struct ecube_request *request)
-{
-    return begin(call_of(ECUBE_BROADCAST, (uint32_t)root, bytes, data, data), request);
-}
-
-int ecube_scatter_start(const void *blocks, void *block, uint32_t block_bytes, int root,
-                        struct ecube_request *request)
-{
-    return begin(call_of(ECUBE_SCATTER, (uint32_t)root, block_bytes, blocks, block), request);
-}
-
-int ecube_gather_start(const void *block, void *blocks, uint32_t block_bytes, int root,
-                       struct ecube_request *request)
-{
-    return begin(call_of(ECUBE_GATHER, (uint32_t)root, block_bytes, block, blocks), request);
-}
-
-int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
-                         struct ecube_request *request)
-{
-    return begin(call_of(ECUBE_EXCHANGE, 0, block_bytes, send, receive), request);
-}
-
-int ecube_exchangev_start(const void *send, const struct ecube_block *send_blocks, void *receive,
-                          const struct ecube_block *receive_blocks, struct ecube_request *request)
+/* Every node gets a table of blocks for what it sends, and one for what it receives. */
+static struct ecube_abi_collective sized_call(const void *send,
+                                              const struct ecube_block *send_blocks, void *receive,
+                                              const struct ecube_block *receive_blocks)
 {
     struct ecube_abi_collective call =
         call_of(ECUBE_EXCHANGEV, 0, ECUBE_EXCHANGEV_BYTES, send, receive);
 
     call.send_blocks = address(send_blocks);
     call.receive_blocks = address(receive_blocks);
-    return begin(call, request);
-}
-
-int ecube_allgather_start(const void *block, void *blocks, uint32_t block_bytes,
-                          struct ecube_request *request)
-{
-    return begin(call_of(ECUBE_ALLGATHER, 0, block_bytes, block, blocks), request);
+    return call;
 }
 
 _Static_assert(sizeof(struct ecube_int64_int32) == 16, "the kernel's element");
@@ -141,42 +125,18 @@ static uint8_t number_of(unsigned value)
     return (uint8_t)(value < UINT8_MAX ? value : UINT8_MAX);
 }
 
-/* What combines the vectors of a call; its bytes are still a count of elements. */
-static int begin_combining(struct ecube_abi_collective call, enum ecube_type type,
-                           enum ecube_operator operator_, struct ecube_request *request)
+/* What combines vectors of `count` elements. */
+static struct ecube_abi_collective combining_call(uint32_t operation, int root, uint32_t count,
+                                                  enum ecube_type type,
+                                                  enum ecube_operator operator_, const void *send,
+                                                  void *receive)
 {
-    call.block_bytes = vector_bytes(call.block_bytes, type);
+    struct ecube_abi_collective call =
+        call_of(operation, (uint32_t)root, vector_bytes(count, type), send, receive);
+
     call.type = number_of(type);
     call.operator_ = number_of(operator_);
-    return begin(call, request);
-}
-
-int ecube_reduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
-                       enum ecube_operator operator_, int root, struct ecube_request *request)
-{
-    return begin_combining(call_of(ECUBE_REDUCE, (uint32_t)root, count, send, receive), type,
-                           operator_, request);
-}
-
-int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
-                          enum ecube_operator operator_, struct ecube_request *request)
-{
-    return begin_combining(call_of(ECUBE_ALLREDUCE, 0, count, send, receive), type, operator_,
-                           request);
-}
-
-int ecube_reduce_scatter_start(const void *send, void *receive, uint32_t count,
-                               enum ecube_type type, enum ecube_operator operator_,
-                               struct ecube_request *request)
-{
-    return begin_combining(call_of(ECUBE_REDUCE_SCATTER, 0, count, send, receive), type, operator_,
-                           request);
-}
-
-int ecube_scan_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
-                     enum ecube_operator operator_, struct ecube_request *request)
-{
-    return begin_combining(call_of(ECUBE_SCAN, 0, count, send, receive), type, operator_, request);
+    return call;
 }
 
 /* The distance from 0 to the number of nodes. */
@@ -187,16 +147,164 @@ static uint32_t distance_of(int distance)
     return (uint32_t)((distance % size + size) % size);
 }
 
+int ecube_align(void)
+{
+    return run(call_of(ECUBE_ALIGN, 0, 0, NULL, NULL));
+}
+
+int ecube_align_start(struct ecube_request *request)
+{
+    return start(call_of(ECUBE_ALIGN, 0, 0, NULL, NULL), request);
+}
+
+int ecube_barrier(void)
+{
+    return run(call_of(ECUBE_BARRIER, 0, 0, NULL, NULL));
+}
+
+int ecube_barrier_start(struct ecube_request *request)
+{
+    return start(call_of(ECUBE_BARRIER, 0, 0, NULL, NULL), request);
+}
+
+int ecube_broadcast(void *data, uint32_t bytes, int root)
+{
+    return run(call_of(ECUBE_BROADCAST, (uint32_t)root, bytes, data, data));
+}
+
+int ecube_broadcast_start(void *data, uint32_t bytes, int root, struct ecube_request *request)
+{
+    return start(call_of(ECUBE_BROADCAST, (uint32_t)root, bytes, data, data), request);
+}
+
+int ecube_scatter(const void *blocks, void *block, uint32_t block_bytes, int root)
+{
+    return run(call_of(ECUBE_SCATTER, (uint32_t)root, block_bytes, blocks, block));
+}
+
+int ecube_scatter_start(const void *blocks, void *block, uint32_t block_bytes, int root,
+                        struct ecube_request *request)
+{
+    return start(call_of(ECUBE_SCATTER, (uint32_t)root, block_bytes, blocks, block), request);
+}
+
+int ecube_gather(const void *block, void *blocks, uint32_t block_bytes, int root)
+{
+    return run(call_of(ECUBE_GATHER, (uint32_t)root, block_bytes, block, blocks));
+}
+
+int ecube_gather_start(const void *block, void *blocks, uint32_t block_bytes, int root,
+                       struct ecube_request *request)
+{
+    return start(call_of(ECUBE_GATHER, (uint32_t)root, block_bytes, block, blocks), request);
+}
+
+int ecube_allgather(const void *block, void *blocks, uint32_t block_bytes)
+{
+    return run(call_of(ECUBE_ALLGATHER, 0, block_bytes, block, blocks));
+}
+
+int ecube_allgather_start(const void *block, void *blocks, uint32_t block_bytes,
+                          struct ecube_request *request)
+{
+    return start(call_of(ECUBE_ALLGATHER, 0, block_bytes, block, blocks), request);
+}
+
+int ecube_exchange(const void *send, void *receive, uint32_t block_bytes)
+{
+    return run(call_of(ECUBE_EXCHANGE, 0, block_bytes, send, receive));
+}
+
+int ecube_exchange_start(const void *send, void *receive, uint32_t block_bytes,
+                         struct ecube_request *request)
+{
+    return start(call_of(ECUBE_EXCHANGE, 0, block_bytes, send, receive), request);
+}
+
+int ecube_exchangev(const void *send, const struct ecube_block *send_blocks, void *receive,
+                    const struct ecube_block *receive_blocks)
+{
+    return run(sized_call(send, send_blocks, receive, receive_blocks));
+}
+
+int ecube_exchangev_start(const void *send, const struct ecube_block *send_blocks, void *receive,
+                          const struct ecube_block *receive_blocks, struct ecube_request *request)
+{
+    return start(sized_call(send, send_blocks, receive, receive_blocks), request);
+}
+
+int ecube_reduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                 enum ecube_operator operator_, int root)
+{
+    return run(combining_call(ECUBE_REDUCE, root, count, type, operator_, send, receive));
+}
+
+int ecube_reduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                       enum ecube_operator operator_, int root, struct ecube_request *request)
+{
+    return start(combining_call(ECUBE_REDUCE, root, count, type, operator_, send, receive),
+                 request);
+}
+
+int ecube_allreduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                    enum ecube_operator operator_)
+{
+    return run(combining_call(ECUBE_ALLREDUCE, 0, count, type, operator_, send, receive));
+}
+
+int ecube_allreduce_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                          enum ecube_operator operator_, struct ecube_request *request)
+{
+    return start(combining_call(ECUBE_ALLREDUCE, 0, count, type, operator_, send, receive),
+                 request);
+}
+
+int ecube_reduce_scatter(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                         enum ecube_operator operator_)
+{
+    return run(combining_call(ECUBE_REDUCE_SCATTER, 0, count, type, operator_, send, receive));
+}
+
+int ecube_reduce_scatter_start(const void *send, void *receive, uint32_t count,
+                               enum ecube_type type, enum ecube_operator operator_,
+                               struct ecube_request *request)
+{
+    return start(combining_call(ECUBE_REDUCE_SCATTER, 0, count, type, operator_, send, receive),
+                 request);
+}
+
+int ecube_scan(const void *send, void *receive, uint32_t count, enum ecube_type type,
+               enum ecube_operator operator_)
+{
+    return run(combining_call(ECUBE_SCAN, 0, count, type, operator_, send, receive));
+}
+
+int ecube_scan_start(const void *send, void *receive, uint32_t count, enum ecube_type type,
+                     enum ecube_operator operator_, struct ecube_request *request)
+{
+    return start(combining_call(ECUBE_SCAN, 0, count, type, operator_, send, receive), request);
+}
+
+int ecube_shift(const void *send, void *receive, uint32_t bytes, int distance)
+{
+    return run(call_of(ECUBE_SHIFT, distance_of(distance), bytes, send, receive));
+}
+
 int ecube_shift_start(const void *send, void *receive, uint32_t bytes, int distance,
                       struct ecube_request *request)
 {
-    return begin(call_of(ECUBE_SHIFT, distance_of(distance), bytes, send, receive), request);
+    return start(call_of(ECUBE_SHIFT, distance_of(distance), bytes, send, receive), request);
+}
+
+int ecube_reverse(const void *send, void *receive, uint32_t bytes, uint32_t dimensions)
+{
+    return run(call_of(ECUBE_REVERSE, dimensions, bytes, send, receive));
 }
 
 int ecube_reverse_start(const void *send, void *receive, uint32_t bytes, uint32_t dimensions,
                         struct ecube_request *request)
 {
-    return begin(call_of(ECUBE_REVERSE, dimensions, bytes, send, receive), request);
+    return start(call_of(ECUBE_REVERSE, dimensions, bytes, send, receive), request);
 }
 
 int ecube_predict(enum ecube_operation operation, int root, uint32_t bytes, enum ecube_type type,
@@ -242,103 +350,4 @@ int ecube_algorithm(enum ecube_operation operation, const char *name)
     }
     choices[number] = choice;
     return ECUBE_OK;
-}
-
-/* The blocking forms: started, then waited for. */
-static int finish(int started, struct ecube_request *request)
-{
-    int ended = started < 0 ? started : ecube_wait(request, NULL);
-    return ended < 0 ? ended : ECUBE_OK;
-}
-
-int ecube_align(void)
-{
-    struct ecube_request request;
-    return finish(ecube_align_start(&request), &request);
-}
-
-int ecube_barrier(void)
-{
-    struct ecube_request request;
-    return finish(ecube_barrier_start(&request), &request);
-}
-
-int ecube_broadcast(void *data, uint32_t bytes, int root)
-{
-    struct ecube_request request;
-    return finish(ecube_broadcast_start(data, bytes, root, &request), &request);
-}
-
-int ecube_scatter(const void *blocks, void *block, uint32_t block_bytes, int root)
-{
-    struct ecube_request request;
-    return finish(ecube_scatter_start(blocks, block, block_bytes, root, &request), &request);
-}
-
-int ecube_gather(const void *block, void *blocks, uint32_t block_bytes, int root)
-{
-    struct ecube_request request;
-    return finish(ecube_gather_start(block, blocks, block_bytes, root, &request), &request);
-}
-
-int ecube_exchange(const void *send, void *receive, uint32_t block_bytes)
-{
-    struct ecube_request request;
-    return finish(ecube_exchange_start(send, receive, block_bytes, &request), &request);
-}
-
-int ecube_exchangev(const void *send, const struct ecube_block *send_blocks, void *receive,
-                    const struct ecube_block *receive_blocks)
-{
-    struct ecube_request request;
-    return finish(ecube_exchangev_start(send, send_blocks, receive, receive_blocks, &request),
-                  &request);
-}
-
-int ecube_allgather(const void *block, void *blocks, uint32_t block_bytes)
-{
-    struct ecube_request request;
-    return finish(ecube_allgather_start(block, blocks, block_bytes, &request), &request);
-}
-
-int ecube_reduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
-                 enum ecube_operator operator_, int root)
-{
-    struct ecube_request request;
-    return finish(ecube_reduce_start(send, receive, count, type, operator_, root, &request),
-                  &request);
-}
-
-int ecube_allreduce(const void *send, void *receive, uint32_t count, enum ecube_type type,
-                    enum ecube_operator operator_)
-{
-    struct ecube_request request;
-    return finish(ecube_allreduce_start(send, receive, count, type, operator_, &request), &request);
-}
-
-int ecube_reduce_scatter(const void *send, void *receive, uint32_t count, enum ecube_type type,
-                         enum ecube_operator operator_)
-{
-    struct ecube_request request;
-    return finish(ecube_reduce_scatter_start(send, receive, count, type, operator_, &request),
-                  &request);
-}
-
-int ecube_scan(const void *send, void *receive, uint32_t count, enum ecube_type type,
-               enum ecube_operator operator_)
-{
-    struct ecube_request request;
-    return finish(ecube_scan_start(send, receive, count, type, operator_, &request), &request);
-}
-
-int ecube_shift(const void *send, void *receive, uint32_t bytes, int distance)
-{
-    struct ecube_request request;
-    return finish(ecube_shift_start(send, receive, bytes, distance, &request), &request);
-}
-
-int ecube_reverse(const void *send, void *receive, uint32_t bytes, uint32_t dimensions)
-{
-    struct ecube_request request;
-    return finish(ecube_reverse_start(send, receive, bytes, dimensions, &request), &request);
 }

@@ -74,6 +74,11 @@ static int error_line_flush(void)
     return console_write(ECUBE_STREAM_ERROR, error_line.text, bytes);
 }
 
+void ecube_error_line_flush(void)
+{
+    error_line_flush();
+}
+
 static int error_write(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {

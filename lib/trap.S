@@ -1,5 +1,6 @@
 /*
- * trap.S - the traps that the kernel knows: a division by zero, and a signal that ends the program.
+ * trap.S - the traps that the kernel knows: a division by zero, a signal that ends the program, and
+ * an error of a call of ecube.h that does.
  *
  * The compiler's division routines come here by a tail call, so lr is still in the function that
  * divided and the fault report names its line.
@@ -33,3 +34,13 @@ ecube_signal:               /* (signal); does not return */
     udf #237
     .cfi_endproc
     .size ecube_signal, . - ecube_signal
+
+    .section .text.ecube_error_trap, "ax", %progbits
+    .global ecube_error_trap
+    .type ecube_error_trap, %function
+    .thumb_func
+ecube_error_trap:           /* (status, number, struct ecube_called *); does not return */
+    .cfi_startproc
+    udf #238
+    .cfi_endproc
+    .size ecube_error_trap, . - ecube_error_trap

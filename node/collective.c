@@ -98,6 +98,7 @@ static void finish(struct node *node)
     struct engine_result result = engine_end(&node->engine);
 
     request->result_steps = result.steps;
+    request->detail = node->engine.epoch;
     request_finish(node, request, result.status, result.done_ns);
 }
 

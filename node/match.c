@@ -87,6 +87,7 @@ void match_finish(struct node *node, struct request *request, uint64_t done_ns)
     bool fit = request->result_bytes <= request->bytes;
 
     if (!fit) {
+        request->detail = request->result_bytes;
         request->result_bytes = request->bytes;
     }
     request_finish(node, request, fit ? E_OK : E_TRUNCATED, done_ns);

@@ -368,7 +368,8 @@ static void add_text(const char *text, uint32_t room, struct fault_body *fault)
 static int send_fault(struct node *node)
 {
     const struct fault *fault = &node->fault;
-    struct fault_body told = {.kind = fault->kind,
+    struct fault_body told = {.kind = (uint16_t)fault->kind,
+                              .collectives = engine_entered(&node->engine),
                               .address = fault->address,
                               .status_register = fault->status_register,
                               .cpsr = fault->cpsr,
@@ -389,7 +390,9 @@ static int send_exit(struct node *node)
 {
     uint8_t body[EXIT_BYTES];
 
-    exit_pack(body, &(struct exit_body){node->exit_status, node->aborted});
+    exit_pack(body, &(struct exit_body){.status = node->exit_status,
+                                        .aborted = node->aborted,
+                                        .collectives = engine_entered(&node->engine)});
     return router_send(&node->router, PACKET_EXIT, ID_HOST, body, sizeof body);
 }
 

@@ -68,6 +68,7 @@ struct request {
     uint32_t bytes;
     uint32_t match; /* the other end's name for it: send, of the CTS; receive, of the RTS */
     uint32_t stamp;
+    uint32_t detail; /* as in struct ecube_abi_result */
     uint64_t issue_ns, done_ns, again_us;
     int32_t result_peer, result_tag;
     uint32_t result_bytes, result_steps;

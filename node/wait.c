@@ -44,6 +44,7 @@ static int take_result(struct node *node, struct request *request, uint32_t addr
                                       .tag = request->result_tag,
                                       .bytes = request->result_bytes,
                                       .steps = request->result_steps,
+                                      .detail = request->detail,
                                       .done_ns = request->done_ns};
 
     /* A send tells what it was asked to send, a collective has no single peer. Only a receive

@@ -16,8 +16,9 @@
  *           52 step u16, from 1, 0: before the first | 54 steps u16, 0: not known yet |
  *           56 counters u32[STATE_COUNTERS]
  *           The collective is the one that is under way, whether or not the program waits for it.
- *   FAULT   0 kind u32 | 4 address u32 | 8 status register u32 | 12 r0..r15 u32[16] | 76 cpsr u32 |
- *           80 line u32 | 84 text: a kernel CHECK that failed, its file. Of a program instead:
+ *   FAULT   0 kind u16 | 2 collectives u16, as in EXIT | 4 address u32 | 8 status register u32 |
+ *           12 r0..r15 u32[16] | 76 cpsr u32 | 80 line u32 | 84 text: a kernel CHECK that failed,
+ *           its file. Of a program instead:
  *           80 address u32 | 84 what its stack held from there on, as much as fits
  *   LINKS   0 port count u8 | 1 complete u8 | 2 spare[2] | 4 per port: state u8 | peer port u8 |
  *           spare[2] | peer id u32
@@ -83,6 +84,7 @@ enum fault_kind {
     FAULT_DIVIDE = 4,    /* integer division by zero: the trap of __aeabi_idiv0 */
     FAULT_STACK = 5,     /* data abort in the guard below the stack */
     FAULT_SIGNAL = 6,    /* the program ended itself by the signal in r0: the trap of abort */
+    FAULT_ERROR = 7,     /* an error of a call of ecube.h has ended it: include/ecube/called.h */
     FAULT_KERNEL = 16,   /* added to a kind above: the kernel itself faulted */
     FAULT_CHECK = 32     /* a CHECK in the kernel failed */
 };
@@ -214,7 +216,8 @@ static inline bool state_unpack(const uint8_t *body, uint32_t bytes, struct stat
 }
 
 struct fault_body {
-    uint32_t kind; /* enum fault_kind */
+    uint16_t kind; /* enum fault_kind */
+    uint16_t collectives;
     uint32_t address, status_register, registers[FAULT_REGISTERS], cpsr;
     uint32_t line;       /* of a kernel CHECK; else the address at which `tail` begins */
     const uint8_t *tail; /* the file of a kernel CHECK, without a zero byte; else stack */
@@ -224,7 +227,8 @@ struct fault_body {
 /* Returns the bytes of the body. */
 static inline uint32_t fault_pack(uint8_t *body, const struct fault_body *fault)
 {
-    put32(body, fault->kind);
+    put16(body, fault->kind);
+    put16(body + 2, fault->collectives);
     put32(body + 4, fault->address);
     put32(body + 8, fault->status_register);
     for (unsigned i = 0; i < FAULT_REGISTERS; i++)
@@ -240,7 +244,8 @@ static inline bool fault_unpack(const uint8_t *body, uint32_t bytes, struct faul
 {
     if (bytes < FAULT_BYTES)
         return false;
-    *fault = (struct fault_body){.kind = get32(body),
+    *fault = (struct fault_body){.kind = get16(body),
+                                 .collectives = get16(body + 2),
                                  .address = get32(body + 4),
                                  .status_register = get32(body + 8),
                                  .cpsr = get32(body + 76),

@@ -17,7 +17,8 @@
  * To the host:
  *
  *   CONSOLE 0 stream u8, enum ecube_stream | 1 text, at most CONSOLE_WINDOW bytes ahead of TAKEN
- *   EXIT    0 status i32 | 4 aborted u8: 1: by this the whole run ends | 5 spare[3]
+ *   EXIT    0 status i32 | 4 aborted u8: 1: by this the whole run ends | 5 spare |
+ *           6 collectives u16, that its program took part in, modulo 2^16
  *   REPORT  0 name char[24], ends with a zero byte | 24 bytes u64 | 32 steps u64 |
  *           40 model ns u64 | 48 predicted ns u64 | 56 bound ns u64 | 64 wall ns u64 | 72 wrong u64
  *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64, all received and sent on |
@@ -173,19 +174,21 @@ static inline bool console_unpack(const uint8_t *body, uint32_t bytes, struct co
 struct exit_body {
     int32_t status;
     bool aborted;
+    uint16_t collectives;
 };
 
 static inline void exit_pack(uint8_t *body, const struct exit_body *exit)
 {
     put32(body, (uint32_t)exit->status);
-    put32(body + 4, exit->aborted);
+    put32(body + 4, exit->aborted | (uint32_t)exit->collectives << 16);
 }
 
 static inline bool exit_unpack(const uint8_t *body, uint32_t bytes, struct exit_body *exit)
 {
     if (bytes < EXIT_BYTES)
         return false;
-    *exit = (struct exit_body){.status = (int32_t)get32(body), .aborted = body[4] != 0};
+    *exit = (struct exit_body){
+        .status = (int32_t)get32(body), .aborted = body[4] != 0, .collectives = get16(body + 6)};
     return true;
 }
 

@@ -206,7 +206,9 @@ struct ecube_abi_result {
     int32_t tag;
     uint32_t bytes;
     uint32_t steps; /* collectives: steps of the schedule */
-    uint32_t spare;
+    /* of a receive that ended with E_TRUNCATED the bytes of the message; of a collective which one
+     * of the program's it was: collectives that all nodes have entered have the same number */
+    uint32_t detail;
     uint64_t done_ns; /* model time of completion */
 };
 

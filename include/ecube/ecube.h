@@ -57,7 +57,14 @@ struct ecube_status {
 /* A transfer under way. Its members are lib/'s; keep it at its place until it is complete. */
 struct ecube_request {
     int32_t number; /* the kernel's; negative: none */
+    uint32_t began; /* the call that has begun it */
     void *scratch;  /* working memory to free */
+};
+
+/* What an error of a call does. */
+enum ecube_errors_mode {
+    ECUBE_ERRORS_FATAL = 0, /* it ends the program */
+    ECUBE_ERRORS_RETURN = 1 /* the call returns it */
 };
 
 /* The machine whose time the model clock shows. A circuit of i hops and k bytes takes
@@ -106,6 +113,14 @@ struct ecube_double_int32 {
     double value;
     int32_t index, spare;
 };
+
+/*
+ * What errors do from now on, of whatever is called then; the transfer may have begun before.
+ * Returns what they did so far. In the beginning they are returned. No errors are
+ * ECUBE_E_CANCELLED; "not yet" of a test; ecube_wait_any and ecube_wait_some where nothing is open;
+ * what ecube_algorithm and ecube_predict cannot have.
+ */
+enum ecube_errors_mode ecube_errors(enum ecube_errors_mode mode);
 
 /* The own number, 0 to ecube_size() - 1. */
 int ecube_rank(void);

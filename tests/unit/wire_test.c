@@ -251,14 +251,14 @@ static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **st
 
 static void what_a_program_says_is_laid_out_as_drawn(void **state)
 {
-    static const uint8_t consoles[] = {2, 'h', 'i'}, exits[] = {U32(-3), U32(1)};
+    static const uint8_t consoles[] = {2, 'h', 'i'}, exits[] = {U32(-3), 1, 0, U16(0x1234)};
     static const uint8_t reports[REPORT_BYTES] = {
         'a', 'b', [24] = U64(1), U64(2), U64(3), U64(4), U64(5), U64(6), U64(0x8000000000000007)};
     static const uint8_t receipts[] = {
         U32(-8), U32(5000), U64(77), 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
         16,      17,        18,      19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
     struct console_body console = {2, (const uint8_t *)"hi", 2};
-    struct exit_body ended = {-3, true};
+    struct exit_body ended = {-3, true, 0x1234};
     struct report_body report = {.name = "ab",
                                  .bytes = 1,
                                  .steps = 2,
@@ -337,11 +337,12 @@ static void a_state_is_laid_out_as_drawn(void **state)
 
 static void a_fault_is_laid_out_as_drawn(void **state)
 {
-    static const uint8_t golden[] = {U32(33),  U32(4),   U32(0x805), U32(100), U32(101), U32(102),
-                                     U32(103), U32(104), U32(105),   U32(106), U32(107), U32(108),
-                                     U32(109), U32(110), U32(111),   U32(112), U32(113), U32(114),
-                                     U32(115), U32(16),  U32(17),    'a',      '.',      'c'};
+    static const uint8_t golden[] = {
+        U16(33),  U16(7),   U32(4),   U32(0x805), U32(100), U32(101), U32(102), U32(103), U32(104),
+        U32(105), U32(106), U32(107), U32(108),   U32(109), U32(110), U32(111), U32(112), U32(113),
+        U32(114), U32(115), U32(16),  U32(17),    'a',      '.',      'c'};
     struct fault_body fault = {.kind = 33,
+                               .collectives = 7,
                                .address = 4,
                                .status_register = 0x805,
                                .cpsr = 16,
