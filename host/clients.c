@@ -8,7 +8,8 @@
 
 #include "host/message.h"
 
-enum { REQUEST_MAX = 1 << 20, SHOW_BACKLOG_MAX = 1 << 20 };
+/* All arguments that a node has room for, each character in six: \u0001. */
+enum { REQUEST_MAX = 8 << 20, SHOW_BACKLOG_MAX = 1 << 20 };
 
 struct outgoing {
     uv_write_t write;
@@ -235,9 +236,16 @@ int clients_listen(struct clients *clients, uv_loop_t *loop, const char *path,
                   : uv_listen((uv_stream_t *)&clients->listener, CLIENTS_MAX, on_connection);
 }
 
+void clients_deafen(struct clients *clients)
+{
+    if (!uv_is_closing((uv_handle_t *)&clients->listener)) {
+        uv_close((uv_handle_t *)&clients->listener, NULL);
+    }
+}
+
 void clients_close(struct clients *clients)
 {
-    uv_close((uv_handle_t *)&clients->listener, NULL);
+    clients_deafen(clients);
     uv_close((uv_handle_t *)&clients->reaper, NULL);
     while (clients->first) {
         clients->first->doomed = true;

@@ -56,7 +56,10 @@ struct clients {
 int clients_listen(struct clients *clients, uv_loop_t *loop, const char *path,
                    const struct clients_owner *owner);
 
-/* Takes no more connections, and ends those that there are without a word to the owner; their
+/* Takes no more connections. */
+void clients_deafen(struct clients *clients);
+
+/* The same, and ends those that there are without a word to the owner; their
  * memory is free when the loop has run out. */
 void clients_close(struct clients *clients);
 

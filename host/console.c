@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/client.h"
 #include "host/options.h"
@@ -63,15 +64,19 @@ int verb_console(int argc, char **argv)
     options_parse(&parser, argc, argv, 0, &arguments);
     fd = client_connect(arguments.name, &message);
     if (fd < 0) {
-        return message_print(&message);
+        message_print(&message);
+        return -fd;
     }
     view_init(&view, sink_open(NULL, NULL), 1, false);
     answer = client_ask(fd, json_pack("{s:s}", "verb", "console"), on_event, &view, &message);
     status = sink_close(view.sink, UINT64_MAX, 0);
-    if (!answer) { /* the machine has ended */
-        return status;
+    if (answer) {
+        status = client_status(answer);
+    } else if (!client_ended(fd)) { /* else the machine has ended */
+        message_print(&message);
+        status = STATUS_MACHINE;
     }
-    message_set(&message, "%s", json_string_value(json_object_get(answer, "text")));
     json_decref(answer);
-    return message_print(&message);
+    close(fd);
+    return status;
 }

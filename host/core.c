@@ -53,6 +53,7 @@ struct core {
     char default_path[NAME_ROOM];
 
     json_t *machine;
+    int failure; /* the exit status if anything fails */
     uint32_t node;
     struct rsp_client client;
     struct page_map map;
@@ -424,7 +425,7 @@ static int find_node(struct core *core, struct message *message)
 {
     struct network network;
 
-    core->machine = client_info(core->name_arguments.name, message);
+    core->machine = client_info(core->name_arguments.name, &core->failure, message);
     if (!core->machine ||
         !network_parse(&network, json_string_value(json_object_get(core->machine, "network")),
                        &machine_limits, message->text) ||
@@ -444,7 +445,8 @@ int verb_core(int argc, char **argv)
 
     options_parse(&parser, argc, argv, 0, &core);
     if (find_node(&core, &message) != 0 || take_core(&core, &message) != 0) {
-        status = message_print(&message);
+        message_print(&message);
+        status = core.failure;
     } else {
         printf("%s: node %u, %llu KiB of memory\n", core.path, (unsigned)core.node,
                (unsigned long long)(core.total_bytes >> 10));

@@ -44,6 +44,7 @@ struct debug {
     int node;
     const char *program; /* NULL: the one loaded last, if there is one */
     json_t *machine;     /* what it has told of itself */
+    int failure;         /* the exit status if anything fails */
 };
 
 static const struct argp_option option_list[] = {
@@ -305,7 +306,7 @@ static int debug(struct debug *debug, struct message *message)
     if (debug->openocd && openocd_find(openocd, message) != 0) {
         return -1;
     }
-    debug->machine = client_info(debug->name_arguments.name, message);
+    debug->machine = client_info(debug->name_arguments.name, &debug->failure, message);
     if (!debug->machine || take_words(debug, message) != 0 ||
         client_check_free(debug->machine, debug->node, message) != 0) {
         return -1;
@@ -315,11 +316,12 @@ static int debug(struct debug *debug, struct message *message)
 
 int verb_debug(int argc, char **argv)
 {
-    struct debug arguments = {.word_count = 0};
+    struct debug arguments = {.failure = STATUS_BAD_INPUT};
     struct message message;
 
     options_parse(&parser, argc, argv, ARGP_IN_ORDER, &arguments);
     debug(&arguments, &message);
     json_decref(arguments.machine);
-    return message_print(&message);
+    message_print(&message);
+    return arguments.failure;
 }

@@ -1,7 +1,6 @@
 /*
  * down.c - ecube down: ends a machine that is up, and returns when nothing of it is left.
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "host/client.h"
@@ -21,26 +20,22 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp_child children[] = {{&options_name_argp, 0, NULL, 1}, {0}};
 
 static const struct argp parser = {
-    NULL,     parse, NULL, "Ends a machine that is up.\vExample: ecube down --name lab",
+    NULL,     parse, NULL, "Ends a machine that is up, or boots.\vExample: ecube down --name lab",
     children, NULL,  NULL};
 
 int verb_down(int argc, char **argv)
 {
     struct name_arguments arguments = {0};
     struct message message;
-    json_t *answer;
-    char byte;
-    int fd;
+    int fd, status;
 
     options_parse(&parser, argc, argv, 0, &arguments);
     fd = client_connect(arguments.name, &message);
     if (fd < 0) {
-        return message_print(&message);
+        message_print(&message);
+        return -fd;
     }
-    answer = client_ask(fd, json_pack("{s:s}", "verb", "down"), NULL, NULL, &message);
-    json_decref(answer);
-    while (read(fd, &byte, 1) > 0) { /* until the process that holds the machine has ended */
-    }
+    status = client_end(fd);
     close(fd);
-    return 0;
+    return status;
 }

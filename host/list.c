@@ -18,7 +18,7 @@
 #include "host/rundir.h"
 #include "host/verbs.h"
 
-enum { KEY_JSON = 600, ANSWER_MS = 3000, ANSWER_MAX = 1 << 16, MACHINES_MAX = 256 };
+enum { KEY_JSON = 600, ANSWER_MS = CLIENT_ANSWER_MS, ANSWER_MAX = 1 << 16, MACHINES_MAX = 256 };
 
 struct listed {
     char name[RUNDIR_NAME_MAX + 1];

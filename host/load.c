@@ -65,13 +65,17 @@ static void on_event(void *context, const json_t *event)
     }
 }
 
-/* What goes to the process that holds the machine is JSON. */
+/* What goes to the process that holds the machine is JSON, and what no machine takes stays here. */
 static int check_text(const struct job_request *job, struct message *message)
 {
     json_t *path = json_string(job->path);
     bool good = path != NULL;
+    uint32_t block_bytes;
 
     json_decref(path);
+    if (job_check_arguments(job, 1, &block_bytes, message) != 0) {
+        return -1;
+    }
     for (unsigned i = 0; i < job->argument_count && good; i++) {
         json_t *argument = json_string(job->arguments[i]);
         good = argument != NULL;

@@ -193,15 +193,16 @@ static const struct argp parser = {
     NULL,
     NULL};
 
-/* The directory of a machine that has a chain. */
+/* The directory of a machine that has a chain; 0, or the exit status. */
 static int find_chain(const char *name, char directory[RUNDIR_PATH_MAX], struct message *message)
 {
-    json_t *answer = client_info(name, message);
+    int status;
+    json_t *answer = client_info(name, &status, message);
     const char *text = json_string_value(json_object_get(answer, "directory"));
     const char *chain = json_string_value(json_object_get(answer, "chain"));
 
     if (!answer) {
-        return -1;
+        return status;
     }
     if (text && chain) {
         snprintf(directory, RUNDIR_PATH_MAX, "%s", text);
@@ -209,7 +210,7 @@ static int find_chain(const char *name, char directory[RUNDIR_PATH_MAX], struct 
         message_set(message, "the machine has no JTAG chain: start one with 'ecube up --jtag'");
     }
     json_decref(answer);
-    return text && chain ? 0 : -1;
+    return text && chain ? 0 : status;
 }
 
 /* OpenOCD in place of this process. */
@@ -221,11 +222,16 @@ int verb_openocd(int argc, char **argv)
     char program[] = "openocd", option[] = "-f";
     struct message message;
     char **arguments;
+    int status;
 
     options_parse(&parser, argc, argv, ARGP_IN_ORDER, &openocd);
-    if (openocd_find(path, &message) != 0 ||
-        find_chain(openocd.name_arguments.name, directory, &message) != 0) {
+    if (openocd_find(path, &message) != 0) {
         return message_print(&message);
+    }
+    status = find_chain(openocd.name_arguments.name, directory, &message);
+    if (status != 0) {
+        message_print(&message);
+        return status;
     }
     snprintf(config, sizeof config, "%s/" OPENOCD_FILE, directory);
     arguments = calloc(openocd.word_count + 4, sizeof *arguments);

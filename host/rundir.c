@@ -60,16 +60,6 @@ static bool name_valid(const char *text)
     return length > 0 && length <= RUNDIR_NAME_MAX && text[length] == '\0';
 }
 
-int rundir_name_check(const char *text, struct message *message)
-{
-    if (name_valid(text)) {
-        return 0;
-    }
-    return message_set(
-        message, "'%.40s' is no name for a machine: use up to %d letters, digits, '-' and '_'",
-        text, RUNDIR_NAME_MAX);
-}
-
 /* Removes the files of a directory, which holds no directories, and then itself. */
 static void remove_directory(const char *path)
 {
@@ -113,6 +103,26 @@ static bool is_own_directory(const char *path)
     struct stat status;
 
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == getuid();
+}
+
+int rundir_name_check(const char *text, struct message *message)
+{
+    char path[RUNDIR_PATH_MAX];
+    struct stat status;
+
+    if (!name_valid(text)) {
+        return message_set(
+            message, "'%.40s' is no name for a machine: use up to %d letters, digits, '-' and '_'",
+            text, RUNDIR_NAME_MAX);
+    }
+    rundir_path(path, text);
+    if (is_own_directory(path) || lstat(path, &status) != 0) {
+        return 0;
+    }
+    return message_set(message, "%s is %s: remove it, or choose another name with --name", path,
+                       S_ISLNK(status.st_mode)   ? "a symbolic link, not a machine's directory"
+                       : S_ISDIR(status.st_mode) ? "another user's directory"
+                                                 : "not a directory");
 }
 
 /* Calls visit with path and name of every directory of this user's whose name begins so. */
@@ -353,6 +363,24 @@ bool rundir_keep(struct rundir *rundir)
     return true;
 }
 
+/* Why a directory could not get its name. */
+static void explain_taken(const struct rundir *rundir, const char *name, struct message *message)
+{
+    char control[RUNDIR_PATH_MAX + RUNDIR_FILE_MAX];
+
+    snprintf(control, sizeof control, "%s/control", rundir->path);
+    if (rundir_name_check(name, message) != 0) {
+        return;
+    }
+    message_set(message,
+                access(control, F_OK) == 0
+                    ? "a machine named '%s' is up: choose another with --name, or end it with "
+                      "'ecube down'"
+                    : "a machine named '%s' is just starting or ending: try again, or choose "
+                      "another with --name",
+                name);
+}
+
 /* The directory is made under a hidden name and renamed when its lock is held, so no sweep takes
  * it for stale. */
 int rundir_create(struct rundir *rundir, const char *name, struct message *message)
@@ -377,10 +405,7 @@ int rundir_create(struct rundir *rundir, const char *name, struct message *messa
     } else if (write(rundir->lock_fd, rundir->run, sizeof rundir->run) != sizeof rundir->run) {
         message_set(message, "cannot write %s: %s", lock, strerror(errno));
     } else if (rename(hidden, rundir->path) != 0) {
-        message_set(
-            message,
-            "a machine named '%s' is up: choose another with --name, or end it with 'ecube down'",
-            name ? name : unique);
+        explain_taken(rundir, name ? name : unique, message);
     } else {
         status = 0;
     }

@@ -46,5 +46,6 @@ void rundir_path(char path[RUNDIR_PATH_MAX], const char *name);
 /* Calls visit with the name of every directory that is this user's own. */
 void rundir_list(void (*visit)(void *context, const char *name), void *context);
 
-/* Whether text can name a machine; fails when it cannot. */
+/* Whether text can name a machine, and nothing but a directory of this user's own lies where its
+ * directory does; fails when not. */
 int rundir_name_check(const char *text, struct message *message);

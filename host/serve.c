@@ -2,9 +2,9 @@
  * serve.c - the process that holds a machine which stays: its clients' requests, and its end.
  *
  * One client at a time runs a program (`runner`), one more may wait for it (`waiter`); all others
- * may ask and listen. The process ends by `ecube down`, a signal, or when its directory has gone,
- * and then takes the machine with it. Until the boot is over it writes to the tool that has started
- * it (report_fd).
+ * may ask and listen. Whatever is asked gets a word at once, in a boot too. The process ends by
+ * `ecube down`, a signal, or when its directory has gone, and then takes the machine with it. Until
+ * the boot is over it writes to the tool that has started it (report_fd), and ends with that.
  */
 #include "host/serve.h"
 
@@ -36,9 +36,8 @@ struct server {
     struct rundir rundir;
     uint64_t start_us;
     const struct serve_options *options;
-    uv_poll_t reader_poll;
-    bool reading;  /* reader_poll is open */
-    int report_fd; /* -1: nobody waits for the boot */
+    uv_poll_t reader_poll; /* while somebody waits for the boot: */
+    int report_fd;         /* -1: nobody does */
     int status;
 };
 
@@ -49,14 +48,18 @@ static bool booting(const struct server *server)
     return machine_is_booting(&server->machine);
 }
 
+static void stop(struct server *server, int status)
+{
+    server->status = status;
+    uv_stop(&server->loop);
+}
+
 static void report_boot(struct server *server, const json_t *event)
 {
     char *text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
-    /* Whoever started the machine has been interrupted: it ends, too. */
     if (text && dprintf(server->report_fd, "%s\n", text) < 0) {
-        server->status = STATUS_MACHINE;
-        uv_stop(&server->loop);
+        stop(server, STATUS_MACHINE); /* nobody reads it: on_reader_gone */
     }
     free(text);
 }
@@ -113,15 +116,12 @@ static void end_report(struct server *server, int status)
     if (status != 0) { /* whoever waits for the boot sees the end of this process */
         return;
     }
-    if (server->reading) {
-        uv_close((uv_handle_t *)&server->reader_poll, NULL);
-        server->reading = false;
-    }
+    uv_close((uv_handle_t *)&server->reader_poll, NULL);
     close(server->report_fd);
     server->report_fd = -1;
 }
 
-/* Nothing may be written for long: whoever programs the nodes may go meanwhile. */
+/* Whoever started the machine has been interrupted: it ends, too. */
 static void on_reader_gone(uv_poll_t *poll, int status, int events)
 {
     struct server *server = poll->data;
@@ -129,8 +129,14 @@ static void on_reader_gone(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     uv_poll_stop(poll);
-    server->status = STATUS_MACHINE;
-    uv_stop(&server->loop);
+    stop(server, STATUS_MACHINE);
+}
+
+static void watch_reader(struct server *server)
+{
+    uv_poll_init(&server->loop, &server->reader_poll, server->report_fd);
+    server->reader_poll.data = server;
+    uv_poll_start(&server->reader_poll, UV_DISCONNECT, on_reader_gone);
 }
 
 static void on_blank(void *context)
@@ -148,12 +154,7 @@ static void on_blank(void *context)
     json_decref(event);
     if (!server->options->programs) {
         end_report(server, 0);
-        return;
     }
-    uv_poll_init(&server->loop, &server->reader_poll, server->report_fd);
-    server->reader_poll.data = server;
-    server->reading = true;
-    uv_poll_start(&server->reader_poll, UV_DISCONNECT, on_reader_gone);
 }
 
 /* When that fails for nodes that were blank, the machine stays: somebody has it in a debugger. */
@@ -166,8 +167,7 @@ static void on_booted(void *context, int status)
     }
     end_report(server, status);
     if (status != 0) {
-        server->status = status;
-        uv_stop(&server->loop);
+        stop(server, status);
     }
 }
 
@@ -192,10 +192,17 @@ static void forget_waiter(struct server *server)
     server->waiter = NULL;
 }
 
+/* The answer takes time, and the client should know that somebody is there. */
+static void tell_heard(struct client *client)
+{
+    client_tell(client, json_pack("{s:s}", "event", "heard"));
+}
+
 /* Until the boot is over, or a job that has ended is out of the way, or --timeout. */
 static void wait_for_machine(struct server *server, struct client *client, const json_t *request,
                              uint32_t timeout_ms)
 {
+    tell_heard(client);
     server->waiter = client;
     server->waiter_request = json_deep_copy(request);
     server->waiter_since_ms = uv_now(&server->loop);
@@ -354,8 +361,7 @@ static void serve_info(struct server *server, struct client *client)
 static bool refuse_in_boot(struct server *server, struct client *client, const char *verb)
 {
     bool waits = server->report_fd < 0 && debuggers_blank_count(&server->machine.debuggers) == 0;
-    bool always = verb && (strcmp(verb, "down") == 0 || strcmp(verb, "ps") == 0 ||
-                           strcmp(verb, "console") == 0);
+    bool always = verb && (strcmp(verb, "ps") == 0 || strcmp(verb, "console") == 0);
     struct message message;
 
     if (!booting(server) || (always && (server->machine.target.blank || server->report_fd < 0))) {
@@ -403,23 +409,48 @@ static void serve_fault(struct machine *machine, struct client *client, const ch
     client_tell(client, json_pack("{s:s, s:i}", "event", "end", "status", 0));
 }
 
+static void tell_starter(struct server *server, const char *text)
+{
+    json_t *event =
+        json_pack("{s:s, s:s, s:i}", "event", "error", "text", text, "status", STATUS_MACHINE);
+
+    if (server->report_fd >= 0) {
+        report_boot(server, event);
+    }
+    json_decref(event);
+}
+
+static void serve_down(struct server *server, struct client *client)
+{
+    client_tell(client, json_pack("{s:s, s:i}", "event", "end", "status", 0));
+    tell_starter(server, "the machine was ended by 'ecube down' before it was up");
+    uv_stop(&server->loop);
+}
+
+/* One that has given up while this process was stopped wants nothing done any more. */
 static void on_request(void *context, struct client *client, const json_t *request)
 {
     struct server *server = context;
     const char *verb = json_string_value(json_object_get(request, "verb"));
 
+    if (client_hung_up(client)) {
+        return;
+    }
     if (verb && strcmp(verb, "info") == 0) {
         serve_info(server, client);
+    } else if (verb && strcmp(verb, "down") == 0) {
+        serve_down(server, client);
     } else if (refuse_in_boot(server, client, verb)) {
         return;
     } else if (!verb) {
         client_refuse(client, "malformed request");
-    } else if (!client->listed && strcmp(verb, "down") != 0) {
+    } else if (!client->listed) {
         client_refuse(client, "the machine is busy: too many tools are connected to it");
     } else if (strcmp(verb, "load") == 0) {
         on_load(server, client, request);
     } else if (strcmp(verb, "ps") == 0) {
         client->wants_nodes = true;
+        tell_heard(client);
         machine_ask(&server->machine);
     } else if (strcmp(verb, "console") == 0) {
         client->listens = true;
@@ -427,9 +458,6 @@ static void on_request(void *context, struct client *client, const json_t *reque
                                       (int)server->machine.options.network.nodes));
     } else if (strcmp(verb, "cut") == 0 || strcmp(verb, "kill") == 0) {
         serve_fault(&server->machine, client, verb, request);
-    } else if (strcmp(verb, "down") == 0) {
-        client_tell(client, json_pack("{s:s, s:i}", "event", "end", "status", 0));
-        uv_stop(&server->loop);
     } else {
         client_refuse(client, "unknown verb");
     }
@@ -439,8 +467,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct server *server = handle->data;
 
-    server->status = 128 + number;
-    uv_stop(&server->loop);
+    stop(server, 128 + number);
 }
 
 /* Nobody finds the machine any more: who uses it now is told, and it ends. */
@@ -458,8 +485,7 @@ static void on_directory_gone(void *context)
         client_tell(client, json_incref(event));
     }
     json_decref(event);
-    server->status = STATUS_MACHINE;
-    uv_stop(&server->loop);
+    stop(server, STATUS_MACHINE);
 }
 
 static int listen_on(struct server *server, struct rundir *rundir, struct message *message)
@@ -482,6 +508,7 @@ static int listen_on(struct server *server, struct rundir *rundir, struct messag
     if (clients_listen(&server->clients, &server->loop, path, &owner) != 0) {
         return message_set(message, "cannot make the control socket %s", path);
     }
+    watch_reader(server);
     uv_timer_init(&server->loop, &server->waiter_timer);
     server->waiter_timer.data = server;
     rundir_watch_start(&server->rundir_watch, &server->loop, rundir, path, on_directory_gone,
@@ -532,6 +559,11 @@ int serve_machine(const struct serve_options *options, int report_fd)
         return STATUS_BAD_INPUT;
     }
     uv_run(&server.loop, UV_RUN_DEFAULT);
+    /* Who asks now is told so, and does not wait for the end. Closing takes the socket's name away:
+     * that of another machine, where the directory is not ours any more. */
+    if (rundir_keep(&server.rundir)) {
+        clients_deafen(&server.clients);
+    }
     forget_waiter(&server);
     rundir_watch_close(&server.rundir_watch);
     machine_close(&server.machine);

@@ -2,15 +2,16 @@
  * serve.h - the process that holds a machine which stays, and its control socket.
  *
  * A client sends one line of JSON, {"verb": ...}, and gets events, one per line, the last of kind
- * "end" or "error".
+ * "end" or "error". The first comes at once: "heard", when there is nothing else to say yet.
  *
  *   load        path, arguments, strategy, x, timeout_ms, verbose:
- *               events of the run, then end with status and result
+ *               events of the run, then end with status and result; heard before them, if the
+ *               machine boots anew or frees itself of an earlier run
  *   info        end with network, nodes, state, age_s, directory, kernel: at once, also during boot
- *   ps          end with network, broken, boot_ms and nodes
+ *   ps          heard, end with network, broken, boot_ms and nodes
  *   console     console, trouble and boot events until the machine ends
  *   cut, kill   what: end
- *   down        end; the connection closes when everything is gone
+ *   down        end, also during boot; the connection closes when everything is gone
  *
  * A client that hangs up during its load cancels it.
  */

@@ -143,14 +143,10 @@ static void show_blank(const struct serve_options *options, const json_t *event,
 /* Ends a machine that could not be given its kernel. */
 static void take_down(const char *name)
 {
-    struct message message;
     int fd = client_open(name, true);
-    char byte;
 
     if (fd >= 0) {
-        json_decref(client_ask(fd, json_pack("{s:s}", "verb", "down"), NULL, NULL, &message));
-        while (read(fd, &byte, 1) > 0) { /* until the process that holds the machine has ended */
-        }
+        client_end(fd);
         close(fd);
     }
 }
