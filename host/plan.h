@@ -37,6 +37,10 @@ int plan_export_check(const struct plan *plan, struct message *message);
 int plan_export(const struct plan *plan, const struct plan_request *request, struct output *output,
                 struct message *message);
 
+/* Whether two plans of all nodes move the same blocks in the same circuits, in the same order: what
+ * their exports say. They may keep blocks in other slots, and combine them sooner or later. */
+bool plan_exports_alike(const struct plan *a, const struct plan *b);
+
 /* Reads the plan in a file, proves it and shows it; `bytes` where the file says no size, or the
  * command line does. */
 struct machine_arguments;

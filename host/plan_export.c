@@ -100,11 +100,11 @@ static void write_head(FILE *file, const struct plan *plan, const struct plan_re
             "\"nodes\":%u,\"root\":%u,\"ports\":1,\"bytes\":%u,\n"
             "\"profile\":{\"xi_ns\":%u,\"tau_ns\":%u,\"element_ns\":%u},\n"
             "\"segments\":%u,%s%s%s",
-            request->network_name, operation_of(plan->operation)->standard, plan_algorithm(plan),
-            (unsigned)plan->network.nodes, (unsigned)plan->root, (unsigned)request->wish.bytes,
-            (unsigned)profile->xi_ns, (unsigned)profile->tau_ns, (unsigned)profile->element_ns,
-            (unsigned)plan->segments, type ? "\"type\":\"" : "", type ? type : "",
-            type ? "\"," : "");
+            request->network_name, operation_of(plan->operation)->standard,
+            plan_brief(plan).algorithm, (unsigned)plan->network.nodes, (unsigned)plan->root,
+            (unsigned)request->wish.bytes, (unsigned)profile->xi_ns, (unsigned)profile->tau_ns,
+            (unsigned)profile->element_ns, (unsigned)plan->segments, type ? "\"type\":\"" : "",
+            type ? type : "", type ? "\"," : "");
     write_us(file, "predicted_us", time.model_ns);
     fputc(',', file);
     write_us(file, "bound_us", time.bound_ns);
@@ -280,4 +280,61 @@ int plan_export(const struct plan *plan, const struct plan_request *request, str
         return cannot_write(output, failed ? error : errno, message);
     }
     return 0;
+}
+
+/* The next circuit that is no copy. */
+static const struct plan_circuit *next_circuit(struct plan_blocks *blocks, const uint32_t **names)
+{
+    const struct plan_circuit *circuit;
+
+    do {
+        circuit = plan_blocks_next(blocks, names);
+    } while (circuit && is_copy(circuit));
+    return circuit;
+}
+
+static bool same_way(const struct plan *a, const struct plan_circuit *of_a, const struct plan *b,
+                     const struct plan_circuit *of_b)
+{
+    uint32_t at = of_a->from;
+    bool same = of_a->from == of_b->from && of_a->to == of_b->to && of_a->hops == of_b->hops;
+
+    for (unsigned hop = 0; same && hop < of_a->hops; hop++) {
+        unsigned port = circuit_port(a, of_a, at, hop);
+        same = port == circuit_port(b, of_b, at, hop);
+        at = network_neighbour(&a->network, at, port);
+    }
+    return same;
+}
+
+static bool same_blocks(const struct plan_circuit *a, const uint32_t *names_a,
+                        const struct plan_circuit *b, const uint32_t *names_b)
+{
+    return a->blocks == b->blocks &&
+           (a->blocks == 0 || memcmp(names_a, names_b, a->blocks * sizeof *names_a) == 0);
+}
+
+bool plan_exports_alike(const struct plan *a, const struct plan *b)
+{
+    struct plan_blocks in_a, in_b;
+    const struct plan_circuit *of_a, *of_b;
+    const uint32_t *names_a, *names_b;
+    bool same = a->segments == b->segments;
+
+    plan_blocks_begin(&in_a, a);
+    plan_blocks_begin(&in_b, b);
+    do {
+        of_a = next_circuit(&in_a, &names_a);
+        of_b = next_circuit(&in_b, &names_b);
+        if (!of_a || !of_b) {
+            same = same && of_a == of_b;
+            break;
+        }
+        same = same && of_a->step == of_b->step &&
+               (of_a->flags & ROW_AHEAD) == (of_b->flags & ROW_AHEAD) &&
+               same_way(a, of_a, b, of_b) && same_blocks(of_a, names_a, of_b, names_b);
+    } while (same);
+    plan_blocks_end(&in_a);
+    plan_blocks_end(&in_b);
+    return same;
 }

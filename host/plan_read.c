@@ -508,9 +508,10 @@ static int check_head(struct reading *r)
         return message_set(message, "%.60s: a node sends over one port at a time, not %" PRIu64,
                            path, r->ports);
     }
-    if (r->root >= named->network.nodes || (r->root && !operation->rooted)) {
-        return message_set(message, "%.60s: node %" PRIu64 " cannot be the root of %s on %s", path,
-                           r->root, operation->name, r->file->network_name);
+    if (r->root >= operation_roots(operation, &named->network)) {
+        const char *what = operation_root_name(operation);
+        return message_set(message, "%.60s: %" PRIu64 " cannot be the %s of %s on %s", path,
+                           r->root, what ? what : "root", operation->name, r->file->network_name);
     }
     if (r->segments == 0 || (r->segments != 1 && !operation->vector)) {
         return message_set(message, "%.60s: %s has no %" PRIu64 " segments", path, operation->name,

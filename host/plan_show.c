@@ -462,7 +462,7 @@ static void print_head(const struct plan *plan, const struct plan_request *reque
         printf(", blocks of %u bytes", (unsigned)request->wish.bytes);
     }
     printf("\n\n");
-    say("algorithm", "%s", plan_algorithm(plan));
+    say("algorithm", "%s", plan->written ? plan->written : plan_brief(plan).algorithm);
     say("source", "%s", plan_source(plan));
     if (plan->segments > 1) {
         say("segments", "%u", (unsigned)plan->segments);

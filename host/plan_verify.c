@@ -3,6 +3,7 @@
  * what it takes.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "host/options.h"
 #include "host/plan.h"
@@ -55,6 +56,34 @@ static int make_request(const struct plan_file *file, const struct plan_verify_w
     return find_profile(file, wish->machine, request, message);
 }
 
+/* A plan that is what its file calls it is the planner's. */
+static void give_name(const struct plan_file *file, const struct plan_request *request,
+                      struct plan *plan)
+{
+    struct plan_wish wish = request->wish;
+    struct plan_fault fault;
+    struct message message;
+
+    wish.algorithm = file->algorithm;
+    wish.profile = &request->profile;
+    if (operation_of(wish.operation)->reduces && !wish.type) {
+        wish.type = ECUBE_INT32;
+    }
+    struct plan *own = plan_make(&request->network, &wish, &fault);
+    if (own && plan_export_check(own, &message) == 0) {
+        struct plan *all = own->invariant ? plan_expand(own) : NULL;
+        if (plan_exports_alike(plan, all ? all : own)) {
+            plan->algorithm = own->algorithm;
+            plan->variant = own->variant;
+            free(plan->written);
+            free(plan->written_source);
+            plan->written = plan->written_source = NULL;
+        }
+        plan_free(all);
+    }
+    plan_free(own);
+}
+
 int plan_verify(const char *path, const struct plan_verify_wish *wish, struct message *message)
 {
     struct plan_request request;
@@ -72,6 +101,7 @@ int plan_verify(const char *path, const struct plan_verify_wish *wish, struct me
         plan = NULL;
     }
     if (plan) {
+        give_name(&file, &request, plan);
         printf("%s is right: %s\n\n", path, plan_promise(plan));
         plan_show(plan, &request);
         printf("digest        %08x\n", (unsigned)plan->digest);

@@ -663,8 +663,8 @@ struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
     const struct plan_wish wish = {.operation = named->operation, .root = named->root};
     const struct operation *operation = operation_of(named->operation);
 
-    if (!operation || !operation->planned || named->root >= named->network.nodes ||
-        (!operation->rooted && named->root) || named->segments == 0 ||
+    if (!operation || !operation->planned ||
+        named->root >= operation_roots(operation, &named->network) || named->segments == 0 ||
         named->segments > UINT16_MAX || (!operation->vector && named->segments != 1)) {
         (void)named_fails(fault, NAMED_NONE, "there is no such operation, root or segments");
         return NULL;

@@ -23,14 +23,40 @@ the_example_of_the_manual_is_right() {
     tool_succeeds sim --network ring:4 --plan plan.json broadcast
 }
 
+# is_itself NETWORK OPERATION OPTION... - an export is read back as what `plan show` shows: by its name, with its time.
+is_itself() {
+    network=$1 operation=$2
+    shift 2
+    tool_succeeds plan show "$operation" --network "$network" --bytes 960 "$@"
+    grep -E '^(algorithm|source|segments|steps|circuits|model time) ' out >shown
+    tool_succeeds plan export "$operation" --network "$network" --bytes 960 --json plan.json "$@"
+    tool_succeeds plan verify plan.json
+    sed '1,/^$/d' out | grep -E '^(algorithm|source|segments|steps|circuits|model time) ' >verified
+    cmp shown verified || fail "$operation on $network $*: $(cat shown verified)"
+}
+
 exports_come_back() {
     for network in cube:4 torus:3x4 mesh:1x7; do
-        for operation in barrier broadcast reduce allreduce scan scatter gather allgather alltoall; do
-            tool_succeeds plan export "$operation" --network "$network" --bytes 1000 --json plan.json
-            tool_succeeds plan verify plan.json
-            predicted=$(sed -n 's/.*"predicted_us":\([0-9.]*\),.*/\1/p' plan.json)
-            grep -Eq "^model time +$predicted us" out || fail "$operation on $network: $(grep '^model' out), not $predicted"
+        for operation in barrier broadcast reduce allreduce reduce_scatter scan scatter gather allgather alltoall alltoallv shift reverse; do
+            is_itself "$network" "$operation"
         done
+    done
+    is_itself ring:8 broadcast --algorithm 'chain 4 segments' --root 3
+    is_itself cube:4 alltoall --algorithm 'multiphase 2+2'
+    is_itself cube:3 shift --parameter 5
+    is_itself torus:3x4 reverse --parameter 2
+}
+
+# What its file calls it is a claim.
+other_plans_have_no_name() {
+    tool_succeeds plan export broadcast --network ring:8 --algorithm 'chain 4 segments' --json plan.json
+    for change in 's/chain 4 segments/chain 8 segments/' 's/chain 4 segments/mine/' '0,/"ahead":true/s//"ahead":false/'; do
+        sed "$change" plan.json >other.json
+        ! cmp -s plan.json other.json || fail "$change changes nothing"
+        sed -i 's/"predicted_us":[0-9.]*,//' other.json
+        tool_succeeds plan verify other.json
+        grep -Eq '^algorithm +written by hand: other.json' out || fail "$change: $(grep ^algorithm out)"
+        grep -Eq '^source +its file calls it ' out || fail "$change: $(grep ^source out)"
     done
 }
 
@@ -106,7 +132,8 @@ nodes_run_with_it() {
 with_sanitizers
 check "plans written by hand are proved, and one beats a tree" hand_written_plans_are_right
 check "the example of doc/plans.md is right" the_example_of_the_manual_is_right
-check "what is exported is read back with the same time" exports_come_back
+check "what is exported is read back as what it is" exports_come_back
+check "a plan that is another than its file calls it goes by its file" other_plans_have_no_name
 check "a wrong, cut off, circular or foreign plan is one line with its place" wrong_plans_are_refused
 check "simulated nodes take the time that is predicted of a written plan" simulated_nodes_take_the_predicted_time
 check "a plan that does not fit starts nothing" what_does_not_fit_starts_nothing

@@ -86,6 +86,9 @@ static void read_back(const struct plan *plan, const struct plan_request *reques
     if (!again)
         fail_msg("%s by %s on %s: %s", operation_name(plan->operation), plan_algorithm(plan),
                  request->network_name, message.text);
+    struct plan *all = plan->invariant ? plan_expand(plan) : NULL;
+    assert_true(plan_exports_alike(all ? all : plan, again));
+    plan_free(all);
     export_to(again_path, again, request);
     char *text = text_of(fd), *again_text = text_of(again_fd);
     if (operation_of(plan->operation)->prefix) {
@@ -106,14 +109,14 @@ static void read_back(const struct plan *plan, const struct plan_request *reques
     close(again_fd);
 }
 
-/* Every candidate with its first variants, from its first and last root. */
+/* Every candidate with its first variants, from its first and last root, distance or mask. */
 static void read_all_back(const struct network *network, struct plan_request *request)
 {
     const struct candidate *candidate;
 
     for (uint32_t operation = 0; operation < OPERATIONS; operation++)
         for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
-            bool rooted = operation_of(operation)->rooted;
+            uint32_t roots = operation_roots(operation_of(operation), network);
             bool reduces = operation_of(operation)->reduces;
             request->wish = (struct plan_wish){.operation = operation, .bytes = BYTES};
             request->wish.type = reduces ? ECUBE_INT32 : 0;
@@ -123,9 +126,9 @@ static void read_all_back(const struct network *network, struct plan_request *re
                     (!candidate->variants || v >= candidate->variants(network, &request->wish)))
                     break;
                 request->wish.variant = v;
-                for (uint32_t last = 0; last <= rooted; last++) {
+                for (uint32_t last = 0; last <= (roots > 1); last++) {
                     struct plan_fault fault;
-                    request->wish.root = last ? network->nodes - 1 : 0;
+                    request->wish.root = last ? roots - 1 : 0;
                     struct plan *plan = candidate->plan(network, &request->wish);
                     plan->algorithm = (uint8_t)i;
                     plan->variant = (uint16_t)v;
@@ -262,9 +265,13 @@ static const struct {
     {"{\"type\":\"real\"", "unknown type \"real\""},
     {"{\"x\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "more than 32 brackets"},
     {"{\"network\":\"ring:4\",\"operation\":\"gather\",\"root\":4,\"circuits\":[]}",
-     "node 4 cannot be the root"},
+     "4 cannot be the root of gather on ring:4"},
+    {"{\"network\":\"ring:4\",\"operation\":\"shift\",\"root\":4,\"circuits\":[]}",
+     "4 cannot be the distance of shift on ring:4"},
+    {"{\"network\":\"mesh:2x2\",\"operation\":\"reverse\",\"root\":4,\"circuits\":[]}",
+     "4 cannot be the dimensions of reverse on mesh:2x2"},
     {"{\"network\":\"ring:4\",\"operation\":\"barrier\",\"root\":1,\"circuits\":[]}",
-     "node 1 cannot be the root"},
+     "1 cannot be the root of barrier"},
     {"{\"network\":\"ring:4\",\"nodes\":5,\"operation\":\"barrier\",\"circuits\":[]}",
      "ring:4 has 4 nodes, not 5"},
     {"{\"network\":\"ring:4\",\"ports\":2,\"operation\":\"barrier\",\"circuits\":[]}",
