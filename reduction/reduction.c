@@ -66,12 +66,12 @@ static const struct {
     [ECUBE_MAX] = {"max", OF_NUMBERS},
     [ECUBE_PRODUCT] = {"product", OF_NUMBERS},
     [ECUBE_MIN] = {"min", OF_NUMBERS},
-    [ECUBE_LOGICAL_AND] = {"logical and", OF_INTEGERS},
-    [ECUBE_LOGICAL_OR] = {"logical or", OF_INTEGERS},
-    [ECUBE_LOGICAL_XOR] = {"logical xor", OF_INTEGERS},
-    [ECUBE_BITWISE_AND] = {"bitwise and", OF_INTEGERS},
-    [ECUBE_BITWISE_OR] = {"bitwise or", OF_INTEGERS},
-    [ECUBE_BITWISE_XOR] = {"bitwise xor", OF_INTEGERS},
+    [ECUBE_LOGICAL_AND] = {"logical-and", OF_INTEGERS},
+    [ECUBE_LOGICAL_OR] = {"logical-or", OF_INTEGERS},
+    [ECUBE_LOGICAL_XOR] = {"logical-xor", OF_INTEGERS},
+    [ECUBE_BITWISE_AND] = {"bitwise-and", OF_INTEGERS},
+    [ECUBE_BITWISE_OR] = {"bitwise-or", OF_INTEGERS},
+    [ECUBE_BITWISE_XOR] = {"bitwise-xor", OF_INTEGERS},
     [ECUBE_MINLOC] = {"minloc", OF_PAIRS},
     [ECUBE_MAXLOC] = {"maxloc", OF_PAIRS},
 };
@@ -91,20 +91,10 @@ const char *reduction_operator_name(uint32_t operator_)
     return operator_ < sizeof operators / sizeof operators[0] ? operators[operator_].name : NULL;
 }
 
-/* Command lines say "bitwise-and". */
-static bool is_called(const char *name, const char *text)
-{
-    while (*name && (*text == *name || (*name == ' ' && *text == '-'))) {
-        name++;
-        text++;
-    }
-    return *name == *text;
-}
-
 uint32_t reduction_type_named(const char *name)
 {
     for (uint32_t type = 1; reduction_type_name(type); type++) {
-        if (is_called(reduction_type_name(type), name)) {
+        if (strcmp(reduction_type_name(type), name) == 0) {
             return type;
         }
     }
@@ -114,7 +104,7 @@ uint32_t reduction_type_named(const char *name)
 uint32_t reduction_operator_named(const char *name)
 {
     for (uint32_t operator_ = 1; reduction_operator_name(operator_); operator_++) {
-        if (is_called(reduction_operator_name(operator_), name)) {
+        if (strcmp(reduction_operator_name(operator_), name) == 0) {
             return operator_;
         }
     }

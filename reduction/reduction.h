@@ -39,11 +39,11 @@ uint32_t reduction_element_bytes(uint32_t type);
 void reduction_combine(uint32_t type, uint32_t operator_, uint8_t *into, const uint8_t *from,
                        uint32_t count);
 
-/* "int32", "double+int32"; "sum", "bitwise and"; NULL: there is none. Numbers go up from 1 without
+/* "int32", "double+int32"; "sum", "bitwise-and"; NULL: there is none. Numbers go up from 1 without
  * a gap. */
 const char *reduction_type_name(uint32_t type);
 const char *reduction_operator_name(uint32_t operator_);
 
-/* The number of such a name, in which a hyphen may stand for a space; 0: there is none. */
+/* The number of such a name; 0: there is none. */
 uint32_t reduction_type_named(const char *name);
 uint32_t reduction_operator_named(const char *name);

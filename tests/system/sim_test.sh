@@ -64,12 +64,12 @@ every_scenario_ends_well() {
     done
 }
 
-# Names of types and operators are those of the plans; a hyphen may stand for a space.
+# Names of types and operators are the same on the command line, in messages and in JSON.
 types_and_operators() {
     tool_succeeds sim --network ring:5 allreduce --type double --operator max --bytes 800 --json result.json
     [ "$(value sim type) $(value sim operator)" = 'double max' ] || { cat result.json; fail "not what was asked for"; }
     tool_succeeds sim --network cube:3 scan --type int16 --operator bitwise-xor --json result.json
-    [ "$(value sim type) $(value sim operator)" = 'int16 bitwise xor' ] || { cat result.json; fail "not what was asked for"; }
+    [ "$(value sim type) $(value sim operator)" = 'int16 bitwise-xor' ] || { cat result.json; fail "not what was asked for"; }
     tool_succeeds sim --network cube:3 reduce_scatter --type double+int32 --operator minloc --json result.json
     [ "$(value reports 1 bytes)" = 112 ] || { cat result.json; fail "no whole elements"; }
     tool_succeeds sim --network cube:3 reduce --json result.json
@@ -84,10 +84,10 @@ types_and_operators() {
 
 bad_types() {
     refuses "unknown type 'real': use int32, double, .*, double.int32" reduce --type real
-    refuses "unknown operator 'average': use sum, max, .*, bitwise xor, minloc, maxloc" scan --operator average
+    refuses "unknown operator 'average': use sum, max, .*, bitwise-xor, minloc, maxloc" scan --operator average
     refuses "unknown operator ''" scan --operator ''
     refuses "[-]-type double.int32: sum is not for it: use --operator minloc, maxloc$" reduce --type double+int32
-    refuses "[-]-type float: bitwise xor is not for it: use --operator sum, max, product, min$" reduce --type float --operator bitwise-xor
+    refuses "[-]-type float: bitwise-xor is not for it: use --operator sum, max, product, min$" reduce --type float --operator bitwise-xor
     refuses "[-]-operator maxloc: it is not for int32: use --type int32.int32, int64.int32, float.int32, double.int32$" reduce --operator maxloc
     refuses '[-]-type int8: exchange combines nothing' exchange --type int8
     refuses '[-]-operator sum: random combines nothing' random --operator sum

@@ -60,6 +60,7 @@ static void types_and_operators_go_together_or_not(void **state)
     for (uint32_t operator_ = 1; reduction_operator_name(operator_); operator_++)
         assert_int_equal(reduction_operator_named(reduction_operator_name(operator_)), operator_);
     assert_int_equal(reduction_operator_named("bitwise-xor"), ECUBE_BITWISE_XOR);
+    assert_int_equal(reduction_operator_named("bitwise xor"), 0);
     assert_int_equal(reduction_operator_named("bitwise"), 0);
     assert_int_equal(reduction_operator_named("bitwise-xor-"), 0);
     assert_int_equal(reduction_operator_named("min-loc"), 0);
