@@ -96,7 +96,11 @@ FABRIC_SUPPORT := tests/fabric/collectives.c tests/fabric/memory_link.c tests/fa
 UNIT_SUPPORT := tests/unit/cliffs.c tests/unit/odd_plans.c tests/unit/fake_core.c tests/unit/fake_ivshmem.c tests/unit/fake_nodes.c tests/unit/plan_machine.c tests/unit/plan_shapes.c tests/unit/stepped_ring.c
 CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
 CAMPAIGN_MAIN := tests/sim/campaign_main.c
-SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
+MUTANTS := tests/sim/execution.c tests/sim/mutants.c
+MUTANTS_MAIN := tests/sim/mutants_main.c
+# What of the tool writes and reads plans.
+PLAN_FILES := host/available.c host/json_pull.c host/message.c host/output.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_read.c
+SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/mutants_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
 	tests/system/programs/collectives.c tests/system/programs/talker.c \
@@ -123,7 +127,8 @@ FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz
 FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_registers.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c
 FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
-FUZZ_PLAN := fuzz/plan_fuzz.c fuzz/fuzz.c host/available.c host/json_pull.c host/message.c host/plan_file.c host/plan_read.c
+FUZZ_PLAN := fuzz/plan_fuzz.c fuzz/fuzz.c host/available.c host/json_pull.c host/message.c host/plan_file.c host/plan_read.c \
+	tests/sim/execution.c
 FUZZ_RELAY := fuzz/relay_fuzz.c fuzz/fuzz.c jtag/description.c jtag/relay.c jtag/rsp.c jtag/stub.c
 FUZZ_SHARED := fuzz/shared_fuzz.c fuzz/fuzz.c tests/unit/fake_ivshmem.c drivers/msix.c drivers/pci.c drivers/shared_memory_link.c drivers/shared_ring.c
 FUZZ_CHAIN := fuzz/chain_fuzz.c fuzz/fuzz.c jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
@@ -189,7 +194,7 @@ SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%)
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
-	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/sim/*_test.sh))),$(B)/campaign $(B)/ecube) \
+	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/sim/*_test.sh))),$(B)/campaign $(B)/mutants $(B)/ecube) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/models/*_test.sh))),$(B)/schedule_pml) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
@@ -396,7 +401,7 @@ $(eval $(call fuzz_rule,host,$(FUZZ_COMMON) $(FUZZ_HOST) $(DRIVERS) $(WIRE) $(RO
 $(eval $(call fuzz_rule,image,$(FUZZ_IMAGE),-lelf))
 $(eval $(call fuzz_rule,chain,$(FUZZ_CHAIN)))
 $(eval $(call fuzz_rule,relay,$(FUZZ_RELAY)))
-$(eval $(call fuzz_rule,plan,$(FUZZ_PLAN) $(NETWORK_TEXT) $(ROOMS) $(PLANNER) $(CRC_TABLES)))
+$(eval $(call fuzz_rule,plan,$(FUZZ_PLAN) $(SIM) $(ROOMS) $(CRC_TABLES),$(SIM_LIBS)))
 $(eval $(call fuzz_rule,debug,$(FUZZ_DEBUG)))
 $(eval $(call fuzz_rule,shared,$(FUZZ_SHARED)))
 
@@ -409,6 +414,11 @@ $(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(PLAN
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
+
+$(B)/mutants: $(call native,$(MUTANTS_MAIN) $(MUTANTS) $(PLAN_FILES) $(SIM) $(ROOMS) $(CRC_TABLES) host/check.c)
+	@mkdir -p $(@D)
+	@echo "  link  $@"
+	$(Q)$(CC) -O2 -flto=auto -o $@ $^ -ljansson $(SIM_LIBS)
 
 $(B)/cliffs: $(call native,tests/unit/cliffs_main.c tests/unit/cliffs.c $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) $(ROUTER) host/check.c)
 	@echo "  link  $@"
@@ -438,7 +448,7 @@ $(B)/host/librooms.so: $(CHECKED_ROOMS)
 	$(Q)$(CC) -shared -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS)
 
 # An archive, so that only the tests that use the many-node loop or campaigns carry them.
-$(B)/host/fabric_support.a: $(call checked,$(FABRIC_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN)) Makefile
+$(B)/host/fabric_support.a: $(call checked,$(FABRIC_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN) $(MUTANTS)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 # Another desk in place of the planner's.

@@ -1,6 +1,7 @@
 /*
  * plan_fuzz.c - plans that somebody has written: whatever a file holds, either one line says what
- * is wrong, or a plan that is proved once more and takes no less than its bound.
+ * is wrong, or a plan that is proved once more, takes no less than its bound, and does on simulated
+ * nodes what was proved, in the time that is predicted.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +11,19 @@
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
 #include "host/plan_file.h"
+#include "tests/sim/execution.h"
 
-enum { NODES_MAX = 256, BYTES = 96 };
+enum { NODES_MAX = 256, EXECUTED_NODES_MAX = 16, BYTES = 96 };
+
+static void execute(struct plan *plan, uint32_t type)
+{
+    char why[SIM_TEXT_MAX];
+    bool right = execution_is_right(plan, BYTES, type, why);
+
+    if (!right)
+        fprintf(stderr, "%s\n", why);
+    CHECK(right);
+}
 
 static void prove(const struct plan_file *file)
 {
@@ -29,6 +41,8 @@ static void prove(const struct plan_file *file)
     CHECK(plan_prove(plan, &fault) && plan->digest == digest);
     struct plan_time time = plan_time(plan, BYTES, element_bytes, &profile);
     CHECK(time.model_ns >= time.bound_ns);
+    if (plan->network.nodes <= EXECUTED_NODES_MAX)
+        execute(plan, file->type);
     plan_free(plan);
 }
 
