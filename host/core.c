@@ -25,6 +25,7 @@
 #include "host/rundir.h"
 #include "host/sink.h"
 #include "host/target.h"
+#include "host/terminal.h"
 #include "host/verbs.h"
 #include "wire/bytes.h"
 
@@ -63,6 +64,7 @@ struct core {
     char *temporary;
     int fd;
     uint64_t total_bytes, done_bytes, told_us;
+    bool line_open; /* of progress, on the terminal */
 };
 
 static const struct argp_option option_list[] = {
@@ -322,9 +324,26 @@ static void show_progress(struct core *core)
         core->told_us = now_us;
     } else if (now_us - core->told_us >= PROGRESS_US) {
         core->told_us = now_us;
-        fprintf(stderr, "ecube: core: %llu of %llu KiB\n",
-                (unsigned long long)(core->done_bytes >> 10),
-                (unsigned long long)(core->total_bytes >> 10));
+        if (terminal_redraws(STDERR_FILENO)) {
+            char line[TERMINAL_LINE_MAX];
+
+            terminal_progress(line, STDERR_FILENO, "core", core->done_bytes >> 10,
+                              core->total_bytes >> 10, "KiB");
+            terminal_put(STDERR_FILENO, line, strlen(line));
+            core->line_open = true;
+        } else {
+            fprintf(stderr, "ecube: core: %llu of %llu KiB\n",
+                    (unsigned long long)(core->done_bytes >> 10),
+                    (unsigned long long)(core->total_bytes >> 10));
+        }
+    }
+}
+
+static void clear_progress(struct core *core)
+{
+    if (core->line_open) {
+        terminal_put(STDERR_FILENO, terminal_clear, strlen(terminal_clear));
+        core->line_open = false;
     }
 }
 
@@ -416,6 +435,7 @@ static int take_core(struct core *core, struct message *message)
             write_core(core, message) != 0) {
             status = -1;
         }
+        clear_progress(core);
         rsp_client_leave(&core->client, !was_halted(core));
     }
     return end_file(core, status, message);

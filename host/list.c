@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "host/client.h"
+#include "host/fold.h"
 #include "host/options.h"
 #include "host/output.h"
 #include "host/rundir.h"
@@ -205,9 +206,9 @@ static void print_machine(const struct listed *machine, int name_width)
         age_text(json_number_value(age_s), age, sizeof age);
         snprintf(nodes, sizeof nodes, "%lld", json_integer_value(json_object_get(answer, "nodes")));
     }
-    printf("%-*s  %-7s %5s  %-7s %7s  %s%s\n", name_width, machine->name,
+    printf("%-*s  %-7s %5s  %-7s %7s  %c%s%s\n", name_width, machine->name,
            string_of(answer, "network"), nodes, answer ? string_of(answer, "state") : "silent", age,
-           path, json_is_string(json_object_get(answer, "chain")) ? " (chain)" : "");
+           FOLD_HANG, path, json_is_string(json_object_get(answer, "chain")) ? " (chain)" : "");
 }
 
 static void print_list(const struct list *list)

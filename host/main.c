@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host/message.h"
+#include "host/terminal.h"
 #include "host/verbs.h"
 
 struct verb {
@@ -65,12 +66,10 @@ static int print_help(FILE *file)
     fprintf(file,
             "\nExample: ecube run --network cube:4 hello.elf\n"
             "'ecube VERB --help' tells more, 'ecube --version' prints the version.\n"
-            "\nExit status: the largest of the programs' (0 to 255); 132, 133, 136, 139\n"
-            "undefined instruction, breakpoint, division by zero, memory fault; 124 timeout; 3 a "
-            "dead node\n"
+            "\nExit status: the largest of the programs' (0 to 255); 132, 133, 136, 139 undefined "
+            "instruction, breakpoint, division by zero, memory fault; 124 timeout; 3 a dead node "
             "or link; 2 bad input; 141 the reader of the output is gone; after ecube_abort its "
-            "status,\n"
-            "1 for 0.\n");
+            "status, 1 for 0.\n");
     return 0;
 }
 
@@ -107,6 +106,7 @@ int main(int argc, char **argv)
     struct message message;
 
     fill_standard_descriptors();
+    terminal_begin();
     argp_err_exit_status = STATUS_BAD_INPUT;
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         puts("ecube " ECUBE_VERSION);

@@ -1,31 +1,16 @@
 /*
- * plan_catalogue.c - ecube plan list: the operations and the algorithms that there are for each, in
- * 100 columns.
+ * plan_catalogue.c - ecube plan list: the operations and the algorithms that there are for each.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "collectives/planner/candidates.h"
+#include "host/fold.h"
 #include "host/plan.h"
 
-enum { WORDS_COLUMNS = 82 }; /* of what stands beside a word */
-
-/* A word and what belongs to it, broken between words. */
 static void print_words(const char *word, const char *text)
 {
-    size_t left = strlen(text);
-
-    printf("    %-13s ", word);
-    while (left > WORDS_COLUMNS) {
-        size_t end = WORDS_COLUMNS;
-        while (end > 0 && text[end] != ' ') {
-            end--;
-        }
-        printf("%.*s\n%18s", (int)end, text, "");
-        text += end + 1;
-        left -= end + 1;
-    }
-    printf("%s\n", text);
+    printf("    %-13s %c%s\n", word, FOLD_HANG, text);
 }
 
 static void list_candidate(const struct candidate *candidate)

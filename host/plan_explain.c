@@ -1,6 +1,6 @@
 /*
  * plan_explain.c - ecube plan explain: all algorithms for one collective on one machine, what each
- * takes, and why one is chosen, in 100 columns.
+ * takes, and why one is chosen, in 80 columns.
  *
  * A line is a variant. Those of a candidate that has many stand together, the cheapest first; what
  * is dearer than the best few is counted. Every plan in the table has been proved.
@@ -9,12 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "collectives/planner/candidates.h"
 #include "drivers/check.h"
+#include "host/cell.h"
+#include "host/fold.h"
 #include "host/plan.h"
 
-enum { VARIANTS_SHOWN = 5, NAME_COLUMNS = 44, WHY_COLUMNS = 94 };
+enum { VARIANTS_SHOWN = 5 };
+
+/* Columns of the table; a name that is longer has a line of its own. */
+enum { NAME = 40, TIME = 16, OVER = 10 };
 
 /* What one variant comes to; model_ns of UINT64_MAX: no plan, `words` says why. */
 struct offer {
@@ -66,24 +72,32 @@ static bool is_chosen(const struct table *table, unsigned number, unsigned varia
     return table->chosen && table->chosen->algorithm == number && table->chosen->variant == variant;
 }
 
+static void print_name(char mark, const char *name)
+{
+    if (strlen(name) > NAME) {
+        printf("%c %s\n", mark, name);
+        mark = ' ';
+        name = "";
+    }
+    printf("%c %-*s", mark, NAME, name);
+}
+
 static void print_offer(const struct table *table, const struct candidate *candidate,
                         unsigned number, const struct offer *offer)
 {
-    char name[ALGORITHM_WORDS_MAX];
+    char name[ALGORITHM_WORDS_MAX], time[CELL_MAX], over[CELL_MAX];
 
     candidate_words(candidate, &table->request->network, offer->variant, name);
-    printf("%c %-*.*s", is_chosen(table, number, offer->variant) ? '*' : ' ', NAME_COLUMNS,
-           NAME_COLUMNS, name);
+    print_name(is_chosen(table, number, offer->variant) ? '*' : ' ', name);
     if (offer->model_ns == UINT64_MAX) {
-        printf("  no plan: %.*s\n", WHY_COLUMNS - NAME_COLUMNS - 11, offer->words);
+        printf("  %cno plan: %s\n", FOLD_HANG, offer->words);
         return;
     }
-    printf(" %6u %17.3f", offer->steps, (double)offer->model_ns / 1e3);
-    if (table->bound_ns) {
-        printf(" %11.3f\n", (double)offer->model_ns / (double)table->bound_ns);
-    } else {
-        printf(" %11s\n", "-");
-    }
+    printf(" %6u %*s %*s\n", offer->steps, TIME,
+           cell_real(time, TIME, (double)offer->model_ns / 1e3), OVER,
+           table->bound_ns
+               ? cell_real(over, OVER, (double)offer->model_ns / (double)table->bound_ns)
+               : "-");
 }
 
 static void print_candidate(const struct table *table, const struct candidate *candidate,
@@ -93,8 +107,8 @@ static void print_candidate(const struct table *table, const struct candidate *c
     unsigned count = candidate_variants(candidate, &request->network, &request->wish);
 
     if (count == 0) {
-        printf("  %-*.*s  not possible: it wants %.*s\n", NAME_COLUMNS, NAME_COLUMNS,
-               candidate->name, WHY_COLUMNS - NAME_COLUMNS - 24, candidate->restriction);
+        print_name(' ', candidate->name);
+        printf("  %cnot possible: it wants %s\n", FOLD_HANG, candidate->restriction);
         return;
     }
     struct offer *offers = calloc(count, sizeof *offers);
@@ -165,7 +179,7 @@ int plan_explain(const struct plan_request *request, struct message *message)
     table.bound_ns =
         plan_time(chosen, request->wish.bytes, request->element_bytes, &request->profile).bound_ns;
     print_head(request);
-    printf("  %-*s %6s %17s %11s\n", NAME_COLUMNS, "algorithm", "steps", "predicted us",
+    printf("  %-*s %6s %*s %*s\n", NAME, "algorithm", "steps", TIME, "predicted us", OVER,
            "over bound");
     for (unsigned i = 0; (candidate = candidate_of(request->wish.operation, i)); i++) {
         print_candidate(&table, candidate, i);

@@ -16,6 +16,7 @@
 #include "host/available.h"
 #include "host/plan.h"
 #include "host/plan_blocks.h"
+#include "host/terminal.h"
 #include "reduction/reduction.h"
 
 enum {
@@ -42,6 +43,14 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+static void progress_clear(struct progress *progress)
+{
+    if (progress->open) {
+        terminal_put(STDERR_FILENO, terminal_clear, strlen(terminal_clear));
+        progress->open = false;
+    }
+}
+
 static void progress_show(struct progress *progress, uint32_t done, uint32_t total)
 {
     if (!progress->terminal || done % LOOK_CIRCUITS != 0 ||
@@ -49,15 +58,10 @@ static void progress_show(struct progress *progress, uint32_t done, uint32_t tot
         return;
     }
     progress->told_ms = now_ms();
+    char line[TERMINAL_LINE_MAX];
+    terminal_progress(line, STDERR_FILENO, "export", done, total, "circuits");
     progress->open = true;
-    fprintf(stderr, "\r\033[Kexport   %u of %u circuits", (unsigned)done, (unsigned)total);
-}
-
-static void progress_end(const struct progress *progress)
-{
-    if (progress->open) {
-        fputs("\r\033[K", stderr);
-    }
+    terminal_put(STDERR_FILENO, line, strlen(line));
 }
 
 static uint64_t circuits_of(const struct plan *plan)
@@ -231,8 +235,8 @@ static void write_circuit(FILE *file, const struct plan *plan, const struct plan
 /* Copies inside a node are the engine's affair: they move blocks, but nobody else sees them. */
 static void write_circuits(FILE *file, const struct plan *plan, const struct plan_request *request)
 {
-    struct progress progress = {.told_ms = now_ms(),
-                                .terminal = isatty(STDERR_FILENO) && !isatty(fileno(file))};
+    struct progress progress = {
+        .told_ms = now_ms(), .terminal = terminal_redraws(STDERR_FILENO) && !isatty(fileno(file))};
     struct plan_blocks blocks;
     const struct plan_circuit *circuit;
     const uint32_t *names;
@@ -245,7 +249,7 @@ static void write_circuits(FILE *file, const struct plan *plan, const struct pla
         }
         progress_show(&progress, blocks.next, plan->circuit_count);
     }
-    progress_end(&progress);
+    progress_clear(&progress);
     plan_blocks_end(&blocks);
 }
 

@@ -1,5 +1,5 @@
 /*
- * plan_show.c - ecube plan show: a plan for people, in 100 columns.
+ * plan_show.c - ecube plan show: a plan for people, in 80 columns.
  *
  * A row of the table is a circuit or a copy. Of a plan that is the same for all nodes the rows are
  * those of node 0. The blocks have the names that they have in an export, where the plan is small
@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "drivers/check.h"
+#include "host/cell.h"
+#include "host/fold.h"
 #include "host/plan.h"
 #include "host/plan_blocks.h"
 
@@ -22,23 +24,23 @@ enum {
     REPLAY_CIRCUITS_MAX = 1 << 20, /* what takes a moment */
     REPLAY_SLOTS_MAX = 1 << 22,
     MOMENTS_MAX = 1 << 22,
-    CELL_MAX = 30,
-    WORDS_COLUMNS = 86 /* of what stands beside a word of the summary */
+    TEXT_MAX = 40, /* of a cell */
+    TABLE_COLUMNS = 80
 };
 
 enum column { STEP, PATH, TURNS, BLOCKS, DONE, HOW, COLUMNS };
 
-/* With two spaces between them the widest cells make 100 columns. */
+/* The blocks have what the others leave of 80 columns, at least 14. */
 static const struct {
     const char *head;
     unsigned width_max;
     bool right;
-} columns[COLUMNS] = {[STEP] = {"step", 5, true},     [PATH] = {"path", 26, false},
-                      [TURNS] = {"turns", 11, false}, [BLOCKS] = {"blocks", 22, false},
-                      [DONE] = {"done us", 13, true}, [HOW] = {"", 13, false}};
+} columns[COLUMNS] = {[STEP] = {"step", 5, true},     [PATH] = {"path", 15, false},
+                      [TURNS] = {"turns", 9, false},  [BLOCKS] = {"blocks", TEXT_MAX, false},
+                      [DONE] = {"done us", 14, true}, [HOW] = {"", 13, false}};
 
 struct row {
-    char cell[COLUMNS][CELL_MAX + 1];
+    char cell[COLUMNS][TEXT_MAX + 1];
 };
 
 struct table {
@@ -47,6 +49,7 @@ struct table {
     bool whole;                        /* every row fits; else copies are left out */
     struct row rows[ROWS_MAX];
     uint32_t count;
+    unsigned blocks_width;
     uint32_t next, circuits; /* of the plan's; circuits among the rows */
 };
 
@@ -54,7 +57,7 @@ struct table {
 __attribute__((format(printf, 3, 4))) static bool add(struct row *row, enum column column,
                                                       const char *format, ...)
 {
-    char *cell = row->cell[column], words[CELL_MAX + 1];
+    char *cell = row->cell[column], words[TEXT_MAX + 1];
     const char *more = "..";
     size_t used = strlen(cell), most = columns[column].width_max - strlen(more);
     va_list arguments;
@@ -63,7 +66,7 @@ __attribute__((format(printf, 3, 4))) static bool add(struct row *row, enum colu
     size_t length = (size_t)vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
     bool fits = used + length <= most;
-    snprintf(cell + used, CELL_MAX + 1 - used, "%s", fits ? words : more);
+    snprintf(cell + used, TEXT_MAX + 1 - used, "%s", fits ? words : more);
     return fits;
 }
 
@@ -80,7 +83,7 @@ static uint32_t next_node(const struct plan *plan, const struct plan_circuit *ci
 /* 0-1-3-7; of a long path the first nodes and the last. */
 static void add_path(struct row *row, const struct plan *plan, const struct plan_circuit *circuit)
 {
-    char last[CELL_MAX];
+    char last[TEXT_MAX];
     uint32_t at = circuit->from;
     size_t most = columns[PATH].width_max;
 
@@ -90,13 +93,13 @@ static void add_path(struct row *row, const struct plan *plan, const struct plan
         at = next_node(plan, circuit, at, hop);
         int length = snprintf(last, sizeof last, "-..-%u", (unsigned)circuit->to);
         size_t used = strlen(row->cell[PATH]);
-        char node[CELL_MAX];
+        char node[TEXT_MAX];
         size_t more = (size_t)snprintf(node, sizeof node, "-%u", (unsigned)at);
         if (left > 0 && used + more + (size_t)length > most) {
-            snprintf(row->cell[PATH] + used, CELL_MAX + 1 - used, "%s", last);
+            snprintf(row->cell[PATH] + used, TEXT_MAX + 1 - used, "%s", last);
             return;
         }
-        snprintf(row->cell[PATH] + used, CELL_MAX + 1 - used, "%s", node);
+        snprintf(row->cell[PATH] + used, TEXT_MAX + 1 - used, "%s", node);
     }
 }
 
@@ -127,7 +130,7 @@ static void add_names(struct row *row, const struct plan *plan, const uint32_t *
 {
     bool pairs = plan_blocks_are_pairs(operation_of(plan->operation));
     uint32_t nodes = plan->network.nodes, modulus = pairs ? nodes : UINT32_MAX;
-    char source[CELL_MAX] = "";
+    char source[TEXT_MAX] = "";
     bool fits = true;
 
     for (uint32_t i = 0, run; i < count && fits; i += run) {
@@ -154,7 +157,7 @@ static void add_how(struct row *row, const struct plan_circuit *circuit)
         if (circuit->flags & words[i].flag) {
             char *cell = row->cell[HOW];
             size_t used = strlen(cell);
-            snprintf(cell + used, CELL_MAX + 1 - used, "%s%s", used ? " " : "", words[i].word);
+            snprintf(cell + used, TEXT_MAX + 1 - used, "%s%s", used ? " " : "", words[i].word);
         }
     }
 }
@@ -191,8 +194,9 @@ static void add_row(struct table *table, const uint32_t *names)
         add(row, BLOCKS, "%u block%s", (unsigned)circuit->blocks, circuit->blocks == 1 ? "" : "s");
     }
     if (moment && !copies) {
-        snprintf(row->cell[DONE], CELL_MAX + 1, "%" PRIu64 ".%03u", moment->done_ns / 1000,
-                 (unsigned)(moment->done_ns % 1000));
+        char done[CELL_MAX];
+        snprintf(row->cell[DONE], TEXT_MAX + 1, "%s",
+                 cell_real(done, columns[DONE].width_max, (double)moment->done_ns / 1e3));
     }
     add_how(row, circuit);
 }
@@ -244,13 +248,40 @@ static unsigned column_width(const struct table *table, enum column column)
     return (unsigned)(width > 0 && width < head ? head : width);
 }
 
+/* What the others leave. */
+static unsigned blocks_width(const struct table *table)
+{
+    unsigned left = TABLE_COLUMNS, width = column_width(table, BLOCKS);
+
+    for (unsigned column = 0; column < COLUMNS; column++) {
+        unsigned other = column == BLOCKS ? 0 : column_width(table, column);
+        left -= other > 0 ? other + 2 : 0; /* with the space between them */
+    }
+    return width < left ? width : left;
+}
+
+/* Leaves out the last names. */
+static void cut_blocks(char *cell, unsigned width)
+{
+    static const char more[] = "..";
+    size_t cut = width - strlen(more);
+
+    if (strlen(cell) <= width) {
+        return;
+    }
+    while (cut > 0 && cell[cut] != ' ') {
+        cut--;
+    }
+    snprintf(cell + cut, sizeof more, "%s", more);
+}
+
 static void print_row(const struct table *table, const struct row *row)
 {
-    char line[COLUMNS * (CELL_MAX + 3)];
+    char line[COLUMNS * (TEXT_MAX + 3)];
     size_t used = 0;
 
     for (unsigned column = 0; column < COLUMNS; column++) {
-        int width = (int)column_width(table, column);
+        int width = (int)(column == BLOCKS ? table->blocks_width : column_width(table, column));
         const char *text = row ? row->cell[column] : columns[column].head;
         if (width > 0) {
             used += (size_t)snprintf(line + used, sizeof line - used, "%s%*s", used ? "  " : "",
@@ -265,7 +296,7 @@ static void print_row(const struct table *table, const struct row *row)
 
 /* Small plans as a table of steps and links ---------------------------------------------------- */
 
-enum { CHART_STEPS_MAX = 8, CHART_LINKS_MAX = 24, CHART_CIRCUITS_MAX = 64, CHART_WIDTH = 10 };
+enum { CHART_STEPS_MAX = 8, CHART_LINKS_MAX = 24, CHART_CIRCUITS_MAX = 64, CHART_WIDTH = 8 };
 
 struct chart {
     const struct plan *plan; /* of all nodes */
@@ -304,9 +335,8 @@ static void print_moments(const struct chart *chart, const char *name, bool done
             }
         }
         uint64_t ns = done ? end : begin == UINT64_MAX ? 0 : begin;
-        char text[32];
-        snprintf(text, sizeof text, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
-        printf(" %*s", CHART_WIDTH, text);
+        char text[CELL_MAX];
+        printf(" %*s", CHART_WIDTH, cell_real(text, CHART_WIDTH, (double)ns / 1e3));
     }
     puts("");
 }
@@ -409,41 +439,31 @@ static void print_rest(const struct table *table)
     }
 }
 
-static void print_table(const struct table *table)
+static void print_table(struct table *table)
 {
     if (table->count == 0) {
         return;
     }
     puts("");
+    table->blocks_width = blocks_width(table);
     print_row(table, NULL);
     for (uint32_t i = 0; i < table->count; i++) {
+        cut_blocks(table->rows[i].cell[BLOCKS], table->blocks_width);
         print_row(table, &table->rows[i]);
     }
     print_rest(table);
 }
 
-/* "name        words ...", wrapped. */
+/* "name        words ..." */
 __attribute__((format(printf, 2, 3))) static void say(const char *name, const char *format, ...)
 {
-    char words[1024], *rest = words;
     va_list arguments;
 
+    printf("%-12s  %c", name, FOLD_HANG);
     va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
+    vprintf(format, arguments);
     va_end(arguments);
-    while (strlen(rest) > WORDS_COLUMNS) {
-        size_t cut = WORDS_COLUMNS;
-        while (cut > 0 && rest[cut] != ' ') {
-            cut--;
-        }
-        if (cut == 0) {
-            break;
-        }
-        printf("%-12s  %.*s\n", name, (int)cut, rest);
-        rest += cut + 1;
-        name = "";
-    }
-    printf("%-12s  %s\n", name, rest);
+    putchar('\n');
 }
 
 static void print_head(const struct plan *plan, const struct plan_request *request)

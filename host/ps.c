@@ -5,12 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/cell.h"
 #include "host/client.h"
+#include "host/fold.h"
 #include "host/options.h"
 #include "host/output.h"
 #include "host/verbs.h"
 
-enum { KEY_JSON = 600, DOING_COLUMN = 62, DOING_WIDTH = 100 - DOING_COLUMN };
+enum { KEY_JSON = 600 };
+
+/* Columns of a time and a count; what a node does has the rest of the line, 29 of 80. */
+enum { TIME = 12, COUNT = 5 };
+
+static const char *const counters[] = {"frames_sent", "frames_received", "frames_resent",
+                                       "circuits_forwarded"};
 
 struct ps {
     struct name_arguments name_arguments;
@@ -66,9 +74,9 @@ static const struct argp parser = {
     NULL,
     NULL};
 
-static long long counter(const json_t *node, const char *name)
+static double counter(const json_t *node, const char *name)
 {
-    return json_integer_value(json_object_get(json_object_get(node, "counters"), name));
+    return json_number_value(json_object_get(json_object_get(node, "counters"), name));
 }
 
 /* "cube:3, whole" or "cube:3, broken, dead: node 3, link 0-1" */
@@ -86,52 +94,25 @@ static void print_machine(const json_t *answer)
     putchar('\n');
 }
 
-/* How much of the words goes on a line: whole words, one at least. */
-static size_t line_length(const char *words)
-{
-    size_t length = DOING_WIDTH;
-
-    if (strlen(words) <= length) {
-        return strlen(words);
-    }
-    while (length > 0 && words[length] != ' ') {
-        length--;
-    }
-    return length > 0 ? length : strcspn(words, " ");
-}
-
-/* Prints words in the last column, on as many lines as they need. */
-static void print_doing(const char *words)
-{
-    for (;;) {
-        size_t length = line_length(words);
-        printf("%.*s\n", (int)length, words);
-        words += length;
-        words += strspn(words, " ");
-        if (*words == '\0') {
-            return;
-        }
-        printf("%*s", DOING_COLUMN, "");
-    }
-}
-
 static void print_nodes(const json_t *answer)
 {
     size_t i;
     json_t *node;
 
     print_machine(answer);
-    printf("%4s %-8s %14s %8s %8s %6s %6s  %s\n", "node", "program", "model us", "sent", "received",
-           "resent", "relay", "doing");
+    printf("%4s %-8s %*s %*s %*s %*s %*s  %s\n", "node", "program", TIME, "model us", COUNT, "sent",
+           COUNT, "recvd", COUNT, "again", COUNT, "relay", "doing");
     json_array_foreach(json_object_get(answer, "nodes"), i, node)
     {
-        printf("%4lld %-8s %14.3f %8lld %8lld %6lld %6lld  ",
-               json_integer_value(json_object_get(node, "node")),
-               json_string_value(json_object_get(node, "program")),
-               json_number_value(json_object_get(node, "model_us")), counter(node, "frames_sent"),
-               counter(node, "frames_received"), counter(node, "frames_resent"),
-               counter(node, "circuits_forwarded"));
-        print_doing(json_string_value(json_object_get(node, "doing")));
+        char time[CELL_MAX], counts[4][CELL_MAX];
+
+        printf("%4lld %-8s %*s", json_integer_value(json_object_get(node, "node")),
+               json_string_value(json_object_get(node, "program")), TIME,
+               cell_real(time, TIME, json_number_value(json_object_get(node, "model_us"))));
+        for (unsigned c = 0; c < 4; c++) {
+            printf(" %*s", COUNT, cell_count(counts[c], COUNT, counter(node, counters[c])));
+        }
+        printf("  %c%s\n", FOLD_HANG, json_string_value(json_object_get(node, "doing")));
     }
 }
 

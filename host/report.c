@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectives/operation.h"
+#include "host/cell.h"
 
 enum { REPORTS_MAX = 4096 };
 
@@ -105,39 +106,35 @@ static double number(const json_t *report, const char *key)
     return json_number_value(json_object_get(report, key));
 }
 
-/* A count that is a JSON integer, or a real number when it is too large for one. */
-static void write_count(char *text, size_t room, const json_t *count)
+/* Of the table's columns. With a space between them they are 80. */
+enum { BYTES = 10, STEPS = 5, TIME = 12, ETA = 6, WALL = 10, WRONG = 6 };
+
+/* A count is a JSON integer, or a real number when it is too large for one. */
+static const char *count_cell(char cell[CELL_MAX], unsigned columns, const json_t *count)
 {
-    if (json_is_integer(count)) {
-        snprintf(text, room, "%" JSON_INTEGER_FORMAT, json_integer_value(count));
-    } else if (json_is_real(count)) {
-        snprintf(text, room, "%.8g", json_real_value(count));
-    }
+    return json_is_number(count) ? cell_count(cell, columns, json_number_value(count)) : "-";
 }
 
-static void write_time(char *text, size_t room, const json_t *time_us)
+static const char *time_cell(char cell[CELL_MAX], const json_t *time_us)
 {
-    if (json_is_real(time_us)) {
-        snprintf(text, room, "%.3f", json_real_value(time_us));
-    }
+    return json_is_real(time_us) ? cell_real(cell, TIME, json_real_value(time_us)) : "-";
 }
 
 static void print_line(FILE *file, const json_t *report)
 {
     double model_us = number(report, "model_us"), bound_us = number(report, "bound_us");
-    char bytes[32] = "-", steps[32] = "-", predicted[32] = "-", bound[32] = "-";
-    char eta[16] = "-", wrong[32] = "-";
+    char bytes[CELL_MAX], steps[CELL_MAX], model[CELL_MAX], predicted[CELL_MAX], bound[CELL_MAX];
+    char eta[CELL_MAX], wall[CELL_MAX], wrong[CELL_MAX];
 
-    write_count(bytes, sizeof bytes, json_object_get(report, "bytes"));
-    write_count(steps, sizeof steps, json_object_get(report, "steps"));
-    write_count(wrong, sizeof wrong, json_object_get(report, "wrong"));
-    if (bound_us > 0) {
-        snprintf(eta, sizeof eta, "%.3f", model_us / bound_us);
-    }
-    write_time(predicted, sizeof predicted, json_object_get(report, "predicted_us"));
-    write_time(bound, sizeof bound, json_object_get(report, "bound_us"));
-    fprintf(file, "%14s %6s %14.3f %14s %14s %7s %11.3f %6s\n", bytes, steps, model_us, predicted,
-            bound, eta, number(report, "wall_us") / 1e3, wrong);
+    fprintf(file, "%*s %*s %*s %*s %*s %*s %*s %*s\n", BYTES,
+            count_cell(bytes, BYTES, json_object_get(report, "bytes")), STEPS,
+            count_cell(steps, STEPS, json_object_get(report, "steps")), TIME,
+            cell_real(model, TIME, model_us), TIME,
+            time_cell(predicted, json_object_get(report, "predicted_us")), TIME,
+            time_cell(bound, json_object_get(report, "bound_us")), ETA,
+            bound_us > 0 ? cell_real(eta, ETA, model_us / bound_us) : "-", WALL,
+            cell_real(wall, WALL, number(report, "wall_us") / 1e3), WRONG,
+            count_cell(wrong, WRONG, json_object_get(report, "wrong")));
 }
 
 void report_print(FILE *file, const json_t *reports)
@@ -152,9 +149,10 @@ void report_print(FILE *file, const json_t *reports)
 
         if (!name || strcmp(name, present) != 0) {
             name = present;
-            fprintf(file, "\n%s\n%14s %6s %14s %14s %14s %7s %11s %6s\n", name,
-                    strstr(name, "exchange") ? "bytes per pair" : "bytes", "steps", "model us",
-                    "predicted us", "bound us", "eta", "wall ms", "wrong");
+            fprintf(file, "\n%s\n%*s %*s %*s %*s %*s %*s %*s %*s\n", name, BYTES,
+                    strstr(name, "exchange") ? "bytes/pair" : "bytes", STEPS, "steps", TIME,
+                    "model us", TIME, "predicted us", TIME, "bound us", ETA, "eta", WALL, "wall ms",
+                    WRONG, "wrong");
         }
         print_line(file, report);
     }

@@ -42,8 +42,8 @@ static void on_abort(int number)
     if (present) {
         sim_trace_abandon(present);
         dprintf(STDERR_FILENO,
-                "ecube: seed %" PRIu64 ", at event %" PRIu64
-                ": --replay with the event before shows what came before\n",
+                "ecube: seed %" PRIu64 ", at event %" PRIu64 ":\n"
+                "       --replay with the event before shows what came before\n",
                 present_seed, sim_events(present));
     }
     raise(number); /* it may have come from elsewhere than abort() */
@@ -197,7 +197,7 @@ static int execute(struct sim_run *run, struct message *message)
     signal(SIGABRT, on_abort);
     while (!interrupted && sim_advance(sim, CHUNK_EVENTS)) {
         note_lines(run, sim, &complete);
-        if (view.terminal && now_us() - shown_us > 100000) {
+        if (view.redraws && now_us() - shown_us > 100000) {
             shown_us = now_us();
             show_progress(&view, sim);
         }
@@ -260,7 +260,7 @@ static void print_summary(const struct sim_run *run)
     getrusage(RUSAGE_SELF, &usage);
     if (options->scenario != SIM_LOAD && r->receipts) {
         printf("\ndownload  decremental, x %u, %" PRIu64
-               " bytes, model %.3f us, by formula (9) %.3f us,\n          receipts %u of %u%s",
+               " bytes, model %.3f us, by formula (9) %.3f us, receipts %u of %u%s",
                options->download_x, r->download_bytes, (double)r->download_ns / 1e3,
                (double)run->predicted_ns / 1e3, r->receipts, (unsigned)run->arguments.network.nodes,
                download_note(r->download_ns, run->predicted_ns));

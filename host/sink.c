@@ -22,12 +22,12 @@
 
 #include "drivers/check.h"
 #include "host/message.h"
+#include "host/terminal.h"
 
 enum {
     WRITE_BYTES = 16 * 1024,  /* small pieces are written together, up to this */
     STACK_BYTES = 128 * 1024, /* of the thread */
     GRACE_MS = 2000, /* after the deadline: a reader that takes nothing for so long is none */
-    PRINT_MAX = 1024
 };
 
 struct piece {
@@ -87,25 +87,6 @@ static void queue_free(struct queue *queue)
     }
 }
 
-/* Returns 0 or errno. A stream that others have made non-blocking is waited for all the same. */
-static int write_all(int fd, const char *data, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t written = write(fd, data, bytes);
-
-        if (written >= 0) {
-            data += written;
-            bytes -= (size_t)written;
-        } else if (errno == EAGAIN) {
-            struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
-            poll(&poll_fd, 1, -1);
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
 /* Pieces for one stream, at least one: what is written together. */
 static size_t take_batch(struct sink *sink, struct queue *batch, char data[WRITE_BYTES])
 {
@@ -160,7 +141,7 @@ static void *run(void *argument)
         int fd = batch.first->fd, error = fd == STDOUT_FILENO ? sink->error : 0;
         pthread_mutex_unlock(&sink->lock);
         if (!error) {
-            error = write_all(fd, bytes <= WRITE_BYTES ? data : batch.first->data, bytes);
+            error = terminal_put(fd, bytes <= WRITE_BYTES ? data : batch.first->data, bytes);
         }
         pthread_mutex_lock(&sink->lock);
         settle(sink, &batch, bytes, error);
@@ -222,7 +203,7 @@ static void put_now(int fd, const void *data, size_t bytes)
         sigemptyset(&pipe);
         sigaddset(&pipe, SIGPIPE);
         pthread_sigmask(SIG_BLOCK, &pipe, &before);
-        write_all(fd, data, bytes);
+        terminal_put(fd, data, bytes);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
 }
@@ -248,15 +229,30 @@ void sink_put(struct sink *sink, int fd, const void *data, size_t bytes,
     pthread_mutex_unlock(&sink->lock);
 }
 
+void sink_say(struct sink *sink, int fd, const char *text, size_t bytes)
+{
+    char *folded;
+    size_t count;
+    FILE *file = open_memstream(&folded, &count);
+
+    CHECK(file);
+    terminal_write(file, fd, text, bytes);
+    CHECK(fclose(file) == 0);
+    sink_put(sink, fd, folded, count, NULL);
+    free(folded);
+}
+
 void sink_print(struct sink *sink, int fd, const char *format, ...)
 {
-    char text[PRINT_MAX];
     va_list arguments;
+    char *text;
 
     va_start(arguments, format);
-    int bytes = vsnprintf(text, sizeof text, format, arguments);
+    int bytes = vasprintf(&text, format, arguments);
     va_end(arguments);
-    sink_put(sink, fd, text, bytes < PRINT_MAX ? (size_t)bytes : PRINT_MAX - 1, NULL);
+    CHECK(bytes >= 0);
+    sink_say(sink, fd, text, (size_t)bytes);
+    free(text);
 }
 
 bool sink_take_receipt(struct sink *sink, struct line_receipt *receipt)

@@ -28,6 +28,9 @@ struct sink *sink_open(void (*moved)(void *context), void *context);
 /* Adds bytes for a standard stream; the receipt (may be NULL) comes back when they are written. */
 void sink_put(struct sink *sink, int fd, const void *data, size_t bytes,
               const struct line_receipt *receipt);
+
+/* Adds words of the tool: lines, which are folded for what shows them (terminal.h). */
+void sink_say(struct sink *sink, int fd, const char *text, size_t bytes);
 void sink_print(struct sink *sink, int fd, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

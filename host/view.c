@@ -9,15 +9,17 @@
 #include "drivers/check.h"
 #include "host/report.h"
 #include "host/sink.h"
+#include "host/terminal.h"
 #include "include/ecube/abi.h"
 
-enum { REWRITE_US = 50 * 1000, PLAIN_US = 2 * 1000 * 1000, BAR_CELLS = 40, COLUMNS = 100 };
+enum { REWRITE_US = 50 * 1000, PLAIN_US = 2 * 1000 * 1000 };
 
 void view_init(struct view *view, struct sink *sink, unsigned nodes, bool quiet)
 {
     *view = (struct view){.sink = sink,
                           .quiet = quiet,
                           .terminal = isatty(STDERR_FILENO) == 1,
+                          .redraws = terminal_redraws(STDERR_FILENO),
                           .shown_terminal = isatty(STDOUT_FILENO) == 1};
     view_set_nodes(view, nodes);
 }
@@ -45,9 +47,15 @@ static double number_of(const json_t *event, const char *key)
 void view_clear(struct view *view)
 {
     if (view->line_open) {
-        sink_print(view->sink, STDERR_FILENO, "\r\033[K");
+        sink_put(view->sink, STDERR_FILENO, terminal_clear, strlen(terminal_clear), NULL);
         view->line_open = false;
     }
+}
+
+static void open_line(struct view *view, const char line[TERMINAL_LINE_MAX])
+{
+    sink_put(view->sink, STDERR_FILENO, line, strlen(line), NULL);
+    view->line_open = true;
 }
 
 void view_close(struct view *view)
@@ -56,68 +64,31 @@ void view_close(struct view *view)
     sink_close(view->sink, UINT64_MAX, 0);
 }
 
-/* What is too long for a line goes on in the next one, behind a comma if there is one. */
-static void show_sentence(struct view *view, const char *text)
-{
-    const char *margin = "ecube: ";
-
-    while (strlen(text) > COLUMNS - strlen(margin)) {
-        size_t most = COLUMNS - strlen(margin), bytes = most;
-
-        for (size_t i = most / 2; i < most; i++) {
-            if (text[i] == ' ' && (text[i - 1] == ',' || bytes == most || text[bytes - 1] != ',')) {
-                bytes = i;
-            }
-        }
-        sink_print(view->sink, STDERR_FILENO, "%s%.*s\n", margin, (int)bytes, text);
-        text += bytes + (text[bytes] == ' ');
-        margin = "       ";
-    }
-    sink_print(view->sink, STDERR_FILENO, "%s%s\n", margin, text);
-}
-
 void view_trouble(struct view *view, const char *text)
 {
     view_clear(view);
-    show_sentence(view, text);
-}
-
-/* Text that is made in pieces, then written at once. */
-struct text {
-    FILE *file;
-    char *bytes;
-    size_t count;
-};
-
-static void text_begin(struct text *text)
-{
-    text->file = open_memstream(&text->bytes, &text->count);
-    CHECK(text->file);
-}
-
-static void text_end(struct text *text, struct sink *sink, int fd,
-                     const struct line_receipt *receipt)
-{
-    fclose(text->file);
-    sink_put(sink, fd, text->bytes, text->count, receipt);
-    free(text->bytes);
+    sink_print(view->sink, STDERR_FILENO, "ecube: %s\n", text);
 }
 
 void view_line(struct view *view, const struct line *line)
 {
     bool error = line->stream == ECUBE_STREAM_ERROR;
-    struct text text;
+    char *text;
+    size_t bytes;
 
     view_clear(view);
-    text_begin(&text);
-    fprintf(text.file, "[%*u] ", (int)view->rank_width, (unsigned)line->rank);
+    FILE *file = open_memstream(&text, &bytes);
+    CHECK(file);
+    fprintf(file, "[%*u] ", (int)view->rank_width, (unsigned)line->rank);
     if (error ? view->terminal : view->shown_terminal) {
-        line_write_shown(text.file, line->text, line->bytes);
+        line_write_shown(file, line->text, line->bytes);
     } else {
-        fwrite(line->text, 1, line->bytes, text.file);
+        fwrite(line->text, 1, line->bytes, file);
     }
-    fputc('\n', text.file);
-    text_end(&text, view->sink, error ? STDERR_FILENO : STDOUT_FILENO, &line->receipt);
+    fputc('\n', file);
+    CHECK(fclose(file) == 0);
+    sink_put(view->sink, error ? STDERR_FILENO : STDOUT_FILENO, text, bytes, &line->receipt);
+    free(text);
 }
 
 /* The same, from another process. */
@@ -157,19 +128,16 @@ static void show_progress(struct view *view, const json_t *event)
     bool new_phase = strcmp(phase, view->phase) != 0;
 
     if (!new_phase && done != total &&
-        now - view->told_us < (view->terminal ? REWRITE_US : PLAIN_US)) {
+        now - view->told_us < (view->redraws ? REWRITE_US : PLAIN_US)) {
         return;
     }
     snprintf(view->phase, sizeof view->phase, "%s", phase);
     view->told_us = now;
-    if (view->terminal) {
-        unsigned cells = total ? done * BAR_CELLS / total : 0;
+    if (view->redraws) {
+        char line[TERMINAL_LINE_MAX];
 
-        view_clear(view);
-        sink_print(view->sink, STDERR_FILENO, "%-8s [%.*s%*s] %u of %u %s", phase, (int)cells,
-                   "########################################", (int)(BAR_CELLS - cells), "", done,
-                   total, unit_of(phase, total));
-        view->line_open = true;
+        terminal_progress(line, STDERR_FILENO, phase, done, total, unit_of(phase, total));
+        open_line(view, line);
     } else {
         sink_print(view->sink, STDERR_FILENO, "ecube: %s: %u of %u %s\n", phase, done, total,
                    unit_of(phase, total));
@@ -188,11 +156,12 @@ void view_event(struct view *view, const json_t *event)
         return;
     } else if (strcmp(kind, "progress") == 0) {
         show_progress(view, event);
-    } else if (strcmp(kind, "report") == 0 && view->terminal) {
-        view_clear(view);
-        sink_print(view->sink, STDERR_FILENO, "run      %s: %.0f bytes measured",
-                   string_of(event, "name"), number_of(event, "bytes"));
-        view->line_open = true;
+    } else if (strcmp(kind, "report") == 0 && view->redraws) {
+        char line[TERMINAL_LINE_MAX];
+
+        terminal_note(line, STDERR_FILENO, "run      %s: %.0f bytes measured",
+                      string_of(event, "name"), number_of(event, "bytes"));
+        open_line(view, line);
     }
 }
 
@@ -216,30 +185,34 @@ void view_result(struct view *view, const json_t *result)
     unsigned nodes = (unsigned)number_of(result, "nodes");
     unsigned receipts = (unsigned)number_of(download, "receipts");
     int formula = formula_of(string_of(download, "strategy"));
-    struct text text;
+    char *text;
+    size_t bytes;
 
     view_clear(view);
     if (view->quiet) {
         return;
     }
-    text_begin(&text);
-    report_print(text.file, json_object_get(result, "reports"));
+    FILE *file = open_memstream(&text, &bytes);
+    CHECK(file);
+    report_print(file, json_object_get(result, "reports"));
     if (number_of(result, "boot_ms") > 0) {
-        fprintf(text.file, "\nboot      %s, %u node%s, %.1f ms\n", string_of(result, "network"),
-                nodes, nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
+        fprintf(file, "\nboot      %s, %u node%s, %.1f ms\n", string_of(result, "network"), nodes,
+                nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
     }
     if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
-        fprintf(text.file, "download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",
+        fprintf(file, "download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",
                 string_of(download, "strategy"), number_of(download, "x"),
                 number_of(download, "bytes"), receipts, nodes);
     } else if (receipts > 0) {
-        fprintf(text.file,
-                "download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us,\n"
-                "          wall %.1f ms, receipts %u of %u%s\n",
+        fprintf(file,
+                "download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us, "
+                "wall %.1f ms, receipts %u of %u%s\n",
                 string_of(download, "strategy"), number_of(download, "x"),
                 number_of(download, "bytes"), number_of(download, "model_us"), formula,
                 number_of(download, "predicted_us"), number_of(download, "wall_ms"), receipts,
                 nodes, formula == 9 ? note_of(download) : "");
     }
-    text_end(&text, view->sink, STDERR_FILENO, NULL);
+    CHECK(fclose(file) == 0);
+    sink_say(view->sink, STDERR_FILENO, text, bytes);
+    free(text);
 }

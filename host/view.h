@@ -2,8 +2,9 @@
  * view.h - what a user sees of a run: console lines, progress, troubles, and the closing table.
  *
  * What programs print goes where they print it, standard output or standard error; all else, tables
- * and the last lines too, goes to standard error. On a terminal progress is one rewritten line, and
- * what programs print stays on its line; elsewhere their bytes are left as they are.
+ * and the last lines too, goes to standard error. On a terminal progress is one rewritten line
+ * (plain lines on a dumb one), and what programs print stays on its line; elsewhere their bytes are
+ * left as they are.
  */
 #pragma once
 
@@ -19,6 +20,7 @@ struct view {
     bool quiet;          /* only what programs print, and troubles */
     bool terminal;       /* standard error is one, ... */
     bool shown_terminal; /* ... standard output is */
+    bool redraws;        /* standard error takes a line that is drawn anew */
     bool line_open;      /* a progress line is on the screen */
     unsigned rank_width;
     char phase[16];

@@ -1,5 +1,6 @@
 # ecube plan as a user drives it: what is exported does what it says, what is shown fits and is right, bad input.
 . tests/system/testing.sh
+unset COLUMNS
 
 plan_replay=$build/tests/plan_replay
 operations='barrier broadcast reduce allreduce reduce_scatter scan scatter gather allgather alltoall alltoallv shift reverse'

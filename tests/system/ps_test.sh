@@ -1,5 +1,6 @@
 # What ecube ps says of the programs of a machine that is up.
 . tests/system/testing.sh
+unset COLUMNS
 with_sanitizers
 
 # says NODE TEXT - in the last ps.

@@ -23,6 +23,10 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 case_number=0
 
+# A sentence stands on one line; terminal_test looks at lines as users see them.
+export COLUMNS=10000
+unset NO_COLOR
+
 # with_sanitizers - from here on the tool is the one built with sanitizers; what they find in any of its processes, also in
 # one that holds a machine and has no standard error, fails the case.
 reports=
@@ -133,7 +137,7 @@ tool() {
 # What the tool itself said on stderr, without progress, tables and times, each sentence on one line.
 words() {
     sed -e ':next' -e '$!N' -e 's/\n       / /' -e 'tnext' -e 'P' -e 'D' err |
-        grep -Ev '^ecube: (boot|download|run): [0-9]+ of [0-9]+ |^$|^\[ *[0-9]+\] |^(boot|download)  |^  |^(bytes per pair|complete exchange)'
+        grep -Ev '^ecube: (boot|download|run): [0-9]+ of [0-9]+ |^$|^\[ *[0-9]+\] |^(boot|download)  |^  |^(bytes/pair|complete exchange)'
 }
 
 # tool_succeeds ARGUMENT... - status 0, or the case fails and shows both outputs.

@@ -1,5 +1,6 @@
 # Plans that people write: proved, refused with their place, run on nodes and in the simulator.
 . tests/system/testing.sh
+unset COLUMNS
 
 plans=$source_tree/tests/golden/plans
 

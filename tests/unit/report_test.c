@@ -49,25 +49,24 @@ static void a_report_without_a_prediction_has_none(void **state)
     assert_true(json_is_null(json_object_get(report, "predicted_us")));
     assert_true(json_is_null(json_object_get(report, "bound_us")));
     assert_true(json_is_real(json_object_get(report, "model_us")));
-    expect_line(list, "           100      3          1.500              -              -       -"
-                      "       5.000      0\n");
+    expect_line(list, "       100     3        1.500            -            -      -"
+                      "      5.000      0\n");
 }
 
 static void a_report_with_a_prediction_has_it(void **state)
 {
     (void)state;
     expect_line(reported(1500, 1500, 1000),
-                "           100      3          1.500          1.500          1.000   1.500"
-                "       5.000      0\n");
+                "       100     3        1.500        1.500        1.000  1.500"
+                "      5.000      0\n");
 }
 
 /* As an exchange of one node. */
 static void what_takes_no_time_is_predicted_so(void **state)
 {
     (void)state;
-    expect_line(reported(0, 0, 0),
-                "           100      3          0.000          0.000          0.000       -"
-                "       5.000      0\n");
+    expect_line(reported(0, 0, 0), "       100     3        0.000        0.000        0.000      -"
+                                   "      5.000      0\n");
 }
 
 static void a_plan_for_all_larger_sizes_has_no_end(void **state)
