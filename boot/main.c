@@ -97,7 +97,7 @@ static _Noreturn void idle(void)
             continue;
         }
         if (node_take_start(node(), &start)) {
-            platform_sync_instructions();
+            platform_prepare_program(start.code_end, start.constants_end);
             platform_update(deadline());
             trap_enter(start.entry, start.stack_top, start.block, start.block_bytes);
         }

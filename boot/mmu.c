@@ -49,13 +49,17 @@ static _Alignas(16384) uint32_t section_table[SECTIONS];
 static _Alignas(1024) uint32_t page_tables[PAGE_TABLES_MAX][PAGES];
 static uint32_t page_table_count;
 static struct mmu_region program_region; /* empty: there is none */
+static enum mmu_kind program_born;       /* what a page of it is when it is touched */
 
 static const uint32_t page_attributes[] = {
     [MMU_TEXT] = PAGE | ACCESS | READ_ONLY | NORMAL,
     [MMU_RODATA] = PAGE | ACCESS | READ_ONLY | NORMAL | PAGE_XN,
     [MMU_DATA] = PAGE | ACCESS | NORMAL | PAGE_XN,
     [MMU_DEVICE] = PAGE | ACCESS | DEVICE | PAGE_XN,
-    [MMU_PROGRAM] = PAGE | ACCESS | USER | NORMAL,
+    [MMU_PROGRAM] = PAGE | ACCESS | USER | NORMAL | PAGE_XN,
+    [MMU_PROGRAM_CODE] = PAGE | ACCESS | USER | READ_ONLY | NORMAL,
+    [MMU_PROGRAM_CONSTANTS] = PAGE | ACCESS | USER | READ_ONLY | NORMAL | PAGE_XN,
+    [MMU_PROGRAM_UNPROTECTED] = PAGE | ACCESS | USER | NORMAL,
 };
 
 static void map_section(uintptr_t address, enum mmu_kind kind)
@@ -103,6 +107,7 @@ static void map_region(const struct mmu_region *region)
         CHECK(region->start % SECTION_BYTES == 0 && region->end % SECTION_BYTES == 0 &&
               program_region.end == 0);
         program_region = *region;
+        program_born = MMU_PROGRAM;
         for (uintptr_t a = region->start; a != region->end; a += SECTION_BYTES) {
             map_table(a, TABLE_PXN);
         }
@@ -228,7 +233,7 @@ bool mmu_touch(uintptr_t address)
         return false;
     }
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
-    *entry = (uint32_t)page | page_attributes[MMU_PROGRAM];
+    *entry = (uint32_t)page | page_attributes[program_born];
     __asm__ volatile("dsb\n\tisb" ::
                          : "memory"); /* the walk sees it; nothing absent is in the TLB */
     memset((void *)page, 0, PAGE_BYTES);
@@ -248,5 +253,36 @@ void mmu_forget_program(void)
     uintptr_t megabytes = (program_region.end - program_region.start) / SECTION_BYTES;
     /* its tables lie behind each other, in the order of addresses */
     memset(page_at(program_region.start), 0, megabytes * sizeof page_tables[0]);
+    program_born = MMU_PROGRAM;
     mmu_forget_lookups();
+}
+
+/* Gives pages their rights; those of code and constants also where they were not touched. */
+static void change_pages(uintptr_t start, uintptr_t end, enum mmu_kind kind)
+{
+    for (uintptr_t a = start; a < end; a += PAGE_BYTES) {
+        mmu_touch(a);
+        *page_at(a) = (uint32_t)a | page_attributes[kind];
+    }
+}
+
+static void unprotect(void)
+{
+    program_born = MMU_PROGRAM_UNPROTECTED;
+    for (uintptr_t a = program_region.start; a < program_region.end; a += PAGE_BYTES) {
+        uint32_t *entry = page_at(a);
+        if (*entry != 0) {
+            *entry = (uint32_t)a | page_attributes[program_born];
+        }
+    }
+}
+
+void mmu_protect(uintptr_t image, uintptr_t code_end, uintptr_t constants_end)
+{
+    if (constants_end == image) {
+        unprotect();
+        return;
+    }
+    change_pages(image, code_end, MMU_PROGRAM_CODE);
+    change_pages(code_end, constants_end, MMU_PROGRAM_CONSTANTS);
 }

@@ -7,12 +7,18 @@
  * or its own, whatever ran before it, and memory that no program touches costs the emulator
  * nothing. A device does not go through the map: its driver touches what it hands over.
  *
- *   kind     kernel       program         memory type
- *   TEXT     read, run    -               normal, write-back
- *   RODATA   read         -               normal, write-back
- *   DATA     read, write  -               normal, write-back
- *   DEVICE   read, write  -               device
- *   PROGRAM  read, write  read, write, run  normal, write-back; the kernel never runs from it
+ *   kind       kernel       program           memory type
+ *   TEXT       read, run    -                 normal, write-back
+ *   RODATA     read         -                 normal, write-back
+ *   DATA       read, write  -                 normal, write-back
+ *   DEVICE     read, write  -                 device
+ *   PROGRAM    read, write  read, write       normal, write-back; the kernel never runs from it
+ *   its code   read         read, run
+ *   constants  read         read
+ *   unprotected read, write read, write, run
+ *
+ * A program's pages are born as PROGRAM, for its download is written there; mmu_protect makes of
+ * them, before it starts, what its image says they are.
  *
  * Context  mmu_init once at boot, with MMU and caches off; mmu_touch in abort mode; the others in
  *          the kernel, interrupts masked
@@ -25,7 +31,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum mmu_kind { MMU_TEXT, MMU_RODATA, MMU_DATA, MMU_DEVICE, MMU_PROGRAM };
+enum mmu_kind {
+    MMU_TEXT,
+    MMU_RODATA,
+    MMU_DATA,
+    MMU_DEVICE,
+    MMU_PROGRAM,
+    MMU_PROGRAM_CODE,
+    MMU_PROGRAM_CONSTANTS,
+    MMU_PROGRAM_UNPROTECTED
+};
 
 struct mmu_region {
     uintptr_t start;
@@ -42,6 +57,11 @@ bool mmu_touch(uintptr_t address);
 
 /* Makes all pages of the PROGRAM region absent: what they hold is nobody's. */
 void mmu_forget_program(void);
+
+/* Protects a program: code is [image, code_end), constants [code_end, constants_end), all on pages.
+ * With an end at `image` nothing is protected, and all of the region may be written and run. The
+ * processor may remember the old rights: mmu_forget_lookups. */
+void mmu_protect(uintptr_t image, uintptr_t code_end, uintptr_t constants_end);
 
 /* Makes instructions that were just written as data visible to instruction fetch. */
 void mmu_sync_instructions(void);

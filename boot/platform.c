@@ -358,10 +358,11 @@ static void grow_tlb(void)
 void platform_forget_program(void)
 {
     mmu_forget_program();
-    grow_tlb();
 }
 
-void platform_sync_instructions(void)
+void platform_prepare_program(uintptr_t code_end, uintptr_t constants_end)
 {
+    mmu_protect(platform_program.image, code_end, constants_end);
+    grow_tlb(); /* drops it, too */
     mmu_sync_instructions();
 }

@@ -75,5 +75,6 @@ void platform_update(uint64_t deadline_us);
 /* The next program comes: it finds its memory clear. */
 void platform_forget_program(void);
 
-/* Before a program starts. */
-void platform_sync_instructions(void);
+/* Before a program starts: its code and constants are protected, up to these addresses as in
+ * node_start, and instruction fetch sees what was downloaded. */
+void platform_prepare_program(uintptr_t code_end, uintptr_t constants_end);

@@ -173,11 +173,18 @@ static int check_call(const struct engine *e, const struct router *router)
     return overlap(e, router, SPACE_SEND, SPACE_RECEIVE) ? E_ARGUMENT : E_OK;
 }
 
-/* Whether there is the working memory that the plan wants. */
-static int check_scratch(const struct engine *e, const struct router *router)
+/* Whether there is the working memory that the plan wants, and whether what it writes is the
+ * program's to write: the root of a broadcast may give constants. */
+static int check_part(const struct engine *e, const struct router *router)
 {
     if (space_need(e, router, SPACE_SCRATCH) > e->call.space_bytes[SPACE_SCRATCH]) {
         return E_FULL;
+    }
+    for (unsigned space = SPACE_RECEIVE; space < SPACES; space++) {
+        if (reach_of(e, router, space).end > e->call.writable_bytes[space] &&
+            plan_writes(e->part, space)) {
+            return E_FAULT;
+        }
     }
     return overlap(e, router, SPACE_SEND, SPACE_SCRATCH) ||
                    overlap(e, router, SPACE_RECEIVE, SPACE_SCRATCH)
@@ -299,7 +306,7 @@ static bool find_part(struct engine *e, const struct router *router, uint64_t no
     e->part = store_find(&e->store, &need, router->id);
     if (e->part) {
         store_use(&e->store, e->part);
-        call->status = check_scratch(e, router);
+        call->status = check_part(e, router);
         return true;
     }
     if (store_failed(&e->store, &need, &call->status)) {
@@ -436,7 +443,8 @@ static void find_sized(struct engine *e, const struct router *router, bool recei
         return;
     }
     struct ecube_block block = block_at(e, run.space, run.first);
-    if ((uint64_t)block.at + block.bytes > e->call.space_bytes[run.space]) {
+    const uint32_t *room = received ? e->call.writable_bytes : e->call.space_bytes;
+    if ((uint64_t)block.at + block.bytes > room[run.space]) {
         dissent(e, (struct engine_dissent){.status = E_FAULT});
         return;
     }

@@ -68,6 +68,7 @@ struct engine_call {
     uint8_t type, operator_;
     uint8_t *space[SPACES];
     uint32_t space_bytes[SPACES];
+    uint32_t writable_bytes[SPACES]; /* of these, from the first on; none of SEND */
     /* of operation->sized: a struct ecube_block for every rank, as bytes, and how many there are */
     const uint8_t *blocks[SPACE_SCRATCH];
     uint32_t blocks_bytes[SPACE_SCRATCH];

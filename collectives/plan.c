@@ -98,6 +98,29 @@ static bool extents_fit(const struct looking *l, const uint8_t *row, unsigned fr
     return true;
 }
 
+/* Whether a row puts something into a space. */
+static bool row_writes(const uint8_t *row, unsigned space)
+{
+    struct plan_row head = plan_row_at(row);
+
+    for (unsigned i = 0; i < head.receive_extents; i++) {
+        if (plan_extent_at(row, head.send_extents + i).space == space) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool plan_writes(const uint8_t *part, unsigned space)
+{
+    for (const uint8_t *row = plan_first(part); row; row = plan_next(part, row)) {
+        if (row_writes(row, space)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The nodes of a path, by a few bits of their numbers: up to 256 nodes none is looked for twice. */
 enum { PATH_NODES_MAX = OPEN_HOPS_MAX + 1, PLACES = 256 };
 
@@ -198,7 +221,7 @@ static bool row_fits(const struct looking *l, const uint8_t *at, uint32_t left)
     }
     return extents_fit(l, at, 0, row.send_extents, &sent) &&
            extents_fit(l, at, row.send_extents, extents, &received) &&
-           is_one_block(l, at, 0, row.send_extents, SPACE_SEND) &&
+           !row_writes(at, SPACE_SEND) && is_one_block(l, at, 0, row.send_extents, SPACE_SEND) &&
            is_one_block(l, at, row.send_extents, extents, SPACE_RECEIVE) &&
            (!(row.flags & ROW_COPIES) || sent == received) &&
            (!(row.flags & ROW_SENDS) || hops_fit(l, at, end, &row));

@@ -2,9 +2,10 @@
  * plan.h - a node's part of a plan: checked once, then read row by row.
  *
  * plan_check looks at all that can be seen cheaply from one part: form, check sum, machine, rank,
- * order of rows, peers, slots inside their spaces, paths that lead where they say and come to no
- * node twice. What passes can be executed without harm to anybody but the program that asked for
- * it; whether it does what the operation promises, the planner has proved.
+ * order of rows, peers, slots inside their spaces, nothing put where the program sends from, paths
+ * that lead where they say and come to no node twice. What passes can be executed without harm to
+ * anybody but the program that asked for it; whether it does what the operation promises, the
+ * planner has proved.
  *
  * Units    ranks, slots, bytes
  * Errors   E_FORMAT: damaged or of another form; E_NETWORK: for another machine or node
@@ -23,6 +24,9 @@
 uint32_t plan_sum(const uint8_t *part, uint32_t bytes);
 
 int plan_check(const uint8_t *part, uint32_t bytes, const struct network *network, uint32_t rank);
+
+/* Whether any of its rows puts something into a space. */
+bool plan_writes(const uint8_t *part, unsigned space);
 
 /* The first row, and the one behind a row; NULL behind the last. */
 const uint8_t *plan_first(const uint8_t *part);

@@ -185,6 +185,7 @@ struct controller_program {
     const uint8_t *image;
     uint32_t block_bytes, image_bytes;
     uint32_t base, entry, bss_end;
+    uint32_t code_end, constants_end;        /* as in OFFER (wire/run.h) */
     const uint8_t (*digests)[DIGEST_BYTES];  /* what each node's receipt must say */
     const struct download_message *messages; /* in the order in which they are sent */
     unsigned message_count;

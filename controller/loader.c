@@ -194,7 +194,9 @@ static bool send_offer(struct controller *controller, unsigned index)
                                .block_bytes = program->block_bytes,
                                .count = program->messages[index].count,
                                .bss_end = program->bss_end,
-                               .generation = controller->generation};
+                               .generation = controller->generation,
+                               .code_end = program->code_end,
+                               .constants_end = program->constants_end};
     uint8_t body[OFFER_BYTES];
 
     offer_pack(body, &offer);

@@ -14,7 +14,7 @@ const char *status_text(int status)
     case E_REFUSED: return "circuit refused";
     case E_FORMAT: return "malformed bytes";
     case E_NO_ROOM: return "does not fit the program region";
-    case E_FAULT: return "pointer outside the program's memory";
+    case E_FAULT: return "pointer outside the program's memory, or to constants";
     case E_CANCELLED: return "cancelled";
     case E_VERSION: return "protocol versions differ";
     case E_TIMEOUT: return "timed out";

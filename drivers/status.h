@@ -19,9 +19,11 @@ enum status {
     E_BUSY = -7, /* a hop is still in a collective that the message comes behind: again, soon */
     /* a circuit met a busy hop where it may not wait, or a node that does not expect it now */
     E_REFUSED = -8,
-    E_FORMAT = -9,     /* bytes from outside break the format: image, packet, frame */
-    E_NO_ROOM = -10,   /* an image or block does not fit the program region */
-    E_FAULT = -11,     /* a pointer from a program lies outside its memory */
+    E_FORMAT = -9,   /* bytes from outside break the format: image, packet, frame */
+    E_NO_ROOM = -10, /* an image or block does not fit the program region */
+    /* a pointer from a program lies outside its memory, or would have its code or constants written
+     */
+    E_FAULT = -11,
     E_CANCELLED = -12, /* the program has given the receive up, or ended while it was under way */
     E_VERSION = -13,   /* the two ends of a link speak different protocol versions */
     E_TIMEOUT = -14,   /* a bounded wait ran out */

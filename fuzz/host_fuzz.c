@@ -186,6 +186,8 @@ static void take_fault(const struct controller_event *event)
                           .bytes = IMAGE_SENT,
                           .bss_end = target_memory.image_base + IMAGE_BYTES,
                           .entry = target_memory.image_base,
+                          .code_end = target_memory.image_base + PROTECTED_PAGE_BYTES,
+                          .constants_end = target_memory.image_base + 2 * PROTECTED_PAGE_BYTES,
                           .data = job.image};
     struct fault_code code = {
         .image = &image, .program = job.image ? "program" : NULL, .kernel = "kernel"};
@@ -459,6 +461,8 @@ static void load(uint8_t strategy)
                                           .base = target_memory.image_base,
                                           .entry = target_memory.image_base,
                                           .bss_end = target_memory.image_base + IMAGE_BYTES,
+                                          .code_end = target_memory.image_base,
+                                          .constants_end = target_memory.image_base,
                                           .digests = (const uint8_t(*)[DIGEST_BYTES])job.digests,
                                           .messages = job.plan.messages,
                                           .message_count = job.plan.count};

@@ -1,6 +1,6 @@
 /*
  * image_fuzz.c - reading a program file: whatever it holds, either a message or an image that lies
- * where programs may lie and whose entry is in it.
+ * where programs may lie, whose entry is in its code and whose constants end before its bss does.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -10,6 +10,7 @@
 #include "fuzz/fuzz.h"
 #include "host/image.h"
 #include "host/target.h"
+#include "wire/run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -31,6 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(image.bytes > 0 && image.base >= memory->image_base);
     CHECK(image.bss_end >= image.base + image.bytes && image.bss_end <= memory->image_end);
     CHECK((image.entry & ~1u) >= image.base && image.entry < image.base + image.bytes);
+    if (image.constants_end != image.base || image.code_end != image.base) {
+        CHECK(image.code_end % PROTECTED_PAGE_BYTES == 0);
+        CHECK(image.constants_end % PROTECTED_PAGE_BYTES == 0);
+        CHECK(image.entry < image.code_end && image.code_end <= image.constants_end);
+        CHECK(image.constants_end <= image.bss_end);
+    }
     image_free(&image);
     return 0;
 }

@@ -335,14 +335,17 @@ static void push_offer(struct input *input)
                                .base = WORLD_IMAGE,
                                .common_bytes = WORLD_IMAGE_BYTES,
                                .block_bytes = WORLD_BLOCK_BYTES,
-                               .bss_end = WORLD_IMAGE + WORLD_IMAGE_BYTES};
-    uint32_t *const fields[] = {&offer.entry,       &offer.base, &offer.common_bytes,
-                                &offer.block_bytes, NULL,        &offer.bss_end};
+                               .bss_end = WORLD_CONSTANTS_END,
+                               .code_end = WORLD_CONSTANTS_END,
+                               .constants_end = WORLD_CONSTANTS_END};
+    uint32_t *const fields[] = {&offer.entry,        &offer.base,     &offer.common_bytes,
+                                &offer.block_bytes,  &offer.code_end, &offer.bss_end,
+                                &offer.constants_end};
 
     offer.name = input_u8(input);
     offer.count = input_u8(input);
     for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        if (differ >> (i + 1) & 1 && fields[i])
+        if (differ >> (i + 1) & 1)
             *fields[i] = input_u32(input);
     offer_pack(body, &offer);
     neighbour_packet(neighbour, PACKET_OFFER, from, node_id(world.node), body, sizeof body, &lie);

@@ -67,7 +67,9 @@ static void download(struct world *world)
                                            .base = WORLD_IMAGE,
                                            .common_bytes = WORLD_IMAGE_BYTES,
                                            .block_bytes = WORLD_BLOCK_BYTES,
-                                           .bss_end = WORLD_IMAGE + WORLD_IMAGE_BYTES});
+                                           .bss_end = WORLD_CONSTANTS_END,
+                                           .code_end = WORLD_CONSTANTS_END,
+                                           .constants_end = WORLD_CONSTANTS_END});
     neighbour_packet(host, PACKET_OFFER, ID_HOST, 0, offer, sizeof offer, &truth);
     world_settle(world);
     open_pack(open, &(struct open_body){.length = sizeof data, .match = 1, .flags = OPEN_IMAGE});
@@ -79,6 +81,8 @@ static void download(struct world *world)
     neighbour_packet(host, PACKET_START, ID_HOST, 0, start, sizeof start, &truth);
     world_settle(world);
     CHECK(node_program_runs(world->node));
+    memset(world->granted, 0, sizeof world->granted);
+    memcpy(world->copy, world->program, WORLD_PROGRAM_BYTES);
 }
 
 void world_begin(struct world *world, enum world_stage stage, bool payload_checked, bool ring,
@@ -96,7 +100,8 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
     memset(world->copy, 0, WORLD_PROGRAM_BYTES);
     memset(world->granted, 0, sizeof world->granted);
     world->now_us = 1000000;
-    world->blocked = world->downloaded = false;
+    world->blocked = false;
+    world->download = 0;
     static uint8_t plans[WORLD_PLAN_BYTES];
     struct node_config config = {.links = world->links,
                                  .link_count = WORLD_PORTS,
@@ -124,8 +129,8 @@ void world_begin(struct world *world, enum world_stage stage, bool payload_check
 /* A download may write where blocks and image lie, and nowhere else. */
 static void watch_download(struct world *world)
 {
-    if (!world->downloaded && world->node->load.number) {
-        world->downloaded = true;
+    if (world->download != world->node->load.number) {
+        world->download = world->node->load.number;
         memset(world->granted + WORLD_STACK_BYTES, 1, WORLD_PROGRAM_BYTES - WORLD_STACK_BYTES);
     }
 }
@@ -180,7 +185,9 @@ void world_grant(struct world *world, uint32_t address, uint32_t bytes)
 
     if (offset >= WORLD_PROGRAM_BYTES || bytes > WORLD_PROGRAM_BYTES - offset)
         return; /* a call that names it must fail */
-    memset(world->granted + offset, 1, bytes);
+    for (uint32_t i = 0; i < bytes; i++)
+        world->granted[offset + i] |=
+            address + i < WORLD_IMAGE || address + i >= WORLD_CONSTANTS_END;
 }
 
 void world_call(struct world *world, uint32_t number, const uint32_t arguments[4])

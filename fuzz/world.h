@@ -21,6 +21,7 @@ enum {
     WORLD_BLOCKS = WORLD_PROGRAM + WORLD_STACK_BYTES,
     WORLD_IMAGE = WORLD_BLOCKS + 1024,
     WORLD_IMAGE_BYTES = 256,
+    WORLD_CONSTANTS_END = WORLD_PROGRAM + 5 * 4096,
     WORLD_BLOCK_BYTES = 64,
     WORLD_PLAN_BYTES = 2048,
     WORLD_PROGRAM_BYTES = WORLD_STACK_BYTES + 1024 + 4096
@@ -38,8 +39,8 @@ struct world {
     struct neighbour neighbours[WORLD_PORTS];
     struct link *links[WORLD_PORTS];
     uint64_t now_us;
-    bool blocked; /* the program waits in a call */
-    bool downloaded;
+    bool blocked;     /* the program waits in a call */
+    uint8_t download; /* number of the node's last, as it is granted */
 };
 
 /* Makes a node as after reset, and brings it to a stage by true frames. */

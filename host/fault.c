@@ -25,7 +25,8 @@ enum {
     KIND_BREAKPOINT = 15, /* FAULT_PREFETCH at a BKPT: the fault status tells */
     STATUS_SOURCE = 0x40f,
     STATUS_DEBUG_EVENT = 2,
-    STATUS_SIGNAL = 128, /* a signal's number is added, as shells do */
+    STATUS_PERMISSION = 0xf, /* of a page */
+    STATUS_SIGNAL = 128,     /* a signal's number is added, as shells do */
     SP = 13,
     LR = 14,
     PC = 15
@@ -57,25 +58,50 @@ int fault_status(const struct fault_body *fault)
     }
 }
 
-static void describe_kind(uint32_t kind, const struct fault_body *fault, char *text, size_t room)
+/* What an address is that no program may use. */
+static const char *foreign(uint32_t address)
+{
+    return address < NULL_PAGE_BYTES ? " (null pointer)"
+           : address >= target_memory.kernel_base && address < target_memory.kernel_end
+               ? " (kernel memory)"
+               : "";
+}
+
+static void describe_data(const struct image *image, const struct fault_body *fault, char *text,
+                          size_t room)
+{
+    uint32_t address = fault->address;
+
+    if ((fault->status_register & STATUS_SOURCE) == STATUS_PERMISSION && address >= image->base &&
+        address < image->constants_end) {
+        snprintf(text, room, "wrote to %s at 0x%08x",
+                 address < image->code_end ? "code" : "constants", address);
+    } else {
+        snprintf(text, room, "data abort at address 0x%08x%s", address, foreign(address));
+    }
+}
+
+/* Of a program's memory all but its code is data. On the stack gcc puts a few instructions for a
+ * nested function whose address is taken. */
+static void describe_jump(uint32_t address, char *text, size_t room)
 {
     const struct target_memory *memory = &target_memory;
-    uint32_t address = fault->address;
-    bool in_kernel = address >= memory->kernel_base && address < memory->kernel_end;
 
+    if (address < memory->stack_base || address >= memory->image_end) {
+        snprintf(text, room, "jump to address 0x%08x%s", address, foreign(address));
+    } else if (address < memory->image_base - memory->blocks_bytes) {
+        snprintf(text, room, "executes data at 0x%08x: a nested function's trampoline?", address);
+    } else {
+        snprintf(text, room, "jumped into data at 0x%08x", address);
+    }
+}
+
+static void describe_kind(const struct fault_code *code, uint32_t kind,
+                          const struct fault_body *fault, char *text, size_t room)
+{
     switch (kind & ~(uint32_t)FAULT_KERNEL) {
-    case FAULT_DATA:
-        snprintf(text, room, "data abort at address 0x%08x%s", address,
-                 address < NULL_PAGE_BYTES ? " (null pointer)"
-                 : in_kernel               ? " (kernel memory)"
-                                           : "");
-        break;
-    case FAULT_PREFETCH:
-        snprintf(text, room, "jump to address 0x%08x%s", address,
-                 address < NULL_PAGE_BYTES ? " (null pointer)"
-                 : in_kernel               ? " (kernel memory)"
-                                           : "");
-        break;
+    case FAULT_DATA: describe_data(code->image, fault, text, room); break;
+    case FAULT_PREFETCH: describe_jump(fault->address, text, room); break;
     case KIND_BREAKPOINT: snprintf(text, room, "breakpoint instruction"); break;
     case FAULT_UNDEFINED: snprintf(text, room, "undefined instruction"); break;
     case FAULT_DIVIDE: snprintf(text, room, "integer division by zero"); break;
@@ -86,7 +112,9 @@ static void describe_kind(uint32_t kind, const struct fault_body *fault, char *t
             snprintf(text, room, "the program ended by signal %u", fault->registers[0]);
         }
         break;
-    case FAULT_STACK: snprintf(text, room, "stack overflow at address 0x%08x", address); break;
+    case FAULT_STACK:
+        snprintf(text, room, "stack overflow at address 0x%08x", fault->address);
+        break;
     default: snprintf(text, room, "fault of kind %u", kind); break;
     }
 }
@@ -268,7 +296,7 @@ json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struc
     if (kind == FAULT_ERROR) {
         return describe_call(code, rank, fault, text);
     }
-    describe_kind(kind, fault, what, sizeof what);
+    describe_kind(code, kind, fault, what, sizeof what);
     if (kernel) {
         describe_kernel(code, pc, place);
     }

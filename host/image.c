@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/target.h"
+#include "wire/run.h"
 
 enum { SEGMENTS_MAX = 64 };
 
@@ -68,6 +69,53 @@ static int check_segment(const GElf_Phdr *segment, uint64_t file_bytes, const ch
     return 0;
 }
 
+enum part { CODE, CONSTANTS, DATA, PARTS };
+
+/* In what part of an image a segment lies; PARTS: one that is both written and executed. */
+static enum part part_of(const GElf_Phdr *segment)
+{
+    switch (segment->p_flags & (PF_W | PF_X)) {
+    case PF_X: return CODE;
+    case 0: return CONSTANTS;
+    case PF_W: return DATA;
+    default: return PARTS;
+    }
+}
+
+static uint64_t page_end(uint64_t address)
+{
+    return (address + PROTECTED_PAGE_BYTES - 1) / PROTECTED_PAGE_BYTES * PROTECTED_PAGE_BYTES;
+}
+
+/* A file as linkers make it by default, with one segment for all, is protected nowhere. */
+static void find_ends(struct image *image, const GElf_Phdr *segments, unsigned count)
+{
+    uint64_t starts[PARTS] = {UINT64_MAX, UINT64_MAX, UINT64_MAX}, ends[PARTS] = {0};
+
+    image->code_end = image->constants_end = image->base;
+    for (unsigned i = 0; i < count; i++) {
+        enum part part = part_of(&segments[i]);
+        uint64_t start = segments[i].p_vaddr, end = page_end(start + segments[i].p_memsz);
+
+        if (part == PARTS) {
+            return;
+        }
+        starts[part] = start < starts[part] ? start : starts[part];
+        ends[part] = end > ends[part] ? end : ends[part];
+    }
+    uint64_t constants_end = ends[CONSTANTS] ? ends[CONSTANTS] : ends[CODE];
+    if (starts[CODE] != image->base || starts[CONSTANTS] < ends[CODE] ||
+        starts[DATA] < constants_end) {
+        return;
+    }
+    image->code_end = (uint32_t)ends[CODE];
+    image->constants_end = (uint32_t)constants_end;
+    /* No heap begins on the last page of the constants. */
+    if (image->bss_end < image->constants_end) {
+        image->bss_end = image->constants_end;
+    }
+}
+
 /* Collects the loadable segments and the span that they cover. */
 static int read_segments(Elf *elf, struct image *image, GElf_Phdr *segments, unsigned *count,
                          uint64_t file_bytes, const char *path, struct message *message)
@@ -108,6 +156,7 @@ static int read_segments(Elf *elf, struct image *image, GElf_Phdr *segments, uns
     image->base = (uint32_t)first;
     image->bytes = (uint32_t)((end > first ? end : first) - first);
     image->bss_end = (uint32_t)bss_end;
+    find_ends(image, segments, *count);
     return 0;
 }
 
@@ -137,6 +186,10 @@ static int fill(Elf *elf, struct image *image, const GElf_Phdr *segments, unsign
     if (!inside) {
         return message_set(message, "%.300s starts at 0x%08x, which is in none of its segments",
                            path, image->entry);
+    }
+    if (image->code_end > image->base && image->entry >= image->code_end) {
+        return message_set(message, "%.300s starts at 0x%08x, which is not in its code", path,
+                           image->entry);
     }
     return 0;
 }

@@ -14,6 +14,9 @@ struct image {
     uint32_t bytes;   /* up to the last byte that the file has */
     uint32_t bss_end; /* end of the memory that must be zero behind it */
     uint32_t entry;
+    /* Up to where it is code, and behind that constants (wire/run.h); both are `base` unless its
+     * segments say so: code, constants and data, in this order, each on pages of its own. */
+    uint32_t code_end, constants_end;
     uint8_t *data;
 };
 

@@ -137,6 +137,8 @@ struct controller_program job_program(const struct job *job)
                                        .base = job->image.base,
                                        .entry = job->image.entry,
                                        .bss_end = job->image.bss_end,
+                                       .code_end = job->image.code_end,
+                                       .constants_end = job->image.constants_end,
                                        .digests = (const uint8_t(*)[DIGEST_BYTES])job->digests,
                                        .messages = job->plan.messages,
                                        .message_count = job->plan.count};

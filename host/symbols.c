@@ -114,10 +114,22 @@ static unsigned add_inlined(Dwfl_Module *module, uint32_t address, struct symbol
     return used;
 }
 
+/* NULL where no code is: data has symbols, too, but is no function. */
+static Dwfl_Module *code_at(struct symbols *symbols, uint32_t address)
+{
+    Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+    Dwarf_Addr offset = address, bias;
+    Elf_Scn *section = module ? dwfl_module_address_section(module, &offset, &bias) : NULL;
+    GElf_Shdr header;
+
+    return section && gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR ? module
+                                                                                        : NULL;
+}
+
 unsigned symbols_places(struct symbols *symbols, uint32_t address, struct symbol_place *places,
                         unsigned room)
 {
-    Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+    Dwfl_Module *module = code_at(symbols, address);
     /* Not at its first address, where the ARM format has a symbol $t too. */
     const char *function = module ? dwfl_module_addrname(module, address | 1) : NULL;
     Dwfl_Line *line = module ? dwfl_module_getsrc(module, address) : NULL;
@@ -141,7 +153,7 @@ unsigned symbols_places(struct symbols *symbols, uint32_t address, struct symbol
 
 uint32_t symbols_function(struct symbols *symbols, uint32_t address)
 {
-    Dwfl_Module *module = dwfl_addrmodule(symbols->dwfl, address);
+    Dwfl_Module *module = code_at(symbols, address);
     GElf_Sym symbol;
     GElf_Off offset;
 

@@ -119,6 +119,32 @@ static bool follow_frame(const struct unwind *unwind, const struct level *level,
     return is_known(caller, LR);
 }
 
+/* A program that is where no function is may have returned there, by an address on its stack that
+ * was overwritten: then lr follows the last call that a function of the library has made. What the
+ * function that returned had called has left its return address below sp: the nearest tells. */
+static bool follow_return(const struct unwind *unwind, const struct level *level,
+                          struct level *caller)
+{
+    struct symbol_place place;
+    uint32_t target, word, at = level->registers[SP] & ~3U;
+
+    if (!is_known(level, SP) || !follows_call(unwind->image, level->registers[LR], &target) ||
+        !target || !symbols_places(unwind->symbols, level->registers[LR] - 2, &place, 1) ||
+        !place.library) {
+        return false;
+    }
+    while (read_stack(unwind, at -= 4, &word)) {
+        if (follows_call(unwind->image, word, &target) && target &&
+            symbols_places(unwind->symbols, (word & ~1U) - 2, &place, 1) && !place.library) {
+            *caller = *level;
+            caller->registers[LR] = word;
+            caller->known = 1U << LR; /* its own frame is gone */
+            return true;
+        }
+    }
+    return false;
+}
+
 /* lr follows a call of the function, or a jump to where no function is. */
 static bool follow_lr(const struct unwind *unwind, const struct level *level, uint32_t function,
                       struct level *caller)
@@ -188,6 +214,7 @@ static bool step(const struct unwind *unwind, struct level *level)
     struct level caller;
 
     if (!follow_call(unwind, level, function, &caller) &&
+        !(!function && follow_return(unwind, level, &caller)) &&
         !follow_lr(unwind, level, function, &caller) &&
         !follow_stack(unwind, level, function, &caller)) {
         return false;

@@ -17,7 +17,7 @@ const char *ecube_error_text(int error)
     case ECUBE_E_REFUSED: return "circuit refused";
     case ECUBE_E_FORMAT: return "malformed bytes";
     case ECUBE_E_NO_ROOM: return "does not fit the program region";
-    case ECUBE_E_FAULT: return "pointer outside the program's memory";
+    case ECUBE_E_FAULT: return "pointer outside the program's memory, or to constants";
     case ECUBE_E_CANCELLED: return "cancelled";
     case ECUBE_E_VERSION: return "protocol versions differ";
     case ECUBE_E_TIMEOUT: return "timed out";

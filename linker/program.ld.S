@@ -2,10 +2,18 @@
  * program.ld.S - a node program: image at the start of its memory, then bss; the heap follows, as
  * the kernel says.
  *
- * Not position-independent: every node gives a program the same addresses. One segment holds all
- * that is downloaded.
+ * Not position-independent: every node gives a program the same addresses.
+ *
+ *   code (entry first) | constants | data | bss | heap
+ *
+ * Code, constants and data have a segment each and begin on pages, because the kernel gives each
+ * its rights (host/image.c reads where they end). What is left of the last page of code is filled
+ * with undefined instructions: who jumps there goes no farther.
  */
 #include "board.h"
+
+#define PAGE_BYTES 4096
+#define UNDEFINED 0xdededede /* twice udf #0xde in Thumb code */
 
 OUTPUT_FORMAT("elf32-littlearm")
 OUTPUT_ARCH(arm)
@@ -21,7 +29,9 @@ MEMORY
 
 PHDRS
 {
-    image PT_LOAD FLAGS(7);
+    code PT_LOAD FLAGS(5);
+    constants PT_LOAD FLAGS(4);
+    data PT_LOAD FLAGS(6);
     tls PT_TLS;
 }
 
@@ -36,17 +46,19 @@ SECTIONS
         *libgcc.a:*(.text .text.*)
         program_own_code = .; /* what the user wrote: host/symbols.c */
         *(.text .text.* .gnu.linkonce.t.*)
-    } > image :image
+        FILL(UNDEFINED)
+        . = ALIGN(PAGE_BYTES);
+    } > image :code
 
-    .rodata : { *(.rodata .rodata.* .gnu.linkonce.r.*) } > image :image
-    .ARM.extab : { *(.ARM.extab .ARM.extab.*) } > image :image
+    .rodata : { *(.rodata .rodata.* .gnu.linkonce.r.*) } > image :constants
+    .ARM.extab : { *(.ARM.extab .ARM.extab.*) } > image :constants
 
     .ARM.exidx :
     {
         __exidx_start = .;
         *(.ARM.exidx .ARM.exidx.*)
         __exidx_end = .;
-    } > image :image
+    } > image :constants
 
     .init_array : ALIGN(8)
     {
@@ -61,22 +73,22 @@ SECTIONS
         KEEP(*(SORT_BY_INIT_PRIORITY(.fini_array.*)))
         KEEP(*(.fini_array))
         program_fini_end = .;
-    } > image :image
+    } > image :constants
 
-    .data : ALIGN(8)
+    .data : ALIGN(PAGE_BYTES)
     {
         *(.data .data.* .gnu.linkonce.d.*)
         . = ALIGN(8);
-    } > image :image
+    } > image :data
 
     /* The one thread's variables lie where they are linked. .tbss takes no room: .bss holds it. */
     .tdata : ALIGN(8)
     {
         *(.tdata .tdata.* .gnu.linkonce.td.*)
         . = ALIGN(8);
-    } > image :image :tls
+    } > image :data :tls
 
-    .tbss : ALIGN(8) { *(.tbss .tbss.* .gnu.linkonce.tb.* .tcommon) } > image :image :tls
+    .tbss : ALIGN(8) { *(.tbss .tbss.* .gnu.linkonce.tb.* .tcommon) } > image :data :tls
 
     /* Run-time ABI for the Arm Architecture, 6.3: two words, or more for alignment, lie before. */
     program_thread = (SIZEOF(.tdata) ? ADDR(.tdata) : ADDR(.tbss)) -
@@ -89,7 +101,7 @@ SECTIONS
         *(.bss .bss.* .gnu.linkonce.b.* COMMON)
         . = ALIGN(8);
         program_bss_end = .;
-    } > image :image
+    } > image :data
 
     end = .;
 

@@ -20,7 +20,9 @@
  * Invariants
  * - A call that blocks has changed nothing: it is served from the beginning until it is complete.
  * - Every address that a program gives is data from outside. It is used only after program_memory
- *   or program_structure has found all its bytes inside the program's memory: E_FAULT otherwise.
+ *   or program_structure has found all its bytes inside the program's memory, and written only
+ *   after program_writable or program_answer has found no code and no constants among them: E_FAULT
+ *   otherwise. The kernel may no more write those than the program, and would fail.
  * - A program's text and reports never take the last REPLY_SLOTS slots: a program that prints must
  *   not keep its node from answering others.
  */
@@ -33,21 +35,49 @@
 #include "router/router.h"
 #include "router/state.h"
 
-/* Written so that nothing overflows: an address below the program's memory becomes a very large
- * offset, and `bytes` is compared with what lies behind the offset, not added to it. */
-uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes)
+/* Nothing overflows: an address below the program's memory becomes a very large offset. */
+uint32_t program_room(const struct node *node, uint32_t address)
 {
     uint32_t offset = address - node->config.program_address;
 
-    if (offset >= node->config.program_bytes || bytes > node->config.program_bytes - offset) {
-        return NULL;
+    return offset < node->config.program_bytes ? node->config.program_bytes - offset : 0;
+}
+
+uint32_t program_writable_room(const struct node *node, uint32_t address)
+{
+    uint32_t from = node->config.image_address, to = node->load.constants_end;
+
+    if (from == to || address >= to) {
+        return program_room(node, address);
     }
-    return node->config.program + offset;
+    return address < from && program_room(node, address) ? from - address : 0;
+}
+
+/* No bytes, too, must lie inside. */
+static uint8_t *inside(const struct node *node, uint32_t address, uint32_t bytes, uint32_t room)
+{
+    return room && bytes <= room ? node->config.program + (address - node->config.program_address)
+                                 : NULL;
+}
+
+uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t bytes)
+{
+    return inside(node, address, bytes, program_room(node, address));
+}
+
+uint8_t *program_writable(const struct node *node, uint32_t address, uint32_t bytes)
+{
+    return inside(node, address, bytes, program_writable_room(node, address));
 }
 
 void *program_structure(const struct node *node, uint32_t address, uint32_t bytes)
 {
     return address % 4 ? NULL : program_memory(node, address, bytes);
+}
+
+void *program_answer(const struct node *node, uint32_t address, uint32_t bytes)
+{
+    return address % 4 ? NULL : program_writable(node, address, bytes);
 }
 
 /* Whether the program may send a packet. What it says leaves REPLY_SLOTS slots free for answers,
@@ -129,7 +159,7 @@ static int call_report(struct node *node, const uint32_t arguments[4], bool *blo
 static int call_info(struct node *node, const uint32_t arguments[4])
 {
     const struct router *router = &node->router;
-    struct ecube_abi_info *info = program_structure(node, arguments[0], sizeof *info);
+    struct ecube_abi_info *info = program_answer(node, arguments[0], sizeof *info);
 
     if (!info) {
         return E_FAULT;
@@ -153,7 +183,7 @@ static int call_info(struct node *node, const uint32_t arguments[4])
 static int call_clock(struct node *node, const uint32_t arguments[4])
 {
     struct ecube_abi_clock clock = {node->clock_ns, node->now_us * 1000};
-    void *at = program_structure(node, arguments[0], sizeof clock);
+    void *at = program_answer(node, arguments[0], sizeof clock);
 
     if (!at) {
         return E_FAULT;
@@ -202,7 +232,7 @@ static int call_collective(struct node *node, const uint32_t arguments[4])
 static int call_plan(struct node *node, const uint32_t arguments[4], bool *blocked)
 {
     struct ecube_abi_plan plan;
-    void *at = program_structure(node, arguments[0], sizeof plan);
+    void *at = program_answer(node, arguments[0], sizeof plan);
 
     if (!at) {
         return E_FAULT;

@@ -26,10 +26,8 @@
  * when it is not the program's. */
 static uint8_t *space_at(const struct node *node, uint32_t address, uint32_t *bytes)
 {
-    uint8_t *at = program_memory(node, address, 0);
-
-    *bytes = at ? node->config.program_bytes - (uint32_t)(at - node->config.program) : 0;
-    return at;
+    *bytes = program_room(node, address);
+    return program_memory(node, address, 0);
 }
 
 static struct engine_call call_of(const struct node *node,
@@ -48,6 +46,8 @@ static struct engine_call call_of(const struct node *node,
         space_at(node, arguments->receive, &call.space_bytes[SPACE_RECEIVE]);
     call.space[SPACE_SCRATCH] =
         space_at(node, arguments->scratch, &call.space_bytes[SPACE_SCRATCH]);
+    call.writable_bytes[SPACE_RECEIVE] = program_writable_room(node, arguments->receive);
+    call.writable_bytes[SPACE_SCRATCH] = program_writable_room(node, arguments->scratch);
     call.blocks[SPACE_SEND] =
         space_at(node, arguments->send_blocks, &call.blocks_bytes[SPACE_SEND]);
     call.blocks[SPACE_RECEIVE] =

@@ -83,6 +83,19 @@ static void receipt_due(struct node *node, int status)
     }
 }
 
+/* Whether code and constants end where they can. Behind the constants nothing may lie that the
+ * program writes: no bss, and so no heap. */
+static bool ends_fit(const struct offer_body *offer)
+{
+    uint32_t code_end = offer->code_end, constants_end = offer->constants_end;
+
+    if (code_end == offer->base && constants_end == offer->base) {
+        return true;
+    }
+    return code_end % PROTECTED_PAGE_BYTES == 0 && constants_end % PROTECTED_PAGE_BYTES == 0 &&
+           offer->entry < code_end && code_end <= constants_end && constants_end <= offer->bss_end;
+}
+
 /* Whether the offered parts fit where they must go. All of it comes from outside: sums are written
  * so that they cannot wrap. The base must be this node's own, for images are linked to one
  * address. */
@@ -95,7 +108,7 @@ static bool has_room(const struct node *node, const struct offer_body *offer)
            network_is_block(&node->router.network, node->router.id, offer->count) &&
            offer->common_bytes > 0 && offer->common_bytes <= end - config->image_address &&
            offer->bss_end >= base + offer->common_bytes && offer->bss_end <= end &&
-           offer->entry >= base && offer->entry < base + offer->common_bytes &&
+           offer->entry >= base && offer->entry < base + offer->common_bytes && ends_fit(offer) &&
            offer->block_bytes >= BLOCK_HEADER_BYTES && offer->block_bytes <= 1u << 20 &&
            (uint64_t)offer->block_bytes * offer->count <=
                config->image_address - config->blocks_address;
@@ -184,7 +197,9 @@ void load_offer(struct node *node, const struct notice *notice)
                           .block_bytes = offer.block_bytes,
                           .count = offer.count,
                           .generation = offer.generation,
-                          .bss_end = offer.bss_end};
+                          .bss_end = offer.bss_end,
+                          .code_end = offer.code_end,
+                          .constants_end = offer.constants_end};
     /* The parent goes on with its other children; the host hears from this node why it has no
      * program. */
     if (!has_room(node, &offer)) {
@@ -251,7 +266,9 @@ static void send_offer(struct node *node)
                                .block_bytes = load->block_bytes,
                                .count = load->left - kept(node),
                                .generation = load->generation,
-                               .bss_end = load->bss_end};
+                               .bss_end = load->bss_end,
+                               .code_end = load->code_end,
+                               .constants_end = load->constants_end};
     uint8_t body[OFFER_BYTES];
 
     /* Offers that a mute link keeps must leave slots: without one nobody would tell the host when

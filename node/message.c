@@ -103,8 +103,10 @@ int message_check(const struct node *node, int32_t peer, int32_t tag, bool any)
 static int new_message(struct node *node, const struct ecube_abi_message *message,
                        enum request_kind kind, struct request **made)
 {
-    int status = message_check(node, message->peer, message->tag, kind == REQUEST_RECEIVE);
-    uint8_t *data = message->bytes ? program_memory(node, message->data, message->bytes) : NULL;
+    bool receives = kind == REQUEST_RECEIVE;
+    int status = message_check(node, message->peer, message->tag, receives);
+    uint8_t *data = receives ? program_writable(node, message->data, message->bytes)
+                             : program_memory(node, message->data, message->bytes);
 
     if (message->bytes && !data) {
         return E_FAULT;

@@ -338,7 +338,9 @@ bool node_take_start(struct node *node, struct node_start *start)
         (struct node_start){.entry = load->entry,
                             .stack_top = node->config.blocks_address,
                             .block = node->config.image_address - (load->block_bytes * load->count),
-                            .block_bytes = load->block_bytes};
+                            .block_bytes = load->block_bytes,
+                            .code_end = load->code_end,
+                            .constants_end = load->constants_end};
     return true;
 }
 

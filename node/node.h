@@ -64,6 +64,11 @@ struct node_start {
     uint32_t stack_top; /* 8-aligned */
     uint32_t block;     /* address and size of the private block: r0 and r1 at entry */
     uint32_t block_bytes;
+    /* The image's code, and behind it its constants, end there, on pages of PROTECTED_PAGE_BYTES:
+     * they are read-only, and of all memory the code alone is executed. Both are the image's
+     * address: nothing is protected. */
+    uint32_t code_end;
+    uint32_t constants_end;
 };
 
 size_t node_bytes(void);

@@ -333,17 +333,20 @@ static int send_state(struct node *node)
     return status;
 }
 
-/* A piece of what lies above the program's stack pointer, from which the host makes a backtrace. Of
+/* A piece of what lies above the program's stack pointer, from which the host makes a backtrace; of
+ * a program that has come where no code is also what lies below, for it may have returned there. Of
  * a stack that has run over its end: what lies above that. The pointer is the program's and may be
  * anything: without memory there is no piece. */
 static void add_stack(const struct node *node, uint32_t room, struct fault_body *fault)
 {
     const struct node_config *config = &node->config;
     uint32_t from = node->fault.registers[13] & ~3u;
+    uint32_t below = node->fault.kind == FAULT_PREFETCH ? room / 2 & ~3u : 0;
 
-    if (from < config->program_address) {
-        from = config->program_address;
+    if (from < config->program_address + below) {
+        from = config->program_address + below;
     }
+    from -= below;
     uint32_t offset = from - config->program_address;
     if (offset >= config->program_bytes) {
         return;

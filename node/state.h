@@ -94,6 +94,7 @@ struct load {
     uint32_t count; /* nodes of the block of ranks that came here, this one first */
     uint32_t left;  /* those of them, this one first, that have not gone to a child */
     uint32_t entry, common_bytes, block_bytes, bss_end;
+    uint32_t code_end, constants_end; /* as in OFFER: [image, constants end) is read-only */
     uint32_t child_match;
     unsigned sends_pending;
     uint64_t clock_ns, again_us;
@@ -135,7 +136,7 @@ struct node {
     uint8_t pool_free_count; /* of pool_free[] */
     unsigned unexpected_count;
     uint8_t dead_reason[PORTS_MAX];
-    uint8_t to_line[16]; /* the router begins a line of the cache */
+    uint8_t to_line[8]; /* the router begins a line of the cache */
     struct router router;
     struct engine engine;
 
@@ -195,6 +196,13 @@ uint8_t *program_memory(const struct node *node, uint32_t address, uint32_t byte
 /* A structure that a program names; NULL unless all of it lies in the program's memory, at an
  * address that its words may have. */
 void *program_structure(const struct node *node, uint32_t address, uint32_t bytes);
+/* The same two of what the kernel or a link is to write: NULL also where it touches the program's
+ * code or constants. */
+uint8_t *program_writable(const struct node *node, uint32_t address, uint32_t bytes);
+void *program_answer(const struct node *node, uint32_t address, uint32_t bytes);
+/* How many bytes from an address on are the program's, and how many of these may be written. */
+uint32_t program_room(const struct node *node, uint32_t address);
+uint32_t program_writable_room(const struct node *node, uint32_t address);
 
 /* The system calls that wait for requests or messages, or give up a receive (wait.c). */
 int wait_one(struct node *node, const uint32_t arguments[4], bool *blocked);

@@ -25,7 +25,7 @@
 /* A result is put together in a copy, for its numbers are longer than a word. */
 static int tell(struct node *node, uint32_t address, const struct ecube_abi_result *result)
 {
-    void *at = program_structure(node, address, sizeof *result);
+    void *at = program_answer(node, address, sizeof *result);
 
     if (!at) {
         return E_FAULT;
@@ -120,11 +120,11 @@ int wait_test(struct node *node, const uint32_t arguments[4], bool *blocked)
     return 0;
 }
 
-/* The set that a program names, and the numbers in it. */
+/* The set that a program names, which its answer is written into, and the numbers in it. */
 static int read_set(const struct node *node, uint32_t address, struct ecube_abi_set *set,
                     int32_t numbers[ECUBE_REQUESTS_MAX])
 {
-    const void *at = program_structure(node, address, sizeof *set);
+    const void *at = program_answer(node, address, sizeof *set);
 
     if (!at) {
         return E_FAULT;
@@ -141,7 +141,7 @@ static int read_set(const struct node *node, uint32_t address, struct ecube_abi_
     return E_OK;
 }
 
-/* The set has been found to be the program's. */
+/* The set has been found to be the program's to write. */
 static void tell_index(struct node *node, uint32_t address, uint32_t index)
 {
     memcpy(program_structure(node, address + (uint32_t)offsetof(struct ecube_abi_set, index),
@@ -207,7 +207,7 @@ unsigned wait_requests(const struct node *node, uint8_t numbers[ECUBE_REQUESTS_M
 
 static bool read_probe(const struct node *node, uint32_t address, struct ecube_abi_probe *probe)
 {
-    const void *at = program_structure(node, address, sizeof *probe);
+    const void *at = program_answer(node, address, sizeof *probe);
 
     if (at) {
         memcpy(probe, at, sizeof *probe);

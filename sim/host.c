@@ -146,6 +146,18 @@ static unsigned plan(struct sim *sim)
     return messages;
 }
 
+/* Half of the image is code, the rest constants, as far as that goes by pages; of a small one
+ * nothing is protected. */
+static void protect(struct controller_program *program)
+{
+    const uint32_t pages = ~(uint32_t)(PROTECTED_PAGE_BYTES - 1);
+
+    program->code_end = (program->base + program->image_bytes / 2) & pages;
+    program->constants_end = (program->base + program->image_bytes) & pages;
+    if (program->code_end <= program->base)
+        program->code_end = program->constants_end = program->base;
+}
+
 /* False: the controller takes no program now. */
 static bool load(struct sim *sim, uint32_t bytes)
 {
@@ -164,6 +176,7 @@ static bool load(struct sim *sim, uint32_t bytes)
         .messages = host->messages,
         .message_count = plan(sim),
     };
+    protect(&host->program);
     sim->crowded = true;
     sim_all_partitions(sim, expect);
     if (controller_load(&host->controller, &host->program, now_us(sim)) != CONTROLLER_OK)

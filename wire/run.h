@@ -5,9 +5,10 @@
  *
  *   OFFER   0 name u32 | 4 entry u32 | 8 base u32 | 12 common bytes u32 | 16 block bytes u32 |
  *           20 count u32 | 24 bss end u32 | 28 generation u8 of the program, another one than
- *           that of the download before | 29 spare[3]: part of a download. The message that
- *           follows is the private blocks of `count` nodes, of the receiver and the ranks behind
- *           it, in their order, then the common part (the memory image that starts at base)
+ *           that of the download before | 29 spare[3] | 32 code end u32 | 36 constants end u32:
+ *           part of a download. The message that follows is the private blocks of `count` nodes,
+ *           of the receiver and the ranks behind it, in their order, then the common part (the
+ *           memory image that starts at base)
  *   START   0 model ns u64, no node's clock is ahead of it: run what is loaded
  *   STOP    0 generation u8 | 1 spare[3]: end the program of that generation, drop its messages, or
  *           do not start it any more; empty: end the one that runs
@@ -23,6 +24,15 @@
  *           40 model ns u64 | 48 predicted ns u64 | 56 bound ns u64 | 64 wall ns u64 | 72 wrong u64
  *   RECEIPT 0 status i32 | 4 bytes held u32 | 8 model ns u64, all received and sent on |
  *           16 SHA-256 of own block, then common part
+ *
+ * In memory, where it is for all or for nobody:
+ *
+ *   base          code end          constants end        bss end
+ *   | code: read, | constants: read | data: read, write  | heap: read, write
+ *   |    executed |                 |                    |
+ *
+ *   Both ends are on pages of PROTECTED_PAGE_BYTES, and code end lies above base; or both are base:
+ *   then nothing is protected, and the program may write and execute all of its memory.
  *
  * In memory, before the image:
  *
@@ -53,7 +63,7 @@ enum run_kind {
 };
 
 enum {
-    OFFER_BYTES = 32,
+    OFFER_BYTES = 40,
     START_BYTES = 8,
     STOP_BYTES = 4,
     TAKEN_BYTES = 8,
@@ -64,13 +74,15 @@ enum {
     REPORT_BYTES = 80,
     DIGEST_BYTES = 32,
     RECEIPT_BYTES = 48,
-    BLOCK_HEADER_BYTES = 12
+    BLOCK_HEADER_BYTES = 12,
+    PROTECTED_PAGE_BYTES = 4096
 };
 
 struct offer_body {
     uint32_t name, entry, base, common_bytes, block_bytes;
     uint32_t count, bss_end;
     uint8_t generation;
+    uint32_t code_end, constants_end;
 };
 
 static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
@@ -83,6 +95,8 @@ static inline void offer_pack(uint8_t *body, const struct offer_body *offer)
     put32(body + 20, offer->count);
     put32(body + 24, offer->bss_end);
     put32(body + 28, offer->generation);
+    put32(body + 32, offer->code_end);
+    put32(body + 36, offer->constants_end);
 }
 
 static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offer_body *offer)
@@ -96,7 +110,9 @@ static inline bool offer_unpack(const uint8_t *body, uint32_t bytes, struct offe
                                  .block_bytes = get32(body + 16),
                                  .count = get32(body + 20),
                                  .bss_end = get32(body + 24),
-                                 .generation = body[28]};
+                                 .generation = body[28],
+                                 .code_end = get32(body + 32),
+                                 .constants_end = get32(body + 36)};
     return true;
 }
 

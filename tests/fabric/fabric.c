@@ -341,7 +341,9 @@ struct offer_body fabric_offer(const struct fabric *fabric, uint32_t image_bytes
                                .block_bytes = FABRIC_BLOCK_BYTES,
                                .count = fabric->count,
                                .generation = generation,
-                               .bss_end = FABRIC_IMAGE + image_bytes};
+                               .bss_end = FABRIC_IMAGE + image_bytes,
+                               .code_end = FABRIC_IMAGE,
+                               .constants_end = FABRIC_IMAGE};
 }
 
 struct state_body fabric_heard_state(const struct fabric *fabric)
@@ -426,6 +428,8 @@ bool fabric_download(struct fabric *fabric)
                                          .base = FABRIC_IMAGE,
                                          .entry = FABRIC_IMAGE,
                                          .bss_end = FABRIC_IMAGE + FABRIC_IMAGE_BYTES,
+                                         .code_end = FABRIC_CODE_END,
+                                         .constants_end = FABRIC_CONSTANTS_END,
                                          .digests = (const uint8_t(*)[DIGEST_BYTES])fabric->digests,
                                          .messages = &fabric->message,
                                          .message_count = 1};

@@ -1,6 +1,6 @@
 /*
- * fault_test.c - the report of a program's fault: what its stack held from its stack pointer on, as
- * much as fits, and never a byte that is not the program's.
+ * fault_test.c - the report of a program's fault: what its stack held from its stack pointer on, or
+ * around it, as much as fits, and never a byte that is not the program's.
  */
 #include <string.h>
 
@@ -11,11 +11,11 @@
 enum { ROOM = PACKET_BODY_MAX - FAULT_BYTES, SP = 13 };
 
 /* The piece that is told for a stack pointer: where it begins, how many bytes it has. */
-static void expect_piece(uint32_t sp, uint32_t start, uint32_t bytes)
+static void expect_piece_of(uint32_t kind, uint32_t sp, uint32_t start, uint32_t bytes)
 {
     struct neighbours *all;
     const struct fabric_event *told = NULL;
-    struct fault fault = {.kind = FAULT_DATA, .registers = {[SP] = sp}};
+    struct fault fault = {.kind = kind, .registers = {[SP] = sp}};
 
     assert_int_equal(neighbours_begin((void **)&all), 0);
     const struct node_config *config = &all->node->config;
@@ -37,6 +37,11 @@ static void expect_piece(uint32_t sp, uint32_t start, uint32_t bytes)
                             bytes);
     }
     neighbours_end((void **)&all);
+}
+
+static void expect_piece(uint32_t sp, uint32_t start, uint32_t bytes)
+{
+    expect_piece_of(FAULT_DATA, sp, start, bytes);
 }
 
 static uint32_t memory_start(void)
@@ -86,6 +91,20 @@ static void of_a_stack_that_has_run_over_its_end_it_begins_there(void **state)
     expect_piece(0, start, ROOM);
 }
 
+static void of_a_jump_to_where_no_code_is_half_of_it_lies_below_the_pointer(void **state)
+{
+    enum { BELOW = ROOM / 2 & ~3 };
+    uint32_t start = memory_start(), end = memory_end();
+
+    (void)state;
+    expect_piece_of(FAULT_PREFETCH, FABRIC_DATA, FABRIC_DATA - BELOW, ROOM);
+    expect_piece_of(FAULT_PREFETCH, end, end - BELOW, BELOW);
+    expect_piece_of(FAULT_PREFETCH, end + BELOW, 0, 0);
+    expect_piece_of(FAULT_PREFETCH, start + 8, start, ROOM);
+    expect_piece_of(FAULT_PREFETCH, 0, start, ROOM);
+}
+
 TEST_MAIN(cmocka_unit_test(the_stack_is_told_from_its_pointer_on),
           cmocka_unit_test(it_ends_where_the_programs_memory_ends),
-          cmocka_unit_test(of_a_stack_that_has_run_over_its_end_it_begins_there))
+          cmocka_unit_test(of_a_stack_that_has_run_over_its_end_it_begins_there),
+          cmocka_unit_test(of_a_jump_to_where_no_code_is_half_of_it_lies_below_the_pointer))

@@ -164,6 +164,59 @@ in_json() {
     [ "$told" = "$(words | sed 's/^ecube: //')" ] || { words; fail "not what is told: $told"; }
 }
 
+# The same linked as before code was protected: one segment for all, written and executed.
+unprotected() {
+    mkdir -p old/lib
+    ln -s "$source_tree/include" include
+    cp "$build/ecube-cc" old
+    cp "$build/lib/crt0.o" "$build/lib/libecube.a" old/lib
+    sed -e '/ code PT_LOAD/d' -e '/ constants PT_LOAD/d' -e 's/ data PT_LOAD FLAGS(6)/ data PT_LOAD FLAGS(7)/' \
+        -e 's/:code$/:data/' -e 's/:constants$/:data/' "$build/lib/program.ld" >old/lib/program.ld
+    old/ecube-cc -Wl,--no-warn-rwx-segments "$source_tree/tests/system/programs/misbehave.c" -o old.elf 2>/dev/null ||
+        fail "not linked"
+    arm-none-eabi-readelf -lW old.elf | grep -q 'LOAD.* RWE ' || fail "not one segment for all"
+    for what in constant code nested; do
+        tool run --network cube:2 old.elf $what 2 0
+        [ "$status" -eq 0 ] || { words; fail "$what: status $status"; }
+    done
+}
+
+warned_of() {
+    cat >nested.c <<'END'
+int apply(int (*function)(int));
+int nested(int value)
+{
+    int add(int more) { return value + more; }
+    return apply(add);
+}
+END
+    "$build/ecube-cc" -c nested.c 2>warning || { cat warning; fail "not compiled"; }
+    grep -q "nested.c:4:.*warning: trampoline generated for nested function 'add'" warning || { cat warning; fail "no warning"; }
+}
+
+no_kernel_fails() {
+    tool run --network cube:2 "$misbehave" receive 2
+    cat out err >all
+    ! grep -i 'kernel' all || fail "the kernel wrote there"
+    grep -q "or to constants" all || { cat all; fail "nobody says so"; }
+}
+
+# The program that is loaded next lies where the last one was protected.
+loaded_over() {
+    tool_succeeds up --name again --network cube:2
+    for try in 1 2; do
+        tool load --name again "$misbehave" constant 2
+        [ "$status" -eq 139 ] || { words; fail "status $status"; }
+        tool_succeeds load --name again "$programs/collectives.elf"
+        tool_succeeds load --name again "$examples/hello.elf"
+    done
+    unprotected
+    tool_succeeds load --name again old.elf nested 2 0
+    tool load --name again "$misbehave" heap 2
+    [ "$status" -eq 139 ] || { words; fail "status $status behind a program that protects nothing"; }
+    tool_succeeds down --name again
+}
+
 check "a null pointer is told with node, rank and address" faults 139 'null pointer' null
 check "a division by zero is told" faults 136 'division by zero' divide
 check "a division of one by zero is told, which a compiler may turn into comparisons" \
@@ -172,6 +225,21 @@ check "a write to the kernel's memory is told and stopped" faults 139 'kernel me
 check "a write to a device is told and stopped" faults 139 'data abort' device
 check "a jump into nowhere is told" faults 139 'jump|null' jump
 check "a stack that overflows is told as that" faults 139 'stack overflow' overflow
+check "a write to constants is told and stopped" \
+    faults 139 "wrote to constants at 0x40b0[0-9a-f]+ in write_memory $place, called from change_memory $place" constant
+check "a write to code likewise" \
+    faults 139 "wrote to code at 0x40b0[0-9a-f]+ in write_memory $place, called from change_memory $place" code
+check "a call of what lies on the heap is told with the place of the call" \
+    faults 139 "jumped into data at 0x40b[0-9a-f]+, called from call_data $place$callers" heap
+check "a call of data likewise" faults 139 "jumped into data at 0x40b[0-9a-f]+, called from call_data $place$callers" data
+check "a return to an address that was overwritten is told with the function that returned" \
+    faults 139 "jumped into data at 0x41414140, called from overwrite_return $place\$" return
+check "a nested function's trampoline is data, and is told" faults 139 \
+    "executes data at 0x409[0-9a-f]+: a nested function's trampoline\?, called from apply $place, called from apply_nested $place$callers" nested
+check "ecube-cc warns of it" warned_of
+check "what the kernel would write into constants is refused" no_kernel_fails
+check "a program of one segment for all may do what it could" unprotected
+check "a program is loaded over one that was protected" loaded_over
 check "a function that calls itself too often is told once" \
     faults 139 'stack overflow .* in dig \(misbehave\.c:[0-9]+\)$' dig
 check "a frame that reaches over the guard is told as a stack overflow" \

@@ -352,7 +352,9 @@ enum controller_refusal fake_load(struct fake_nodes *all, bool each)
                                          .image_bytes = FAKE_IMAGE_BYTES,
                                          .base = 0x1000,
                                          .entry = 0x1000,
-                                         .bss_end = 0x2000,
+                                         .bss_end = 0x3000,
+                                         .code_end = 0x2000,
+                                         .constants_end = 0x3000,
                                          .digests = (const uint8_t(*)[DIGEST_BYTES])all->digests,
                                          .messages = all->messages,
                                          .message_count = each ? nodes : 1};

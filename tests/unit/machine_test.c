@@ -165,6 +165,8 @@ int image_read(struct image *image, const char *path, struct message *message)
                             .bytes = IMAGE_BYTES,
                             .bss_end = IMAGE + IMAGE_BYTES,
                             .entry = IMAGE,
+                            .code_end = IMAGE,
+                            .constants_end = IMAGE,
                             .data = malloc(IMAGE_BYTES)};
     memset(image->data, 0x47, IMAGE_BYTES);
     return 0;

@@ -306,6 +306,19 @@ static void slots_outside_their_space_are_found(void **state)
     found(with(two, at + 8, 4, 5), E_FORMAT);
 }
 
+/* It may be constants, which nobody can write. */
+static void what_is_put_where_a_program_sends_from_is_found(void **state)
+{
+    const struct sample good = sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2);
+    uint32_t row = row_with(&good, ROW_SENDS | ROW_RECEIVES), copy = row_with(&good, ROW_COPIES);
+    uint32_t behind = PLAN_ROW_BYTES + PLAN_EXTENT_BYTES;
+
+    (void)state;
+    found(with(good, row + behind, 4, (uint32_t)SPACE_RECEIVE << 30), E_OK);
+    found(with(good, row + behind, 4, (uint32_t)SPACE_SEND << 30), E_FORMAT);
+    found(with(good, copy + behind, 4, (uint32_t)SPACE_SEND << 30), E_FORMAT);
+}
+
 static void wrong_peers_and_copies_are_found(void **state)
 {
     const struct sample good = sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2);
@@ -490,6 +503,7 @@ TEST_MAIN(cmocka_unit_test(what_the_planner_writes_passes),
           cmocka_unit_test(blocks_of_their_own_size_go_one_by_one),
           cmocka_unit_test(rows_out_of_place_are_found),
           cmocka_unit_test(slots_outside_their_space_are_found),
+          cmocka_unit_test(what_is_put_where_a_program_sends_from_is_found),
           cmocka_unit_test(wrong_peers_and_copies_are_found),
           cmocka_unit_test(paths_that_lead_elsewhere_are_found),
           cmocka_unit_test(paths_that_come_to_a_node_twice_are_found),

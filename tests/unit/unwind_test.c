@@ -52,6 +52,16 @@ bool symbols_frame(struct symbols *symbols, uint32_t address, struct symbol_fram
     return address < G || g_is_described;
 }
 
+/* g is of the library. */
+unsigned symbols_places(struct symbols *symbols, uint32_t address, struct symbol_place *places,
+                        unsigned room)
+{
+    (void)symbols;
+    assert_true(room > 0);
+    *places = (struct symbol_place){.library = address >= G};
+    return address >= BASE && address < END;
+}
+
 /* BL, encoding T1, before a return address. */
 static void put_call(struct program *p, uint32_t after, uint32_t target)
 {
@@ -152,6 +162,33 @@ static void a_call_of_nothing_is_told_by_lr(void **state)
     expect(&p, addresses, 3);
 }
 
+/* f's return address was overwritten, and it has returned; g, which it had called, had called on.
+ * What g had pushed lies below the stack pointer, and below that what was there before. */
+static void a_return_to_nothing_is_told_by_what_had_been_called(void **state)
+{
+    enum { POPPED = 20 };
+    struct program p;
+
+    (void)state;
+    begin(&p, true, 0);
+    put_call(&p, IN_G, G + 0x40);
+    p.registers[13] = STACK + 4 * POPPED;
+    p.registers[14] = IN_G | 1;
+    p.registers[15] = 0x41414140;
+    put_word(&p, FRAME_BYTES / 4 - 1, IN_MAIN | 1);
+    put_word(&p, POPPED - 6, IN_F | 1);
+    put_word(&p, POPPED - 3, IN_G | 1); /* of the library: on */
+    put_word(&p, POPPED - 1, 0x41414141);
+    put_word(&p, POPPED, IN_MAIN | 1);
+    const uint32_t addresses[] = {0x41414140, IN_F - 2};
+    expect(&p, addresses, 2);
+    put_word(&p, POPPED - 6, 0);
+    put_word(&p, FRAME_BYTES / 4 - 1, 0);
+    const uint32_t by_lr[] = {0x41414140, IN_G - 2}; /* nothing else is known */
+    assert_true(unwind(&p.unwind, p.addresses, ROOM) >= 2);
+    assert_memory_equal(p.addresses, by_lr, sizeof by_lr);
+}
+
 static void a_return_address_without_a_call_before_it_counts_for_nothing(void **state)
 {
     struct program p;
@@ -185,5 +222,6 @@ TEST_MAIN(cmocka_unit_test(a_described_function_keeps_its_return_address_in_its_
           cmocka_unit_test(where_lr_has_been_used_the_stack_tells),
           cmocka_unit_test(where_the_stack_has_run_over_lr_tells),
           cmocka_unit_test(a_call_of_nothing_is_told_by_lr),
+          cmocka_unit_test(a_return_to_nothing_is_told_by_what_had_been_called),
           cmocka_unit_test(a_return_address_without_a_call_before_it_counts_for_nothing),
           cmocka_unit_test(a_stack_that_never_ends_gives_as_many_as_there_is_room_for))

@@ -225,8 +225,8 @@ static void questions_for_plans_and_their_answers_are_laid_out_as_drawn(void **s
 
 static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **state)
 {
-    static const uint8_t offers[] = {U32(1), U32(2), U32(3), U32(4), U32(5), U32(6),
-                                     U32(8), 7,      0,      0,      0};
+    static const uint8_t offers[] = {U32(1), U32(2), U32(3), U32(4), U32(5), U32(6), U32(8),
+                                     7,      0,      0,      0,      U32(9), U32(10)};
     static const uint8_t starts[] = {U64(1000000007000)};
     static const uint8_t takens[] = {U32(0xfffffff0), 9, 0, 0, 0};
     static const uint8_t blocks[] = {U32(3), U32(16), U32(2)};
@@ -237,7 +237,9 @@ static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **st
                                .block_bytes = 5,
                                .count = 6,
                                .generation = 7,
-                               .bss_end = 8};
+                               .bss_end = 8,
+                               .code_end = 9,
+                               .constants_end = 10};
     struct start_body start = {1000000007000};
     struct taken_body taken = {.bytes = 0xfffffff0, .generation = 9};
     struct block_header block = {.rank = 3, .size = 16, .argument_count = 2};

@@ -16,6 +16,8 @@
 enum { KERNEL_ADDRESS = 0x40100000, DEVICE_ADDRESS = 0x08000000, BLOCK_BYTES = 64 };
 
 static uint8_t blocks[2][128 * BLOCK_BYTES];
+static const uint32_t constants[BLOCK_BYTES / 4] = {1, 2};
+static const char *volatile text = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 volatile int zero;
 volatile uint32_t *volatile pointer;
 
@@ -119,6 +121,51 @@ __attribute__((noinline)) static int fail_assertion(void)
 {
     assert(zero == 7);
     return 1;
+}
+
+/* The same, and what has been written is there. */
+__attribute__((noinline)) static int change_memory(const void *at)
+{
+    write_memory((uintptr_t)at & ~(uintptr_t)3);
+    return *pointer == 0xdeadbeef ? 0 : 9;
+}
+
+/* What is no code. */
+__attribute__((noinline)) static int call_data(void *at)
+{
+    int (*volatile data)(void) = (int (*)(void))((uintptr_t)at | 1);
+    return data() + 1;
+}
+
+/* Over the end of its buffer, and over its return address; sprintf has called other functions. */
+__attribute__((noinline)) static int overwrite_return(void)
+{
+    char small[8];
+    return sprintf(small, "%s%s", text, text) + small[0];
+}
+
+__attribute__((noipa)) static int apply(int (*function)(int), int value)
+{
+    return function(value) - 1;
+}
+
+#pragma GCC diagnostic ignored "-Wtrampolines"
+__attribute__((noinline)) static int apply_nested(int value)
+{
+    volatile int sum = value;
+    int add(int more)
+    {
+        return sum += more;
+    }
+    return apply(add, 1);
+}
+
+/* Where the kernel, or a link, would write for it. */
+static int receive_constants(void)
+{
+    int status = ecube_receive((void *)constants, sizeof constants, ECUBE_ANY, 0, NULL);
+    printf("receive: %s\n", ecube_error_text(status));
+    return 0;
 }
 
 static int disagree(int wanted)
@@ -231,6 +278,20 @@ static int alone(const char *what, int value)
         return wait_for_ever();
     if (strcmp(what, "abort") == 0)
         return give_up();
+    if (strcmp(what, "constant") == 0)
+        return change_memory(&constants[1]);
+    if (strcmp(what, "code") == 0)
+        return change_memory((const void *)(uintptr_t)give_up);
+    if (strcmp(what, "heap") == 0)
+        return call_data(calloc(1, 100));
+    if (strcmp(what, "data") == 0)
+        return call_data(blocks[0]);
+    if (strcmp(what, "return") == 0)
+        return overwrite_return() + 1;
+    if (strcmp(what, "nested") == 0)
+        return apply_nested(value);
+    if (strcmp(what, "receive") == 0)
+        return receive_constants();
     if (strcmp(what, "exit") == 0)
         exit(value);
     printf("unknown: %s\n", what);

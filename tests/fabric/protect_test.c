@@ -1,0 +1,316 @@
+/*
+ * protect_test.c - code and constants of a program, which a node knows from the download: nobody
+ * writes there for the program, and from there everything can be sent.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "collectives/operation.h"
+#include "drivers/status.h"
+#include "node/state.h"
+#include "router/notice.h"
+#include "tests/fabric/collectives.h"
+#include "tests/unit/testing.h"
+
+enum {
+    DATA_BYTES = 1 << 20,
+    BYTES = 64,
+    LONG = 3000,
+    SCRATCH = FABRIC_DATA + DATA_BYTES,
+    PAGE = PROTECTED_PAGE_BYTES
+};
+
+/* In the code, in the constants, and across each of their ends but the one between them. */
+static const uint32_t fixed[] = {FABRIC_IMAGE, FABRIC_CODE_END, FABRIC_CONSTANTS_END - 4,
+                                 FABRIC_IMAGE - 4, FABRIC_CONSTANTS_END - 1};
+enum { FIXED = sizeof fixed / sizeof fixed[0], FIXED_ALIGNED = FIXED - 1 };
+
+static struct fabric *started(void)
+{
+    return fabric_started(2, DATA_BYTES, 1);
+}
+
+/* What was downloaded is what is there. */
+static void end_untouched(struct fabric *fabric)
+{
+    for (unsigned rank = 0; rank < fabric->count; rank++)
+        assert_memory_equal(fabric_at(fabric, rank, FABRIC_IMAGE), fabric->image,
+                            FABRIC_CONSTANTS_END - FABRIC_IMAGE);
+    fabric_free(fabric);
+}
+
+static int32_t receives(struct fabric *fabric, uint32_t data, uint32_t bytes)
+{
+    return fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, 1, 0, data, bytes);
+}
+
+static struct ecube_abi_result sends(struct fabric *fabric, uint32_t data, uint32_t bytes)
+{
+    return fabric_wait(fabric, 1, fabric_message(fabric, 1, ECUBE_CALL_SEND, 0, 0, data, bytes));
+}
+
+static void a_receive_that_would_write_code_or_constants_is_refused(void **state)
+{
+    (void)state;
+    struct fabric *fabric = started();
+    for (unsigned i = 0; i < FIXED; i++)
+        assert_int_equal(receives(fabric, fixed[i], BYTES), E_FAULT);
+    assert_int_equal(fabric->nodes[0].node->request_count, 0);
+    end_untouched(fabric);
+}
+
+static void one_that_ends_before_them_or_begins_behind_them_is_right(void **state)
+{
+    static const uint32_t right[] = {FABRIC_IMAGE - BYTES, FABRIC_CONSTANTS_END};
+
+    (void)state;
+    struct fabric *fabric = started();
+    for (unsigned i = 0; i < 2; i++) {
+        int32_t request = receives(fabric, right[i], BYTES);
+        assert_int_equal(sends(fabric, FABRIC_DATA, BYTES).status, E_OK);
+        assert_int_equal(fabric_wait(fabric, 0, request).status, E_OK);
+    }
+    assert_int_equal(receives(fabric, FABRIC_CODE_END, 0), 0); /* nothing is written */
+    end_untouched(fabric);
+}
+
+static void constants_can_be_sent_short_and_long(void **state)
+{
+    static const uint32_t sizes[] = {BYTES, LONG};
+
+    (void)state;
+    struct fabric *fabric = started();
+    for (unsigned i = 0; i < 2; i++) {
+        int32_t request = receives(fabric, FABRIC_DATA, LONG);
+        assert_int_equal(sends(fabric, FABRIC_CODE_END, sizes[i]).status, E_OK);
+        assert_int_equal(fabric_wait(fabric, 0, request).bytes, sizes[i]);
+        assert_memory_equal(fabric_at(fabric, 0, FABRIC_DATA),
+                            fabric->image + (FABRIC_CODE_END - FABRIC_IMAGE), sizes[i]);
+    }
+    end_untouched(fabric);
+}
+
+/* Each of the calls that answer in the program's memory, with all that it needs but a place. */
+static void an_answer_that_would_be_written_there_is_refused_and_none_is_lost(void **state)
+{
+    (void)state;
+    struct fabric *fabric = started();
+    int32_t request = receives(fabric, FABRIC_DATA, BYTES);
+    sends(fabric, FABRIC_DATA, BYTES);
+    fabric_message(fabric, 1, ECUBE_CALL_SEND, 0, 0, FABRIC_DATA, BYTES); /* to be probed */
+    fabric_settle(fabric);
+    for (unsigned i = 0; i < FIXED_ALIGNED; i++) {
+        static const uint32_t calls[] = {ECUBE_CALL_INFO,    ECUBE_CALL_CLOCK,    ECUBE_CALL_PLAN,
+                                         ECUBE_CALL_PREDICT, ECUBE_CALL_WAIT_ANY, ECUBE_CALL_PROBE};
+        for (unsigned k = 0; k < sizeof calls / sizeof calls[0]; k++)
+            assert_int_equal(fabric_call(fabric, 0, calls[k], fixed[i], 0), E_FAULT);
+        assert_int_equal(fabric_call(fabric, 0, ECUBE_CALL_WAIT, (uint32_t)request, fixed[i]),
+                         E_FAULT);
+        assert_int_equal(fabric_call(fabric, 0, ECUBE_CALL_TEST, (uint32_t)request, fixed[i]),
+                         E_FAULT);
+    }
+    assert_int_equal(fabric_wait(fabric, 0, request).status, E_OK);
+    end_untouched(fabric);
+}
+
+static struct ecube_abi_collective call_of(uint32_t operation, uint32_t send, uint32_t receive)
+{
+    const struct operation *row = operation_of(operation);
+
+    return (struct ecube_abi_collective){.operation = operation,
+                                         .block_bytes = BYTES,
+                                         .send = send,
+                                         .receive = receive,
+                                         .scratch = SCRATCH,
+                                         .scratch_bytes = DATA_BYTES,
+                                         .type = row->reduces ? ECUBE_INT32 : 0,
+                                         .operator_ = row->reduces ? ECUBE_SUM : 0};
+}
+
+static void ends(struct fabric *fabric, const struct ecube_abi_collective *call, int status)
+{
+    struct ecube_abi_collective calls[COLLECTIVE_NODES_MAX];
+
+    for (uint32_t rank = 0; rank < fabric->count; rank++)
+        calls[rank] = *call;
+    collective_all_end(fabric, calls, status);
+}
+
+/* Whether the operation writes what a node gets: of those that do, some node does. */
+static bool is_written(uint32_t operation)
+{
+    const struct operation *row = operation_of(operation);
+
+    return row && row->planned && !row->sized && row->span[SPACE_RECEIVE] != SPAN_NONE;
+}
+
+static void a_collective_that_would_write_there_is_refused_at_all_nodes(void **state)
+{
+    (void)state;
+    struct fabric *fabric = started();
+    for (uint32_t operation = 0; operation < ECUBE_OPERATIONS; operation++)
+        for (unsigned i = 0; is_written(operation) && i < FIXED_ALIGNED; i++) {
+            struct ecube_abi_collective call = call_of(operation, FABRIC_DATA, fixed[i]);
+            ends(fabric, &call, E_FAULT);
+        }
+    end_untouched(fabric);
+}
+
+/* The plan of an allreduce works in scratch at all nodes. */
+static void scratch_there_is_refused(void **state)
+{
+    (void)state;
+    struct fabric *fabric = started();
+    struct ecube_abi_collective call =
+        call_of(ECUBE_ALLREDUCE, FABRIC_DATA, FABRIC_DATA + DATA_BYTES / 2);
+    for (unsigned i = 0; i < FIXED_ALIGNED; i++) {
+        call.scratch = fixed[i];
+        ends(fabric, &call, E_FAULT);
+    }
+    call.scratch = SCRATCH;
+    ends(fabric, &call, E_OK);
+    end_untouched(fabric);
+}
+
+static void put_blocks(struct fabric *fabric, uint32_t table, uint32_t first)
+{
+    for (uint32_t rank = 0; rank < fabric->count; rank++)
+        for (uint32_t i = 0; i < fabric->count; i++) {
+            struct ecube_block block = {first + i * BYTES, BYTES};
+            memcpy(fabric_at(fabric, rank, table + i * (uint32_t)sizeof block), &block,
+                   sizeof block);
+        }
+}
+
+/* From an address before the code blocks reach into it and past it. */
+static void blocks_with_sizes_of_their_own_do_not_reach_there(void **state)
+{
+    enum { TABLE = FABRIC_DATA + DATA_BYTES / 2, TO = FABRIC_IMAGE - PAGE };
+
+    (void)state;
+    struct fabric *fabric = started();
+    struct ecube_abi_collective call = call_of(ECUBE_EXCHANGEV, FABRIC_DATA, TO);
+    call.send_blocks = TABLE;
+    call.receive_blocks = TABLE + 4096;
+    call.block_bytes = ECUBE_EXCHANGEV_BYTES;
+    put_blocks(fabric, TABLE, 0);
+    put_blocks(fabric, TABLE + 4096, PAGE - BYTES);
+    ends(fabric, &call, E_FAULT);
+    put_blocks(fabric, TABLE + 4096, PAGE - fabric->count * BYTES);
+    ends(fabric, &call, E_OK);
+    int32_t requests[COLLECTIVE_NODES_MAX];
+    for (uint32_t rank = 0; rank < fabric->count; rank++)
+        requests[rank] = fabric_collective(fabric, rank, &call);
+    put_blocks(fabric, TABLE + 4096, PAGE); /* what has been looked at is changed */
+    for (uint32_t rank = 0; rank < fabric->count; rank++)
+        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_FAULT);
+    end_untouched(fabric);
+}
+
+static void the_root_of_a_broadcast_may_give_constants(void **state)
+{
+    (void)state;
+    struct fabric *fabric = started();
+    struct ecube_abi_collective calls[COLLECTIVE_NODES_MAX];
+    for (uint32_t rank = 0; rank < fabric->count; rank++)
+        calls[rank] = call_of(ECUBE_BROADCAST, 0, rank ? FABRIC_DATA : FABRIC_CODE_END);
+    collective_all_end(fabric, calls, E_OK);
+    for (uint32_t rank = 1; rank < fabric->count; rank++)
+        assert_memory_equal(fabric_at(fabric, rank, FABRIC_DATA),
+                            fabric->image + (FABRIC_CODE_END - FABRIC_IMAGE), BYTES);
+    calls[2].receive = FABRIC_CODE_END;
+    collective_all_end(fabric, calls, E_FAULT);
+    end_untouched(fabric);
+}
+
+static void an_image_that_protects_nothing_is_written_as_ever(void **state)
+{
+    (void)state;
+    struct fabric *fabric = started();
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        struct load *load = &fabric->nodes[rank].node->load;
+        load->code_end = load->constants_end = FABRIC_IMAGE;
+    }
+    for (unsigned i = 0; i < FIXED; i++) {
+        int32_t request = receives(fabric, fixed[i], BYTES);
+        assert_int_equal(sends(fabric, FABRIC_DATA, BYTES).status, E_OK);
+        assert_int_equal(fabric_wait(fabric, 0, request).status, E_OK);
+        assert_int_equal(fabric_call(fabric, 0, ECUBE_CALL_INFO, fixed[i] & ~3u, 0), E_OK);
+    }
+    fabric_free(fabric);
+}
+
+/* What a node makes of an offer with these ends. */
+static int status_of(uint32_t code_end, uint32_t constants_end, uint32_t entry)
+{
+    struct fabric *fabric =
+        fabric_make(0, DATA_BYTES, 1, (struct memory_fault){0}, (struct profile){.xi_ns = 1});
+    struct offer_body offered = fabric_offer(fabric, FABRIC_IMAGE_BYTES, 0);
+    uint8_t body[OFFER_BYTES];
+    struct notice offer = {.kind = NOTICE_PACKET,
+                           .packet_kind = PACKET_OFFER,
+                           .src = ID_HOST,
+                           .body = body,
+                           .bytes = sizeof body};
+
+    fabric_settle(fabric);
+    offered.code_end = code_end;
+    offered.constants_end = constants_end;
+    offered.entry = entry;
+    offer_pack(body, &offered);
+    load_offer(fabric->nodes[0].node, &offer);
+    const struct load *load = &fabric->nodes[0].node->load;
+    int status = load->state == LOAD_RECEIVING ? E_OK : load->status;
+    fabric_free(fabric);
+    return status;
+}
+
+static void ends_of_code_and_constants_that_cannot_be_are_refused(void **state)
+{
+    enum { BASE = FABRIC_IMAGE, LATEST = BASE + 2 * PAGE }; /* of an image of 9,000 bytes */
+
+    (void)state;
+    assert_int_equal(status_of(BASE, BASE, BASE), E_OK);
+    assert_int_equal(status_of(BASE + PAGE, BASE + PAGE, BASE), E_OK);
+    assert_int_equal(status_of(BASE + PAGE, LATEST, BASE + PAGE - 2), E_OK);
+    static const struct {
+        uint32_t code_end, constants_end, entry;
+    } wrong[] = {{0, 0, BASE},
+                 {BASE, BASE + PAGE, BASE}, /* no code */
+                 {BASE + PAGE, BASE, BASE},
+                 {LATEST, BASE + PAGE, BASE},
+                 {BASE + PAGE + 4, LATEST, BASE},
+                 {BASE + PAGE, LATEST - 1, BASE},
+                 {BASE + PAGE, LATEST + PAGE, BASE}, /* where the heap begins */
+                 {BASE + PAGE, LATEST, BASE + PAGE}, /* a start that is no code */
+                 {BASE - PAGE, BASE - PAGE, BASE},
+                 {BASE + PAGE, 0u - PAGE, BASE},
+                 {0u - PAGE, 0u - PAGE, BASE}};
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(status_of(wrong[i].code_end, wrong[i].constants_end, wrong[i].entry),
+                         E_NO_ROOM);
+}
+
+static void all_nodes_are_told_the_ends(void **state)
+{
+    (void)state;
+    struct fabric *fabric = fabric_started(3, DATA_BYTES, 1);
+    for (unsigned rank = 0; rank < fabric->count; rank++) {
+        const struct load *load = &fabric->nodes[rank].node->load;
+        assert_int_equal(load->code_end, FABRIC_CODE_END);
+        assert_int_equal(load->constants_end, FABRIC_CONSTANTS_END);
+    }
+    fabric_free(fabric);
+}
+
+TEST_MAIN(cmocka_unit_test(a_receive_that_would_write_code_or_constants_is_refused),
+          cmocka_unit_test(one_that_ends_before_them_or_begins_behind_them_is_right),
+          cmocka_unit_test(constants_can_be_sent_short_and_long),
+          cmocka_unit_test(an_answer_that_would_be_written_there_is_refused_and_none_is_lost),
+          cmocka_unit_test(a_collective_that_would_write_there_is_refused_at_all_nodes),
+          cmocka_unit_test(scratch_there_is_refused),
+          cmocka_unit_test(blocks_with_sizes_of_their_own_do_not_reach_there),
+          cmocka_unit_test(the_root_of_a_broadcast_may_give_constants),
+          cmocka_unit_test(an_image_that_protects_nothing_is_written_as_ever),
+          cmocka_unit_test(ends_of_code_and_constants_that_cannot_be_are_refused),
+          cmocka_unit_test(all_nodes_are_told_the_ends))
