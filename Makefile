@@ -59,9 +59,12 @@ BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
 LIBRARY := lib/call.S lib/called.c lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/format.c lib/info.c lib/memalign.c \
 	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
 LIBRARY_START := lib/crt0.S
+# What ecube-cc --check puts in front of the library; the first are tested on the host as well.
+CHECK_TESTED := lib/check/blocks.c lib/check/transfers.c
+CHECK_LIBRARY := $(CHECK_TESTED) lib/check/allocate.c lib/check/check.c lib/check/entry.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/called.h include/ecube/ecube.h include/ecube/error.h
 TOOL := host/announce.c host/available.c host/call_error.c host/cell.c host/check.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
-	host/down.c host/duration.c host/fault.c host/fold.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/json_pull.c host/launcher.c host/line.c host/list.c host/load.c \
+	host/down.c host/duration.c host/fault.c host/finding.c host/fold.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/json_pull.c host/launcher.c host/line.c host/list.c host/load.c \
 	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/plan.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_list.c host/plan_read.c host/plan_show.c host/placement.c host/plan_verify.c host/ps.c host/report.c host/algorithm.c host/plan_catalogue.c host/plan_explain.c \
 	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/shared_links.c host/link_maker.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \
 	host/symbols.c host/target.c host/tell.c host/terminal.c host/text_lines.c host/unwind.c host/up.c host/view.c
@@ -76,7 +79,7 @@ JTAG := jtag/chain.c jtag/dap.c jtag/debug_registers.c jtag/debug_unit.c jtag/de
 EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/hello/hello.c \
 	examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c examples/power/power.c examples/primes/primes.c \
 	examples/ring/ring.c examples/sample_sort/sample_sort.c examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c tests/unit/choose_test.c tests/unit/cliffs_test.c \
+UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/check_blocks_test.c tests/unit/check_transfers_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c tests/unit/choose_test.c tests/unit/cliffs_test.c \
 	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/fold_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/image_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/never_slower_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c tests/unit/exchange_plans_test.c tests/unit/multiphase_test.c \
 	tests/unit/qtest_test.c tests/unit/raw_run_test.c tests/unit/reduction_all_test.c tests/unit/reduction_test.c tests/unit/relay_test.c tests/unit/report_test.c \
@@ -107,6 +110,8 @@ SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbe
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sizes.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
+# This one with checks.
+CHECKED_PROGRAM := tests/system/programs/wrong.c
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c tests/system/screen.c tests/system/seals.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/collectives/report.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
@@ -122,7 +127,7 @@ FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/channel_send.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The controller, and of the tool what programs' text and faults become.
-FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c tests/unit/fake_desk.c collectives/operation.c reduction/reduction.c node/sha256.c host/fault.c host/message.c \
+FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c tests/unit/fake_desk.c collectives/operation.c reduction/reduction.c node/sha256.c host/fault.c host/finding.c host/message.c \
 	host/cell.c host/report.c host/target.c host/tell.c host/text_lines.c host/unwind.c
 FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_registers.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c
@@ -176,13 +181,13 @@ program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 KERNEL := $(B)/virt/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(CRC_TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/error.c $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/error.c $(CHECK_TESTED) $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
 	$(filter-out jtag/main.c,$(JTAG)))
 # What OpenOCD must know of the board.
 OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/virt/openocd.cfg))
-SDK := $(B)/lib/libecube.a $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
+SDK := $(B)/lib/libecube.a $(B)/lib/libecube-check.a $(B)/lib/check.wrap $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
 EXAMPLE_ELFS := $(foreach e,$(EXAMPLES),$(B)/examples/$(basename $(notdir $(e))).elf)
-SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS))
+SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(SYSTEM_PROGRAMS) $(CHECKED_PROGRAM))
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
@@ -334,6 +339,14 @@ $(B)/lib/libecube.a: $(call program,$(LIBRARY)) Makefile
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $(filter %.o,$^)
 
+$(B)/lib/libecube-check.a: $(call program,$(CHECK_LIBRARY)) Makefile
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(CROSS)ar rcs $@ $(filter %.o,$^)
+
+# ecube-cc's options for it: what it stands in front of.
+$(B)/lib/check.wrap: $(B)/lib/libecube-check.a
+	$(Q)$(CROSS)nm $< | sed -n 's/.* [TW] __wrap_/-Wl,--wrap=/p' | sort >$@
+
 $(B)/lib/crt0.o: $(call program,$(LIBRARY_START))
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
@@ -357,10 +370,11 @@ define program_rule
 $(B)/$(1): $(2) $(SDK) $(PUBLIC_HEADERS)
 	@mkdir -p $$(@D)
 	@echo "  cc    $$@"
-	$(Q)$(B)/ecube-cc -Wall -Wextra -Werror $(2) -o $$@
+	$(Q)$(B)/ecube-cc -Wall -Wextra -Werror $(3) $(2) -o $$@
 endef
 $(foreach e,$(EXAMPLES),$(eval $(call program_rule,examples/$(basename $(notdir $(e))).elf,$(e))))
 $(foreach p,$(SYSTEM_PROGRAMS),$(eval $(call program_rule,tests/programs/$(basename $(notdir $(p))).elf,$(p))))
+$(eval $(call program_rule,$(CHECKED_PROGRAM:tests/system/%.c=tests/%.elf),$(CHECKED_PROGRAM),--check))
 $(foreach p,$(BENCH_PROGRAMS),$(eval $(call program_rule,bench/$(basename $(notdir $(p))).elf,$(p))))
 
 $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%): $(B)/tests/%: $(call native,tests/system/%.c)

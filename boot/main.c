@@ -24,7 +24,8 @@ enum {
     PANIC_REPORT_US = 1000000, /* how long a kernel that has failed may still try to say so */
     DIVIDE_TRAP = 0xdeec,      /* udf #0xec in Thumb */
     SIGNAL_TRAP = 0xdeed,      /* udf #0xed */
-    ERROR_TRAP = 0xdeee        /* udf #0xee */
+    ERROR_TRAP = 0xdeee,       /* udf #0xee */
+    FINDING_TRAP = 0xdeef      /* udf #0xef */
 };
 
 static _Alignas(16) uint8_t node_storage[NODE_BYTES_MAX];
@@ -203,17 +204,18 @@ static bool inside(uintptr_t address, uintptr_t start, uintptr_t end)
 }
 
 /* What an undefined instruction is: it may be a trap of the program's library, for a division by
- * zero, a signal or an error. */
+ * zero, a signal, an error or a finding. */
 static uint32_t undefined_kind(uintptr_t pc, uint32_t cpsr)
 {
     if ((cpsr & CPSR_THUMB) == 0 || !inside(pc, platform_program.start, platform_program.end - 1)) {
         return FAULT_UNDEFINED;
     }
     uint16_t code = *(const uint16_t *)pc;
-    return code == DIVIDE_TRAP   ? FAULT_DIVIDE
-           : code == SIGNAL_TRAP ? FAULT_SIGNAL
-           : code == ERROR_TRAP  ? FAULT_ERROR
-                                 : FAULT_UNDEFINED;
+    return code == DIVIDE_TRAP    ? FAULT_DIVIDE
+           : code == SIGNAL_TRAP  ? FAULT_SIGNAL
+           : code == ERROR_TRAP   ? FAULT_ERROR
+           : code == FINDING_TRAP ? FAULT_FINDING
+                                  : FAULT_UNDEFINED;
 }
 
 void trap_fault(const struct trap_frame *frame, uint32_t kind)

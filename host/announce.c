@@ -137,10 +137,31 @@ static void tell_load_failed(struct machine *machine, const struct controller_ev
     tell_trouble(&machine->teller, members, "%s", text);
 }
 
+static void tell_findings(struct machine *machine, uint32_t rank, const struct fault_body *fault)
+{
+    struct fault_code code = describe_code(machine);
+    struct finding list[FINDINGS_MAX];
+    char text[FAULT_TEXT_MAX];
+    uint32_t more;
+    unsigned count = finding_list(fault, list, &more);
+
+    for (unsigned i = 0; i < count; i++) {
+        json_t *members = tell_node_members("finding", rank);
+        json_object_set_new(members, "finding", json_string(finding_name(&list[i])));
+        json_object_set_new(members, "status", json_integer(fault_status(fault)));
+        fault_finding_text(&code, fault, &list[i], text);
+        tell_trouble(&machine->teller, members, "rank %u: %s", (unsigned)rank, text);
+    }
+}
+
 static void tell_fault(struct machine *machine, uint32_t rank, const struct fault_body *fault)
 {
     struct fault_code code = describe_code(machine);
     char text[FAULT_TEXT_MAX];
+    if (fault->kind == FAULT_FINDING) {
+        tell_findings(machine, rank, fault);
+        return;
+    }
     json_t *members = fault_describe(&code, rank, fault, text);
 
     tell_trouble(&machine->teller, members, "%s", text);

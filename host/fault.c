@@ -52,6 +52,7 @@ int fault_status(const struct fault_body *fault)
     case KIND_BREAKPOINT: return STATUS_BREAKPOINT;
     case FAULT_DIVIDE: return STATUS_DIVIDE;
     case FAULT_ERROR: return STATUS_CALL;
+    case FAULT_FINDING: return STATUS_FINDING;
     case FAULT_UNDEFINED: return STATUS_UNDEFINED;
     case FAULT_SIGNAL: return STATUS_SIGNAL + (int)(fault->registers[0] % STATUS_SIGNAL);
     default: return STATUS_MEMORY;
@@ -221,7 +222,8 @@ static bool describe_fault(const struct fault_code *code, const struct fault_bod
                           .stack_start = fault->line,
                           .stack_bytes = fault->tail_bytes,
                           .stack = fault->tail};
-    bool trap = kind == FAULT_DIVIDE || kind == FAULT_SIGNAL || kind == FAULT_ERROR;
+    bool trap = kind == FAULT_DIVIDE || kind == FAULT_SIGNAL || kind == FAULT_ERROR ||
+                kind == FAULT_FINDING;
 
     memcpy(registers, fault->registers, sizeof registers);
     if (kind == FAULT_DIVIDE) { /* the trap was jumped to: lr is where the program divided */
@@ -281,6 +283,24 @@ static json_t *describe_call(const struct fault_code *code, uint32_t rank,
     json_object_set_new(members, "error", json_integer(told.error.status));
     json_object_set_new(members, "status", json_integer(STATUS_CALL));
     return members;
+}
+
+void fault_finding_text(const struct fault_code *code, const struct fault_body *fault,
+                        const struct finding *finding, char text[FAULT_TEXT_MAX])
+{
+    struct symbols *symbols = code->program ? symbols_open(code->program) : NULL;
+    char words[FINDING_TEXT_MAX], place[PLACE_TEXT_MAX];
+
+    finding_text(finding, symbols, words);
+    symbols_close(symbols);
+    if (finding->kind == FINDING_STILL_OPEN || finding->kind == FINDING_NOT_RECEIVED) {
+        place[0] = '\0';
+    } else if (fault->registers[3] == 1) {
+        snprintf(place, sizeof place, " at the program's end");
+    } else {
+        describe_fault(code, fault, FAULT_FINDING, place);
+    }
+    snprintf(text, FAULT_TEXT_MAX, "%s%s%s", words, place[0] ? ", found" : "", place);
 }
 
 json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "host/call_error.h"
+#include "host/finding.h"
 #include "host/image.h"
 #include "host/message.h"
 #include "host/symbols.h"
@@ -18,7 +19,7 @@
 
 enum {
     PLACE_TEXT_MAX = 5 * (SYMBOL_TEXT_MAX + 20), /* five calls */
-    FAULT_TEXT_MAX = PLACE_TEXT_MAX + 2 * CALL_ERROR_TEXT_MAX + 40,
+    FAULT_TEXT_MAX = PLACE_TEXT_MAX + 2 * CALL_ERROR_TEXT_MAX + FINDING_TEXT_MAX + 40,
     FAULT_REGISTER_LINES = 5
 };
 
@@ -48,6 +49,10 @@ void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fa
 /* The trouble's members, and its text. */
 json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
                        char text[FAULT_TEXT_MAX]);
+
+/* One of what the checking library has found, and where the program was then. */
+void fault_finding_text(const struct fault_code *code, const struct fault_body *fault,
+                        const struct finding *finding, char text[FAULT_TEXT_MAX]);
 
 /* One of FAULT_REGISTER_LINES lines of registers. */
 void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigned line,

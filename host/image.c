@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "host/target.h"
+#include "wire/finding.h"
 #include "wire/run.h"
 
 enum { SEGMENTS_MAX = 64 };
@@ -194,6 +195,29 @@ static int fill(Elf *elf, struct image *image, const GElf_Phdr *segments, unsign
     return 0;
 }
 
+/* A stripped file still has its notes. */
+static bool has_note(Elf *elf)
+{
+    static const char owner[] = "ecube";
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    GElf_Nhdr note;
+
+    while ((section = elf_nextscn(elf, section)) != NULL) {
+        Elf_Data *data = gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE
+                             ? elf_getdata(section, NULL)
+                             : NULL;
+        size_t at = 0, next, name_at, text_at;
+        for (; data && (next = gelf_getnote(data, at, &note, &name_at, &text_at)) > 0; at = next) {
+            if (note.n_type == NOTE_CHECKED && note.n_namesz == sizeof owner &&
+                memcmp((const char *)data->d_buf + name_at, owner, sizeof owner) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static int read_elf(Elf *elf, struct image *image, int fd, const char *path,
                     struct message *message)
 {
@@ -216,6 +240,7 @@ static int read_elf(Elf *elf, struct image *image, int fd, const char *path,
         read_segments(elf, image, segments, &count, (uint64_t)status.st_size, path, message) != 0) {
         return -1;
     }
+    image->checked = has_note(elf);
     return fill(elf, image, segments, count, fd, path, message);
 }
 

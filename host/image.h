@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "host/message.h"
@@ -17,6 +18,7 @@ struct image {
     /* Up to where it is code, and behind that constants (wire/run.h); both are `base` unless its
      * segments say so: code, constants and data, in this order, each on pages of its own. */
     uint32_t code_end, constants_end;
+    bool checked; /* linked by ecube-cc --check: it has a note that says so (wire/finding.h) */
     uint8_t *data;
 };
 

@@ -17,6 +17,7 @@ enum exit_status {
     STATUS_UNDEFINED = 132,  /* a program's undefined instruction, as a shell shows SIGILL */
     STATUS_BREAKPOINT = 133, /* a program's breakpoint instruction, as SIGTRAP */
     STATUS_CHECK = 134,      /* the kernel of a node failed */
+    STATUS_FINDING = 135,    /* what the checking library has found in a program, as SIGBUS */
     STATUS_DIVIDE = 136,     /* division by zero, as SIGFPE */
     STATUS_MEMORY = 139,     /* a data or fetch abort, as SIGSEGV */
     STATUS_CALL = 159        /* an error of a call of ecube.h, as SIGSYS */

@@ -25,6 +25,7 @@ enum {
     KEY_X,
     KEY_TIMEOUT,
     KEY_JSON,
+    KEY_CHECK,
     KEY_NAME
 };
 
@@ -269,6 +270,10 @@ static const struct argp_option load_option_list[] = {
     {"quiet", 'q', NULL, 0,
      "show only what programs print and what goes wrong: no progress, tables or times", 0},
     {"verbose", 'v', NULL, 0, "show registers of faults", 0},
+    {"check", KEY_CHECK, NULL, 0,
+     "run only a program that 'ecube-cc --check' has linked, which finds wrong uses of memory and "
+     "of transfers (doc/debugging.md)",
+     0},
     {0},
 };
 
@@ -294,6 +299,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
     case KEY_JSON: arguments->json = text; break;
     case 'q': arguments->quiet = true; break;
     case 'v': arguments->verbose = true; break;
+    case KEY_CHECK: arguments->check = true; break;
     case ARGP_KEY_ARG: /* the first word is the program, all that follow are its own */
         arguments->program = text;
         arguments->arguments = (const char *const *)&state->argv[state->next];
@@ -407,6 +413,18 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
     return link_maker_choose(arguments->links, &options->network, target, message);
 }
 
+/* The command that makes of the program one with checks. */
+static int reject_unchecked(const char *path, struct message *message)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    int length = (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name));
+
+    return message_set(message,
+                       "%.200s has no checks, link it with them: ecube-cc --check %.*s.c -o %.200s",
+                       path, length < 100 ? length : 100, name, path);
+}
+
 int options_make_job(const struct load_arguments *arguments, struct job_request *request,
                      struct message *message)
 {
@@ -425,7 +443,7 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
         return -1;
     }
     image_free(&image);
-    return 0;
+    return arguments->check && !image.checked ? reject_unchecked(arguments->program, message) : 0;
 }
 
 /* "+TIME" after the name of a phase, or nothing. */

@@ -25,7 +25,7 @@ struct machine_arguments {
     const char *qemu;
 };
 
-/* --strategy, --x, --timeout, --json, --quiet, --verbose, and PROGRAM ARGUMENT... */
+/* --strategy, --x, --timeout, --json, --quiet, --verbose, --check, and PROGRAM ARGUMENT... */
 struct load_arguments {
     const char *strategy;
     int x;
@@ -33,6 +33,7 @@ struct load_arguments {
     const char *json;
     bool quiet;
     bool verbose;
+    bool check;
     const char *program;
     const char *const *arguments;
     unsigned argument_count;

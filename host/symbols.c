@@ -144,6 +144,7 @@ unsigned symbols_places(struct symbols *symbols, uint32_t address, struct symbol
     }
     places[0] = (struct symbol_place){.line = number, .library = address < symbols->own_code};
     set_name(places[0].function, function);
+    places[0].function[strcspn(places[0].function, ".")] = '\0'; /* "f.part.0" is a piece of f */
     set_name(places[0].file, file ? last_part(file) : NULL);
     if (places[0].library) {
         return 1; /* what is inlined there is no concern of the user */

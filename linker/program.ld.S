@@ -40,7 +40,7 @@ SECTIONS
     .text :
     {
         KEEP(*(.text.entry))
-        *libecube.a:*(.text .text.*)
+        *libecube*.a:*(.text .text.*)
         *libm.a:*(.text .text.*)
         *libc.a:*(.text .text.*)
         *libgcc.a:*(.text .text.*)

@@ -13,7 +13,8 @@ build=$1 prefix=$2
 install -d "$prefix/bin" "$prefix/lib/ecube/examples" "$prefix/include/ecube"
 install -m 755 "$build/ecube" "$build/ecube-cc" "$prefix/bin/"
 install -m 755 "$build/ecube-jtag" "$prefix/lib/ecube/"
-install -m 644 "$build/virt/kernel.elf" "$build"/lib/crt0.o "$build"/lib/libecube.a "$build"/lib/program.ld \
+install -m 644 "$build/virt/kernel.elf" "$build"/lib/crt0.o "$build"/lib/libecube*.a "$build"/lib/check.wrap \
+    "$build"/lib/program.ld \
     "$prefix/lib/ecube/"
 [ ! -f "$build/virt/openocd.cfg" ] || install -m 644 "$build/virt/openocd.cfg" "$prefix/lib/ecube/"
 install -m 644 "$build"/examples/*.elf "$prefix/lib/ecube/examples/"

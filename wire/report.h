@@ -85,6 +85,7 @@ enum fault_kind {
     FAULT_STACK = 5,     /* data abort in the guard below the stack */
     FAULT_SIGNAL = 6,    /* the program ended itself by the signal in r0: the trap of abort */
     FAULT_ERROR = 7,     /* an error of a call of ecube.h has ended it: include/ecube/called.h */
+    FAULT_FINDING = 8,   /* the checking library has ended it: finding.h */
     FAULT_KERNEL = 16,   /* added to a kind above: the kernel itself faulted */
     FAULT_CHECK = 32     /* a CHECK in the kernel failed */
 };

@@ -1,0 +1,70 @@
+/*
+ * entry.S - remembers where a program calls what begins a transfer, and what takes and frees
+ * memory; the trap that tells what was found; and the note that says that a program has these
+ * checks.
+ *
+ * A function of this list goes to the library's own by a jump, with its arguments untouched. Calls
+ * from inside the library, which lies below program_own_code, are not the program's.
+ *
+ * Source   ld manual, --wrap; Procedure Call Standard for the Arm Architecture, 6.1.1 (ip);
+ *          System V ABI, note section
+ */
+    .cfi_sections .debug_frame
+    .syntax unified
+    .arch armv7-a
+    .thumb
+
+    .macro remembered names:vararg
+    .irp name, \names
+    .section .text.__wrap_\name, "ax", %progbits
+    .global __wrap_\name
+    .type __wrap_\name, %function
+    .thumb_func
+__wrap_\name:
+    .cfi_startproc
+    movw ip, #:lower16:program_own_code
+    movt ip, #:upper16:program_own_code
+    cmp lr, ip
+    ittt hs
+    movwhs ip, #:lower16:ecube_check_place
+    movths ip, #:upper16:ecube_check_place
+    strhs lr, [ip]
+    b __real_\name
+    .cfi_endproc
+    .size __wrap_\name, . - __wrap_\name
+    .endr
+    .endm
+
+    remembered malloc, calloc, realloc, reallocf, memalign, aligned_alloc, posix_memalign, free
+    remembered strdup, strndup, asprintf, vasprintf
+    remembered ecube_send, ecube_receive, ecube_send_receive, ecube_send_start, ecube_receive_start
+    remembered ecube_barrier, ecube_align, ecube_broadcast, ecube_scatter, ecube_gather
+    remembered ecube_allgather, ecube_exchange, ecube_exchangev, ecube_reduce, ecube_allreduce
+    remembered ecube_reduce_scatter, ecube_scan, ecube_shift, ecube_reverse
+    remembered ecube_barrier_start, ecube_align_start, ecube_broadcast_start, ecube_scatter_start
+    remembered ecube_gather_start, ecube_allgather_start, ecube_exchange_start
+    remembered ecube_exchangev_start, ecube_reduce_start, ecube_allreduce_start
+    remembered ecube_reduce_scatter_start, ecube_scan_start, ecube_shift_start, ecube_reverse_start
+
+    .section .bss.ecube_check_place, "aw", %nobits
+    .balign 4
+    .global ecube_check_place
+    .type ecube_check_place, %object
+ecube_check_place:
+    .space 4
+    .size ecube_check_place, . - ecube_check_place
+
+    .section .text.ecube_check_trap, "ax", %progbits
+    .global ecube_check_trap
+    .type ecube_check_trap, %function
+    .thumb_func
+ecube_check_trap:           /* (list, count, all, at_end); does not return */
+    .cfi_startproc
+    udf #239
+    .cfi_endproc
+    .size ecube_check_trap, . - ecube_check_trap
+
+    .section .note.ecube, "", %note
+    .word 6, 0, 1           /* bytes of the name and of the rest; NOTE_CHECKED of wire/finding.h */
+    .asciz "ecube"
+    .balign 4

@@ -1,0 +1,200 @@
+#!/bin/sh
+# check_test.sh BUILD - programs linked by ecube-cc --check: each wrong use is found and told with its line, right programs
+# run as without, and without --check nothing of it is in a program.
+. tests/system/testing.sh
+
+sources=$source_tree/tests/system/programs
+place='\(wrong\.c:[0-9]+\)'
+allocated="allocated in get $place"
+receive="a receive from rank 0, tag 4, begun in begin_receive $place"
+main="called from main $place\$"
+
+# compile NAME SOURCE [OPTION...] - NAME.elf with checks, once for all cases.
+compile() {
+    name=$1 source=$2
+    shift 2
+    "$build/ecube-cc" --check -Wall -Wextra -Werror "$@" "$source" -o "$scratch/$name.elf"
+}
+
+# line_of FUNCTION - the first line of wrong.c's function.
+line_of() {
+    grep -n "^[a-z_()]* *.*[ *]$1(" "$sources/wrong.c" | head -n 1 | cut -d: -f1
+}
+
+# finds WHAT PATTERN... - these lines and no more, each of node 0, in this order, and status 135.
+finds() {
+    tool run --check --network cube:1 "$programs/wrong.elf" "$1"
+    shift
+    [ "$status" -eq 135 ] || { words; fail "status $status"; }
+    words >told
+    [ "$(wc -l <told)" -eq $# ] || { cat told; fail "not $# lines"; }
+    for pattern in "$@"; do
+        IFS= read -r line
+        echo "$line" | grep -Eq "^ecube: rank 0: $pattern" || fail "'$line' is not like '$pattern'"
+    done <told
+}
+
+# The places are those of the calls: the first and the second free of free_twice.
+names_lines() {
+    tool run --check --network cube:1 --json result.json "$programs/wrong.elf" twice
+    first=$(($(line_of free_twice) + 4))
+    words | grep -q "first in free_twice (wrong.c:$first), found in free_twice (wrong.c:$((first + 1))), called from main (" ||
+        { words; fail "other lines than $first and $((first + 1))"; }
+    [ "$("$json_get" result.json troubles 0 kind)" = finding ] || { cat result.json; fail "of no kind"; }
+    [ "$("$json_get" result.json troubles 0 finding)" = freed-twice ] || { cat result.json; fail "another finding"; }
+    [ "$("$json_get" result.json troubles 0 status)" = 135 ] || { cat result.json; fail "another status"; }
+}
+
+# Of a file without symbols the addresses are told.
+finds_when_stripped() {
+    arm-none-eabi-strip "$programs/wrong.elf" -o stripped.elf
+    tool run --check --network cube:1 stripped.elf open
+    [ "$status" -eq 135 ] || { words; fail "status $status"; }
+    words | grep -Eq 'a receive of 3000 bytes from rank 0, tag 4, begun in 0x40b[0-9a-f]+$' || { words; fail "no address"; }
+}
+
+# Who says that it has failed has left things open; its blocks are looked at all the same.
+leaves_failures_alone() {
+    tool run --network cube:1 "$programs/wrong.elf" open 7
+    [ "$status" -eq 7 ] || { words; fail "status $status"; }
+    tool run --network cube:1 "$programs/wrong.elf" many 7
+    [ "$status" -eq 135 ] || { words; fail "status $status"; }
+}
+
+refuses() {
+    tool_fails 2 'arguments.elf has no checks, link it with them: ecube-cc --check arguments.c -o .*arguments.elf$' \
+        run --check --network cube:1 "$programs/arguments.elf"
+    tool_succeeds up --name checks --network cube:1
+    tool_fails 2 'arguments.elf has no checks' load --name checks --check "$programs/arguments.elf"
+    tool_succeeds load --name checks --check "$scratch/arguments.elf" one
+    tool load --name checks --check "$programs/wrong.elf" twice
+    [ "$status" -eq 135 ] || { words; fail "status $status of load"; }
+    tool_succeeds down --name checks
+    tool_succeeds run --network cube:1 "$scratch/arguments.elf" one
+}
+
+# Without --check the checking library is not needed, and its absence changes no byte.
+is_absent() {
+    mkdir other
+    cp -r "$build/lib" "$build/ecube-cc" other/
+    rm other/lib/libecube-check.a other/lib/check.wrap
+    mkdir include && cp -r "$source_tree/include/ecube" include/
+    for program in messages heap; do
+        "$build/ecube-cc" "$sources/$program.c" -o with.elf && other/ecube-cc "$sources/$program.c" -o without.elf ||
+            fail "not compiled"
+        arm-none-eabi-strip -g with.elf without.elf # there stand paths
+        cmp with.elf without.elf || fail "not the same program"
+        ! arm-none-eabi-nm with.elf | grep -E 'check|blocks|transfer' || fail "checks without --check"
+    done
+    ! other/ecube-cc --check "$sources/heap.c" -o checked.elf 2>/dev/null || fail "checks without a library"
+    arm-none-eabi-nm "$scratch/heap.elf" | grep -q ' T ecube_blocks_take$' || fail "no checks with --check"
+}
+
+# same NETWORK NAME ARGUMENT... - prints the same with checks and without, and reports the same model times.
+same() {
+    network=$1 name=$2
+    shift 2
+    tool_succeeds run --network "$network" --json plain.json "$(find "$examples" "$programs" -name "$name.elf")" "$@"
+    sort out >plain.out
+    words | grep ^ecube: | sort >plain.words
+    tool_succeeds run --check --network "$network" --json checked.json "$scratch/$name.elf" "$@"
+    words | grep ^ecube: | sort | cmp plain.words - || { words; fail "$name: something else is told"; }
+    case $name in
+    farm | nbody | pagerank | sleeper | algorithms) ;; # what they print, or who does what, takes wall time
+    *) sort out | cmp plain.out - || { diff plain.out out; fail "$name prints other lines"; } ;;
+    esac
+    for file in plain checked; do
+        grep '"reports": ' $file.json >/dev/null || fail "$name: no reports"
+        sed -n '/"reports": \[$/,/^ *\]/p' $file.json | grep -v '"wall_us"' >$file.reports
+    done
+    cmp plain.reports checked.reports || { diff plain.reports checked.reports; fail "$name: other times"; }
+}
+
+examples_are_right() {
+    for source in "$source_tree"/examples/*/*.c; do
+        name=$(basename "$source" .c)
+        [ $name = complete_exchange ] && set -- 16 1000 || set --
+        compile "$name" "$source" || fail "$name is not compiled"
+        same "$network" "$name" "$@"
+    done
+}
+
+programs_are_right() {
+    for name in collectives messages formats thread absorbed window hops traffic counter; do
+        compile $name "$sources/$name.c" || fail "$name is not compiled"
+    done
+    same cube:3 collectives 100
+    same mesh:1x7 collectives 2000
+    same cube:3 messages 300000
+    same mesh:3x4 messages
+    same cube:3 arguments one 'two words'
+    same cube:0 formats
+    same cube:1 heap
+    same cube:0 thread
+    same cube:1 absorbed 1000
+    same cube:1 window 16 400 2000 9000
+    same ring:5 hops 3000
+    same cube:2 traffic 50 -1
+    same cube:2 counter 20
+}
+
+compile heap "$sources/heap.c"
+compile arguments "$sources/arguments.c"
+
+check "a block that is freed twice is found, with both places" \
+    finds twice "a block of 20 bytes, $allocated, is freed twice, first in free_twice $place, found in free_twice $place, $main"
+check "a free inside a block is found" \
+    finds inside "free of 0x40b[0-9a-f]+, byte 4 of a block of 20 bytes, $allocated, found in free_inside $place, $main"
+check "a free of a variable is found" \
+    finds stranger "free of 0x40b[0-9a-f]+, which is no block of malloc, found in free_stranger $place, $main"
+check "a write past a block is found when it is freed" \
+    finds past-free "a block of 20 bytes, $allocated, was written past its end, at byte 21, found in write_past $place, $main"
+check "a write past a block is found in the next call" \
+    finds past-call "a block of 20 bytes, $allocated, was written past its end, at byte 21, found in write_past $place, $main"
+check "a write past a block is found at the program's end" \
+    finds past-end "a block of 20 bytes, $allocated, was written past its end, at byte 21, found at the program's end\$"
+check "a write over the next block is found when that is freed, and told of the first" \
+    finds far "a block of 20 bytes, $allocated, was written past its end, at byte 20, found in write_far $place, $main"
+check "a write before a block is found" \
+    finds before "a block of 20 bytes, $allocated, was written 1 byte before its begin, found in write_before $place, $main"
+check "a write to a freed block is found, with the place where it was freed" \
+    finds freed "a block of 20 bytes, $allocated, was written at byte 7 after it was freed in write_freed $place, found in write_freed $place, $main"
+check "a write to where a block was before realloc is found" \
+    finds moved "a block of 20 bytes, $allocated, was written at byte 0 after it was freed in write_moved $place, found in write_moved $place, $main"
+check "blocks of strdup are checked" \
+    finds copy "a block of 13 bytes, allocated in write_copy $place, was written past its end, at byte 13, found in write_copy $place, $main"
+check "blocks of aligned_alloc are checked" \
+    finds aligned "a block of 256 bytes, allocated in write_aligned $place, was written past its end, at byte 256, found in write_aligned $place, $main"
+check "a send that was changed before it is complete is found, with its begin" \
+    finds send "what is sent was changed before it was complete: a send to rank 0, tag 4, begun in begin_send $place, found in change_send $place, $main"
+check "so is a vector of a collective, when ecube_test completes it" \
+    finds vector "what is sent was changed before it was complete: the allreduce begun in change_vector $place, found in change_vector $place, $main"
+check "so is a table of ecube_exchangev, when ecube_wait_any completes it" \
+    finds table "what is sent was changed before it was complete: the exchangev begun in change_table $place, found in change_table $place, $main"
+check "two receives that overlap are found" \
+    finds receives "this call shares 1500 bytes at 0x40b[0-9a-f]+, which one of the two receives, with $receive, found in begin_receive $place, called from receive_twice $place, $main"
+check "a receive over a send that is open is found" \
+    finds over "this call shares 1 byte at 0x40b[0-9a-f]+, which one of the two receives, with a send to rank 0, tag 4, begun in begin_send $place, found in begin_receive $place, called from receive_over_send $place, $main"
+check "a free of a block that a receive uses is found" \
+    finds gone "a block of 3000 bytes is freed that is still used by $receive, found in free_receive $place, $main"
+check "so is its realloc" \
+    finds went "a block of 3000 bytes is freed that is still used by $receive, found in move_receive $place, $main"
+check "a receive into a variable of a function that has returned is found" \
+    finds frame "a function has returned whose variable is used by $receive, found in begin_send $place, called from leave_frame $place, $main"
+check "transfers that nobody waited for are found, each with its begin" \
+    finds open "never waited for: a receive of 3000 bytes from rank 0, tag 4, begun in begin_receive $place\$" \
+    "never waited for: the barrier begun in leave_open $place\$"
+check "messages that nobody received are found, with sender, tag and bytes" \
+    finds messages "never waited for: a send of 3000 bytes to rank 0, tag 4, begun in begin_send $place\$" \
+    "never received: a message from rank 0, tag 4, 20 bytes\$" "never received: a message from rank 0, tag 6, 20 bytes\$" \
+    "never received: a message from rank 0, tag 4, 3000 bytes\$"
+check "the lines are those of the calls, and a finding is in the JSON file" names_lines
+check "of a program without symbols addresses are told" finds_when_stripped
+check "a program that fails by its status is told nothing of what it left open" leaves_failures_alone
+check "run and load refuse a program without checks, and name the command" refuses
+check "without --check a program has nothing of it" is_absent
+for network in cube:3 mesh:3x4; do
+    check "examples run with checks as without on $network" examples_are_right
+done
+check "right programs run with checks as without, in the same model time" programs_are_right
+cases_done
