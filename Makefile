@@ -111,7 +111,7 @@ SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbe
 	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sizes.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c
 # This one with checks.
-CHECKED_PROGRAM := tests/system/programs/wrong.c
+CHECKED_PROGRAM := tests/system/programs/misuse.c
 SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c tests/system/screen.c tests/system/seals.c
 BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
 BENCH := bench/bench.c bench/collectives/report.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
@@ -127,7 +127,7 @@ FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
 FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/channel_send.c wire/crc.c
 FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
 # The controller, and of the tool what programs' text and faults become.
-FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c tests/unit/fake_desk.c collectives/operation.c reduction/reduction.c node/sha256.c host/fault.c host/finding.c host/message.c \
+FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c tests/unit/fake_desk.c collectives/operation.c reduction/reduction.c node/sha256.c host/call_error.c host/fault.c host/finding.c host/message.c \
 	host/cell.c host/report.c host/target.c host/tell.c host/text_lines.c host/unwind.c
 FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_registers.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
 	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c

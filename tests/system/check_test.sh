@@ -4,7 +4,7 @@
 . tests/system/testing.sh
 
 sources=$source_tree/tests/system/programs
-place='\(wrong\.c:[0-9]+\)'
+place='\(misuse\.c:[0-9]+\)'
 allocated="allocated in get $place"
 receive="a receive from rank 0, tag 4, begun in begin_receive $place"
 main="called from main $place\$"
@@ -16,14 +16,14 @@ compile() {
     "$build/ecube-cc" --check -Wall -Wextra -Werror "$@" "$source" -o "$scratch/$name.elf"
 }
 
-# line_of FUNCTION - the first line of wrong.c's function.
+# line_of FUNCTION - the first line of misuse.c's function.
 line_of() {
-    grep -n "^[a-z_()]* *.*[ *]$1(" "$sources/wrong.c" | head -n 1 | cut -d: -f1
+    grep -n "^[a-z_()]* *.*[ *]$1(" "$sources/misuse.c" | head -n 1 | cut -d: -f1
 }
 
 # finds WHAT PATTERN... - these lines and no more, each of node 0, in this order, and status 135.
 finds() {
-    tool run --check --network cube:1 "$programs/wrong.elf" "$1"
+    tool run --check --network cube:1 "$programs/misuse.elf" "$1"
     shift
     [ "$status" -eq 135 ] || { words; fail "status $status"; }
     words >told
@@ -36,9 +36,9 @@ finds() {
 
 # The places are those of the calls: the first and the second free of free_twice.
 names_lines() {
-    tool run --check --network cube:1 --json result.json "$programs/wrong.elf" twice
+    tool run --check --network cube:1 --json result.json "$programs/misuse.elf" twice
     first=$(($(line_of free_twice) + 4))
-    words | grep -q "first in free_twice (wrong.c:$first), found in free_twice (wrong.c:$((first + 1))), called from main (" ||
+    words | grep -q "first in free_twice (misuse.c:$first), found in free_twice (misuse.c:$((first + 1))), called from main (" ||
         { words; fail "other lines than $first and $((first + 1))"; }
     [ "$("$json_get" result.json troubles 0 kind)" = finding ] || { cat result.json; fail "of no kind"; }
     [ "$("$json_get" result.json troubles 0 finding)" = freed-twice ] || { cat result.json; fail "another finding"; }
@@ -47,7 +47,7 @@ names_lines() {
 
 # Of a file without symbols the addresses are told.
 finds_when_stripped() {
-    arm-none-eabi-strip "$programs/wrong.elf" -o stripped.elf
+    arm-none-eabi-strip "$programs/misuse.elf" -o stripped.elf
     tool run --check --network cube:1 stripped.elf open
     [ "$status" -eq 135 ] || { words; fail "status $status"; }
     words | grep -Eq 'a receive of 3000 bytes from rank 0, tag 4, begun in 0x40b[0-9a-f]+$' || { words; fail "no address"; }
@@ -55,9 +55,9 @@ finds_when_stripped() {
 
 # Who says that it has failed has left things open; its blocks are looked at all the same.
 leaves_failures_alone() {
-    tool run --network cube:1 "$programs/wrong.elf" open 7
+    tool run --network cube:1 "$programs/misuse.elf" open 7
     [ "$status" -eq 7 ] || { words; fail "status $status"; }
-    tool run --network cube:1 "$programs/wrong.elf" many 7
+    tool run --network cube:1 "$programs/misuse.elf" many 7
     [ "$status" -eq 135 ] || { words; fail "status $status"; }
 }
 
@@ -67,7 +67,7 @@ refuses() {
     tool_succeeds up --name checks --network cube:1
     tool_fails 2 'arguments.elf has no checks' load --name checks --check "$programs/arguments.elf"
     tool_succeeds load --name checks --check "$scratch/arguments.elf" one
-    tool load --name checks --check "$programs/wrong.elf" twice
+    tool load --name checks --check "$programs/misuse.elf" twice
     [ "$status" -eq 135 ] || { words; fail "status $status of load"; }
     tool_succeeds down --name checks
     tool_succeeds run --network cube:1 "$scratch/arguments.elf" one

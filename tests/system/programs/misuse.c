@@ -1,5 +1,5 @@
 /*
- * wrong.c - wrong WHAT: node 0 does what no program may do with its memory and its transfers, for
+ * misuse.c - misuse WHAT: node 0 does what no program may do with its memory and its transfers, for
  * the checks of ecube-cc --check to find; the other nodes end at once.
  */
 #include <stdio.h>
