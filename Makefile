@@ -51,7 +51,7 @@ NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c no
 AUDIT := router/audit.c node/audit.c tests/audit/hook.c
 CONTROLLER := controller/boot.c controller/cables.c controller/controller.c controller/download.c controller/failure.c controller/loader.c controller/plans.c \
 	controller/query.c controller/run.c controller/waits.c controller/words.c
-SIM := sim/contents.c sim/fault.c sim/host.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
+SIM := sim/contents.c sim/fault.c sim/host.c sim/limit.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
 	sim/observe/trace.c sim/observe/trace_file.c sim/observe/trace_phases.c sim/parallel/outbox.c \
 	sim/parallel/partition.c sim/parallel/prefetch.c sim/parallel/worker_pool.c sim/plans.c sim/pool.c sim/program.c sim/queue.c \
 	sim/scenarios.c sim/simulation.c sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER)

@@ -105,7 +105,7 @@ static void enter(struct sim *sim, enum sim_phase phase)
 {
     sim->phase = (uint8_t)phase;
     trace_phase(sim);
-    sim->progress_ns = sim->wall_ns;
+    sim->progress_ns = sim->got_on_ns = sim->wall_ns;
     if (phase <= sim->phase_latest)
         return; /* that of a program that is loaded again */
     sim->phase_latest = (uint8_t)phase;
@@ -376,6 +376,12 @@ void host_tell_links(struct sim *sim)
     }
 }
 
+void host_ask(struct sim *sim)
+{
+    controller_ask(&sim->host.controller, now_us(sim));
+    sim_wake(sim, sim->count);
+}
+
 void host_tell_stands(struct sim *sim)
 {
     tell_event(sim, about(SIM_TROUBLE_NO_PROGRESS),
@@ -462,7 +468,7 @@ static void take_ended(struct sim *sim, const struct controller_event *event)
 static void moved(struct sim *sim, uint32_t *counted, uint32_t count)
 {
     *counted = count;
-    sim->progress_ns = sim->wall_ns;
+    sim->progress_ns = sim->got_on_ns = sim->wall_ns;
 }
 
 static void take_event(struct sim *sim, const struct controller_event *event)

@@ -51,6 +51,8 @@ bool host_step(struct sim *sim);
 /* Wall time of its next deadline, in us. */
 uint64_t host_deadline(const struct sim *sim);
 
+/* Asks all nodes what they wait for. */
+void host_ask(struct sim *sim);
 /* Tells that the programs that still run wait for ever, and for whom. */
 void host_tell_stands(struct sim *sim);
 /* Tells the dead links that the controller knows of and has not told yet: it waits for more. */

@@ -24,14 +24,9 @@
 #include "sim/state.h"
 #include "sim/waits.h"
 
-enum {
-    PATIENCE_S = 60, /* wall time without progress after which a run stands: 60 seconds, */
-                     /* and 60 times the longest that a frame takes */
-    IDLE_ROUNDS_MAX = 100000,
-    CROWD = 32 /* nodes and events of a round, from which on threads are worth it */
-};
+enum { CROWD = 32 /* nodes and events of a round, from which on threads are worth it */ };
 
-static const uint64_t second_ns = UINT64_C(1000000000);
+static const uint64_t answers_ns = UINT64_C(2000000000); /* in which nodes answer the host */
 
 void sim_end(struct sim *sim, enum sim_verdict verdict)
 {
@@ -165,15 +160,19 @@ static void merge(struct sim *sim)
 
     for (unsigned i = 0; i < sim->partition_count; i++) {
         struct partition *partition = &sim->partitions[i];
-        if (partition->moved)
+        if (partition->got_on) {
+            sim->got_on_ns = sim->wall_ns;
+            sim->asked = false;
+        }
+        if (partition->moved || partition->got_on)
             sim->progress_ns = sim->wall_ns;
         if (partition->no_memory)
             no_memory(sim);
         measured |= partition->measured;
         ended += partition->ended;
-        if (partition->moved || partition->measured ||
+        if (partition->moved || partition->got_on || partition->measured ||
             partition->ended) { /* else the line stays as it is */
-            partition->moved = partition->measured = false;
+            partition->moved = partition->got_on = partition->measured = false;
             partition->ended = 0;
         }
     }
@@ -264,9 +263,9 @@ static uint64_t wall_limit(const struct sim *sim)
     return UINT64_MAX;
 }
 
-/* The controller finds that programs stand when their nodes say that they wait. A simulated program
- * that waits for any of its messages is in no system call, so its node says that it computes; of
- * those, and when the controller should miss something, the clock decides. */
+/* The controller finds that programs stand when their nodes say that they wait. Of others the
+ * clock decides: a simulated program that waits for any of its messages is in no system call, so
+ * its node says that it computes; and nodes that lie may be busy for ever. */
 static void stand(struct sim *sim)
 {
     if (sim->phase == SIM_RUN) {
@@ -276,6 +275,25 @@ static void stand(struct sim *sim)
         sim_tell_waits(sim);
     }
     sim_end(sim, SIM_STUCK);
+}
+
+/* Programs have not got on for longer than any step of theirs takes. The nodes are asked first what
+ * they wait for. */
+static void look_at_limit(struct sim *sim)
+{
+    uint64_t idle_ns = sim->wall_ns - sim->got_on_ns;
+    uint64_t most_ns = limit_ns(&sim->limit, sim->result.damaged);
+
+    if (idle_ns > most_ns && !sim->asked) {
+        sim->asked = true;
+        host_ask(sim);
+    } else if (idle_ns > most_ns + answers_ns) {
+        if (sim->progress_ns > sim->got_on_ns)
+            sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS),
+                        "links are busy, and no program has got on for %.1f s",
+                        (double)idle_ns / 1e9);
+        stand(sim);
+    }
 }
 
 /* Nothing is left to do at this time: moves the clocks to the next event, of which there is one. */
@@ -301,8 +319,6 @@ static void move_clocks(struct sim *sim, uint64_t model_ns, uint64_t wall_ns)
 /* Before a round: there is something to do at its time, or the run stands. */
 static void find_work(struct sim *sim)
 {
-    const struct sim_faults *faults = &sim->options.faults;
-    uint64_t patience_ns = PATIENCE_S * (second_ns + faults->delay_ns + faults->jitter_ns);
     uint64_t model_ns, wall_ns;
     uint32_t ready = ready_count(sim);
 
@@ -315,11 +331,12 @@ static void find_work(struct sim *sim)
         stand(sim);
         return;
     }
+    sim->rounds = 0;
     move_clocks(sim, model_ns, wall_ns);
     /* how many events are due only their queues know; a moment is mostly as busy as the last */
     sim->crowded = sim->busy >= CROWD;
-    if (model_ns == UINT64_MAX && sim->wall_ns > sim->progress_ns + patience_ns)
-        stand(sim);
+    if (sim->wall_ns > sim->got_on_ns + sim->limit.ns)
+        look_at_limit(sim);
 }
 
 /* Whether partitions have something for each other, or for the host. */
@@ -361,20 +378,17 @@ static uint64_t last_event(const struct sim *sim)
 bool sim_advance(struct sim *sim, uint64_t events)
 {
     uint64_t end = sim_events(sim) + events, last = last_event(sim);
-    unsigned idle = 0;
 
     end = last < end ? last : end;
     sim->pause = false;
     while (sim->verdict == SIM_RUNS && sim_events(sim) < end && !sim->pause) {
-        uint64_t before = sim_events(sim);
         find_work(sim);
         if (sim->verdict != SIM_RUNS)
             break;
         round_of(sim);
-        idle = sim_events(sim) == before ? idle + 1 : 0;
-        if (idle > IDLE_ROUNDS_MAX) {
+        if (++sim->rounds > sim->limit.rounds) {
             sim_trouble(sim, about(SIM_TROUBLE_NO_PROGRESS),
-                        "nodes are stepped for ever, and nothing moves");
+                        "nodes are stepped for ever, and no time passes");
             stand(sim);
         }
     }

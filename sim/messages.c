@@ -175,7 +175,7 @@ static int32_t take_end(struct sim *sim, uint32_t rank, int8_t *request)
     const struct ecube_abi_result *end = program_result(sim, rank);
 
     *request = REQUEST_NONE;
-    sim_partition(sim, rank)->moved = true;
+    sim_partition(sim, rank)->got_on = true;
     if (result < 0 || end->status < 0)
         return result < 0 ? result : end->status;
     if (request < task->receiving || request >= task->receiving + RECEIVES_OPEN) {

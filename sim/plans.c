@@ -103,7 +103,10 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
 
     if (!plan)
         return false;
+    uint64_t nodes = plan->invariant ? plan->network.nodes : 1;
     plans->of_size[size] = put_down(plans, plan);
+    plans->hops[size] = plan->hops * nodes;
+    plans->blocks[size] = plan->blocks * nodes;
     plans->times[size] =
         plan_time(plan, wish.bytes, scenario_element_bytes(options), &options->profile);
     if (!is_written(options, plan))

@@ -23,7 +23,8 @@ struct sim_plans {
     struct plan_brief briefs[SHELF_MAX]; /* of each on it */
     unsigned of_size[SIM_SIZES_MAX];     /* its place on the shelf */
     struct plan_time times[SIM_SIZES_MAX];
-    uint64_t bytes; /* of all parts */
+    uint64_t hops[SIM_SIZES_MAX], blocks[SIM_SIZES_MAX]; /* of all circuits, added up */
+    uint64_t bytes;                                      /* of all parts */
 };
 
 /* The plans for the collective that is simulated, none for other scenarios. NULL: there is none,

@@ -78,7 +78,7 @@ void program_over(struct sim *sim, uint32_t rank, int32_t status)
         return;
     task->state = TASK_ENDED;
     task->status = status;
-    sim_partition(sim, rank)->moved = true;
+    sim_partition(sim, rank)->got_on = true;
     sim_partition(sim, rank)->ended++;
 }
 
@@ -140,7 +140,7 @@ static enum node_verdict ask(struct sim *sim, uint32_t rank, bool again)
     if (verdict == NODE_RESUME) {
         task->result = result < 0 ? result : program_result(sim, rank)->status;
         task->state = TASK_READY;
-        sim_partition(sim, rank)->moved = true;
+        sim_partition(sim, rank)->got_on = true;
         trace_resumed(sim, rank, task->result);
     } else if (verdict == NODE_BLOCK) {
         task->state = TASK_WAITS;
@@ -209,7 +209,7 @@ bool program_look(struct sim *sim, uint32_t rank)
         if (!node_take_start(node, &start))
             return false;
         task->state = TASK_READY;
-        partition->moved = true;
+        partition->got_on = true;
         if (sim->actors[rank].aborts) {
             abort_run(sim, rank);
             return true;

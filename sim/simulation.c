@@ -9,6 +9,7 @@
 #include "sim/actor.h"
 #include "sim/fault.h"
 #include "sim/host.h"
+#include "sim/limit.h"
 #include "sim/link.h"
 #include "sim/loop.h"
 #include "sim/memory.h"
@@ -93,7 +94,8 @@ struct sim *sim_make(const struct sim_options *options)
     sim->count = sim->running = options->network.nodes;
     sim->seed = random_mix(options->seed);
     sim->shuffle = options->shuffle;
-    sim->wall_ns = sim->progress_ns = wall_start_ns;
+    sim->wall_ns = sim->progress_ns = sim->got_on_ns = wall_start_ns;
+    sim->limit = limit_of(sim);
     sim->layout = layout_make(&sim->options, options->contents == SIM_CHECKED);
     sim->partition_count = sim->layout.partitions;
     if (sim->partition_count > 1)

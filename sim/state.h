@@ -15,6 +15,7 @@
 #include "network/network.h"
 #include "sim/actor.h"
 #include "sim/host.h"
+#include "sim/limit.h"
 #include "sim/link.h"
 #include "sim/memory.h"
 #include "sim/observe/history.h"
@@ -66,6 +67,10 @@ struct sim {
     bool crowded;         /* so much is to be done in a round that threads are worth it */
     uint64_t busy;        /* events of the last round to which the clocks have moved */
     uint64_t progress_ns; /* wall time at which a program, the boot or data last moved */
+    uint64_t got_on_ns;   /* ... a program or the boot */
+    bool asked;           /* ... which is so long ago that nodes have been asked why */
+    struct limit limit;
+    uint64_t rounds; /* at the present time */
     uint64_t seed, shuffle;
     struct host host;
     uint64_t flip_left; /* bytes until the next flip */

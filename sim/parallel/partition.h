@@ -65,7 +65,8 @@ struct partition {
     uint32_t withheld[2];         /* frames, by the epoch in which that began, even and odd */
     uint32_t ended;               /* programs, in this round */
     bool sent;      /* partition_tell: there is something to be taken in the second half */
-    bool moved;     /* a program, the boot or data, in this round */
+    bool moved;     /* data, in this round */
+    bool got_on;    /* a program, in this round */
     bool no_memory; /* something is lost for want of it */
     bool measured;  /* a node, in this round */
 

@@ -10,6 +10,7 @@
 #include "router/channel_state.h"
 #include "router/port.h"
 #include "router/state.h"
+#include "sim/plans.h"
 #include "sim/program.h"
 #include "sim/state.h"
 #include "sim/task.h"
@@ -56,6 +57,71 @@ static void a_run_that_stops_says_who_waits_for_whom(void **state)
     assert_true(tells(&result, "  node 0 waits to receive from any rank"));
     assert_true(tells(&result, "node 2 (rank 2) waits in align for rank 0 to enter"));
     assert_false(tells(&result, "  and so round"));
+}
+
+/* The same, and who lies sends data for ever: the links are never quiet. */
+static void a_run_ends_when_its_links_are_busy_for_ever(void **state)
+{
+    struct sim_options options = simulation(2, SIM_HOTSPOT, 100);
+    options.sizes[options.size_count++] = 100;
+    struct sim *sim = running(&options);
+    struct sim_result result;
+
+    (void)state;
+    sim->expected[0]++;
+    for (unsigned i = 0; i < 100000 && sim_advance(sim, 1); i++)
+        sim->partitions[0].moved = true;
+    sim_result(sim, &result);
+    sim_free(sim);
+    assert_int_equal(result.verdict, SIM_STUCK);
+    assert_true(
+        strncmp(result.troubles[0], "links are busy, and no program has got on for 6", 47) == 0);
+    assert_true(tells(&result, "  node 0 waits to receive from any rank"));
+    assert_true(tells(&result, "node 2 (rank 2) waits in align for rank 0 to enter"));
+    assert_in_range(result.wall_ns, 60 * UINT64_C(1000000000), 70 * UINT64_C(1000000000));
+}
+
+/* ... or answers at once, for ever. */
+static void a_run_ends_when_no_time_passes(void **state)
+{
+    struct sim_options options = simulation(2, SIM_EXCHANGE, 100);
+    struct sim *sim = running(&options);
+    struct sim_result result;
+
+    (void)state;
+    assert_in_range(sim->limit.rounds, 1000000, 2000000);
+    sim->limit.rounds = 5000;
+    for (unsigned i = 0; i < 10000 && sim_advance(sim, 1); i++) {
+        partition_at_wall(&sim->partitions[0], sim->wall_ns, DUE_LOOK, 0);
+        partition_tell(&sim->partitions[0]);
+    }
+    sim_result(sim, &result);
+    sim_free(sim);
+    assert_int_equal(result.verdict, SIM_STUCK);
+    assert_true(tells(&result, "nodes are stepped for ever, and no time passes"));
+}
+
+/* A step of many nodes on slow links may take long; damage adds to it what its frames can be
+ * damaged. */
+static void a_run_is_given_the_time_that_its_longest_step_takes(void **state)
+{
+    struct sim_options options = simulation(4, SIM_EXCHANGE, 100);
+    struct sim *sim = running(&options);
+    struct limit limit = sim->limit;
+
+    (void)state;
+    uint64_t predicted_ns = sim->options.plans->times[0].model_ns;
+    assert_true(limit.ns >= 60 * UINT64_C(1000000000) + 2 * predicted_ns);
+    assert_true(limit.ns < 70 * UINT64_C(1000000000));
+    assert_int_equal(limit_ns(&limit, 0), limit.ns);
+    assert_int_equal(limit_ns(&limit, 2) - limit.ns, 1760 * UINT64_C(1000000));
+    assert_true(limit.frames > 1000);
+    assert_int_equal(limit_ns(&limit, limit.frames), limit_ns(&limit, UINT64_MAX));
+    sim_free(sim);
+    options.faults.delay_ns = 1000 * 1000;
+    sim = running(&options);
+    assert_true(sim->limit.ns >= limit.ns + limit.frames * options.faults.delay_ns);
+    sim_free(sim);
 }
 
 /* Programs that each wait for the next, on real nodes. */
@@ -333,6 +399,9 @@ static void programs_and_circuits_wait_for_each_other(void **state)
 }
 
 TEST_MAIN(cmocka_unit_test(a_run_that_stops_says_who_waits_for_whom),
+          cmocka_unit_test(a_run_ends_when_its_links_are_busy_for_ever),
+          cmocka_unit_test(a_run_ends_when_no_time_passes),
+          cmocka_unit_test(a_run_is_given_the_time_that_its_longest_step_takes),
           cmocka_unit_test(programs_that_receive_before_they_send_wait_in_a_circle),
           cmocka_unit_test(programs_that_wait_in_calls_are_told_as_on_real_machines),
           cmocka_unit_test(circuits_that_hold_links_in_a_circle_are_named),
