@@ -32,6 +32,7 @@ enum strategy {
 };
 
 enum {
+    STRATEGIES = STRATEGY_SEQUENTIAL_SCATTER + 1,
     DOWNLOAD_X_BEST = -1,
     DOWNLOAD_MESSAGES_MAX = 128, /* a message to each node is for machines of up to so many */
     DOWNLOAD_ERROR_MAX = 160

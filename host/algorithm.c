@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectives/planner/candidates.h"
+#include "host/choice.h"
 
 /* Whether an earlier operation, or place in this one's list, has a candidate of this name. */
 static bool is_listed(const char *name, uint32_t operation, unsigned place)
@@ -22,21 +23,20 @@ static bool is_listed(const char *name, uint32_t operation, unsigned place)
     return false;
 }
 
-/* "AAP, direct, ...": each name once. */
-static void list_names(char *text, size_t room)
+/* Offers each name once, those of one operation or of all (OPERATIONS). Whether the word is one. */
+static bool offer_names(struct choice *choice, uint32_t operation)
 {
     const struct candidate *candidate;
-    size_t used = 0;
+    bool found = false;
 
-    text[0] = '\0';
     for (uint32_t i = 0; i < OPERATIONS; i++) {
         for (unsigned j = 0; (candidate = candidate_of(i, j)); j++) {
-            if (!is_listed(candidate->name, i, j) && used < room) {
-                used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "",
-                                         candidate->name);
+            if (operation == OPERATIONS ? !is_listed(candidate->name, i, j) : operation == i) {
+                found = choice_offer(choice, candidate->name) || found;
             }
         }
     }
+    return found;
 }
 
 /* The operation that has an algorithm of this name on some network; OPERATIONS: none. */
@@ -67,8 +67,8 @@ static bool is_possible(const struct network *network, uint32_t operation, const
 int algorithm_find(const struct network *network, const char *name,
                    const char *algorithms[OPERATIONS], struct message *message)
 {
-    char names[MESSAGE_MAX - 100];
     struct plan_fault fault;
+    struct choice choice;
     bool found = false;
 
     for (uint32_t i = 0; i < OPERATIONS; i++) {
@@ -85,6 +85,18 @@ int algorithm_find(const struct network *network, const char *name,
         is_possible(network, owner, name, &fault);
         return message_set(message, "--algorithm %.40s: %s", name, fault.words);
     }
-    list_names(names, sizeof names);
-    return message_set(message, "--algorithm %.40s: use %s", name, names);
+    choice_begin(&choice, name);
+    offer_names(&choice, OPERATIONS);
+    return choice_refuse(&choice, "unknown algorithm", message);
+}
+
+void algorithm_suggest(uint32_t operation, const char *name, struct message *message)
+{
+    struct choice choice;
+
+    choice_begin(&choice, name ? name : "");
+    if (!offer_names(&choice, operation) && choice.near) {
+        message_set(message, "%s has no algorithm '%.40s': did you mean %s?",
+                    operation_name(operation), name, choice.near);
+    }
 }

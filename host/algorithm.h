@@ -16,3 +16,7 @@
  * is for none. Returns 0, or -1 when no operation has it on this network. */
 int algorithm_find(const struct network *network, const char *name,
                    const char *algorithms[OPERATIONS], struct message *message);
+
+/* The planner has refused an algorithm's name (NULL: none): when it is near to one that the
+ * operation has, the message says so in place of what it says. */
+void algorithm_suggest(uint32_t operation, const char *name, struct message *message);

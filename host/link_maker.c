@@ -14,6 +14,7 @@
 
 #include "drivers/shared_memory_layout.h"
 #include "host/available.h"
+#include "host/choice.h"
 #include "host/launcher.h"
 #include "host/shared_links.h"
 
@@ -23,28 +24,30 @@ enum {
     MEGABYTE = 1 << 20
 };
 
-enum choice { CHOICE_AUTO, CHOICE_SHARED, CHOICE_SERIAL, CHOICES };
+enum maker { MAKER_AUTO, MAKER_SHARED, MAKER_SERIAL, MAKERS };
 
-static const char *const names[CHOICES] = {"auto", "shared", "serial"};
+static const char *const names[MAKERS] = {"auto", "shared", "serial"};
 
-static int find_choice(const char *text, enum choice *choice, struct message *message)
+static int find_maker(const char *text, enum maker *maker, struct message *message)
 {
-    const char *from = "--links";
+    const char *from = "unknown --links";
+    struct choice words;
 
     if (!text) {
         text = getenv("ECUBE_LINKS");
-        from = "ECUBE_LINKS";
+        from = "unknown ECUBE_LINKS";
     }
     if (!text || text[0] == '\0') {
-        text = names[CHOICE_AUTO];
+        text = names[MAKER_AUTO];
     }
-    for (int i = 0; i < CHOICES; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *choice = (enum choice)i;
+    choice_begin(&words, text);
+    for (int i = 0; i < MAKERS; i++) {
+        if (choice_offer(&words, names[i])) {
+            *maker = (enum maker)i;
             return 0;
         }
     }
-    return message_set(message, "%s %.40s: use auto, shared or serial", from, text);
+    return choice_refuse(&words, from, message);
 }
 
 /* ---- what QEMU has ---- */
@@ -170,14 +173,14 @@ static int check_shared(const struct network *network, const struct target *targ
 int link_maker_choose(const char *text, const struct network *network, struct target *target,
                       struct message *message)
 {
-    enum choice choice;
+    enum maker maker;
 
-    if (find_choice(text, &choice, message) != 0) {
+    if (find_maker(text, &maker, message) != 0) {
         return -1;
     }
-    target->shared = choice != CHOICE_SERIAL;
+    target->shared = maker != MAKER_SERIAL;
     if (target->shared && check_shared(network, target, message) != 0) {
-        if (choice == CHOICE_SHARED) {
+        if (maker == MAKER_SHARED) {
             return -1;
         }
         fprintf(stderr, "ecube: %s; using serial lines\n", message->text);
@@ -188,5 +191,5 @@ int link_maker_choose(const char *text, const struct network *network, struct ta
 
 const char *link_maker_name(const struct target *target)
 {
-    return names[target->shared ? CHOICE_SHARED : CHOICE_SERIAL];
+    return names[target->shared ? MAKER_SHARED : MAKER_SERIAL];
 }

@@ -3,10 +3,12 @@
  */
 #include <argp.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/choice.h"
 #include "host/message.h"
 #include "host/terminal.h"
 #include "host/verbs.h"
@@ -36,10 +38,11 @@ static const struct verb verbs[] = {
 
 enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
 
-static const struct verb *find_verb(const char *name)
+static const struct verb *find_verb(struct choice *choice, const char *name)
 {
+    choice_begin(choice, name);
     for (unsigned i = 0; i < VERB_COUNT; i++) {
-        if (strcmp(verbs[i].name, name) == 0) {
+        if (choice_offer(choice, verbs[i].name)) {
             return &verbs[i];
         }
     }
@@ -103,6 +106,7 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
     const struct verb *verb;
+    struct choice choice;
     struct message message;
 
     fill_standard_descriptors();
@@ -116,19 +120,25 @@ int main(int argc, char **argv)
         (strcmp(word, "help") == 0 && argc == 2)) {
         return print_help(stdout);
     }
-    if (strcmp(word, "help") == 0 && (verb = find_verb(argv[2])) != NULL) {
-        char help[] = "--help";
-        char *arguments[] = {argv[0], help, NULL};
+    bool help = strcmp(word, "help") == 0;
+    const char *name = help ? argv[2] : word;
+    verb = find_verb(&choice, name);
+    if (verb && help) {
+        char option[] = "--help";
+        char *arguments[] = {argv[0], option, NULL};
 
         return run_verb(verb, 2, arguments);
     }
-    verb = find_verb(word);
     if (verb) {
         return check_printed(run_verb(verb, argc - 1, argv + 1));
     }
-    message_set(&message,
-                word[0] ? "unknown verb '%.40s': 'ecube help' lists them"
-                        : "name a verb%s: 'ecube help' lists them",
-                strcmp(word, "help") == 0 ? argv[2] : word);
+    if (choice.near) {
+        message_set(&message, "unknown verb '%.40s': did you mean %s?", name, choice.near);
+    } else {
+        message_set(&message,
+                    name[0] ? "unknown verb '%.40s': 'ecube help' lists them"
+                            : "name a verb%s: 'ecube help' lists them",
+                    name);
+    }
     return message_print(&message);
 }

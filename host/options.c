@@ -33,8 +33,7 @@ enum {
     TIMEOUT_DEFAULT_MS = 600 * 1000,
     HOUR_MS = 3600 * 1000,
     BOUND_MAX_MS = 7 * 24 * HOUR_MS,
-    SIGMA_MAX = 60,
-    NAMES_MAX = 200 /* of the list of types, or of operators */
+    SIGMA_MAX = 60
 };
 
 struct named_profile {
@@ -61,20 +60,21 @@ void options_reject(const char *format, ...)
     exit(STATUS_BAD_INPUT);
 }
 
-void options_list_operations(char text[OPTIONS_OPERATIONS_MAX])
+uint32_t options_choose_operation(struct choice *choice)
 {
-    size_t used = 0;
+    uint32_t found = OPERATIONS;
 
-    text[0] = '\0';
     for (uint32_t i = 0; i < OPERATIONS; i++) {
         const struct operation *operation = operation_of(i);
-        if (operation && operation->planned && used < OPTIONS_OPERATIONS_MAX) {
-            bool two = strcmp(operation->name, operation->standard) != 0;
-            used += (size_t)snprintf(text + used, OPTIONS_OPERATIONS_MAX - used, "%s%s%s%s%s",
-                                     used ? ", " : "", operation->name, two ? " (" : "",
-                                     two ? operation->standard : "", two ? ")" : "");
+        if (operation && operation->planned) {
+            bool is_it = choice_offer(choice, operation->name);
+            if (strcmp(operation->name, operation->standard) != 0) {
+                is_it = choice_offer_alias(choice, operation->standard) || is_it;
+            }
+            found = is_it ? i : found;
         }
     }
+    return found;
 }
 
 const char options_parameter_words[] =
@@ -103,49 +103,67 @@ int options_find_parameter(const struct operation *operation, const struct netwo
     return 0;
 }
 
-/* "int32, double, ...": the names from number 1 on. */
-static void list_names(const char *(*name_of)(uint32_t number), char text[NAMES_MAX])
+/* The number from 1 on that a word names; 0: it names none, and the message says so. */
+static uint32_t find_named(const char *(*name_of)(uint32_t number), const char *word,
+                           const char *what, struct message *message)
 {
+    struct choice choice;
     const char *name;
-    size_t used = 0;
 
-    for (uint32_t i = 1; (name = name_of(i)) != NULL && used < NAMES_MAX; i++) {
-        used += (size_t)snprintf(text + used, NAMES_MAX - used, "%s%s", i > 1 ? ", " : "", name);
+    choice_begin(&choice, word);
+    for (uint32_t i = 1; (name = name_of(i)) != NULL; i++) {
+        if (choice_offer(&choice, name)) {
+            return i;
+        }
     }
+    choice_refuse(&choice, what, message);
+    return 0;
 }
 
 int options_find_type(const char *text, uint32_t *type, struct message *message)
 {
-    char names[NAMES_MAX];
-
-    *type = reduction_type_named(text);
-    if (*type) {
-        return 0;
-    }
-    list_names(reduction_type_name, names);
-    return message_set(message, "unknown type '%.40s': use %s", text, names);
+    *type = find_named(reduction_type_name, text, "unknown type", message);
+    return *type ? 0 : -1;
 }
 
 int options_find_operator(const char *text, uint32_t *operator_, struct message *message)
 {
-    char names[NAMES_MAX];
+    *operator_ = find_named(reduction_operator_name, text, "unknown operator", message);
+    return *operator_ ? 0 : -1;
+}
 
-    *operator_ = reduction_operator_named(text);
-    if (*operator_) {
+int options_find_network(const char *text, const struct network_limits *limits,
+                         struct network *network, struct message *message)
+{
+    char kind[24];
+    struct choice choice;
+    const char *name, *colon = strchr(text, ':');
+
+    if (network_parse(network, text, limits, message->text)) {
         return 0;
     }
-    list_names(reduction_operator_name, names);
-    return message_set(message, "unknown operator '%.40s': use %s", text, names);
+    snprintf(kind, sizeof kind, "%.*s", colon ? (int)(colon - text) : 0, text);
+    choice_begin(&choice, kind);
+    for (unsigned i = 0; (name = network_kind_name(i)) != NULL; i++) {
+        if (choice_offer(&choice, name)) {
+            return -1; /* a kind that there is, of another form */
+        }
+    }
+    return choice.near ? message_set(message, "unknown network '%.40s': did you mean %s%.40s?",
+                                     text, choice.near, colon)
+                       : -1;
 }
 
 char *options_name_operations(int key, const char *text, void *input)
 {
-    char names[OPTIONS_OPERATIONS_MAX], *whole = NULL;
+    struct choice choice;
+    char *whole = NULL;
 
     (void)input;
     if (key == ARGP_KEY_HELP_PRE_DOC) {
-        options_list_operations(names);
-        if (asprintf(&whole, "%s%s.", text, names) >= 0) {
+        choice_begin(&choice, "");
+        options_choose_operation(&choice);
+        if (asprintf(&whole, "%s%s.", text, choice.names) >= 0) {
             return whole; /* which argp frees */
         }
     }
@@ -336,11 +354,58 @@ static const struct argp_option help_option_list[] = {
     {0},
 };
 
+/* Offers the long options of a parser and its children; returns the one that the word is, or whose
+ * letter it is. */
+static const struct argp_option *choose_option(struct choice *choice, const struct argp *argp)
+{
+    const struct argp_option *found = NULL, *real = NULL, *of_child;
+    const struct argp_option *option = argp->options;
+    const struct argp_child *child = argp->children;
+
+    for (; option && (option->name || option->key || option->doc); option++) {
+        real = option->flags & OPTION_ALIAS ? real : option;
+        if (option->name && (choice_offer(choice, option->name) ||
+                             (choice->word[0] == option->key && choice->word[1] == '\0'))) {
+            found = real;
+        }
+    }
+    for (; child && child->argp; child++) {
+        of_child = choose_option(choice, child->argp);
+        found = of_child ? of_child : found;
+    }
+    return found;
+}
+
+/* What getopt did not take is the word before the next one, or the next in a row of letters. */
+static _Noreturn void reject_option(const struct argp_state *state)
+{
+    const char *word = state->argv[state->next - 1];
+    const struct argp_option *option;
+    struct choice choice;
+    char name[40];
+
+    if (word[0] != '-' && state->next < state->argc) {
+        word = state->argv[state->next];
+    }
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    choice_begin(&choice, name + strspn(name, "-"));
+    option = choose_option(&choice, state->root_argp);
+    if (option) {
+        options_reject(option->arg ? "%s needs its %s" : "%s goes without a value", name,
+                       option->arg);
+    }
+    if (choice.near) {
+        options_reject("unknown option '%s': did you mean --%s?", name, choice.near);
+    }
+    options_reject("unknown option '%s': '%s --help' lists them", name, state->name);
+}
+
 /* Comes after the verb's own parser: what the verb has left. */
 static error_t parse_rest(int key, char *text, struct argp_state *state)
 {
     switch (key) {
-    case 'h': argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP); break;
+    case 'h': argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP, state->name); exit(0);
+    case ARGP_KEY_ERROR: reject_option(state);
     case ARGP_KEY_ARG: options_reject("'%.40s' is one word too many", text);
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -367,7 +432,7 @@ void options_parse(const struct argp *verb, int argc, char **argv, unsigned flag
 
     bare.doc = bare.args_doc = NULL;
     bare.help_filter = NULL;
-    argp_parse(&all, argc, argv, flags | ARGP_NO_HELP, NULL, input);
+    argp_parse(&all, argc, argv, flags | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, input);
 }
 
 struct machine_arguments options_machine_defaults(void)
@@ -384,14 +449,17 @@ struct load_arguments options_load_defaults(void)
 int options_find_profile(const struct machine_arguments *arguments, struct profile *profile,
                          struct message *message)
 {
+    struct choice choice;
+
+    choice_begin(&choice, arguments->profile);
     for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
-        if (strcmp(arguments->profile, profiles[i].name) == 0) {
+        if (choice_offer(&choice, profiles[i].name)) {
             *profile = profiles[i].profile;
             profile->sigma_permille = (uint16_t)(arguments->sigma * 1000 + 0.5);
             return 0;
         }
     }
-    return message_set(message, "unknown profile '%.40s': use ipsc860 or unit", arguments->profile);
+    return choice_refuse(&choice, "unknown profile", message);
 }
 
 int options_make_machine(const struct machine_arguments *arguments, struct machine_options *options,
@@ -400,7 +468,8 @@ int options_make_machine(const struct machine_arguments *arguments, struct machi
     *options = (struct machine_options){
         .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS,
         .profile_name = arguments->profile};
-    if (!network_parse(&options->network, arguments->network, &machine_limits, message->text)) {
+    if (options_find_network(arguments->network, &machine_limits, &options->network, message) !=
+        0) {
         return -1;
     }
     network_name(&options->network, options->network_name);
@@ -425,6 +494,20 @@ static int reject_unchecked(const char *path, struct message *message)
                        path, length < 100 ? length : 100, name, path);
 }
 
+static int find_strategy(const char *text, enum strategy *strategy, struct message *message)
+{
+    struct choice choice;
+
+    choice_begin(&choice, text);
+    for (unsigned i = 0; i < STRATEGIES; i++) {
+        if (choice_offer(&choice, download_strategy_name((enum strategy)i))) {
+            *strategy = (enum strategy)i;
+            return 0;
+        }
+    }
+    return choice_refuse(&choice, "unknown strategy", message);
+}
+
 int options_make_job(const struct load_arguments *arguments, struct job_request *request,
                      struct message *message)
 {
@@ -438,7 +521,7 @@ int options_make_job(const struct load_arguments *arguments, struct job_request 
                                     .argument_count = arguments->argument_count,
                                     .x = arguments->x,
                                     .timeout_ms = arguments->timeout_ms};
-    if (!download_parse_strategy(arguments->strategy, &request->strategy, message->text) ||
+    if (find_strategy(arguments->strategy, &request->strategy, message) != 0 ||
         image_read(&image, arguments->program, message) != 0) {
         return -1;
     }
@@ -468,16 +551,22 @@ static int parse_phase(const char *text, struct injection *injection, struct mes
         enum controller_phase phase;
     } phases[] = {{"boot", PHASE_BOOT}, {"download", PHASE_DOWNLOAD}, {"run", PHASE_RUN}};
     size_t length = strcspn(text, "+");
+    char word[24];
+    struct choice choice;
 
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    choice_begin(&choice, word);
     for (unsigned i = 0; i < sizeof phases / sizeof phases[0]; i++) {
-        if (strlen(phases[i].name) == length && strncmp(text, phases[i].name, length) == 0) {
+        if (choice_offer(&choice, phases[i].name)) {
             injection->phase = phases[i].phase;
             return parse_delay(text + length, &injection->delay_ms, message);
         }
     }
-    return message_set(
-        message, "'%.40s': a fault happens at boot, download or run, for example 0-1@run+100ms",
-        text);
+    return choice.near ? choice_refuse(&choice, "unknown phase", message)
+                       : message_set(message,
+                                     "'%.40s': a fault happens at boot, download or run, for "
+                                     "example 0-1@run+100ms",
+                                     text);
 }
 
 int options_add_injection(struct machine_options *options, const char *text, bool kill,

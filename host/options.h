@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "collectives/operation.h"
+#include "host/choice.h"
 #include "host/machine.h"
 
 /* --network, --profile, --sigma (the network), --algorithm, --links, --patience, --kernel, --qemu
@@ -55,9 +56,13 @@ void options_parse(const struct argp *verb, int argc, char **argv, unsigned flag
 /* Says what is wrong with a word on the command line, and ends the tool with STATUS_BAD_INPUT. */
 _Noreturn void options_reject(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "barrier, broadcast, ...": the collectives that there are, both names of those that have two. */
-enum { OPTIONS_OPERATIONS_MAX = 400 };
-void options_list_operations(char text[OPTIONS_OPERATIONS_MAX]);
+/* Offers the collectives that there are, by both names of those that have two. Returns the one that
+ * the word names; OPERATIONS: none. */
+uint32_t options_choose_operation(struct choice *choice);
+
+/* The network that a word names. */
+int options_find_network(const char *text, const struct network_limits *limits,
+                         struct network *network, struct message *message);
 
 /* What --parameter is, and its number, of an operation that has one on this network. */
 extern const char options_parameter_words[];

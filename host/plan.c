@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "collectives/operation.h"
+#include "host/algorithm.h"
 #include "host/options.h"
 #include "host/plan.h"
 #include "host/verbs.h"
@@ -59,20 +60,17 @@ static uint32_t parse_bytes(const char *text)
 
 static enum action parse_action(const char *text)
 {
-    if (strcmp(text, "show") == 0) {
-        return ACTION_SHOW;
+    static const char *const names[] = {"show", "export", "verify", "list", "explain"};
+    struct choice choice;
+
+    choice_begin(&choice, text);
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (choice_offer(&choice, names[i])) {
+            return ACTION_SHOW + i;
+        }
     }
-    if (strcmp(text, "export") == 0) {
-        return ACTION_EXPORT;
-    }
-    if (strcmp(text, "verify") == 0) {
-        return ACTION_VERIFY;
-    }
-    if (strcmp(text, "list") == 0) {
-        return ACTION_LIST;
-    }
-    if (strcmp(text, "explain") == 0) {
-        return ACTION_EXPLAIN;
+    if (choice.near) {
+        options_reject("'%.40s': did you mean ecube plan %s?", text, choice.near);
     }
     options_reject(
         "'%.40s': use show, export, verify, list or explain, for example ecube plan show exchange",
@@ -139,15 +137,15 @@ static const struct argp plan_argp = {
 
 static int find_operation(const char *name, uint32_t *operation, struct message *message)
 {
-    char names[OPTIONS_OPERATIONS_MAX];
+    struct choice choice;
 
-    *operation = name ? operation_named(name) : OPERATIONS;
-    if (*operation < OPERATIONS && operation_of(*operation)->planned) {
+    choice_begin(&choice, name ? name : "");
+    *operation = options_choose_operation(&choice);
+    if (*operation < OPERATIONS) {
         return 0;
     }
-    options_list_operations(names);
-    return name ? message_set(message, "unknown operation '%.40s': use %s", name, names)
-                : message_set(message, "name an operation: %s", names);
+    return name ? choice_refuse(&choice, "unknown operation", message)
+                : message_set(message, "name an operation: %s", choice.names);
 }
 
 static int find_root(const char *text, struct plan_request *request, struct message *message)
@@ -218,7 +216,8 @@ static int make_request(const struct plan_arguments *arguments, struct plan_requ
     if (find_operation(arguments->operation, &request->wish.operation, message) != 0) {
         return -1;
     }
-    if (!network_parse(&request->network, arguments->machine.network, &limits, message->text)) {
+    if (options_find_network(arguments->machine.network, &limits, &request->network, message) !=
+        0) {
         return -1;
     }
     network_name(&request->network, request->network_name);
@@ -238,6 +237,7 @@ static struct plan *make_plan(const struct plan_request *request, struct message
 
     if (!plan) {
         message_set(message, "no plan for %s: %s", request->network_name, fault.words);
+        algorithm_suggest(request->wish.operation, request->wish.algorithm, message);
     }
     return plan;
 }

@@ -13,6 +13,7 @@
 
 #include "collectives/planner/candidates.h"
 #include "drivers/check.h"
+#include "host/algorithm.h"
 #include "host/cell.h"
 #include "host/fold.h"
 #include "host/plan.h"
@@ -173,7 +174,9 @@ int plan_explain(const struct plan_request *request, struct message *message)
     struct plan *chosen = plan_make(&request->network, &request->wish, &fault);
 
     if (!chosen) {
-        return message_set(message, "no plan for %s: %s", request->network_name, fault.words);
+        message_set(message, "no plan for %s: %s", request->network_name, fault.words);
+        algorithm_suggest(request->wish.operation, request->wish.algorithm, message);
+        return -1;
     }
     table.chosen = chosen;
     table.bound_ns =

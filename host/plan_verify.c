@@ -44,7 +44,7 @@ static int make_request(const struct plan_file *file, const struct plan_verify_w
     if (wish->machine->network != options_machine_defaults().network) {
         struct network network;
         static const struct network_limits limits = {NETWORK_NODES_MAX, "in a plan"};
-        if (!network_parse(&network, wish->machine->network, &limits, message->text) ||
+        if (options_find_network(wish->machine->network, &limits, &network, message) != 0 ||
             plan_file_fits(file, &network, &file->profile, message) != 0) {
             return -1;
         }

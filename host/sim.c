@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "controller/download.h"
+#include "host/algorithm.h"
 #include "host/available.h"
 #include "host/options.h"
 #include "host/output.h"
@@ -105,9 +106,12 @@ static int make_plans(struct sim_run *run, struct message *message)
     char why[SIM_WHY_MAX];
 
     options->plans = run->plans = sim_plans_make(options, why);
-    return run->plans ? 0
-                      : message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
-                                    run->arguments.network_name, why);
+    if (!run->plans) {
+        message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
+                    run->arguments.network_name, why);
+        algorithm_suggest((uint32_t)options->scenario, options->algorithm, message);
+    }
+    return run->plans ? 0 : -1;
 }
 
 /* As many as there are processors, if there is work for them. */

@@ -223,6 +223,7 @@ static void take_event(struct sim_faults *faults, const char *text)
 {
     static const char *const names[] = {"drop",      "flip",      "duplicate",    "kill",  "cut",
                                         "host-stop", "host-kill", "host-restart", "cancel"};
+    struct choice choice;
     char *end;
 
     if (faults->fail_event) {
@@ -230,10 +231,15 @@ static void take_event(struct sim_faults *faults, const char *text)
     }
     errno = 0;
     faults->fail_event = strtoull(text, &end, 10);
-    for (uint8_t i = 0; i < sizeof names / sizeof names[0] && *end == ':'; i++) {
-        if (strcmp(end + 1, names[i]) == 0) {
+    choice_begin(&choice, *end == ':' ? end + 1 : "");
+    for (uint8_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (choice_offer(&choice, names[i])) {
             faults->action = SIM_DROP_FRAME + i;
         }
+    }
+    if (!faults->action && choice.near) {
+        options_reject("--fail %.40s: did you mean %.*s%s?", text, (int)(end + 1 - text), text,
+                       choice.near);
     }
     if (*text < '0' || *text > '9' || errno || !faults->fail_event || !faults->action) {
         options_reject("--fail %.40s: use the number of a link event from 1 on and drop, flip, "
@@ -246,29 +252,41 @@ static void take_event(struct sim_faults *faults, const char *text)
 static uint8_t parse_contents(const char *text)
 {
     static const char *const names[] = {"auto", "checked", "shared"};
+    struct choice choice;
+    struct message message;
 
+    choice_begin(&choice, text);
     for (uint8_t i = 0; i < 3; i++) {
-        if (strcmp(text, names[i]) == 0) {
+        if (choice_offer(&choice, names[i])) {
             return i;
         }
     }
-    options_reject("--contents %.40s: use auto, checked or shared", text);
+    choice_refuse(&choice, "unknown --contents", &message);
+    options_reject("%s", message.text);
 }
 
 static void take_scenario(struct sim_arguments *arguments, const char *text)
 {
-    char names[OPTIONS_OPERATIONS_MAX];
+    struct choice choice;
+    struct message message;
+    uint32_t operation;
 
     if (arguments->options.scenario != SIM_SCENARIOS) {
         options_reject("'%.40s' is one word too many", text);
     }
-    arguments->options.scenario = sim_scenario_named(text);
-    if (arguments->options.scenario == SIM_SCENARIOS) {
-        options_list_operations(names);
-        options_reject("unknown scenario '%.40s': use download, random, transpose, bitreversal, "
-                       "hotspot, circle, or a collective: %s",
-                       text, names);
+    choice_begin(&choice, text);
+    for (unsigned i = SIM_LOAD; i < SIM_SCENARIOS; i++) {
+        if (choice_offer(&choice, sim_scenario_name((enum sim_scenario)i))) {
+            arguments->options.scenario = (enum sim_scenario)i;
+            return;
+        }
     }
+    operation = options_choose_operation(&choice);
+    if (operation == OPERATIONS) {
+        choice_refuse(&choice, "unknown scenario", &message);
+        options_reject("%s", message.text);
+    }
+    arguments->options.scenario = (enum sim_scenario)operation;
 }
 
 static error_t parse_fault(int key, char *text, struct sim_arguments *arguments)
@@ -638,7 +656,8 @@ int sim_arguments_finish(struct sim_arguments *arguments, struct message *messag
     static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX,
                                                  .place = "in the simulator"};
 
-    if (!network_parse(&arguments->network, arguments->machine.network, &limits, message->text)) {
+    if (options_find_network(arguments->machine.network, &limits, &arguments->network, message) !=
+        0) {
         return -1;
     }
     network_name(&arguments->network, arguments->network_name);

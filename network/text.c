@@ -14,14 +14,15 @@ static const char usage[] = "use cube:D, ring:N, mesh:AxB or torus:AxB (or AxBxC
 
 static const struct form {
     const char *prefix;
+    const char *name;
     enum network_kind kind;
     const char *example;
     const char *alone; /* what has one size, in words; NULL: it has several */
 } forms[] = {
-    {"cube:", NETWORK_CUBE, "cube:4", NULL},
-    {"ring:", NETWORK_RING, "ring:6", "a ring"},
-    {"mesh:", NETWORK_MESH, "mesh:3x4", NULL},
-    {"torus:", NETWORK_TORUS, "torus:4x4x2", NULL},
+    {"cube:", "cube", NETWORK_CUBE, "cube:4", NULL},
+    {"ring:", "ring", NETWORK_RING, "ring:6", "a ring"},
+    {"mesh:", "mesh", NETWORK_MESH, "mesh:3x4", NULL},
+    {"torus:", "torus", NETWORK_TORUS, "torus:4x4x2", NULL},
 };
 
 __attribute__((format(printf, 2, 3))) static bool complain(char error[NETWORK_ERROR_MAX],
@@ -125,6 +126,11 @@ bool network_parse(struct network *network, const char *text, const struct netwo
                    : parse_sizes(network, text, &forms[i], limits, error);
     }
     return complain(error, "unknown network '%.*s': %s", SHOWN, text, usage);
+}
+
+const char *network_kind_name(unsigned index)
+{
+    return index < sizeof forms / sizeof forms[0] ? forms[index].name : NULL;
 }
 
 void network_name(const struct network *network, char name[NETWORK_NAME_MAX])

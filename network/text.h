@@ -30,6 +30,9 @@ struct network_limits {
 bool network_parse(struct network *network, const char *text, const struct network_limits *limits,
                    char error[NETWORK_ERROR_MAX]);
 
+/* "cube", "ring", ...: what the names of networks begin with, from 0 on; NULL behind the last. */
+const char *network_kind_name(unsigned index);
+
 /* The name that network_parse reads. */
 void network_name(const struct network *network, char name[NETWORK_NAME_MAX]);
 

@@ -9,7 +9,7 @@ refused() {
 }
 
 unknown_algorithm() {
-    tool_fails 2 'algorithm best: use .*AAP, ' run --network cube:1 --algorithm best "$arguments"
+    tool_fails 2 "unknown algorithm 'best': use .*AAP, " run --network cube:1 --algorithm best "$arguments"
     tool_fails 2 'algorithm AAP: exchange by AAP wants a cube' run --network ring:5 --algorithm AAP "$arguments"
 }
 

@@ -172,6 +172,58 @@ errors_stand_out() {
     grep -q '^ecube: boot: 2 of 2 ' out || fail "no plain progress on a dumb terminal"
 }
 
+# means NAME ARGUMENT... - one line, which asks whether NAME is meant.
+means() {
+    wanted=$1
+    shift
+    tool_fails 2 "did you mean (ecube plan |3:)?$wanted\?" "$@"
+}
+
+near_names_are_suggested() {
+    cp "$examples/hello.elf" hello.elf
+    means run rnu
+    means run help rnu
+    means console consoel
+    means show plan shwo exchange
+    means broadcast plan show brodcast
+    means alltoall plan show alltoal
+    means direct plan show exchange --algorithm drect
+    means AAP plan explain exchange --algorithm aap
+    means direct sim exchange --algorithm drect
+    means direct run --algorithm drect hello.elf
+    means ipsc860 run --profile ipcs860 hello.elf
+    means unit plan show exchange --profile unti
+    means scatter run --strategy scater hello.elf
+    means shared run --links sharde hello.elf
+    ECUBE_LINKS=srial means serial run hello.elf
+    means cube:3 run --network cub:3 hello.elf
+    means torus:3x3 sim --network tours:3x3 exchange
+    means mesh:3x4 plan show exchange --network msh:3x4
+    means exchange sim exchnge
+    means hotspot sim hotpsot
+    means checked sim exchange --contents chekced
+    means drop sim exchange --fail 3:drpo
+    means run run --kill 3@rnu hello.elf
+    means float plan show reduce --type flaot
+    means min sim reduce --operator mni
+    means --network run --netwrok cube:3 hello.elf
+    means --openocd debug --openodc 3
+}
+
+# What is near nothing is told with all that there is, or where that is listed.
+far_names_are_not() {
+    cp "$examples/hello.elf" hello.elf
+    tool_fails 2 "unknown verb 'fly': 'ecube help' lists them" fly
+    tool_fails 2 "unknown operation 'sort': use barrier, " plan show sort
+    tool_fails 2 "unknown profile 'cray': use ipsc860, unit$" run --profile cray hello.elf
+    tool_fails 2 "unknown network 'x:3': use cube:D, " run --network x:3 hello.elf
+    tool_fails 2 "unknown option '--fo': 'ecube run --help' lists them" run --fo
+    tool_fails 2 '[-]-mesh needs its NETWORK' run --mesh
+    tool_fails 2 '[-]m needs its NETWORK' run -m
+    tool_fails 2 '[-]-quiet goes without a value' run --quiet=3 hello.elf
+    tool_fails 2 "'cube:x': the dimension of a cube" run --network cube:x hello.elf
+}
+
 check "no line is wider than 100 columns where there is no terminal, nor has it escape codes" no_line_is_wider_in_files
 check "no line is wider than a terminal of 80 columns" no_line_is_wider_on_a_terminal 80
 check "no line is wider than a terminal of 50 columns" no_line_is_wider_on_a_terminal 50
@@ -180,4 +232,6 @@ check "COLUMNS says how wide lines are" columns_are_as_asked
 check "progress is one row, which goes" progress_is_one_row
 check "progress leaves nothing when the terminal becomes narrower or wider" progress_survives_a_resize
 check "errors stand out on a terminal, and colour is nowhere else" errors_stand_out
+check "a word that is near a name is answered with it" near_names_are_suggested
+check "one that is near none is not" far_names_are_not
 cases_done
