@@ -30,7 +30,7 @@ void engine_reset(struct engine *e, uint8_t generation)
     CHECK(!engine_is_active(e));
     e->epoch = 0;
     e->clock_ns = 0;
-    e->closed = false;
+    e->closed = E_OK;
     entry_reset(&e->entering, generation);
     store_reset(&e->store);
 }
@@ -49,10 +49,10 @@ uint16_t engine_entered(const struct engine *e)
     return (uint16_t)(e->epoch + has_second_entry(e));
 }
 
-void engine_close(struct engine *e, const struct router *router)
+void engine_close(struct engine *e, const struct router *router, int why)
 {
-    e->closed = true;
-    entry_close(&e->entering, router, engine_entered(e));
+    e->closed = (int16_t)why;
+    entry_close(&e->entering, router, engine_entered(e), why);
     e->attention = true;
 }
 
@@ -274,7 +274,7 @@ static void over(struct engine *e, struct router *router, int status)
     e->stage = ENGINE_OVER;
     store_use(&e->store, NULL);
     if (e->closed) {
-        entry_close(&e->entering, router, e->epoch);
+        entry_close(&e->entering, router, e->epoch, status == E_LINK_DEAD ? status : e->closed);
         entry_pump(&e->entering, router);
         e->attention = true;
     }
@@ -368,7 +368,7 @@ static void begin_agreement(struct engine *e, struct router *router)
         .operation = (uint8_t)e->call.operation, .type = SIZES_AGREE, .choice = e->call.choice};
 
     if (dissent->status == E_MISMATCH) {
-        mine.type = dissent->side;
+        mine.type = SIZES_DIFFER;
         mine.bytes = dissent->here;
         mine.root = dissent->peer;
         mine.digest = dissent->there;
@@ -381,18 +381,25 @@ static void begin_agreement(struct engine *e, struct router *router)
     e->attention = true;
 }
 
-/* The entries of nodes that differ are not the same, which is E_MISMATCH for all. */
-static void end_agreement(struct engine *e, struct router *router, int status)
+static void end_agreement(struct engine *e, struct router *router)
 {
     const uint16_t carries[PLAN_PORTS_MAX] = {0};
 
-    if (status != E_OK) {
-        over(e, router, e->dissent.status != E_OK ? e->dissent.status : E_PEER_GONE);
-        return;
-    }
     router_schedule_begin(router, e->epoch, carries);
     router_schedule_done(router, e->epoch);
     over(e, router, E_OK);
+}
+
+/* What a failed entry is to this node: that entries differ, or that one is missing, is so for all;
+ * what one node could not do is another error to the others. */
+static int failure_here(const struct engine *e, int status)
+{
+    int own = e->agreeing ? e->dissent.status : e->call.status;
+
+    if (status == E_MISMATCH || entry_is_closure(status)) {
+        return status;
+    }
+    return own != E_OK ? own : E_ELSEWHERE;
 }
 
 static void pump_entry(struct engine *e, struct router *router)
@@ -402,10 +409,10 @@ static void pump_entry(struct engine *e, struct router *router)
     if (!entry_is_over(&e->entering, e->epoch, &status)) {
         return;
     }
-    if (e->agreeing) {
-        end_agreement(e, router, status);
-    } else if (status != E_OK) {
-        over(e, router, status);
+    if (status != E_OK) {
+        over(e, router, failure_here(e, status));
+    } else if (e->agreeing) {
+        end_agreement(e, router);
     } else {
         begin_steps(e, router);
     }
@@ -461,28 +468,23 @@ static void open_sized(struct engine *e, const struct router *router)
     e->receive_bytes = e->sized[true].left;
     if (e->head.flags & ROW_COPIES && e->send_bytes != e->receive_bytes) {
         dissent(e, (struct engine_dissent){.status = E_MISMATCH,
-                                           .side = SIZES_RECEIVED,
                                            .peer = e->rank,
                                            .here = e->receive_bytes,
                                            .there = e->send_bytes});
     }
 }
 
-/* The two ends of the present row's circuit differ. A sender does not know what the receiver
- * wanted: UINT32_MAX. */
-static void differ(struct engine *e, enum entry_sizes side, uint32_t there)
+/* The present row's circuit brings another number of bytes than this node expects. */
+static void differ(struct engine *e, uint32_t bytes)
 {
-    bool received = side == SIZES_RECEIVED;
-
     if (!operation_in(e)->sized) {
         e->result.status = E_MISMATCH;
         return;
     }
     dissent(e, (struct engine_dissent){.status = E_MISMATCH,
-                                       .side = (uint8_t)side,
-                                       .peer = received ? e->head.from : e->head.to,
-                                       .here = received ? e->receive_bytes : e->send_bytes,
-                                       .there = there});
+                                       .peer = e->head.from,
+                                       .here = e->receive_bytes,
+                                       .there = bytes});
 }
 
 static void open_row(struct engine *e, const struct router *router, const struct plan_row *row)
@@ -802,7 +804,7 @@ static void accept_at(struct engine *e, struct router *router, unsigned port, co
         return;
     }
     if (bytes != e->receive_bytes) {
-        differ(e, SIZES_RECEIVED, bytes);
+        differ(e, bytes);
     }
     stands(e, router, hops, bytes, router_accept(router, port, &sink));
     e->step_waits &= (uint8_t)~STEP_RECEIVE;
@@ -986,8 +988,8 @@ void engine_notice(struct engine *e, struct router *router, const struct notice 
     case NOTICE_ACCEPTED:
         if (present) {
             stands(e, router, e->send_hops, e->send_bytes, notice->done_ns);
-            if (notice->other_length) {
-                differ(e, SIZES_SENT, UINT32_MAX);
+            if (notice->other_length && !operation_in(e)->sized) { /* else its receiver says so */
+                e->result.status = E_MISMATCH;
             }
             e->step_waits &= (uint8_t)~STEP_ANSWER;
         }

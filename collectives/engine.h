@@ -9,7 +9,7 @@
  *
  * Where blocks have sizes of their own, a circuit whose two ends differ takes its time, and carries
  * what fits. Then all nodes enter once more (ENTRY), without model time, and hear whether all sizes
- * agreed: if not, it is E_MISMATCH at the nodes that differ and E_PEER_GONE elsewhere.
+ * agreed: if not, it is E_MISMATCH at all of them.
  *
  * It knows neither operations nor networks: what it does stands in the rows of the part
  * (wire/plan.h).
@@ -29,7 +29,8 @@
  * into a slice first. One send and one receive at a time may use slices; others wait for them.
  *
  * Units    bytes; model time in ns
- * Errors   result.status; a circuit whose length is not the plan's: E_MISMATCH, at both ends
+ * Errors   result.status; a circuit whose length is not the plan's: E_MISMATCH, at both ends; what
+ *          another node could not do: E_ELSEWHERE
  * Context  the node's step
  */
 #pragma once
@@ -92,8 +93,7 @@ struct engine_cursor {
 /* What a node has found wrong with the sizes of blocks; status E_OK: nothing. */
 struct engine_dissent {
     int status;
-    uint8_t side; /* enum entry_sizes */
-    uint32_t peer, here, there;
+    uint32_t peer, here, there; /* E_MISMATCH: who sent, bytes expected, bytes sent */
 };
 
 /* One end of a circuit that goes in portions. */
@@ -113,7 +113,7 @@ struct engine {
     uint8_t step_waits; /* of enum step_wait */
     bool row_open;
     bool attention; /* the entry or the store may have something to do: else no step looks there */
-    bool closed;    /* the program has ended */
+    int16_t closed; /* why the program has ended; E_OK: it has not */
     bool agreeing;  /* the steps are over, and all nodes say whether the sizes agreed */
     uint16_t epoch; /* of the collective that is under way, or of the last one */
     uint8_t receives_pending, sends_pending;
@@ -141,8 +141,9 @@ void engine_init(struct engine *engine, uint8_t *memory, uint32_t token);
 /* A download begins: another program, whose collectives are counted anew. */
 void engine_reset(struct engine *engine, uint8_t generation);
 
-/* The program has ended. What it has begun goes on; word of its end is owed to the neighbours. */
-void engine_close(struct engine *engine, const struct router *router);
+/* The program has ended, `why`: E_PEER_GONE, or E_LINK_DEAD if that comes of a dead link. What it
+ * has begun goes on; word of its end is owed to the neighbours. */
+void engine_close(struct engine *engine, const struct router *router, int why);
 
 /* The last epoch that the program takes part in, of those that it has begun. */
 uint16_t engine_entered(const struct engine *engine);

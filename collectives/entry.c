@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "drivers/status.h"
 #include "network/network.h"
 #include "router/notice.h"
 #include "router/router.h"
@@ -111,9 +110,13 @@ static void entry_join(struct enter_body *sum, const struct enter_body *more)
     struct enter_body joined = low;
     differs(&joined, high.first_rank, &high.first);
     differs(&joined, high.other_rank, &high.other);
-    if (high.failed < low.failed) { /* ID_UNKNOWN is the highest */
-        joined.failed = high.failed;
-        joined.status = high.status;
+    /* Of one that cannot go on its own entry is told: who else differs is not asked then. */
+    const struct enter_body *failed = high.failed < low.failed ? &high : &low;
+    if (failed->failed != ID_UNKNOWN) { /* the highest */
+        joined.failed = failed->failed;
+        joined.status = failed->status;
+        joined.other_rank = failed->other_rank;
+        joined.other = failed->other;
     }
     joined.clock_ns = clock_max(low.clock_ns, high.clock_ns);
     *sum = joined;
@@ -127,7 +130,8 @@ void entry_begin(struct entering *e, const struct router *router, const struct e
                              .clock_ns = clock_ns,
                              .first_rank = router->id,
                              .first = *mine,
-                             .other_rank = ID_UNKNOWN};
+                             .other_rank = status == E_OK ? ID_UNKNOWN : router->id,
+                             .other = *mine};
 
     entry_join(&e->sum, &own);
     e->entered = true;
@@ -146,20 +150,21 @@ static void decide(struct entering *e, uint32_t tell, int status, uint64_t clock
 /* Somebody takes no part in what comes from an epoch on; a neighbour at one of `knows` has said so.
  */
 static void close_from(struct entering *e, const struct router *router, uint16_t epoch,
-                       uint32_t knows)
+                       uint32_t knows, int why)
 {
     if (!e->closed || is_after(e->closed_from, epoch)) {
         e->closed = true;
         e->closed_from = epoch;
+        e->why = (int16_t)why;
         e->closing = ((e->heard & children(e, router)) | parent(router)) & ~knows;
     } else if (e->closed_from == epoch) {
         e->closing &= ~knows;
     }
 }
 
-void entry_close(struct entering *e, const struct router *router, uint16_t begun)
+void entry_close(struct entering *e, const struct router *router, uint16_t begun, int why)
 {
-    close_from(e, router, (uint16_t)(begun + 1), 0);
+    close_from(e, router, (uint16_t)(begun + 1), 0, why);
 }
 
 /* The port of the tree at which a neighbour is; none: it is not in the tree. */
@@ -188,16 +193,16 @@ static void take_enter(struct entering *e, const struct router *router,
     }
     if (enter->generation != e->generation) {
         /* of the program before: this node's has ended, and its children hear so when they ask */
-        if (enter->status != E_PEER_GONE) {
+        if (!entry_is_closure(enter->status)) {
             e->late |= port;
             e->late_epoch = enter->epoch;
             e->late_generation = enter->generation;
         }
         return;
     }
-    if (enter->status == E_PEER_GONE) {
+    if (entry_is_closure(enter->status)) {
         if (may_close(e, enter->epoch)) {
-            close_from(e, router, enter->epoch, port);
+            close_from(e, router, enter->epoch, port, enter->status);
         }
     } else if (e->closed && !is_after(e->closed_from, enter->epoch)) {
         e->closing |= port; /* it has not been told before: it had not asked */
@@ -213,9 +218,9 @@ static void take_entered(struct entering *e, const struct router *router,
     if (!(parent(router) & port) || entered->generation != e->generation) {
         return;
     }
-    if (entered->status == E_PEER_GONE) {
+    if (entry_is_closure(entered->status)) {
         if (may_close(e, entered->epoch)) {
-            close_from(e, router, entered->epoch, port);
+            close_from(e, router, entered->epoch, port, entered->status);
         }
     } else if (e->up_sent && entered->epoch == (uint16_t)(e->decided + 1)) {
         decide(e, children(e, router), entered->status, entered->clock_ns);
@@ -266,13 +271,13 @@ static int send_closure(const struct entering *e, struct router *router, unsigne
 {
     struct enter_body gone = {.epoch = e->closed_from,
                               .generation = e->generation,
-                              .status = E_PEER_GONE,
+                              .status = e->why,
                               .failed = ID_UNKNOWN,
                               .first_rank = ID_UNKNOWN,
                               .other_rank = ID_UNKNOWN};
 
     if (is_child(&router->network, router->id, port)) {
-        return send_down(e, router, port, e->closed_from, e->generation, E_PEER_GONE);
+        return send_down(e, router, port, e->closed_from, e->generation, e->why);
     }
     return send_up(router, &gone);
 }
@@ -311,7 +316,7 @@ static bool tell_host(struct entering *e, struct router *router)
     struct disagree_body disagree = {.status = differ ? E_MISMATCH : failed->status,
                                      .first_rank = differ ? failed->first_rank : failed->failed,
                                      .other_rank = differ ? failed->other_rank : ID_UNKNOWN,
-                                     .first = failed->first,
+                                     .first = differ ? failed->first : failed->other,
                                      .other = failed->other};
     uint8_t body[DISAGREE_BYTES];
 
@@ -376,7 +381,7 @@ bool entry_is_over(struct entering *e, uint16_t epoch, int *status)
     if (e->decided != epoch && !e->down && e->closed &&
         (e->reached || !is_after(e->closed_from, epoch))) {
         e->reached = true;
-        decide(e, 0, E_PEER_GONE, e->clock_ns);
+        decide(e, 0, e->why, e->clock_ns);
     }
     *status = e->status;
     return e->decided == epoch;

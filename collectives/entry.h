@@ -16,10 +16,11 @@
  *
  * A node whose program has ended takes part in no collective that it had not begun. It closes the
  * entry from that epoch on: it tells its parent (ENTER), and each child that has entered or enters
- * (ENTERED), E_PEER_GONE, and they do the same. A child that does not ask is not told: it may be
- * halted by a debugger, and what it does not acknowledge would end its link. No collective from
- * there on can succeed, for node 0 waits for every node, so each node may end it as soon as it
- * hears of it: all get the same result, E_PEER_GONE, whatever else they disagree on.
+ * (ENTERED), E_PEER_GONE or E_LINK_DEAD, why it has ended, and they do the same. A child that does
+ * not ask is not told: it may be halted by a debugger, and what it does not acknowledge would end
+ * its link. No collective from there on can succeed, for node 0 waits for every node, so each node
+ * may end it as soon as it hears of it: all get that result, of several closures the one that they
+ * hear of first, whatever else they disagree on.
  *
  * Invariants
  * - A neighbour is never two epochs ahead: it needs this node's word to come to the next. So there
@@ -39,6 +40,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "drivers/status.h"
 #include "wire/collective.h"
 
 struct notice;
@@ -52,6 +54,7 @@ struct entering {
     bool closed;  /* no collective from epoch closed_from on takes place */
     bool reached; /* ... and such a one has been asked for */
     uint16_t closed_from;
+    int16_t why;         /* of the closure */
     int16_t status;      /* result of `decided` */
     uint32_t heard;      /* ports of the children that are in `sum` */
     uint32_t down;       /* ports of the children that are owed the result of `decided` */
@@ -74,8 +77,8 @@ void entry_begin(struct entering *entering, const struct router *router, const s
                  int status, uint64_t clock_ns);
 
 /* The program has ended: what it had not begun will not take place. `begun` is the last epoch that
- * it had, which may still be in its entry. */
-void entry_close(struct entering *entering, const struct router *router, uint16_t begun);
+ * it had, which may still be in its entry; `why` a closure's status. */
+void entry_close(struct entering *entering, const struct router *router, uint16_t begun, int why);
 
 /* ENTER or ENTERED has come. */
 void entry_packet(struct entering *entering, const struct router *router,
@@ -83,6 +86,12 @@ void entry_packet(struct entering *entering, const struct router *router,
 
 /* Says what is owed, as far as there are slots. */
 void entry_pump(struct entering *entering, struct router *router);
+
+/* Whether a status says that an epoch is closed. */
+static inline bool entry_is_closure(int status)
+{
+    return status == E_PEER_GONE || status == E_LINK_DEAD;
+}
 
 /* Whether the result of an epoch is known; its status. A closed epoch has one without entry. */
 bool entry_is_over(struct entering *entering, uint16_t epoch, int *status);

@@ -286,7 +286,7 @@ static bool names_nodes(const struct controller *controller, const struct disagr
     return told->first_rank < nodes && (told->status != E_MISMATCH || told->other_rank < nodes);
 }
 
-/* Of sizes that differ one end of a circuit speaks, and names the other. */
+/* Of sizes that differ the receiver speaks, and names the sender. */
 static void name_ends(struct disagree_body *told)
 {
     if (told->first.type == SIZES_AGREE) {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "collectives/operation.h"
+#include "collectives/planner/planner.h"
 #include "controller/cables.h"
 #include "controller/internal.h"
 #include "controller/waits.h"
@@ -216,17 +217,30 @@ static bool only_plans_differ(const struct entry *a, const struct entry *b)
            a->bytes == b->bytes && a->root == b->root;
 }
 
+/* By which algorithm a node wants a collective to go. */
+static const char *algorithm_of(const struct controller *controller, const struct entry *entry,
+                                char words[ALGORITHM_WORDS_MAX])
+{
+    const char *name = entry->choice ? plan_algorithm_of(controller->config.network,
+                                                         entry->operation, entry->choice, words)
+                                     : "the host's choice";
+
+    return name ? name : "an unknown algorithm";
+}
+
 /* Both collectives, so that it can be seen in what they differ. */
-static void mismatch_words(const struct controller_event *event, char text[WORDS_MAX])
+static void mismatch_words(const struct controller *controller,
+                           const struct controller_event *event, char text[WORDS_MAX])
 {
     const struct entry *first = &event->disagree.first, *other = &event->disagree.other;
     unsigned rank = event->rank, peer = event->peer;
-    char here[PART_MAX], there[PART_MAX];
+    char here[PART_MAX], there[PART_MAX + 48], by[2][ALGORITHM_WORDS_MAX];
 
     entry_text(first, here);
     entry_text(other, there);
     if (only_plans_differ(first, other) && first->choice != other->choice) {
-        snprintf(there, sizeof there, "for which they ask for different algorithms");
+        snprintf(there, sizeof there, "by %s and by %s", algorithm_of(controller, first, by[0]),
+                 algorithm_of(controller, other, by[1]));
     } else if (only_plans_differ(first, other)) {
         snprintf(there, sizeof there, "by plan %08x and by plan %08x", (unsigned)first->digest,
                  (unsigned)other->digest);
@@ -236,25 +250,29 @@ static void mismatch_words(const struct controller_event *event, char text[WORDS
              rank, peer, peer, here, only_plans_differ(first, other) ? "" : "and ", there);
 }
 
-/* One end of a circuit says what it has, and what it knows of the other one. */
+/* The receiver says what it expected, and what it was sent. */
 static void sizes_words(const struct controller_event *event, char text[WORDS_MAX])
 {
     const struct entry *said = &event->disagree.first;
-    bool sent = said->type == SIZES_SENT;
-    unsigned rank = event->rank, peer = event->peer;
-    char there[PART_MAX] = "another number";
+    const char *name = operation_name(said->operation);
+    unsigned sender = event->peer, receiver = event->rank;
 
-    if (said->digest != UINT32_MAX)
-        snprintf(there, sizeof there, "%u", (unsigned)said->digest);
-    snprintf(
-        text, WORDS_MAX,
-        "node %u (rank %u) and node %u (rank %u) disagree on the size of a block of %s: rank %u "
-        "%s %u bytes, rank %u %s %s",
-        rank, rank, peer, peer, operation_name(said->operation), rank, sent ? "sends" : "expects",
-        (unsigned)said->bytes, peer, sent ? "expects" : "sends", there);
+    if (sender == receiver) {
+        snprintf(text, WORDS_MAX,
+                 "node %u (rank %u) disagrees with itself on the size of its own block of %s: it "
+                 "sends %u bytes and expects %u",
+                 sender, sender, name, (unsigned)said->digest, (unsigned)said->bytes);
+        return;
+    }
+    snprintf(text, WORDS_MAX,
+             "node %u (rank %u) and node %u (rank %u) disagree on the size of a block of %s: rank "
+             "%u sends %u bytes, rank %u expects %u",
+             sender, sender, receiver, receiver, name, sender, (unsigned)said->digest, receiver,
+             (unsigned)said->bytes);
 }
 
-static void disagree_words(const struct controller_event *event, char text[WORDS_MAX])
+static void disagree_words(const struct controller *controller,
+                           const struct controller_event *event, char text[WORDS_MAX])
 {
     unsigned rank = event->rank;
     char what[PART_MAX];
@@ -264,7 +282,7 @@ static void disagree_words(const struct controller_event *event, char text[WORDS
         return;
     }
     if (event->status == E_MISMATCH) {
-        mismatch_words(event, text);
+        mismatch_words(controller, event, text);
         return;
     }
     entry_text(&event->disagree.first, what);
@@ -335,7 +353,7 @@ bool words_of_event(const struct controller *controller, const struct controller
                  rank);
         return true;
     case EVENT_LOAD_FAILED: load_words(controller, event, text); return true;
-    case EVENT_DISAGREE: disagree_words(event, text); return true;
+    case EVENT_DISAGREE: disagree_words(controller, event, text); return true;
     case EVENT_NO_PLAN: plan_words(event, text); return true;
     case EVENT_LINK_DIED:
         words_of_dead_link(controller, event, words_of_dead(event->reason), text);

@@ -20,6 +20,7 @@ const char *status_text(int status)
     case E_TIMEOUT: return "timed out";
     case E_SYSCALL: return "no such system call";
     case E_NETWORK: return "no schedule for this network";
+    case E_ELSEWHERE: return "the collective failed at another node";
     default: return "unknown status";
     }
 }

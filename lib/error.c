@@ -23,6 +23,7 @@ const char *ecube_error_text(int error)
     case ECUBE_E_TIMEOUT: return "timed out";
     case ECUBE_E_SYSCALL: return "no such system call";
     case ECUBE_E_NETWORK: return "no schedule for this network";
+    case ECUBE_E_ELSEWHERE: return "the collective failed at another node";
     default: return "unknown status";
     }
 }

@@ -79,7 +79,7 @@ static void receipt_due(struct node *node, int status)
     enter(node, LOAD_RECEIPT);
     if (status != E_OK) {
         node->program = PROGRAM_NONE;
-        engine_close(&node->engine, &node->router);
+        engine_close(&node->engine, &node->router, E_PEER_GONE);
     }
 }
 

@@ -121,7 +121,7 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     }
     due_call(node, false);
     message_end(node);
-    engine_close(&node->engine, &node->router);
+    engine_close(&node->engine, &node->router, node->cut ? E_LINK_DEAD : E_PEER_GONE);
     for (unsigned p = 0; p < node->router.port_count; p++) {
         take_open(node, p);
     }
@@ -202,7 +202,7 @@ static void take_stop(struct node *node, const struct notice *notice)
         /* Others have been started: it takes part in nothing that they have begun. */
         node->program = PROGRAM_NONE;
         due_program(node);
-        engine_close(&node->engine, &node->router);
+        engine_close(&node->engine, &node->router, E_PEER_GONE);
     }
 }
 

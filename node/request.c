@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "drivers/check.h"
+#include "drivers/status.h"
 #include "node/due.h"
 #include "node/state.h"
 
@@ -80,4 +81,5 @@ void request_finish(struct node *node, struct request *request, int status, uint
     request->state = STATE_DONE;
     request->status = status;
     request->done_ns = done_ns;
+    node->cut |= status == E_LINK_DEAD;
 }

@@ -152,6 +152,7 @@ struct node {
     uint32_t program_pc, program_lr;      /* at its last interrupt; 0: there was none yet */
     uint32_t console_sent, console_taken; /* bytes of the program's text, by it and by its reader */
     bool aborted;                         /* the program has ended, and with it the run */
+    bool cut; /* a request has ended with E_LINK_DEAD; links do not come back */
     uint8_t cancel_count;
     struct cancel cancels[CANCELS_MAX];        /* oldest first */
     uint8_t request_order[ECUBE_REQUESTS_MAX]; /* those in use, oldest first */

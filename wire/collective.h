@@ -6,9 +6,10 @@
  * and tells its children, and they theirs.
  *
  *   ENTER    up:   0 epoch u16 | 2 generation u8, of the OFFER | 3 spare u8 | 4 failed u32, the
- *                  lowest rank that cannot go on; ID_UNKNOWN: none | 8 status i16, why; E_PEER_GONE
+ *                  lowest rank that cannot go on; ID_UNKNOWN: none | 8 status i16, why; a closure
  *                  before all others | 10 spare u16 | 12 clock u64, model ns, the latest |
- *                  20 first: rank u32, entry | 44 other: rank u32 (ID_UNKNOWN: none), entry
+ *                  20 first: rank u32, entry | 44 other: rank u32 (ID_UNKNOWN: none), entry; of
+ *                  `failed`, if there is one
  *   ENTERED  down: 0 epoch u16 | 2 generation u8 | 3 spare u8 | 4 status i16, never positive |
  *                  6 spare u16 | 8 clock u64
  *
@@ -17,14 +18,14 @@
  *            algorithm that the program asks for; 0: none
  *
  * An operation whose blocks have sizes of their own has two epochs. All enter the second when they
- * have gone through its steps, and say whether those sizes agreed; there the entry has
- *            1 enum entry_sizes | 4 bytes of the block here | 8 the other node of the circuit |
- *            12 bytes of the block there; UINT32_MAX: not known
+ * have gone through its steps, and say whether those sizes agreed; there the entry of a node whose
+ * circuit brought another size than it expected, for it knows both, has
+ *            1 enum entry_sizes | 4 bytes expected | 8 the node that sent | 12 bytes sent
  *
  * `first` is the entry of the subtree's lowest rank, `other` that of the lowest rank which differs
  * from it. Two subtrees joined say the same of both (entry_join in collectives/entry.c), so node 0
- * knows the lowest rank that differs from its own. A status of E_PEER_GONE holds for every later
- * epoch as well.
+ * knows the lowest rank that differs from its own. A closure holds for every later epoch as well:
+ * E_PEER_GONE, a program has ended; E_LINK_DEAD, it has after it had met a dead link.
  *
  * Units    bytes; model time in ns
  * Context  any; pure. Unpacking is false when the body is too short or the status is positive.
@@ -43,8 +44,7 @@ enum { ENTRY_BYTES = 20, ENTER_BYTES = 68, ENTERED_BYTES = 16 };
 /* What a second entry says in place of the type. */
 enum entry_sizes {
     SIZES_AGREE = 1,
-    SIZES_SENT,    /* no: this node sent a block that the other one expected in another size */
-    SIZES_RECEIVED /* no: this node received one from it that has another size */
+    SIZES_DIFFER /* of a block that this node was sent */
 };
 
 /* What a node enters. */

@@ -45,11 +45,6 @@ bool candidate_is(const struct candidate *candidate, const struct network *netwo
 unsigned candidate_variants(const struct candidate *candidate, const struct network *network,
                             const struct plan_wish *wish);
 
-/* The name that has a number (ecube_choice), of a candidate or of one of its variants on a network,
- * written to `words`; NULL: none has. */
-const char *candidate_of_choice(const struct network *network, uint32_t operation, uint32_t choice,
-                                char words[ALGORITHM_WORDS_MAX]);
-
 /* Lays down and proves the plan of a variant of candidate `number`; NULL: `fault` says why. */
 struct plan *candidate_plan(const struct candidate *candidate, unsigned number, unsigned variant,
                             const struct network *network, const struct plan_wish *wish,

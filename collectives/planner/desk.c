@@ -281,7 +281,7 @@ static struct answer *answer_to(struct plan_desk *desk, const struct plan_wish *
     if (is_wrong(desk, asked))
         return wrong_answer(desk, asked);
     if (wish.choice && !wish.algorithm) {
-        wish.algorithm = candidate_of_choice(&desk->network, wish.operation, wish.choice, words);
+        wish.algorithm = plan_algorithm_of(&desk->network, wish.operation, wish.choice, words);
         if (!wish.algorithm) {
             wish.algorithm = "that a program asks for";
             return wrong_answer(desk, &wish);

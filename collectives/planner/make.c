@@ -90,8 +90,8 @@ static void name_all(const struct plan_wish *wish, struct plan_fault *fault)
     }
 }
 
-const char *candidate_of_choice(const struct network *network, uint32_t operation, uint32_t choice,
-                                char words[ALGORITHM_WORDS_MAX])
+const char *plan_algorithm_of(const struct network *network, uint32_t operation, uint32_t choice,
+                              char words[ALGORITHM_WORDS_MAX])
 {
     const struct plan_wish largest = {
         .operation = operation, .bytes = INT32_MAX, .root = CANDIDATE_ROOT_ANY};

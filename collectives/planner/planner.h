@@ -194,6 +194,11 @@ bool plan_order(const struct plan *plan, uint32_t rank, uint32_t segment, char *
  * part for all. */
 uint32_t plan_part(const struct plan *plan, uint32_t rank, uint8_t *part);
 
+/* The name of the algorithm, or of its variant on a network, that has a number (ecube_choice),
+ * written to `words`; NULL: none has. */
+const char *plan_algorithm_of(const struct network *network, uint32_t operation, uint32_t choice,
+                              char words[ALGORITHM_WORDS_MAX]);
+
 /*
  * The plans of one machine, the cheapest for each size, made at first use and kept: what a host
  * answers PLAN_ASK from.

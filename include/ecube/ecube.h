@@ -15,9 +15,10 @@
  *
  * Every collective is called by all nodes, in the same order, with the same sizes, root, type and
  * operator; nodes that disagree get ECUBE_E_MISMATCH, and the tool names two of them. What one node
- * cannot do (a pointer or number that is wrong, no memory) fails at all of them. Collectives work
- * on every network: the host makes a plan for this very machine when an operation is first used,
- * sends each node its part, outside model time, and the kernel executes it.
+ * cannot do (a pointer or number that is wrong, no memory) fails at all of them: the others get
+ * ECUBE_E_ELSEWHERE. Collectives work on every network: the host makes a plan for this very machine
+ * when an operation is first used, sends each node its part, outside model time, and the kernel
+ * executes it.
  *
  * Example, run by `ecube-cc sum.c -o sum.elf && ecube run --network cube:3 sum.elf`:
  *
@@ -245,8 +246,8 @@ int ecube_exchange(const void *send, void *receive, uint32_t block_bytes);
  * buffers are.
  *
  * What a node sends to another must be as long as that one expects. If not, all other blocks arrive
- * all the same; then the two get ECUBE_E_MISMATCH and all others ECUBE_E_PEER_GONE, and the tool
- * says whose sizes differ. The plan is the cheapest for blocks of ECUBE_EXCHANGEV_BYTES each.
+ * all the same; then all nodes get ECUBE_E_MISMATCH, and the tool says whose sizes differ, and how.
+ * The plan is the cheapest for blocks of ECUBE_EXCHANGEV_BYTES each.
  */
 int ecube_exchangev(const void *send, const struct ecube_block *send_blocks, void *receive,
                     const struct ecube_block *receive_blocks);

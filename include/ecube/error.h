@@ -13,13 +13,12 @@ enum ecube_error {
     ECUBE_E_LINK_DEAD = -3, /* the path needs a link that has been declared dead */
     ECUBE_E_TRUNCATED =
         -4, /* the message is longer than the buffer; nothing was written past its end */
-    ECUBE_E_MISMATCH = -5, /* the nodes disagree on the collective: size, root, type, operator */
-    /* the program at the other end has ended; of an exchange: sizes of two other nodes differ */
-    ECUBE_E_PEER_GONE = -6,
-    ECUBE_E_BUSY = -7,     /* not seen by programs: a node is still in a collective */
-    ECUBE_E_REFUSED = -8,  /* a circuit was refused */
-    ECUBE_E_FORMAT = -9,   /* bytes from another node made no sense */
-    ECUBE_E_NO_ROOM = -10, /* not seen by programs: an image does not fit */
+    ECUBE_E_MISMATCH = -5,  /* the nodes disagree on the collective: size, root, type, operator */
+    ECUBE_E_PEER_GONE = -6, /* the program at the other end, or of a collective one, has ended */
+    ECUBE_E_BUSY = -7,      /* not seen by programs: a node is still in a collective */
+    ECUBE_E_REFUSED = -8,   /* a circuit was refused */
+    ECUBE_E_FORMAT = -9,    /* bytes from another node made no sense */
+    ECUBE_E_NO_ROOM = -10,  /* not seen by programs: an image does not fit */
     /* a pointer lies outside the program's memory, or names constants or code where something would
      * be written */
     ECUBE_E_FAULT = -11,
@@ -27,7 +26,8 @@ enum ecube_error {
     ECUBE_E_VERSION = -13,   /* not seen by programs: a link's ends speak different versions */
     ECUBE_E_TIMEOUT = -14,   /* a bounded wait ran out */
     ECUBE_E_SYSCALL = -15,   /* the kernel knows no such call: another version */
-    ECUBE_E_NETWORK = -16    /* not on this network; a collective: no plan for it */
+    ECUBE_E_NETWORK = -16,   /* not on this network; a collective: no plan for it */
+    ECUBE_E_ELSEWHERE = -18  /* another node could not go on with the collective */
 };
 
 #ifdef __cplusplus

@@ -87,12 +87,12 @@ static void is_refused(struct fabric *fabric, const struct ecube_abi_collective 
         collective_fill(fabric, i, &right);
         calls[i] = *wrong;
     }
-    collective_all_end(fabric, calls, status);
+    collective_fails(fabric, calls, COLLECTIVE_SOME, status);
     assert_int_equal(fabric->told[EVENT_DISAGREE], 1);
     fabric->told[EVENT_DISAGREE] = 0;
     for (uint32_t i = 0; i < fabric->count; i++)
         calls[i] = i == rank ? *wrong : right;
-    collective_all_end(fabric, calls, status);
+    collective_fails(fabric, calls, rank, status);
     expect_told(fabric, rank, status);
     is_right(fabric, &right);
 }
@@ -224,7 +224,7 @@ static void try_scratch(struct fabric *fabric, uint32_t operation)
             calls[rank].scratch = i < 2 ? at : at + bytes - 1;
             if (bytes == 0)
                 continue;
-            collective_all_end(fabric, calls, E_ARGUMENT);
+            collective_fails(fabric, calls, rank, E_ARGUMENT);
             expect_told(fabric, rank, E_ARGUMENT);
         }
     }

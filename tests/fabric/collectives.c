@@ -114,15 +114,40 @@ void collective_all_call(struct fabric *fabric, const struct ecube_abi_collectiv
     }
 }
 
-void collective_all_end(struct fabric *fabric, const struct ecube_abi_collective *calls, int status)
+/* With what each node's call ends. */
+static void call_all(struct fabric *fabric, const struct ecube_abi_collective *calls, int *statuses)
 {
     int32_t requests[COLLECTIVE_NODES_MAX];
 
     for (uint32_t rank = 0; rank < fabric->count; rank++)
         requests[rank] = fabric_collective_with(fabric, rank, &calls[rank]);
     for (uint32_t rank = 0; rank < fabric->count; rank++)
-        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, status);
+        statuses[rank] = fabric_wait(fabric, rank, requests[rank]).status;
     fabric_settle(fabric);
+}
+
+void collective_all_end(struct fabric *fabric, const struct ecube_abi_collective *calls, int status)
+{
+    int statuses[COLLECTIVE_NODES_MAX];
+
+    call_all(fabric, calls, statuses);
+    for (uint32_t rank = 0; rank < fabric->count; rank++)
+        assert_int_equal(statuses[rank], status);
+}
+
+void collective_fails(struct fabric *fabric, const struct ecube_abi_collective *calls,
+                      uint32_t wrong, int status)
+{
+    int statuses[COLLECTIVE_NODES_MAX];
+    uint32_t count = 0;
+
+    call_all(fabric, calls, statuses);
+    for (uint32_t rank = 0; rank < fabric->count; rank++) {
+        bool cannot = wrong == COLLECTIVE_SOME ? statuses[rank] == status : rank == wrong;
+        assert_int_equal(statuses[rank], cannot ? status : E_ELSEWHERE);
+        count += cannot;
+    }
+    assert_true(count > 0);
 }
 
 struct plan_time collective_predicted(struct fabric *fabric,

@@ -24,6 +24,11 @@ void collective_all_call(struct fabric *fabric, const struct ecube_abi_collectiv
 /* The same, each with a call of its own (calls[rank]), and its scratch; each ends with `status`. */
 void collective_all_end(struct fabric *fabric, const struct ecube_abi_collective *calls,
                         int status);
+/* The same, of a collective that node `wrong` cannot take part in for this reason, or of whom some
+ * cannot (COLLECTIVE_SOME): the others hear E_ELSEWHERE. */
+enum { COLLECTIVE_SOME = 1 << 30 };
+void collective_fails(struct fabric *fabric, const struct ecube_abi_collective *calls,
+                      uint32_t wrong, int status);
 
 /* What the host predicts for a call, with the host's plan. */
 struct plan_time collective_predicted(struct fabric *fabric,

@@ -1,6 +1,7 @@
 /*
- * disagree_test.c - collectives that one node calls wrongly: every node gets the same error, the
- * host hears which node could not go on, or which two differ, and the next collective works.
+ * disagree_test.c - collectives that one node calls wrongly: it gets an error that says so and the
+ * others one that it was another, or all that they differ; the host hears which node could not go
+ * on, or which two differ, and the next collective works.
  */
 #include <string.h>
 
@@ -76,7 +77,13 @@ static void fails_at(struct fabric *fabric, uint32_t rank, const struct ecube_ab
 
     for (uint32_t i = 0; i < fabric->count; i++)
         calls[i] = i == rank ? *wrong : *right;
-    collective_all_end(fabric, calls, status);
+    if (differ) {
+        collective_all_end(fabric, calls, status);
+    } else { /* the call that is wrong is told */
+        collective_fails(fabric, calls, rank, status);
+        assert_int_equal(fabric->last_event.disagree.first.root, wrong->root);
+        assert_int_equal(fabric->last_event.disagree.first.bytes, wrong->block_bytes);
+    }
     host_has_heard(fabric, differ ? 0 : rank, !differ ? ID_UNKNOWN : rank ? rank : 1, status);
 }
 
@@ -94,7 +101,7 @@ static void fails(const struct ecube_abi_collective *right,
     }
 }
 
-static void a_root_out_of_range_is_all_nodes_error(void **state)
+static void a_root_out_of_range_fails_at_all_nodes(void **state)
 {
     const struct ecube_abi_collective scatter = right_call(ECUBE_SCATTER);
     const struct ecube_abi_collective exchange = right_call(ECUBE_EXCHANGE);
@@ -112,7 +119,7 @@ static void a_root_out_of_range_is_all_nodes_error(void **state)
     fails(&align, &rooted, E_ARGUMENT);
 }
 
-static void what_is_no_collective_is_all_nodes_error(void **state)
+static void what_is_no_collective_fails_at_all_nodes(void **state)
 {
     const struct ecube_abi_collective reduce = right_call(ECUBE_REDUCE);
     const struct ecube_abi_collective exchange = right_call(ECUBE_EXCHANGE);
@@ -170,7 +177,7 @@ static void nodes_that_differ_are_named(void **state)
     fails(&reduce, &wrong, E_MISMATCH);
 }
 
-static void memory_that_is_not_there_is_all_nodes_error(void **state)
+static void memory_that_is_not_there_fails_at_all_nodes(void **state)
 {
     const struct ecube_abi_collective exchange = right_call(ECUBE_EXCHANGE);
     struct ecube_abi_collective wrong = exchange;
@@ -227,7 +234,7 @@ static unsigned scratch_fails(const char *name, struct ecube_abi_collective wron
     return nodes;
 }
 
-static void scratch_that_is_not_there_is_all_nodes_error(void **state)
+static void scratch_that_is_not_there_fails_at_all_nodes(void **state)
 {
     struct ecube_abi_collective none = right_call(ECUBE_GATHER), small = none, shared = none;
 
@@ -244,8 +251,10 @@ static void scratch_that_is_not_there_is_all_nodes_error(void **state)
     }
 }
 
-static void the_lowest_rank_s_error_is_all_nodes_error(void **state)
+static void the_lowest_rank_s_error_is_told_and_each_gets_its_own(void **state)
 {
+    const int own[NODES_MAX] = {[7] = E_FAULT, [10] = E_ARGUMENT};
+    int32_t requests[NODES_MAX];
     struct fabric *fabric = fabric_make_named("mesh:3x4", DATA_BYTES, 1, no_fault, ipsc860);
     struct ecube_abi_collective calls[NODES_MAX];
 
@@ -256,7 +265,12 @@ static void the_lowest_rank_s_error_is_all_nodes_error(void **state)
     calls[1].block_bytes = BYTES / 2; /* differs, which an error prevails over */
     calls[10].root = 5;
     calls[7].send = BEYOND;
-    collective_all_end(fabric, calls, E_FAULT);
+    for (uint32_t rank = 0; rank < fabric->count; rank++)
+        requests[rank] = fabric_collective_with(fabric, rank, &calls[rank]);
+    for (uint32_t rank = 0; rank < fabric->count; rank++)
+        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status,
+                         own[rank] ? own[rank] : E_ELSEWHERE);
+    fabric_settle(fabric);
     host_has_heard(fabric, 7, ID_UNKNOWN, E_FAULT);
     calls[7] = calls[10] = calls[0];
     calls[4].operation = ECUBE_ALLGATHER;
@@ -266,10 +280,10 @@ static void the_lowest_rank_s_error_is_all_nodes_error(void **state)
     fabric_free(fabric);
 }
 
-TEST_MAIN(cmocka_unit_test(a_root_out_of_range_is_all_nodes_error),
-          cmocka_unit_test(what_is_no_collective_is_all_nodes_error),
+TEST_MAIN(cmocka_unit_test(a_root_out_of_range_fails_at_all_nodes),
+          cmocka_unit_test(what_is_no_collective_fails_at_all_nodes),
           cmocka_unit_test(nodes_that_differ_are_named),
-          cmocka_unit_test(memory_that_is_not_there_is_all_nodes_error),
+          cmocka_unit_test(memory_that_is_not_there_fails_at_all_nodes),
           cmocka_unit_test(overlapping_buffers_are_all_nodes_error),
-          cmocka_unit_test(scratch_that_is_not_there_is_all_nodes_error),
-          cmocka_unit_test(the_lowest_rank_s_error_is_all_nodes_error))
+          cmocka_unit_test(scratch_that_is_not_there_fails_at_all_nodes),
+          cmocka_unit_test(the_lowest_rank_s_error_is_told_and_each_gets_its_own))

@@ -168,7 +168,7 @@ static void the_lowest_rank_that_differs_from_node_0_is_named(void **state)
     }
 }
 
-static void an_error_of_one_node_is_all_nodes_error(void **state)
+static void an_error_of_another_node_is_told_as_that(void **state)
 {
     struct neighbours *all = *state;
     int32_t request = enters_node(all, ECUBE_ALIGN, 0, 0);
@@ -176,7 +176,7 @@ static void an_error_of_one_node_is_all_nodes_error(void **state)
     enters(all, 2, with_status(neighbour_same(all, 2), 3, E_FAULT));
     enters(all, 1, with_status(neighbour_same(all, 1), 1, E_ARGUMENT));
     told(all, 1, E_ARGUMENT); /* of the lowest rank */
-    node_is_done_with(all, request, E_ARGUMENT);
+    node_is_done_with(all, request, E_ELSEWHERE);
     struct disagree_body disagree = host_hears(all);
     assert_int_equal(disagree.status, E_ARGUMENT);
     assert_int_equal(disagree.first_rank, 1);
@@ -263,7 +263,7 @@ TEST_MAIN(NODE_TEST(the_root_of_the_tree_tells_all_when_all_have_entered),
           NODE_TEST(what_a_neighbour_may_not_say_is_dropped),
           NODE_TEST(the_next_collective_waits_for_this_ones_result),
           NODE_TEST(the_lowest_rank_that_differs_from_node_0_is_named),
-          NODE_TEST(an_error_of_one_node_is_all_nodes_error),
+          NODE_TEST(an_error_of_another_node_is_told_as_that),
           NODE_TEST(who_ends_closes_the_entry_for_good_and_word_goes_on_once),
           NODE_TEST(a_closure_of_the_next_collective_spares_this_one),
           NODE_TEST(who_asks_for_what_an_ended_program_had_not_begun_is_told),

@@ -103,6 +103,31 @@ static void a_program_that_has_ended_fails_the_collectives_of_the_others(void **
     }
 }
 
+/* The link 5-7 is in nobody's way to node 0: the others hear of it from the one that needs it. */
+static void a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended(void **state)
+{
+    (void)state;
+    for (unsigned early = 0; early < 2; early++) {
+        struct fabric *fabric = fabric_started(3, 4 << 20, 15 + early);
+        struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
+        int32_t requests[8];
+        for (unsigned rank = 0; rank < 8 && !early; rank++)
+            if (rank != 5)
+                requests[rank] = fabric_collective(fabric, rank, &align);
+        memory_link_cut(&fabric->nodes[5].ends[1]);
+        int32_t s = fabric_message(fabric, 5, ECUBE_CALL_SEND, 7, 1, FABRIC_DATA, 100);
+        assert_int_equal(fabric_wait(fabric, 5, s).status, E_LINK_DEAD);
+        end_program(fabric, 5);
+        for (unsigned rank = 0; rank < 8 && early; rank++)
+            if (rank != 5)
+                requests[rank] = fabric_collective(fabric, rank, &align);
+        for (unsigned rank = 0; rank < 8; rank++)
+            if (rank != 5)
+                assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, E_LINK_DEAD);
+        fabric_free(fabric);
+    }
+}
+
 static void a_message_to_a_program_that_has_ended_fails(void **state)
 {
     static const uint32_t sizes[] = {10, 5000};
@@ -467,6 +492,7 @@ static void a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link(v
 TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on),
           cmocka_unit_test(a_program_that_ends_fails_the_messages_that_it_has_not_taken),
           cmocka_unit_test(a_program_that_has_ended_fails_the_collectives_of_the_others),
+          cmocka_unit_test(a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended),
           cmocka_unit_test(a_message_to_a_program_that_has_ended_fails),
           cmocka_unit_test(a_program_that_has_ended_does_not_disturb_what_passes_its_node),
           cmocka_unit_test(messages_before_a_collective_do_not_deadlock_with_it),

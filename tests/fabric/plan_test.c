@@ -141,7 +141,9 @@ static struct fabric *started(const char *name)
     return fabric;
 }
 
-static void all_get(struct fabric *fabric, uint32_t operation, uint32_t root, int status)
+/* What node `only` alone gets is E_ELSEWHERE to the others; NODES_MAX: all get it. */
+static void each_gets(struct fabric *fabric, uint32_t operation, uint32_t root, uint32_t only,
+                      int status)
 {
     struct ecube_abi_collective call = {.operation = operation,
                                         .root = root,
@@ -153,8 +155,14 @@ static void all_get(struct fabric *fabric, uint32_t operation, uint32_t root, in
     for (uint32_t rank = 0; rank < fabric->count; rank++)
         requests[rank] = fabric_collective(fabric, rank, &call);
     for (uint32_t rank = 0; rank < fabric->count; rank++)
-        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status, status);
+        assert_int_equal(fabric_wait(fabric, rank, requests[rank]).status,
+                         only == NODES_MAX || rank == only ? status : E_ELSEWHERE);
     fabric_settle(fabric);
+}
+
+static void all_get(struct fabric *fabric, uint32_t operation, uint32_t root, int status)
+{
+    each_gets(fabric, operation, root, NODES_MAX, status);
 }
 
 /* Blocks go where they belong. */
@@ -194,7 +202,7 @@ static void fails_at(const char *name, uint32_t rank, enum change change, int st
 
     tampering.change = change;
     tampering.rank = rank;
-    all_get(fabric, ECUBE_SCATTER, 2, status);
+    each_gets(fabric, ECUBE_SCATTER, 2, differs ? NODES_MAX : rank, status);
     host_has_heard(fabric, differs ? 0 : rank, differs ? rank : ID_UNKNOWN, status);
     assert_int_equal(fabric->told[EVENT_NO_PLAN], change == NO_PLAN);
     tampering.change = AS_IS;
@@ -211,13 +219,13 @@ static void fails(enum change change, int status)
     fails_at("mesh:3x4", 7, change, status);
 }
 
-static void a_damaged_part_is_all_nodes_error(void **state)
+static void a_damaged_part_fails_at_all_nodes(void **state)
 {
     (void)state;
     fails(DAMAGED, E_FORMAT);
 }
 
-static void a_part_for_others_is_all_nodes_error(void **state)
+static void a_part_for_others_fails_at_all_nodes(void **state)
 {
     (void)state;
     fails(OTHER_MACHINE, E_NETWORK);
@@ -226,7 +234,7 @@ static void a_part_for_others_is_all_nodes_error(void **state)
     fails(OTHER_OPERATION, E_FORMAT);
 }
 
-static void what_the_host_has_no_plan_for_is_all_nodes_error(void **state)
+static void what_the_host_has_no_plan_for_fails_at_all_nodes(void **state)
 {
     (void)state;
     fails(NO_PLAN, E_NETWORK);
@@ -264,13 +272,13 @@ static void give_room(struct fabric *fabric, uint32_t rank, uint32_t bytes)
     fabric->nodes[rank].node->engine.store.size = bytes;
 }
 
-static void a_part_larger_than_the_store_is_all_nodes_error(void **state)
+static void a_part_larger_than_the_store_fails_at_all_nodes(void **state)
 {
     struct fabric *fabric = started("mesh:3x4");
 
     (void)state;
     give_room(fabric, 5, PLAN_HEADER_BYTES);
-    all_get(fabric, ECUBE_SCATTER, 2, E_NO_ROOM);
+    each_gets(fabric, ECUBE_SCATTER, 2, 5, E_NO_ROOM);
     host_has_heard(fabric, 5, ID_UNKNOWN, E_NO_ROOM);
     give_room(fabric, 5, FABRIC_PLAN_BYTES);
     all_get(fabric, ECUBE_SCATTER, 2, E_OK); /* which asks again */
@@ -342,12 +350,12 @@ static void pieces_that_do_not_belong_are_dropped(void **state)
     comes_through(FOREIGN);
 }
 
-TEST_MAIN(cmocka_unit_test(a_damaged_part_is_all_nodes_error),
-          cmocka_unit_test(a_part_for_others_is_all_nodes_error),
-          cmocka_unit_test(what_the_host_has_no_plan_for_is_all_nodes_error),
+TEST_MAIN(cmocka_unit_test(a_damaged_part_fails_at_all_nodes),
+          cmocka_unit_test(a_part_for_others_fails_at_all_nodes),
+          cmocka_unit_test(what_the_host_has_no_plan_for_fails_at_all_nodes),
           cmocka_unit_test(nodes_with_other_plans_find_out),
           cmocka_unit_test(the_words_say_that_plans_differ),
-          cmocka_unit_test(a_part_larger_than_the_store_is_all_nodes_error),
+          cmocka_unit_test(a_part_larger_than_the_store_fails_at_all_nodes),
           cmocka_unit_test(a_full_store_forgets_what_it_does_not_use),
           cmocka_unit_test(lost_pieces_are_asked_for_again),
           cmocka_unit_test(pieces_that_do_not_belong_are_dropped))

@@ -791,7 +791,7 @@ static void a_disagreement_is_told_in_words(void **state)
     told.other.choice = 9;
     assert_string_equal(disagreement(all, &told, text),
                         "node 1 (rank 1) and node 3 (rank 3) disagree on a collective: exchange of "
-                        "4 bytes, for which they ask for different algorithms");
+                        "4 bytes, by the host's choice and by an unknown algorithm");
     told.other_rank = 77;
     assert_null(disagreement(all, &told, text));
     fake_free(all);
@@ -805,7 +805,7 @@ static void sizes_that_differ_are_told_of_both_ends(void **state)
                                  .other_rank = 2,
                                  .first = {.operation = ECUBE_EXCHANGEV, .type = SIZES_AGREE},
                                  .other = {.operation = ECUBE_EXCHANGEV,
-                                           .type = SIZES_RECEIVED,
+                                           .type = SIZES_DIFFER,
                                            .bytes = 80,
                                            .root = 3,
                                            .digest = 100}};
@@ -813,19 +813,15 @@ static void sizes_that_differ_are_told_of_both_ends(void **state)
 
     (void)state;
     assert_string_equal(disagreement(all, &told, text),
-                        "node 2 (rank 2) and node 3 (rank 3) disagree on the size of a block of "
-                        "exchangev: rank 2 expects 80 bytes, rank 3 sends 100");
+                        "node 3 (rank 3) and node 2 (rank 2) disagree on the size of a block of "
+                        "exchangev: rank 3 sends 100 bytes, rank 2 expects 80");
     assert_int_equal(fake_event(all, EVENT_DISAGREE)->rank, 2);
     assert_int_equal(fake_event(all, EVENT_DISAGREE)->peer, 3);
-    told.first = (struct entry){.operation = ECUBE_EXCHANGEV,
-                                .type = SIZES_SENT,
-                                .bytes = 7,
-                                .root = 1,
-                                .digest = UINT32_MAX};
+    told.other.root = 2;
     assert_string_equal(disagreement(all, &told, text),
-                        "node 0 (rank 0) and node 1 (rank 1) disagree on the size of a block of "
-                        "exchangev: rank 0 sends 7 bytes, rank 1 expects another number");
-    told.first.root = 4;
+                        "node 2 (rank 2) disagrees with itself on the size of its own block of "
+                        "exchangev: it sends 100 bytes and expects 80");
+    told.other.root = 4;
     assert_null(disagreement(all, &told, text));
     fake_free(all);
 }

@@ -1,5 +1,6 @@
 #include "tests/unit/fake_desk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "drivers/check.h"
@@ -36,6 +37,15 @@ const uint8_t *plan_desk_part(struct plan_desk *desk, const struct plan_wish *wi
     }
     *bytes = desk->part_bytes;
     return desk->part;
+}
+
+const char *plan_algorithm_of(const struct network *network, uint32_t operation, uint32_t choice,
+                              char words[ALGORITHM_WORDS_MAX])
+{
+    (void)network;
+    (void)operation;
+    snprintf(words, ALGORITHM_WORDS_MAX, "number %u", (unsigned)choice);
+    return words;
 }
 
 bool plan_desk_predict(struct plan_desk *desk, const struct plan_wish *wish, struct plan_time *time,

@@ -20,6 +20,8 @@ _Static_assert(ECUBE_E_CANCELLED == (int)E_CANCELLED, "cancelled");
 _Static_assert(ECUBE_E_VERSION == (int)E_VERSION, "version");
 _Static_assert(ECUBE_E_TIMEOUT == (int)E_TIMEOUT, "timeout");
 _Static_assert(ECUBE_E_SYSCALL == (int)E_SYSCALL, "system call");
+_Static_assert(ECUBE_E_NETWORK == (int)E_NETWORK, "network");
+_Static_assert(ECUBE_E_ELSEWHERE == (int)E_ELSEWHERE, "elsewhere");
 
 static void programs_and_kernel_use_the_same_words(void **state)
 {

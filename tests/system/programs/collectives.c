@@ -496,13 +496,14 @@ static uint32_t run_types(void)
     return wrong;
 }
 
-/* Returns how many of the calls did not end with that error. */
+/* Returns how many of the calls did not end with that error, or, where this node's own arguments
+ * are right, with word of another node's. */
 static uint32_t count_others(const int *results, unsigned count, int wanted)
 {
     uint32_t others = 0;
 
     for (unsigned i = 0; i < count && bytes > 0; i++) {
-        if (results[i] != wanted) {
+        if (results[i] != wanted && results[i] != ECUBE_E_ELSEWHERE) {
             printf("impossible call %u: %s, not %s\n", i, ecube_error_text(results[i]),
                    ecube_error_text(wanted));
             others++;
