@@ -402,7 +402,7 @@ bool controller_step(struct controller *controller, uint64_t now_us)
         controller->failure_us = UINT64_MAX;
         controller->failing = true;
     }
-    controller->question.over |= now_us >= controller->question.until_us;
+    query_step(controller);
     return more || has_events(controller) || router_noticed(&controller->router);
 }
 
@@ -421,10 +421,7 @@ uint64_t controller_deadline(const struct controller *controller)
     deadline_us = earlier(deadline_us, controller->crossed_us);
     deadline_us = earlier(deadline_us, controller->failure_us);
     deadline_us = earlier(deadline_us, controller->offers_us);
-    if (controller->question.open) {
-        deadline_us = earlier(deadline_us, controller->question.until_us);
-    }
-    return deadline_us;
+    return earlier(deadline_us, query_deadline(controller));
 }
 
 /* Only the phase that goes on counts silence. The owner says which time counts: not that in which

@@ -53,7 +53,10 @@ struct controller_config {
     /* how long nothing new may show in a boot, and two thirds of how long a node may be silent in a
      * download; time as controller_pass counts it */
     uint64_t patience_us;
-    bool boot_held;         /* the boot is not over before controller_release_boot */
+    uint64_t
+        quiet_us;   /* without a word from programs, after which nodes are asked whether they stand;
+                        * wall time; 0: 1 s */
+    bool boot_held; /* the boot is not over before controller_release_boot */
     struct plan_desk *desk; /* makes the plans that nodes ask for, outlives the controller; NULL:
                              * they get none */
     void *memory;           /* controller_memory_bytes(network), 64-aligned */

@@ -94,15 +94,21 @@ void query_state(struct controller *controller, uint32_t rank, const struct stat
 /* Whether the question is over, which has not been told. */
 static inline bool query_is_over(const struct controller *controller)
 {
-    return controller->question.open &&
-           (controller->question.over || controller->question.waiting == 0);
+    const struct controller_question *question = &controller->question;
+    bool forgotten = question->until_us == UINT64_MAX && controller->phase != PHASE_RUN;
+
+    return question->open && (question->over || question->waiting == 0 || forgotten);
 }
 /* Tells it, and draws the conclusions. */
 void query_finish(struct controller *controller);
 /* A node is not waited for any more, or again. */
 void query_leave(struct controller *controller, uint32_t rank);
 void query_join(struct controller *controller, uint32_t rank);
+/* The watch over programs begins, or begins anew. */
+void query_watch(struct controller *controller);
 void query_pass(struct controller *controller, uint64_t passed_us);
+void query_step(struct controller *controller);
+uint64_t query_deadline(const struct controller *controller);
 void query_pump(struct controller *controller);
 
 /* failure.c */

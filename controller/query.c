@@ -7,7 +7,8 @@
  *              still owes an answer is not asked again, but waited for
  *   answered   STATE comes in any order; each is told, kept in short for words.h and waits.h, and
  *              added to the look
- *   over       all have answered, or none has for ANSWER_US: EVENT_ANSWERED
+ *   over       all have answered, or somebody who waits for it has not heard one for ANSWER_US:
+ *              EVENT_ANSWERED
  *
  * While one is open, whoever asks has its answers. Its purposes then have their turn: the watch
  * over programs that stand, and the end of a run whose time is over.
@@ -18,10 +19,21 @@
  * program that computes for an hour, or waits for a reader or a clock, never stands; and one
  * deadlocked is named seconds after its last word.
  *
+ * The watch looks at all programs by a question, and when it does is told by the clock on the wall,
+ * for an answer proves that its node runs, however busy the computer is:
+ *
+ *   1 s without a word          a look
+ *   all wait                    the next one, when the last answer is in
+ *   they have moved since, or
+ *   one computes                the next one after 1 s, then 2, then 4, and so on
+ *
+ * The watch waits for a late answer: it comes from a node that runs, and shows no movement.
+ *
  * Answers are added up as they come: the digest is a sum over nodes, of what shows that a node
  * moves.
  *
- * Units    us of wall time for answers, of passed time for the watch
+ * Units    us of wall time; of passed time where programs test
+ * Source   Fowler, Noll & Vo, FNV-1a; Appleby, MurmurHash3, fmix64
  */
 #include <string.h>
 
@@ -30,23 +42,34 @@
 #include "router/router.h"
 
 enum {
-    ANSWER_US = 1500 * 1000,     /* without an answer, after which a question is over */
-    QUIET_US = 5 * 1000 * 1000,  /* without a word from any program */
-    POLLS_US = 60 * 1000 * 1000, /* programs that only test may give up */
-    AGAIN_US = 1000 * 1000,      /* between questions while programs move */
-    STALL_LOOKS_MIN = 3
+    ANSWER_US = 1500 * 1000, /* without an answer, after which nobody waits but the watch */
+    QUIET_US = 1000 * 1000,  /* without a word from any program, unless the owner says another */
+    POLLS_US = 60 * 1000 * 1000, /* passed time; programs that only test may give up */
+    PAUSE_US = 1000 * 1000,      /* between looks while programs move; doubled each time, up to */
+    PAUSE_US_MAX = 4 * PAUSE_US,
+    STALL_LOOKS_MIN = 3,
+    /* What has been refused, or has found no place, is tried again within 300 ms (node/state.h):
+     * the looks that say the same take longer. */
+    ROW_US = 600 * 1000
 };
 
 static const uint64_t FNV_BASIS = UINT64_C(14695981039346656037);
 static const uint64_t FNV_PRIME = UINT64_C(1099511628211);
+static const uint64_t MIX_FIRST = UINT64_C(0xff51afd7ed558ccd);
+static const uint64_t MIX_SECOND = UINT64_C(0xc4ceb9fe1a85ec53);
 
-/* FNV-1a, 64 bits: it only has to differ when one bit of one node does. */
-static uint64_t fnv_1a(uint64_t hash, const uint8_t *bytes, unsigned count)
+/* FNV-1a, 64 bits, and the finalizer of MurmurHash3: what ends a text only moves a few bits of
+ * FNV-1a, and in a sum the same bits of two nodes, one set and one cleared, would be nothing. */
+static uint64_t hash(uint64_t start, const uint8_t *bytes, unsigned count)
 {
+    uint64_t hash = start;
+
     for (unsigned i = 0; i < count; i++) {
         hash = (hash ^ bytes[i]) * FNV_PRIME;
     }
-    return hash;
+    hash = (hash ^ hash >> 33) * MIX_FIRST;
+    hash = (hash ^ hash >> 33) * MIX_SECOND;
+    return hash ^ hash >> 33;
 }
 
 /* How many nodes can answer. Those that cannot are counted as they die and are halted, so that a
@@ -61,10 +84,12 @@ static void begin(struct controller *controller)
     struct controller_question *question = &controller->question;
 
     *question = (struct controller_question){.open = true,
+                                             .purposes = question->open ? question->purposes : 0,
                                              .number = question->number + 1,
                                              .waiting = answerers(controller),
                                              .activity = controller->activity,
-                                             .until_us = controller->now_us + ANSWER_US,
+                                             .begun_us = controller->now_us,
+                                             .until_us = UINT64_MAX,
                                              .look = {.waits = true, .delivered = true}};
     if (controller->phase == PHASE_BOOT || controller->restarts) {
         /* In a boot nodes may not know who they are, and after a reset nobody knows us. */
@@ -72,13 +97,31 @@ static void begin(struct controller *controller)
     }
 }
 
-/* Two who ask at one time have the same answers. */
+/* Somebody waits for its end: that is near after each answer, and when another node was asked. */
+static void await_answer(struct controller *controller)
+{
+    controller->question.until_us = controller->now_us + ANSWER_US;
+}
+
+static bool is_awaited(const struct controller *controller)
+{
+    return controller->question.until_us != UINT64_MAX;
+}
+
+/* Two who ask at one time have the same answers; but where the watch has waited for a late one, the
+ * others are old. */
 void query_ask(struct controller *controller, uint8_t purpose)
 {
-    if (!controller->question.open) {
+    const struct controller_question *question = &controller->question;
+    bool old = !is_awaited(controller) && controller->now_us - question->begun_us >= ANSWER_US;
+
+    if (!question->open || (old && purpose != QUESTION_WATCH)) {
         begin(controller);
     }
     controller->question.purposes |= purpose;
+    if (purpose != QUESTION_WATCH && !is_awaited(controller)) {
+        await_answer(controller);
+    }
 }
 
 void controller_ask(struct controller *controller, uint64_t now_us)
@@ -112,8 +155,9 @@ void query_pump(struct controller *controller)
             return;
         }
         node->flags |= NODE_ASKED;
-        /* A large machine is asked for longer than an answer takes. */
-        question->until_us = controller->now_us + ANSWER_US;
+        if (is_awaited(controller)) { /* a large machine is asked for longer than that */
+            await_answer(controller);
+        }
     }
 }
 
@@ -159,7 +203,7 @@ static uint64_t digest_of(const struct controller *controller, uint32_t rank,
     }
     shown.counters[COUNTER_PROGRESS] = state->counters[COUNTER_PROGRESS];
     state_pack(bytes, &shown);
-    return fnv_1a(FNV_BASIS + rank, bytes, sizeof bytes);
+    return hash(FNV_BASIS + rank, bytes, sizeof bytes);
 }
 
 /* Not for a slot, a clock or a reader, which come by themselves; and not one that computes. */
@@ -226,22 +270,26 @@ void query_state(struct controller *controller, uint32_t rank, const struct stat
     controller->told_ns = clock_max(controller->told_ns, state->model_ns);
     if (is_new) {
         add_answer(controller, rank, state);
-        controller->question.until_us = controller->now_us + ANSWER_US;
+        if (is_awaited(controller)) {
+            await_answer(controller);
+        }
         controller->question.waiting--;
     }
 }
 
 /* Takes note of what all have answered. False when one of them does not wait, has not answered, or
- * has moved since; else true, and stall_count is how often the same has been seen again. Messages
+ * has spoken since; else true, and stall_count is how often the same has been seen again. Messages
  * may be on their way through a node that stands still, so all must have answered. */
-static bool take_look(struct controller *controller, bool complete)
+static bool take_look(struct controller *controller)
 {
     const struct controller_question *question = &controller->question;
     const struct controller_look *look = &question->look;
 
-    /* One that has not answered, or is halted, may hold what others wait for. */
-    if (!complete || !look->waits || controller->halted > 0 ||
-        question->activity != controller->activity) {
+    if (question->waiting > 0) {
+        return false; /* whoever asked beside the watch did not wait: the row goes on */
+    }
+    /* One that is halted may hold what others wait for. */
+    if (!look->waits || controller->halted > 0 || question->activity != controller->activity) {
         controller->stall_count = 0;
         return false;
     }
@@ -271,6 +319,40 @@ static void end_for_timeout(struct controller *controller, bool waits, bool seco
     }
 }
 
+/* Whether anybody is to be looked at: a run whose time is over is about to end. */
+static bool is_watched(const struct controller *controller)
+{
+    return controller->phase == PHASE_RUN && !controller->broken && !controller->timing_out;
+}
+
+/* The next one is planned when this one is over. */
+static void look(struct controller *controller)
+{
+    controller->watch_us = UINT64_MAX;
+    query_ask(controller, QUESTION_WATCH);
+}
+
+/* When the watch looks again. Two looks tell whether programs that all wait have moved: the second
+ * one follows the first, and others those that were the same. */
+static void plan_look(struct controller *controller, bool waits)
+{
+    unsigned looks = stall_looks(controller);
+    bool late = controller->question.waiting > 0;
+    bool same = controller->stall_count > 0 && controller->stall_count < looks;
+    bool first = controller->stall_count == 0 && !controller->watch_follows;
+    uint64_t soon_us = controller->question.begun_us + ROW_US / looks;
+
+    controller->watch_follows = late || (waits && (same || first));
+    if (!controller->watch_follows) {
+        controller->watch_us = controller->now_us + controller->watch_pause_us;
+        controller->watch_pause_us *= controller->watch_pause_us < PAUSE_US_MAX ? 2 : 1;
+    } else if (controller->now_us >= soon_us) {
+        look(controller);
+    } else {
+        controller->watch_us = soon_us;
+    }
+}
+
 void query_finish(struct controller *controller)
 {
     struct controller_question *question = &controller->question;
@@ -284,33 +366,61 @@ void query_finish(struct controller *controller)
     if (purposes == 0 || controller->phase != PHASE_RUN || controller->broken) {
         return;
     }
-    waits = take_look(controller, question->waiting == 0);
+    waits = take_look(controller);
     if (purposes & QUESTION_TIMEOUT) {
         end_for_timeout(controller, waits, purposes & QUESTION_SECOND);
     } else if (waits && controller->stall_count >= stall_looks(controller) &&
                (!controller->stall_polls || controller->quiet_us >= POLLS_US)) {
         run_end(controller, ENDED_STANDS);
+    } else {
+        plan_look(controller, waits);
     }
 }
 
+void query_watch(struct controller *controller)
+{
+    uint64_t quiet_us = controller->config.quiet_us ? controller->config.quiet_us : QUIET_US;
+
+    controller->activity_seen = controller->activity;
+    controller->quiet_us = 0;
+    controller->stall_count = 0;
+    controller->watch_follows = false;
+    controller->watch_pause_us = PAUSE_US;
+    controller->watch_us = controller->now_us + quiet_us;
+}
+
+uint64_t query_deadline(const struct controller *controller)
+{
+    bool follows = controller->watch_follows && is_watched(controller);
+    uint64_t watch_us = follows ? controller->watch_us : UINT64_MAX;
+    uint64_t until_us = controller->question.open ? controller->question.until_us : UINT64_MAX;
+
+    return watch_us < until_us ? watch_us : until_us;
+}
+
+void query_step(struct controller *controller)
+{
+    controller->question.over |= controller->now_us >= controller->question.until_us;
+    if (controller->watch_follows && is_watched(controller) &&
+        controller->now_us >= controller->watch_us) {
+        look(controller);
+    }
+}
+
+/* Questions cost the nodes time, so they begin when programs have been quiet; at once when one has
+ * failed, for the others then mostly wait for it. */
 void query_pass(struct controller *controller, uint64_t passed_us)
 {
+    bool failed =
+        controller->failed && !controller->watch_follows && controller->watch_pause_us == PAUSE_US;
+
     if (controller->activity != controller->activity_seen) {
-        controller->activity_seen = controller->activity;
-        controller->quiet_us = 0;
-        controller->stall_count = 0;
+        query_watch(controller);
         return;
     }
-    /* Questions cost the nodes time, so they begin when programs have been quiet; at once when one
-     * has failed, for the others then mostly wait for it. While all wait they follow each other
-     * without a pause. */
     controller->quiet_us += passed_us;
-    if ((controller->stall_count == 0 && controller->passed_us < controller->watch_us) ||
-        (controller->quiet_us < QUIET_US && !controller->failed)) {
-        return;
-    }
-    if (!controller->question.open && !controller->timing_out) {
-        controller->watch_us = controller->passed_us + AGAIN_US;
-        query_ask(controller, QUESTION_WATCH);
+    if (is_watched(controller) && controller->watch_us != UINT64_MAX &&
+        (controller->now_us >= controller->watch_us || failed)) {
+        look(controller);
     }
 }

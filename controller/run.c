@@ -28,7 +28,7 @@
 #include "router/router.h"
 #include "wire/run.h"
 
-enum { EXIT_STATUS_MASK = 0xff, WATCH_US = 1000 * 1000 };
+enum { EXIT_STATUS_MASK = 0xff };
 
 void controller_run(struct controller *controller, uint64_t now_us)
 {
@@ -43,11 +43,7 @@ void controller_run(struct controller *controller, uint64_t now_us)
     controller->ended = 0;
     controller->failed = controller->timing_out = false;
     controller->plans_refused = 0;
-    controller->activity_seen = controller->activity;
-    /* Nothing has been heard or seen of these programs. */
-    controller->quiet_us = 0;
-    controller->watch_us = controller->passed_us + WATCH_US;
-    controller->stall_count = 0;
+    query_watch(controller); /* nothing has been heard or seen of these programs */
 }
 
 /* It runs no more, or is told to stop: what it still says is of a program that is over. */

@@ -123,7 +123,8 @@ struct controller_question {
     uint32_t next;     /* it has gone to the nodes before this one */
     uint32_t waiting;  /* for so many answers */
     uint32_t activity; /* when it began */
-    uint64_t until_us;
+    uint64_t begun_us;
+    uint64_t until_us; /* UINT64_MAX: only the watch waits for it, as long as it takes */
     struct controller_look look;
 };
 
@@ -176,7 +177,9 @@ struct controller {
     bool failed;       /* a program has ended with an error, or collectives disagree */
     uint32_t activity; /* words of programs */
     uint32_t activity_seen;
-    uint64_t watch_us; /* passed time of the next look, while programs move */
+    uint64_t watch_us;       /* the next look; UINT64_MAX: when this one is over it is known */
+    uint64_t watch_pause_us; /* until the one after it, if programs move */
+    bool watch_follows;      /* it follows another without a pause */
     unsigned stall_count;
     uint64_t stall_digest;
     bool stall_polls;

@@ -37,6 +37,7 @@ enum {
     PATIENCE_MS = 15000, /* of the controller, as the tool's */
     QUIET_MS = 1000,     /* without progress, after which time is counted, */
     PASS_MS = 100,       /* and how often */
+    ASK_MS = 5000, /* of time that is counted, before nodes are asked: no circuit takes longer */
     GIVE_UP_MS = 20000,  /* from STOP until programs that cannot be reached are given up */
     NEXT_HOST_MS = 1000, /* from a host's death until the next one begins */
     CABLES_TOLD_MAX = 16
@@ -59,6 +60,7 @@ static void begin_boot(struct sim *sim)
                                        .payload_checked = sim->options.payload_checked,
                                        .incarnation = host->incarnation,
                                        .patience_us = PATIENCE_MS * UINT64_C(1000),
+                                       .quiet_us = ASK_MS * UINT64_C(1000),
                                        .memory = host->memory};
 
     host->passed_ns = host->active_ns = sim->wall_ns;

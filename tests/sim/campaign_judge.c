@@ -22,7 +22,7 @@
 #include "tests/sim/campaign.h"
 
 enum {
-    HOST_QUIET_MS = 5000,    /* controller/query.c: without progress, after which nodes are asked */
+    HOST_QUIET_MS = 5000,    /* sim/host.c: without progress, after which nodes are asked */
     HOST_STOP_MS = 300,      /* from the first word of a dead link until programs are stopped */
     HOST_GIVE_UP_MS = 20000, /* from then until those that cannot be reached are given up */
     NEXT_HOST_MS = 1000,     /* from a host's death until the next one begins, */

@@ -19,7 +19,8 @@ enum {
     OFFERS_WINDOW = 32,
     TEXT_MAX = 1000,
     JUNK_MAX = 200,
-    STAND_MS = 20000 /* more than it takes to see that programs of four nodes stand */
+    STAND_MS = 20000,        /* more than it takes to see that programs of four nodes stand */
+    LOOKS_OF_TWO = 1 + 3 + 2 /* that are the same, of two nodes that stand */
 };
 
 static struct offer_body last_offer(const struct fake_nodes *all)
@@ -506,12 +507,148 @@ static void programs_that_wait_for_ever_end_the_run(void **state)
     struct fake_nodes *all = fake_running("cube:2");
 
     (void)state;
-    watch(all, 4900, &receives);
+    watch(all, 900, &receives);
     assert_int_equal(fake_sent(all, PACKET_QUERY), 0);
     watch(all, STAND_MS, &receives);
     assert_int_equal(fake_event(all, EVENT_ENDED)->reason, ENDED_STANDS);
     assert_int_equal(fake_told(all, EVENT_ANSWERED), 1 + 3 + 2 * 2);
     assert_int_equal(fake_sent(all, PACKET_STOP), 4);
+    fake_free(all);
+}
+
+/* The first look, at a tick; what follows it needs no tick, for no time passes that counts. */
+static struct fake_nodes *looked_at(const char *network)
+{
+    struct fake_nodes *all = fake_running(network);
+
+    fake_pass_ms(all, 1000);
+    assert_int_equal(fake_sent(all, PACKET_QUERY), all->network.nodes);
+    return all;
+}
+
+static void a_look_follows_the_last_answer_to_the_one_before(void **state)
+{
+    struct fake_nodes *all = looked_at("cube:1");
+    uint64_t start_us = all->now_us;
+
+    (void)state;
+    for (unsigned ms = 0; ms < STAND_MS && fake_told(all, EVENT_ENDED) == 0; ms++) {
+        answer_all(all, &receives, CONTROLLER_NO_NODE);
+        fake_wait_ms(all, 1);
+    }
+    assert_int_equal(fake_event(all, EVENT_ENDED)->reason, ENDED_STANDS);
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), LOOKS_OF_TWO);
+    /* No sooner than what a node repeats by itself would show. */
+    assert_in_range(all->now_us - start_us, 500 * 1000, 700 * 1000);
+    fake_free(all);
+}
+
+static void a_late_answer_is_waited_for_and_is_no_movement(void **state)
+{
+    struct fake_nodes *all = looked_at("cube:1");
+
+    (void)state;
+    for (unsigned i = 1; i <= LOOKS_OF_TWO; i++) {
+        assert_int_equal(fake_sent_to(all, PACKET_QUERY, 0), i);
+        assert_int_equal(fake_sent_to(all, PACKET_QUERY, 1), i);
+        fake_state(all, 0, &receives);
+        fake_wait_ms(all, 10 * ANSWER_MS);
+        assert_int_equal(fake_told(all, EVENT_ANSWERED), i - 1);
+        fake_state(all, 1, &receives);
+        fake_wait_ms(all, 1);
+        assert_int_equal(fake_told(all, EVENT_ANSWERED), i);
+    }
+    assert_int_equal(fake_event(all, EVENT_ENDED)->reason, ENDED_STANDS);
+    fake_free(all);
+}
+
+/* Whoever asks beside the watch gets the answers that there are, and new ones. */
+static void who_asks_while_the_watch_waits_for_a_late_answer_waits_no_longer(void **state)
+{
+    struct fake_nodes *all = looked_at("cube:1");
+
+    (void)state;
+    for (unsigned i = 1; i < LOOKS_OF_TWO; i++) {
+        answer_all(all, &receives, CONTROLLER_NO_NODE);
+        fake_wait_ms(all, ANSWER_MS);
+    }
+    fake_state(all, 0, &receives);
+    fake_wait_ms(all, 10 * ANSWER_MS);
+    fake_forget(all);
+    controller_ask(&all->controller, all->now_us);
+    fake_settle(all);
+    assert_int_equal(fake_sent_to(all, PACKET_QUERY, 0), 1);
+    fake_state(all, 0, &receives);
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 0);
+    fake_wait_ms(all, ANSWER_MS);
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 1);
+    assert_false(controller_answered(&all->controller, 1));
+    /* The row goes on where it was. */
+    assert_int_equal(fake_told(all, EVENT_ENDED), 0);
+    answer_all(all, &receives, CONTROLLER_NO_NODE);
+    assert_int_equal(fake_event(all, EVENT_ENDED)->reason, ENDED_STANDS);
+    fake_free(all);
+}
+
+static void a_look_is_over_with_its_run(void **state)
+{
+    struct fake_nodes *all = looked_at("cube:1");
+
+    (void)state;
+    fake_state(all, 0, &receives);
+    fake_exit(all, 0, 0);
+    fake_exit(all, 1, 0);
+    assert_int_equal(fake_told(all, EVENT_ENDED), 1);
+    assert_int_equal(fake_told(all, EVENT_ANSWERED), 1);
+    assert_false(controller_answered(&all->controller, 1));
+    fake_free(all);
+}
+
+/* Lets programs be looked at for so long; notes when each look begins, in ms from the start. */
+static unsigned note_looks(struct fake_nodes *all, unsigned ms, bool moving, unsigned *begins_ms,
+                           unsigned room)
+{
+    struct state_body answer = moving ? receives : computes;
+    unsigned count = 0;
+
+    for (unsigned at_ms = 100; at_ms <= ms; at_ms += 100) {
+        fake_pass_ms(all, 100);
+        if (fake_sent(all, PACKET_QUERY) > 0 && count < room) {
+            begins_ms[count++] = at_ms;
+        }
+        answer.counters[COUNTER_PROGRESS]++;
+        answer_all(all, &answer, CONTROLLER_NO_NODE);
+        fake_forget(all);
+    }
+    return count;
+}
+
+static void a_machine_that_computes_is_asked_after_1_2_and_4_s_and_so_on(void **state)
+{
+    static const unsigned expected_ms[] = {1000, 2000, 4000, 8000, 12000, 16000, 20000};
+    struct fake_nodes *all = fake_running("cube:7");
+    unsigned begins_ms[16];
+
+    (void)state;
+    assert_int_equal(note_looks(all, 23900, false, begins_ms, 16), 7);
+    assert_memory_equal(begins_ms, expected_ms, sizeof expected_ms);
+    controller_active(&all->controller); /* a word: it is seen within 100 ms */
+    assert_int_equal(note_looks(all, 1100, false, begins_ms, 16), 1);
+    assert_int_equal(begins_ms[0], 1100);
+    fake_free(all);
+}
+
+/* All wait whenever they are asked, and go on between: two looks at a time say so. Both nodes have
+ * come as far each time, and yet their answers are not the same together. */
+static void programs_that_move_are_asked_twice_at_a_time(void **state)
+{
+    static const unsigned expected_ms[] = {1000, 1200, 2200, 2400, 4400, 4600, 8600, 8800};
+    struct fake_nodes *all = fake_running("cube:1");
+    unsigned begins_ms[16];
+
+    (void)state;
+    assert_int_equal(note_looks(all, 12000, true, begins_ms, 16), 8);
+    assert_memory_equal(begins_ms, expected_ms, sizeof expected_ms);
     fake_free(all);
 }
 
@@ -560,7 +697,8 @@ static void programs_that_test_have_a_minute(void **state)
     polls.flags |= STATE_POLLS;
     watch(all, 59000, &polls);
     assert_int_equal(fake_told(all, EVENT_ENDED), 0);
-    watch(all, 5000, &polls);
+    assert_in_range(fake_sent_to(all, PACKET_QUERY, 0), LOOKS_OF_TWO, LOOKS_OF_TWO + 60 / 4 + 1);
+    watch(all, 6000, &polls);
     assert_int_equal(fake_event(all, EVENT_ENDED)->reason, ENDED_STANDS);
     fake_free(all);
 }
@@ -574,7 +712,7 @@ static void a_program_that_computes_or_speaks_does_not_stand(void **state)
     assert_int_equal(fake_told(all, EVENT_ENDED), 0);
     for (unsigned i = 0; i < 10; i++) {
         controller_active(&all->controller);
-        watch(all, 4000, &receives);
+        watch(all, 1400, &receives);
     }
     assert_int_equal(fake_told(all, EVENT_ENDED), 0);
     fake_free(all);
@@ -586,6 +724,8 @@ static void after_a_failed_program_the_others_are_looked_at_at_once(void **state
 
     (void)state;
     fake_exit(all, 1, 1);
+    watch(all, 200, &receives);
+    assert_int_equal(fake_sent_to(all, PACKET_QUERY, 0), 1);
     watch(all, 2500, &receives);
     assert_int_equal(fake_told(all, EVENT_ENDED), 1);
     fake_free(all);
@@ -1131,6 +1271,12 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(nobody_answers_in_a_boot_and_no_halted_node_is_asked),
           cmocka_unit_test(programs_that_wait_for_ever_end_the_run),
           cmocka_unit_test(what_is_still_on_a_link_may_end_the_wait),
+          cmocka_unit_test(a_look_follows_the_last_answer_to_the_one_before),
+          cmocka_unit_test(a_late_answer_is_waited_for_and_is_no_movement),
+          cmocka_unit_test(who_asks_while_the_watch_waits_for_a_late_answer_waits_no_longer),
+          cmocka_unit_test(a_look_is_over_with_its_run),
+          cmocka_unit_test(a_machine_that_computes_is_asked_after_1_2_and_4_s_and_so_on),
+          cmocka_unit_test(programs_that_move_are_asked_twice_at_a_time),
           cmocka_unit_test(a_node_that_passes_on_shows_that_not_all_stands),
           cmocka_unit_test(programs_that_test_have_a_minute),
           cmocka_unit_test(a_program_that_computes_or_speaks_does_not_stand),
