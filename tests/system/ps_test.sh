@@ -21,7 +21,7 @@ waits_are_told() {
         says 4 'waits to receive from rank 0, tag 4 \(one of 3 open requests\)' &&
         says 5 'computes in spin \(waiter\.c:[0-9]+\), called from (with_one_behind|main) \(waiter\.c:[0-9]+\) \(1 open request\)' &&
         says 6 'waits in broadcast of 64 bytes with root 2 for rank 4 to enter' &&
-        says 7 'waits in broadcast of 64 bytes with root 2 for rank 4 to enter'
+        says 7 'waits in broadcast of 64 bytes with root 2 for rank 4 to enter \(1 message not received\)'
 }
 
 # json_says NODE TEXT KEY... - in the last ps --json.
