@@ -154,6 +154,9 @@ core_of_spinning_node() {
     wait_until 10 eval 'tool ps --name lab; grep -q "nobody debugs it" out' || { cat out; fail "held by a dead GDB"; }
     tool_succeeds core --name lab 1
     [ -s core.1 ] || fail "no core.1"
+    arm-none-eabi-readelf -lW core.1 | sed -n 's/^  LOAD .* 0x40b[0-9a-f]*\( 0x[0-9a-f]*\)\{3\} \(...\) .*/\2/p' |
+        head -n 3 | tr '\n' ',' >rights
+    [ "$(cat rights)" = 'R E,R  ,RW ,' ] || { cat rights; fail "the core has other rights"; }
     tool_succeeds ps --name lab
     grep -q '^ *1 halted' out || { cat out; fail "it was halted, and is not any more"; }
     eval debugged 1 "$misbehave" -- -nx -batch "$looks"

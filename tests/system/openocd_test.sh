@@ -71,6 +71,7 @@ debugs_program() {
     start_load "$counter" 30
     openocd_ends
     has_stayed_saying "^at $(printf '0x%08x' "$at")"
+    has_stayed_saying "^soft at $(printf '0x%08x' "$at")"
     load_ends 0
     printed_sums 4 30
     tool_succeeds down --name lab
@@ -202,7 +203,7 @@ check "OpenOCD halts one node and all, ps says so, and the machine goes on" halt
 check "blank nodes get their kernel over the chain, and one that is told to run before stays" blank_nodes
 check "each node can be programmed by itself" programs_each
 check "OpenOCD boots a whole machine, which then runs the complete exchange" boots_by_openocd
-check "a program halts at breakpoints and watchpoints and steps, and its result is the same" debugs_program
+check "a program halts at breakpoints, those in its read-only code too, at watchpoints, and steps, and its result is the same" debugs_program
 check "a node stops asleep, in its fault handler and in user mode, at any access, and goes on as registers were written" any_state
 check "a program's time stands still while OpenOCD has halted a node for longer than --timeout" long_halt
 check "wrong images, words and occupied ports are one line each, and change nothing" bad_input
