@@ -420,6 +420,8 @@ static uint32_t read_address(struct input *input, uint8_t what)
     return what & 1 ? input_u32(input) : WORLD_PROGRAM + 256 + input_u16(input) % 16000u;
 }
 
+enum { FIXED = 7 }; /* in three bits: where it says, code and constants lie */
+
 /* Any call with any arguments; what it may make the kernel write is granted first. */
 static void call(struct input *input)
 {
@@ -429,6 +431,9 @@ static void call(struct input *input)
     for (unsigned i = 0; i < 4; i++)
         arguments[i] =
             what >> i & 1 ? input_u32(input) : WORLD_PROGRAM + (input_u16(input) & 0x3ffc);
+    if (what >> 5 == FIXED)
+        for (unsigned i = 0; i < 2; i++)
+            arguments[i] = WORLD_IMAGE + (arguments[i] & 0xffc);
     if (number % 12 == ECUBE_CALL_WAIT || number % 12 == ECUBE_CALL_TEST) {
         arguments[0] = what & 16 ? arguments[0] : arguments[0] % ECUBE_REQUESTS_MAX;
         world_grant(&world, arguments[1], sizeof(struct ecube_abi_result));
@@ -491,6 +496,8 @@ static void call_message(struct input *input)
     bool send = what & 4;
 
     message.data = read_address(input, what);
+    if (what >> 5 == FIXED)
+        message.data = WORLD_IMAGE + message.data % 4096u;
     message.bytes = what & 2 ? input_u32(input) : input_u16(input);
     message.peer = (int8_t)input_u8(input);
     message.tag = (int8_t)input_u8(input);
