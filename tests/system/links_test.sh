@@ -30,13 +30,13 @@ from_environment() {
     ECUBE_LINKS=serial makes serial 0
     rm commands
     ECUBE_LINKS=serial makes shared 2 --links shared
-    ECUBE_LINKS=wires tool_fails 2 '^ecube: ECUBE_LINKS wires: use auto, shared or serial$' run --network cube:1 "$hello"
+    ECUBE_LINKS=wires tool_fails 2 "^ecube: unknown ECUBE_LINKS 'wires': use auto, shared, serial\$" run --network cube:1 "$hello"
 }
 
 unknown() {
     for verb in run 'up --name never'; do
         # shellcheck disable=SC2086 -- words are meant to split
-        tool_fails 2 '^ecube: --links wires: use auto, shared or serial$' $verb --network cube:1 --links wires
+        tool_fails 2 "^ecube: unknown --links 'wires': use auto, shared, serial\$" $verb --network cube:1 --links wires
     done
 }
 

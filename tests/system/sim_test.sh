@@ -175,7 +175,7 @@ bad_scenarios() {
     refuses '[-]-threads 0' random --threads 0
     refuses '[-]-seed 18446744073709551615: use a number' random --seed 18446744073709551615
     refuses '[-]-messages 1048577' random --messages 1048577
-    refuses '[-]-contents some' random --contents some
+    refuses "unknown --contents 'some': use auto" random --contents some
     refuses 'unknown profile' random --profile cray
     refuses 'x is from 0 to 2' --network cube:2 --x 3 random
     refuses '[-]-x -1' random --x=-1

@@ -147,6 +147,30 @@ progress_is_one_row() {
     progress 'boot  ' -c 50 -- "$ecube" up --network cube:2
     progress 'download' -c 50 -- "$ecube" load "$examples/hello.elf"
     "$ecube" down
+    progress 'run   ' -c 50 -- "$ecube" sim --network cube:9 exchange --bytes 1000
+    progress 'export' -c 30 -- "$ecube" plan export exchange --network cube:10 --algorithm AAP \
+        --json plan.json
+}
+
+# The tables of a machine that is up, with a name, a network and words that are long.
+a_machine_is_shown_in_few_columns() {
+    tool_succeeds up --name a-name-of-24-characters- --network torus:2x2x2
+    "$ecube" load "$programs/waiter.elf" >load.out 2>load.err &
+    loader=$!
+    wait_until 60 in_a_collective
+    for columns in 80 50; do
+        for verb in list ps; do
+            "$screen" -c $columns -- "$ecube" $verb >out || fail "$verb failed"
+            ! grep -E '[^ ] .*\\$' out || fail "$verb is wider than $columns columns" # a path alone is whole
+        done
+    done
+    tool_succeeds down
+    wait $loader
+    [ $? -ne 0 ] || fail "the programs have ended"
+}
+
+in_a_collective() {
+    "$ecube" ps | grep -q 'broadcast of 64 bytes'
 }
 
 progress_survives_a_resize() {
@@ -230,6 +254,7 @@ check "no line is wider than a terminal of 50 columns" no_line_is_wider_on_a_ter
 check "tables fit 80 columns with large values" tables_fit_80_columns
 check "COLUMNS says how wide lines are" columns_are_as_asked
 check "progress is one row, which goes" progress_is_one_row
+check "a machine and its nodes are shown in few columns" a_machine_is_shown_in_few_columns
 check "progress leaves nothing when the terminal becomes narrower or wider" progress_survives_a_resize
 check "errors stand out on a terminal, and colour is nowhere else" errors_stand_out
 check "a word that is near a name is answered with it" near_names_are_suggested
