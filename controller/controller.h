@@ -240,3 +240,7 @@ void controller_release_boot(struct controller *controller, uint64_t now_us);
 /* Whether a reset of all nodes would mend the machine: no node is dead and no cable cut. */
 bool controller_reset_mends(const struct controller *controller);
 bool controller_link_is_dead(const struct controller *controller, uint32_t a, uint32_t b);
+/* Whether a dead link (state.h) is one that no dead or reset node explains. */
+struct controller_dead_link;
+bool controller_link_is_told(const struct controller *controller,
+                             const struct controller_dead_link *link);

@@ -122,10 +122,16 @@ static bool explains(const struct controller *controller, uint32_t rank, uint8_t
             (controller_has(controller, rank, NODE_RESET) && reason != DEAD_CARRIER));
 }
 
+bool controller_link_is_told(const struct controller *controller,
+                             const struct controller_dead_link *link)
+{
+    return !explains(controller, link->node, link->reason) &&
+           !explains(controller, link->peer, link->reason);
+}
+
 static void tell_link(struct controller *controller, const struct controller_dead_link *link)
 {
-    if (!explains(controller, link->node, link->reason) &&
-        !explains(controller, link->peer, link->reason)) {
+    if (controller_link_is_told(controller, link)) {
         struct controller_event *event = controller_tell(controller, EVENT_LINK_DIED);
 
         event->rank = link->node;

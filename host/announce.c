@@ -426,10 +426,6 @@ static void tell_dead_link(struct machine *machine, const struct controller_even
 {
     char text[WORDS_MAX], why[WORDS_MAX];
 
-    if (machine->dead_link_count < DEAD_LINKS_MAX) {
-        machine->dead_links[machine->dead_link_count++] =
-            (struct dead_link){.node = event->rank, .peer = event->peer};
-    }
     words_of_dead_link(&machine->controller, event, why_dead(machine, event, why), text);
     tell_trouble(&machine->teller, link_members(machine, event), "%s", text);
 }

@@ -14,6 +14,7 @@
 #include "wire/frame.h"
 
 enum {
+    DEAD_TOLD_MAX = 6,
     PLACES_MAX = 16 /* programs whose place is looked up: each reads their debug information */
 };
 
@@ -87,10 +88,13 @@ json_t *describe_dead(const struct machine *machine)
             json_array_append_new(dead, json_sprintf("node %u", (unsigned)rank));
         }
     }
-    for (unsigned i = 0; i < machine->dead_link_count; i++) {
-        const struct dead_link *link = &machine->dead_links[i];
+    for (unsigned i = 0; i < machine->controller.dead_link_count; i++) {
+        const struct controller_dead_link *link = &machine->controller.dead_links[i];
         unsigned low = link->node < link->peer ? link->node : link->peer;
 
+        if (!controller_link_is_told(&machine->controller, link)) {
+            continue;
+        }
         json_array_append_new(
             dead,
             link->peer < nodes
@@ -99,6 +103,29 @@ json_t *describe_dead(const struct machine *machine)
                                (unsigned)link->node));
     }
     return dead;
+}
+
+void describe_dead_text(const struct machine *machine, char text[DEAD_TEXT_MAX])
+{
+    json_t *dead = describe_dead(machine), *name;
+    size_t i, count = json_array_size(dead), told = count < DEAD_TOLD_MAX ? count : DEAD_TOLD_MAX;
+    int bytes = snprintf(text, DEAD_TEXT_MAX, "the machine is broken");
+
+    json_array_foreach(dead, i, name)
+    {
+        if (i < told) {
+            bytes += snprintf(text + bytes, DEAD_TEXT_MAX - (size_t)bytes, "%s%s",
+                              i == 0          ? ", dead: "
+                              : i + 1 < count ? ", "
+                                              : " and ",
+                              json_string_value(name));
+        }
+    }
+    if (count > told) {
+        snprintf(text + bytes, DEAD_TEXT_MAX - (size_t)bytes, " and %u more",
+                 (unsigned)(count - told));
+    }
+    json_decref(dead);
 }
 
 static void describe_with(const struct machine *machine, uint32_t rank, bool with_place,

@@ -13,7 +13,7 @@
 
 struct machine;
 
-enum { DOING_TEXT_MAX = 2 * WORDS_MAX + PLACE_TEXT_MAX };
+enum { DOING_TEXT_MAX = 2 * WORDS_MAX + PLACE_TEXT_MAX, DEAD_TEXT_MAX = 240 };
 
 /* The object of --json. */
 json_t *describe_result(const struct machine *machine, int status);
@@ -23,6 +23,8 @@ json_t *describe_nodes(const struct machine *machine);
 
 /* The dead nodes, and the dead links between nodes that live: "node 3", "link 0-1". */
 json_t *describe_dead(const struct machine *machine);
+/* "the machine is broken, dead: node 3 and link 0-1" */
+void describe_dead_text(const struct machine *machine, char text[DEAD_TEXT_MAX]);
 
 /* What a node does, in words, and where its program computes, as far as known. */
 void describe_doing(const struct machine *machine, uint32_t rank, char text[DOING_TEXT_MAX]);

@@ -282,7 +282,6 @@ static void forget_nodes(struct machine *machine)
         text_lines_begin(&node->text, 0, rank);
         *node = (struct machine_node){.dead = node->dead};
     }
-    machine->dead_link_count = 0;
     machine->nodes_right = 0;
     json_array_clear(machine->teller.troubles);
 }
@@ -597,17 +596,17 @@ static int start_debugging(struct machine *machine, const struct rundir *rundir,
 
 static int refuse_broken(const struct machine *machine, struct message *message)
 {
-    char text[RESET_TEXT_MAX];
+    char text[RESET_TEXT_MAX], dead[DEAD_TEXT_MAX];
 
-    return controller_reset_mends(&machine->controller) &&
-                   debuggers_reset_text(&machine->debuggers, text)
-               ? message_set(message,
-                             "the machine is broken, %s: reset all ('reset run' in OpenOCD), and "
-                             "it boots anew, or end it with 'ecube down'",
-                             text)
-               : message_set(
-                     message,
-                     "the machine is broken, a node or link is dead: end it with 'ecube down'");
+    if (controller_reset_mends(&machine->controller) &&
+        debuggers_reset_text(&machine->debuggers, text)) {
+        return message_set(message,
+                           "the machine is broken, %s: reset all ('reset run' in OpenOCD), and it "
+                           "boots anew, or end it with 'ecube down'",
+                           text);
+    }
+    describe_dead_text(machine, dead);
+    return message_set(message, "%s: end it with 'ecube down'", dead);
 }
 
 static int check_phase(struct machine *machine, struct message *message)

@@ -35,7 +35,7 @@
 #include "host/tell.h"
 #include "host/text_lines.h"
 
-enum { INJECTIONS_MAX = 8, DEAD_LINKS_MAX = 64 };
+enum { INJECTIONS_MAX = 8 };
 
 /* A fault for a test: node `a` dies, or the cable a-b is cut, delay_ms after a phase has begun. */
 struct injection {
@@ -87,10 +87,6 @@ struct machine_node {
     struct text_lines text;
 };
 
-struct dead_link {
-    uint32_t node, peer; /* peer ID_HOST: a host link; ID_UNKNOWN */
-};
-
 struct machine {
     struct machine_options options;
     struct machine_owner owner;
@@ -114,8 +110,6 @@ struct machine {
     bool pumping;
 
     struct machine_node *nodes;
-    struct dead_link dead_links[DEAD_LINKS_MAX]; /* those told */
-    unsigned dead_link_count;
     unsigned deaths_untold, deaths_told; /* of nodes */
     uint64_t start_us, boot_us;
     unsigned nodes_right;   /* in the boot: that have all their links */

@@ -428,6 +428,21 @@ static void serve_down(struct server *server, struct client *client)
 }
 
 /* One that has given up while this process was stopped wants nothing done any more. */
+/* Who comes after a failure hears of it, too. */
+static void serve_console(struct server *server, struct client *client)
+{
+    const struct machine *machine = &server->machine;
+    char text[DEAD_TEXT_MAX];
+
+    client->listens = true;
+    client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
+                                  (int)machine->options.network.nodes));
+    if (machine_is_broken(machine)) {
+        describe_dead_text(machine, text);
+        client_tell(client, json_pack("{s:s, s:s}", "event", "trouble", "text", text));
+    }
+}
+
 static void on_request(void *context, struct client *client, const json_t *request)
 {
     struct server *server = context;
@@ -453,9 +468,7 @@ static void on_request(void *context, struct client *client, const json_t *reque
         tell_heard(client);
         machine_ask(&server->machine);
     } else if (strcmp(verb, "console") == 0) {
-        client->listens = true;
-        client_tell(client, json_pack("{s:s, s:i}", "event", "nodes", "nodes",
-                                      (int)server->machine.options.network.nodes));
+        serve_console(server, client);
     } else if (strcmp(verb, "cut") == 0 || strcmp(verb, "kill") == 0) {
         serve_fault(&server->machine, client, verb, request);
     } else {
