@@ -248,7 +248,7 @@ _Noreturn void check_failed(const char *file, int line, const char *what)
     panic_report(&fault);
 }
 
-int main(void)
+int kernel_main(void)
 {
     int link_count = platform_init();
     incarnation = incarnation_next(incarnation, platform_now_us());

@@ -82,7 +82,7 @@ _start:
     mov r0, #FPEXC_ENABLE
     vmsr fpexc, r0
 
-    bl main
+    bl kernel_main
     b trap_halt
     .cfi_endproc
 

@@ -22,6 +22,10 @@ _Static_assert(sizeof(struct trap_frame) == 68, "start.S stores 17 words");
 
 enum { CPSR_MODE = 0x1f, CPSR_MODE_USER = 0x10, CPSR_THUMB = 0x20 };
 
+/* Called by start.S when memory is cleared: what the image does. Not `main`, which is the program's:
+ * a debugger that has the symbols of both knows one. */
+int kernel_main(void);
+
 /* Called by start.S. The first two return to the program; a change of the frame is a change of its
  * registers. */
 void trap_call(struct trap_frame *frame);

@@ -175,7 +175,7 @@ static bool run_ring_role(const char *role, unsigned link_count, uint32_t node, 
     return true;
 }
 
-int main(void)
+int kernel_main(void)
 {
     char line[LINE_BYTES];
     if (semihosting_command_line(line, sizeof(line)) != 0) {

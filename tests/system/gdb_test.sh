@@ -35,6 +35,12 @@ shows() {
     ! grep 'corrupt stack' gdb || fail "a backtrace has no end"
 }
 
+one_main() {
+    debug exit 'break main' continue backtrace
+    shows '^Breakpoint [0-9]+ at 0x[0-9a-f]+: file .*misbehave\.c, line [0-9]+\.$' '^#0 +main \(argc=4'
+    ! grep -E '[0-9] locations' gdb || fail "there are several of it"
+}
+
 program_stops() {
     debug exit 'break alone' continue backtrace 'print value' 'set var value = 8' 'break exit' continue
     shows '^#0 +alone \(.*value=7.*"exit".*\) at .*misbehave\.c' '^#1 +.* main \(argc=4' '= 7$' 'exit \(.*8\)'
@@ -68,6 +74,7 @@ stopped_before_download() {
 
 check "a download that waits for a node in GDB says so, and goes on when the node does" stopped_before_download
 check "a program stops in GDB at a breakpoint set before it came, and goes on with what GDB wrote" program_stops
+check "a breakpoint at main is in the program alone" one_main
 check "GDB's backtrace goes from a system call of the kernel on to the program" backtrace_of_call
 check "GDB's backtrace goes from an interrupt on to the program" backtrace_of_interrupt
 check "GDB's backtrace goes from a fault on to the line of the program" backtrace_of_fault

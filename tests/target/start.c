@@ -10,7 +10,7 @@
 
 enum { EXIT_FAULT = 3 };
 
-int main(void)
+int kernel_main(void)
 {
     (void)platform_init(); /* no links: only the memory map matters */
     semihosting_exit((uint32_t)testing_main());
