@@ -1,15 +1,45 @@
 #!/bin/sh
-# install.sh BUILD PREFIX - copies what a user needs; install.sh --remove PREFIX takes it away again.
+# install.sh BUILD PREFIX - copies what a user needs; install.sh --remove PREFIX takes it away again, and of the folders
+# round it those that it has made and that are empty.
+#
+# lib/ecube/folders names them: bin, lib, include; 0 for PREFIX itself, 1 for the folder above it, and so on.
 set -eu
 cd "$(dirname "$0")/.."
 
+# Prints the folders that there are not yet.
+missing_folders() {
+    for folder in bin lib include; do
+        [ -d "$prefix/$folder" ] || echo "$folder"
+    done
+    at=$prefix level=0
+    while [ ! -d "$at" ]; do
+        echo "$level"
+        at=$(dirname "$at") level=$((level + 1))
+    done
+}
+
+# remove_folders FOLDER... - as they stand in the list; what holds files of others stays.
+remove_folders() {
+    for folder in bin lib include; do
+        case " $* " in *" $folder "*) rmdir "$prefix/$folder" 2>/dev/null || : ;; esac
+    done
+    at=$prefix level=0
+    while case " $* " in *" $level "*) : ;; *) false ;; esac && rmdir "$at" 2>/dev/null; do
+        at=$(dirname "$at") level=$((level + 1))
+    done
+}
+
 if [ "$1" = --remove ]; then
     prefix=$2
+    made=$(cat "$prefix/lib/ecube/folders" 2>/dev/null || :)
     rm -f "$prefix/bin/ecube" "$prefix/bin/ecube-cc"
     rm -rf "$prefix/lib/ecube" "$prefix/include/ecube"
+    # shellcheck disable=SC2086 -- names without spaces
+    remove_folders $made
     exit 0
 fi
 build=$1 prefix=$2
+made=$(missing_folders)
 install -d "$prefix/bin" "$prefix/lib/ecube/examples" "$prefix/include/ecube"
 install -m 755 "$build/ecube" "$build/ecube-cc" "$prefix/bin/"
 install -m 755 "$build/ecube-jtag" "$prefix/lib/ecube/"
@@ -19,4 +49,7 @@ install -m 644 "$build/virt/kernel.elf" "$build"/lib/crt0.o "$build"/lib/libecub
 [ ! -f "$build/virt/openocd.cfg" ] || install -m 644 "$build/virt/openocd.cfg" "$prefix/lib/ecube/"
 install -m 644 "$build"/examples/*.elf "$prefix/lib/ecube/examples/"
 install -m 644 include/ecube/*.h "$prefix/include/ecube/"
+for folder in $made; do
+    echo "$folder"
+done >>"$prefix/lib/ecube/folders"
 echo "installed in $prefix"
