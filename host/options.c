@@ -306,6 +306,47 @@ static long parse_count(const char *text, long low, long high, const char *name)
     return value;
 }
 
+/* Whether a word is one of our long options, with or without its value. */
+static bool is_option(const struct argp *argp, const char *word)
+{
+    size_t length = strcspn(word, "=");
+
+    for (const struct argp_option *option = argp->options; option && option->name; option++) {
+        if (strlen(option->name) == length - 2 &&
+            strncmp(option->name, word + 2, length - 2) == 0) {
+            return true;
+        }
+    }
+    for (const struct argp_child *child = argp->children; child && child->argp; child++) {
+        if (is_option(child->argp, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whoever writes one of our options behind the program may have meant it for us; "--" before it, or
+ * before the program, says otherwise. */
+static void hint_at_options(const struct argp_state *state)
+{
+    struct message message;
+
+    for (int i = state->next; i < state->argc && !state->quoted; i++) {
+        const char *word = state->argv[i];
+
+        if (strcmp(word, "--") == 0) {
+            return;
+        }
+        if (strncmp(word, "--", 2) == 0 && is_option(state->root_argp, word)) {
+            message_set(&message,
+                        "%.*s after the program's name is the program's argument; put it before",
+                        (int)strcspn(word, "="), word);
+            message_print(&message);
+            return;
+        }
+    }
+}
+
 static error_t parse_load(int key, char *text, struct argp_state *state)
 {
     struct load_arguments *arguments = state->input;
@@ -322,6 +363,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
         arguments->program = text;
         arguments->arguments = (const char *const *)&state->argv[state->next];
         arguments->argument_count = (unsigned)(state->argc - state->next);
+        hint_at_options(state);
         state->next = state->argc;
         break;
     default: return ARGP_ERR_UNKNOWN;

@@ -203,7 +203,42 @@ installed() {
     prefix/bin/ecube-cc "$source_tree/examples/hello/hello.c" -o hello.elf || fail "ecube-cc fails"
     tool_succeeds run --network cube:1 hello.elf
     sh "$source_tree/scripts/install.sh" --remove "$PWD/prefix"
-    [ -z "$(find prefix -type f)" ] || fail "left: $(find prefix -type f)"
+    [ ! -e prefix ] || fail "left: $(find prefix)"
+}
+
+# Only what install has made goes, and not what others have put there.
+uninstalls_its_own() {
+    mkdir -p old/bin new
+    for prefix in old new/usr/local; do
+        for _ in 1 2; do
+            sh "$source_tree/scripts/install.sh" "$build" "$PWD/$prefix" >/dev/null || fail "install fails"
+        done
+    done
+    touch new/usr/local/lib/other
+    for prefix in old new/usr/local; do
+        sh "$source_tree/scripts/install.sh" --remove "$PWD/$prefix" || fail "uninstall fails"
+    done
+    [ "$(find old new | sort | tr '\n' ' ')" = 'new new/usr new/usr/local new/usr/local/lib new/usr/local/lib/other old old/bin ' ] || fail "left: $(find old new)"
+}
+
+# hints WORD... - behind the program's name; the run goes on, and the program has them.
+hints() {
+    tool_succeeds run --network cube:0 "$programs/arguments.elf" "$@"
+    words | grep -qx "ecube: --network after the program's name is the program's argument; put it before" || { words; fail "no hint"; }
+    [ "$(words | wc -l)" -eq 1 ] || { words; fail "more than one line"; }
+    grep -qF "[$1]" out || { cat out; fail "the program has it not"; }
+}
+
+takes_options_for_its_own() {
+    hints --network cube:2 --json
+    hints --network=cube:2
+    for words in '-- --network cube:2' '--networks' '--net x' 'network'; do
+        # shellcheck disable=SC2086 -- words are meant to split
+        tool_succeeds run --network cube:0 "$programs/arguments.elf" $words
+        [ -z "$(words)" ] || { words; fail "a hint at '$words'"; }
+    done
+    tool_succeeds run --network cube:0 -- "$programs/arguments.elf" --network cube:2
+    [ -z "$(words)" ] || { words; fail "a hint behind --"; }
 }
 
 large_counts() {
@@ -294,7 +329,9 @@ check "every download strategy reaches every node" download_as_predicted
 check "two machines run at once" two_at_once
 check "the tool and ecube-cc work from another directory" from_elsewhere
 check "the tool works through a symbolic link" through_a_link
+check "one of our options behind the program's name brings a hint, and is the program's" takes_options_for_its_own
 check "an installed copy works, and uninstall removes it" installed
+check "uninstall leaves no empty folder that install has made, and all others" uninstalls_its_own
 check "a report's counts have no sign" large_counts
 check "no line of a talkative program is lost or out of order" long_output
 check "a long line of UTF-8 arrives whole, and what is no UTF-8 as it is" long_words
