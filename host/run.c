@@ -97,7 +97,7 @@ static const struct argp parser = {
     "chose; a table of what programs report goes to standard error."
     "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
     "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
-    "          ecube run --network cube:2 --plan plan.json complete_exchange.elf 100",
+    "          ecube run --network cube:2 --plan plan.json trees.elf 1000",
     children,
     NULL,
     NULL};

@@ -362,8 +362,8 @@ const struct argp sim_argp = {
     "download; or messages: random, transpose, bitreversal, hotspot; or circle, in which every "
     "node receives from the next one before it sends, which is a deadlock; or a collective: "
     "\vExamples: ecube sim --network cube:10 exchange --bytes 1000\n"
-    "          ecube sim --network cube:6 --seed 7 --drop 1e-3 --kill 17@300us random\n"
-    "          ecube sim --network torus:4x4 exchange --bytes 16,1000 --algorithm direct\n"
+    "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
+    "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
     "          ecube sim --network ring:4 --plan plan.json broadcast\n\n"
     "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 wrong bytes; "
     "124 no progress; 2 bad input.",

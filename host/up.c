@@ -73,8 +73,9 @@ static const struct argp parser = {option_list,
                                    NULL,
                                    "Boots a machine that stays until 'ecube down'. 'ecube load' "
                                    "runs programs on it, 'ecube debug' opens GDB at its nodes."
-                                   "\vExample: ecube up --network cube:3 --name lab && ecube load "
-                                   "--name lab hello.elf && ecube down --name lab",
+                                   "\vExamples: ecube up --network cube:3 --name lab\n"
+                                   "          ecube load --name lab hello.elf\n"
+                                   "          ecube down --name lab",
                                    children,
                                    NULL,
                                    NULL};

@@ -147,6 +147,17 @@ help_of_every_verb() {
     done
 }
 
+# Each line of the examples, up to an empty one, is a whole command.
+examples_are_whole() {
+    for verb in run up load ps list console down cut kill sim debug core openocd 'plan show' 'plan list' ''; do
+        # shellcheck disable=SC2086 -- verbs are meant to split
+        COLUMNS=80 tool_succeeds $verb --help
+        awk '/^Examples*:/ { on = 1; sub(/^Examples*:/, "") } /^$/ { on = 0 }
+            on && NF { lines++; if ($1 != "ecube") { print; bad = 1 } } END { exit bad || !lines }' out >broken ||
+            { cat broken; fail "an example of 'ecube $verb --help' breaks inside a command"; }
+    done
+}
+
 one_word_too_many() {
     for words in up ps list console down 'cut 0-1' 'kill 3' 'sim exchange' 'core 3' 'debug 3 x.elf'; do
         # shellcheck disable=SC2086 -- words are meant to split
@@ -155,6 +166,7 @@ one_word_too_many() {
 }
 
 check "-h is help, of every verb, with an example" help_of_every_verb
+check "no example of a help text breaks inside a command" examples_are_whole
 check "a word too many is told in one wording by every verb" one_word_too_many
 check "an algorithm that there is not, or not on this network, is one line before anything starts" unknown_algorithm
 check "an ELF of another machine is refused by name" another_machine
