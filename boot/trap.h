@@ -22,8 +22,8 @@ _Static_assert(sizeof(struct trap_frame) == 68, "start.S stores 17 words");
 
 enum { CPSR_MODE = 0x1f, CPSR_MODE_USER = 0x10, CPSR_THUMB = 0x20 };
 
-/* Called by start.S when memory is cleared: what the image does. Not `main`, which is the program's:
- * a debugger that has the symbols of both knows one. */
+/* Called by start.S when memory is cleared: what the image does. It is not named `main`, so that a
+ * debugger with the symbols of kernel and program knows one of that name. */
 int kernel_main(void);
 
 /* Called by start.S. The first two return to the program; a change of the frame is a change of its
