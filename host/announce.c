@@ -304,39 +304,36 @@ static void tell_waits(struct machine *machine, bool stands)
     }
 }
 
-/* The members of the trouble that --timeout has ended a phase. */
-static json_t *timeout_members(const struct machine *machine, enum controller_phase phase,
-                               uint32_t limit_ms)
+/* In a boot that links are missing is not said: it may well be on its way. */
+void announce_cut_short(struct machine *machine, enum controller_phase phase)
 {
-    return json_pack("{s:s, s:[], s:s, s:f, s:i}", "kind", "timeout", "nodes", "phase",
-                     words_of_phase(phase), "limit_ms", (double)limit_ms, "ended",
-                     (int)machine->job.ended);
-}
+    bool boots = phase == PHASE_BOOT, interrupted = machine->cut_status != STATUS_TIMEOUT;
+    uint32_t limit_ms = boots ? machine->options.timeout_ms : machine->job.timeout_ms;
+    json_t *members =
+        json_pack("{s:s, s:[], s:s, s:i}", "kind", interrupted ? "interrupted" : "timeout", "nodes",
+                  "phase", words_of_phase(phase), "ended", (int)machine->job.ended);
+    char progress[80];
 
-/* It may well be on its way: that links are missing is not said. */
-void announce_boot_timeout(struct machine *machine)
-{
-    uint32_t limit_ms = machine->options.timeout_ms;
-
-    tell_trouble(&machine->teller, timeout_members(machine, PHASE_BOOT, limit_ms),
-                 "the run did not end within %.10g s: boot, %u of %u nodes have all links "
-                 "(--timeout sets it)",
-                 (double)limit_ms / 1e3, machine->nodes_right, nodes_of(machine));
-}
-
-void announce_load_timeout(struct machine *machine)
-{
-    uint32_t limit_ms = machine->job.timeout_ms;
-
-    tell_trouble(
-        &machine->teller, timeout_members(machine, PHASE_DOWNLOAD, limit_ms),
-        "the run did not end within %.10g s: download, %u of %u receipts (--timeout sets it)",
-        (double)limit_ms / 1e3, machine->job.receipts, nodes_of(machine));
+    snprintf(progress, sizeof progress,
+             boots                     ? "boot, %u of %u nodes have all links"
+             : phase == PHASE_DOWNLOAD ? "download, %u of %u receipts"
+                                       : "%u of %u programs have ended",
+             boots                     ? machine->nodes_right
+             : phase == PHASE_DOWNLOAD ? machine->job.receipts
+                                       : machine->job.ended,
+             nodes_of(machine));
+    if (interrupted) {
+        tell_trouble(&machine->teller, members, "interrupted: %s", progress);
+    } else {
+        json_object_set_new(members, "limit_ms", json_real(limit_ms));
+        tell_trouble(&machine->teller, members,
+                     "the run did not end within %.10g s: %s (--timeout sets it)",
+                     (double)limit_ms / 1e3, progress);
+    }
 }
 
 static void tell_end(struct machine *machine, const struct controller_event *event)
 {
-    uint32_t limit_ms = machine->job.timeout_ms;
     json_t *members;
     char text[WORDS_MAX];
 
@@ -357,10 +354,7 @@ static void tell_end(struct machine *machine, const struct controller_event *eve
         break;
     case ENDED_TIMEOUT:
     case ENDED_TIMEOUT_STANDS:
-        tell_trouble(&machine->teller, timeout_members(machine, PHASE_RUN, limit_ms),
-                     "the run did not end within %.10g s: %u of %u programs have ended (--timeout "
-                     "sets it)",
-                     (double)limit_ms / 1e3, machine->job.ended, nodes_of(machine));
+        announce_cut_short(machine, PHASE_RUN);
         tell_waits(machine, event->reason == ENDED_TIMEOUT_STANDS);
         break;
     default: break;

@@ -8,7 +8,8 @@
  */
 #pragma once
 
-struct controller_event;
+#include "controller/controller.h"
+
 struct machine;
 
 /* Tells what a user is to know of the event; of most that is nothing. */
@@ -20,9 +21,8 @@ void announce_boot(struct machine *machine);
  * late, and not of a broken machine: there the dead node or link is the reason. */
 void announce_exits(struct machine *machine);
 
-/* --timeout has ended the boot, or the download. */
-void announce_boot_timeout(struct machine *machine);
-void announce_load_timeout(struct machine *machine);
+/* A phase is over before its end, with machine->cut_status: by --timeout, or by whoever runs it. */
+void announce_cut_short(struct machine *machine, enum controller_phase phase);
 
 /* A download waits for a node that a debugger has halted. In a run, whoever has halted a node sees
  * to it himself. */

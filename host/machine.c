@@ -241,7 +241,7 @@ static void take_end(struct machine *machine, const struct controller_event *eve
     switch (event->reason) {
     case ENDED_STANDS: status = status ? status : STATUS_TIMEOUT; break;
     case ENDED_TIMEOUT:
-    case ENDED_TIMEOUT_STANDS: status = STATUS_TIMEOUT; break;
+    case ENDED_TIMEOUT_STANDS: status = machine->cut_status; break;
     case ENDED_ABORTED: status = controller_abort_status(event->status); break;
     default: break;
     }
@@ -404,27 +404,48 @@ static void update_tick(struct machine *machine)
     }
 }
 
-static void on_bound(uv_timer_t *timer)
+/* The run is over before its end, with this status: says how far it has come. Programs are asked
+ * before that what they do. */
+static void cut_short(struct machine *machine, int status)
 {
-    struct machine *machine = timer->data;
+    enum controller_phase phase = machine->controller.phase;
 
-    machine->bounded = false;
-    if (machine_is_broken(machine)) { /* it is about to end */
-        return;
-    }
-    switch (machine->controller.phase) {
+    machine->cut_status = status;
+    switch (phase) {
     case PHASE_BOOT:
-        announce_boot_timeout(machine);
-        give_up_boot(machine, STATUS_TIMEOUT);
+        announce_cut_short(machine, phase);
+        give_up_boot(machine, status);
         break;
     case PHASE_DOWNLOAD:
-        announce_load_timeout(machine);
-        end_before_run(machine, STATUS_TIMEOUT);
+        announce_cut_short(machine, phase);
+        end_before_run(machine, status);
         break;
     case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
     default: break;
     }
     pump(machine);
+}
+
+static void on_bound(uv_timer_t *timer)
+{
+    struct machine *machine = timer->data;
+
+    machine->bounded = false;
+    if (!machine_is_broken(machine)) { /* else it is about to end */
+        cut_short(machine, STATUS_TIMEOUT);
+    }
+}
+
+bool machine_interrupt(struct machine *machine, int status)
+{
+    bool ends =
+        !machine_is_broken(machine) && machine->cut_status != status &&
+        (is_in(machine, PHASE_BOOT) || is_in(machine, PHASE_DOWNLOAD) || is_in(machine, PHASE_RUN));
+
+    if (ends) {
+        cut_short(machine, status);
+    }
+    return ends;
 }
 
 static void go_on_bound(struct machine *machine)

@@ -117,6 +117,7 @@ struct machine {
     bool stands;            /* a debugger has halted a node: the clocks stand still */
     bool bounded;           /* --timeout counts */
     uint64_t bound_left_ms; /* of it, while the clocks stand still */
+    int cut_status;         /* STATUS_TIMEOUT, or of who has interrupted it; 0: nobody has */
     unsigned ticks;
     unsigned halt_ticks; /* of a download that waits for a halted node */
     bool wait_told;
@@ -142,6 +143,11 @@ void machine_line_taken(struct machine *machine, const struct line_receipt *rece
 
 /* Ends the present job: programs are stopped, owner.ended gets the status. */
 void machine_cancel(struct machine *machine, int status);
+
+/* Ends what goes on with this status, and says how far it has come: of a run also what its programs
+ * do, when they have been asked. Then booted or ended is called, soon or at once. False: there is
+ * nothing to wait for; so when it is called a second time. */
+bool machine_interrupt(struct machine *machine, int status);
 
 /* Whether a job that has ended keeps the machine from the next for a moment: its circuits still
  * read its memory, so a download that has begun goes on. */

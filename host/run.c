@@ -95,7 +95,10 @@ static const struct argp parser = {
     "Boots a machine, downloads PROGRAM into every node, runs it and ends the machine. Each line "
     "that a program prints appears with the node's rank in front, on the stream that the program "
     "chose; a table of what programs report goes to standard error."
-    "\vOptions must stand before PROGRAM: the words behind it are passed to the program.\n\n"
+    "\vOptions must stand before PROGRAM: the words behind it are passed to the program. Ctrl-C "
+    "ends "
+    "the run and says what its programs do, or wait for; a second Ctrl-C does not wait for "
+    "that.\n\n"
     "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
     "          ecube run --network cube:2 --plan plan.json trees.elf 1000",
     children,
@@ -168,9 +171,12 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct run *run = handle->data;
 
-    run->status = 128 + number;
     run->end_us = 0; /* nor does it wait for its reader */
-    uv_stop(&run->loop);
+    /* Ctrl-C asks what the programs do; a second one does not wait for their answers. */
+    if (number != SIGINT || !machine_interrupt(&run->machine, 128 + number)) {
+        run->status = 128 + number;
+        uv_stop(&run->loop);
+    }
 }
 
 static void watch_signals(struct run *run)

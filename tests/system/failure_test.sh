@@ -50,6 +50,20 @@ ended_by_signal() {
     [ -z "$(ls -A "$XDG_RUNTIME_DIR")" ] || fail "files outlive the tool"
 }
 
+# Every node spins but for one, which waits in the end of its program for nobody.
+interrupted() {
+    "$ecube" run --network cube:2 "$programs/misbehave.elf" spin 2 >out 2>err &
+    runner=$!
+    wait_until 60 grep -q 'run: 1 of 4' err || wait_until 60 grep -q 'run: 0 of 4' err || fail "the program does not start"
+    kill -INT $runner
+    wait $runner
+    code=$?
+    [ "$code" -eq 130 ] || fail "status $code"
+    words | grep -Eq '^ecube: interrupted: [0-3] of 4 programs have ended$' || { words; fail "no line about it"; }
+    words | grep -Eq '^ecube: node 2 \(rank 2\) ' || { words; fail "no line about node 2"; }
+    no_processes || fail "processes outlive the tool"
+}
+
 qemu_killed_from_outside() {
     "$ecube" run --network cube:3 "$programs/misbehave.elf" spin 2 >out 2>err &
     runner=$!
@@ -212,6 +226,7 @@ check "a QEMU killed from outside is told as a dead node" qemu_killed_from_outsi
 check "kill -9 of the tool leaves no process and no file" killed_hard
 check "SIGTERM ends the tool and its machine with 143" ended_by_signal TERM 143
 check "SIGINT ends the tool and its machine with 130" ended_by_signal INT 130
+check "Ctrl-C says how far a run has come and what its programs do" interrupted
 check "a machine that stays takes one program after another, also after a crash" stays_and_goes
 check "a name can be up once" one_name_once
 check "verbs for a machine that is not up say so" nothing_up

@@ -473,6 +473,31 @@ static void a_timeout_ends_a_run_and_says_who_still_runs(void **state)
     free_fixture(f);
 }
 
+static void who_interrupts_a_run_hears_what_its_programs_do(void **state)
+{
+    struct fixture *f = make_fixture(false);
+
+    (void)state;
+    until(f, &f->booted_count, 1);
+    assert_int_equal(load(f, "a.elf"), 0);
+    until_started(f);
+    assert_true(machine_interrupt(&f->machine, 130));
+    assert_int_equal(f->ended_count, 0);
+    assert_false(machine_interrupt(&f->machine, 130)); /* who is in a hurry does not wait */
+    until(f, &f->ended_count, 1);
+    assert_int_equal(f->ended, 130);
+    assert_told(f, "interrupted: 0 of 2 programs have ended");
+    assert_told(f, "node 0 (rank 0) computes");
+    assert_told(f, "node 1 (rank 1) computes");
+    free_fixture(f);
+    f = make_fixture(false);
+    assert_true(machine_interrupt(&f->machine, 130));
+    assert_int_equal(f->booted, 130);
+    assert_string_equal(last_trouble(f), "interrupted: boot, 0 of 2 nodes have all links");
+    assert_false(machine_interrupt(&f->machine, 130));
+    free_fixture(f);
+}
+
 static void a_job_that_is_ended_in_its_download_is_told_at_once_and_once(void **state)
 {
     for (unsigned by_timeout = 0; by_timeout < 2; by_timeout++) {
@@ -667,6 +692,7 @@ TEST_MAIN(cmocka_unit_test(a_job_ends_with_the_worst_status_of_its_programs),
           cmocka_unit_test(a_timeout_ends_a_boot_with_its_own_status),
           cmocka_unit_test(a_busy_computer_gives_more_time_to_a_boot),
           cmocka_unit_test(a_timeout_ends_a_run_and_says_who_still_runs),
+          cmocka_unit_test(who_interrupts_a_run_hears_what_its_programs_do),
           cmocka_unit_test(a_job_that_is_ended_in_its_download_is_told_at_once_and_once),
           cmocka_unit_test(a_dead_node_ends_the_job_and_the_machine_takes_no_other),
           cmocka_unit_test(who_asks_gets_what_every_node_does),
