@@ -133,7 +133,10 @@ static void ends(struct fabric *fabric, const struct ecube_abi_collective *call,
 
     for (uint32_t rank = 0; rank < fabric->count; rank++)
         calls[rank] = *call;
-    collective_all_end(fabric, calls, status);
+    if (status == E_OK)
+        collective_all_end(fabric, calls, E_OK);
+    else
+        collective_fails(fabric, calls, COLLECTIVE_SOME, status);
 }
 
 /* Whether the operation writes what a node gets: of those that do, some node does. */
@@ -219,7 +222,7 @@ static void the_root_of_a_broadcast_may_give_constants(void **state)
         assert_memory_equal(fabric_at(fabric, rank, FABRIC_DATA),
                             fabric->image + (FABRIC_CODE_END - FABRIC_IMAGE), BYTES);
     calls[2].receive = FABRIC_CODE_END;
-    collective_all_end(fabric, calls, E_FAULT);
+    collective_fails(fabric, calls, 2, E_FAULT);
     end_untouched(fabric);
 }
 
