@@ -64,7 +64,7 @@ CHECK_TESTED := lib/check/blocks.c lib/check/transfers.c
 CHECK_LIBRARY := $(CHECK_TESTED) lib/check/allocate.c lib/check/check.c lib/check/entry.S
 PUBLIC_HEADERS := include/ecube/abi.h include/ecube/called.h include/ecube/ecube.h include/ecube/error.h
 TOOL := host/announce.c host/available.c host/call_error.c host/cell.c host/check.c host/choice.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
-	host/down.c host/duration.c host/fault.c host/finding.c host/fold.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/json_pull.c host/launcher.c host/line.c host/list.c host/load.c \
+	host/down.c host/duration.c host/errors.c host/fault.c host/finding.c host/fold.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/json_pull.c host/launcher.c host/line.c host/list.c host/load.c \
 	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/plan.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_list.c host/plan_read.c host/plan_show.c host/placement.c host/plan_verify.c host/ps.c host/report.c host/algorithm.c host/plan_catalogue.c host/plan_explain.c \
 	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/shared_links.c host/link_maker.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \
 	host/symbols.c host/target.c host/tell.c host/terminal.c host/text_lines.c host/unwind.c host/up.c host/view.c
@@ -80,7 +80,7 @@ EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete
 	examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c examples/power/power.c examples/primes/primes.c \
 	examples/ring/ring.c examples/sample_sort/sample_sort.c examples/transpose/transpose.c examples/trees/trees.c
 UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/check_blocks_test.c tests/unit/check_transfers_test.c tests/unit/choice_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c tests/unit/choose_test.c tests/unit/cliffs_test.c \
-	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/fold_test.c tests/unit/frame_test.c \
+	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/errors_test.c tests/unit/fold_test.c tests/unit/frame_test.c \
 	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/image_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/never_slower_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c tests/unit/exchange_plans_test.c tests/unit/multiphase_test.c \
 	tests/unit/qtest_test.c tests/unit/raw_run_test.c tests/unit/reduction_all_test.c tests/unit/reduction_test.c tests/unit/relay_test.c tests/unit/report_test.c \
 	tests/unit/rivals_test.c tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/scan_test.c tests/unit/shared_memory_link_test.c tests/unit/shared_ring_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c tests/unit/text_lines_test.c tests/unit/spread_test.c \
@@ -106,7 +106,7 @@ PLAN_FILES := host/available.c host/json_pull.c host/message.c host/output.c hos
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/mutants_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
-	tests/system/programs/collectives.c tests/system/programs/talker.c \
+	tests/system/programs/collectives.c tests/system/programs/mistakes.c tests/system/programs/talker.c \
 	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
 	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sizes.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
 	tests/system/programs/waiter.c tests/system/programs/window.c

@@ -94,7 +94,8 @@ static void begin(struct controller *controller)
     controller->told_count = controller->right_count = controller->signs = 0;
     controller->resets = controller->cuts = 0;
     controller->resets_untold = controller->failing = false;
-    controller->failure_us = controller->offers_us = UINT64_MAX;
+    controller->failure_us = controller->offers_us = controller->end_us = UINT64_MAX;
+    controller->ending = false;
     controller->dead_link_count = controller->dead_links_told = 0;
     controller->running = 0;
     controller->start_next = controller->stop_next = controller->config.network->nodes;
@@ -337,7 +338,7 @@ static void take_notice(struct controller *controller, const struct notice *noti
 /* Whether an event can be made without the router. */
 static bool has_events(const struct controller *controller)
 {
-    return controller->event_count > 0 || controller->failing ||
+    return controller->event_count > 0 || controller->failing || controller->ending ||
            controller->death_first != CONTROLLER_NO_NODE || query_is_over(controller);
 }
 
@@ -348,6 +349,8 @@ static bool make_events(struct controller *controller)
     if (controller->event_count == 0 && !failure_tell_death(controller)) {
         if (controller->failing) {
             failure_tell(controller);
+        } else if (controller->ending) {
+            run_end(controller, ENDED_BY_ITSELF);
         } else if (query_is_over(controller)) {
             query_finish(controller);
         }
@@ -402,6 +405,10 @@ bool controller_step(struct controller *controller, uint64_t now_us)
         controller->failure_us = UINT64_MAX;
         controller->failing = true;
     }
+    if (now_us >= controller->end_us) {
+        controller->end_us = UINT64_MAX;
+        controller->ending = controller->phase == PHASE_RUN && !controller->broken;
+    }
     query_step(controller);
     return more || has_events(controller) || router_noticed(&controller->router);
 }
@@ -421,6 +428,7 @@ uint64_t controller_deadline(const struct controller *controller)
     deadline_us = earlier(deadline_us, controller->crossed_us);
     deadline_us = earlier(deadline_us, controller->failure_us);
     deadline_us = earlier(deadline_us, controller->offers_us);
+    deadline_us = earlier(deadline_us, controller->end_us);
     return earlier(deadline_us, query_deadline(controller));
 }
 

@@ -159,7 +159,8 @@ struct controller_event {
     uint32_t rank, peer;
     uint32_t done;
     int32_t status;
-    uint8_t reason; /* of the kind's enum; of a link: enum dead_reason */
+    uint8_t reason;       /* of the kind's enum; of a link: enum dead_reason */
+    uint16_t collectives; /* EVENT_EXIT: in which the program took part, modulo 2^16 */
     uint32_t bytes;
     const uint8_t *body; /* valid until the next event is taken */
     uint64_t base_ns, model_ns;

@@ -3,7 +3,8 @@
  *
  *   controller_run    START goes to one node after another, as the router has room
  *   a node            runs from its START to EXIT or FAULT, or to its STOP
- *   all have ended    ENDED_BY_ITSELF
+ *   all have ended    ENDED_BY_ITSELF; after a moment, when one was ended for a dead link of which
+ *                     nothing has been heard yet
  *   one aborts        ENDED_ABORTED: the others are stopped
  *   controller_stop   STOP goes to one node after another that runs, and to those that have not
  *   been
@@ -41,7 +42,7 @@ void controller_run(struct controller *controller, uint64_t now_us)
     controller->start_next = 0;
     controller->stop_unstarted = controller->config.network->nodes;
     controller->ended = 0;
-    controller->failed = controller->timing_out = false;
+    controller->failed = controller->cut_off = controller->timing_out = false;
     controller->plans_refused = 0;
     query_watch(controller); /* nothing has been heard or seen of these programs */
 }
@@ -131,7 +132,8 @@ struct controller_event *run_end(struct controller *controller, enum end_reason 
     /* At once, though STOP has not gone: a load may be asked for now, and goes behind it. Until
      * then entries say who runs, for those who look at what the programs waited for. */
     controller->phase = PHASE_READY;
-    controller->timing_out = false;
+    controller->timing_out = controller->ending = false;
+    controller->end_us = UINT64_MAX;
     stop_all(controller);
     return event;
 }
@@ -184,7 +186,11 @@ static void program_ended(struct controller *controller, uint32_t rank,
     controller->ended++;
     event->done = controller->ended;
     if (controller->ended == controller->config.network->nodes && !controller->broken) {
-        run_end(controller, ENDED_BY_ITSELF);
+        if (controller->cut_off) {
+            controller->end_us = controller->now_us + FAILURE_COLLECT_MS * UINT64_C(1000);
+        } else {
+            run_end(controller, ENDED_BY_ITSELF);
+        }
     }
 }
 
@@ -211,6 +217,7 @@ static void take_exit(struct controller *controller, const struct notice *notice
     event->rank = notice->src;
     /* As a shell has it. */
     event->status = told.status & EXIT_STATUS_MASK;
+    event->collectives = told.collectives;
     controller->failed |= event->status != 0;
     if (told.aborted && !controller->broken) {
         event->done = controller->ended + 1;
@@ -353,6 +360,7 @@ static void take_fault(struct controller *controller, const struct notice *notic
     }
     controller->activity++;
     controller->failed = true;
+    controller->cut_off |= told.kind == FAULT_ERROR && (int32_t)told.registers[0] == E_LINK_DEAD;
     program_ended(controller, notice->src, event);
 }
 

@@ -175,6 +175,9 @@ struct controller {
     uint32_t stop_unstarted; /* from here on nobody had been started, and STOP goes there too */
     uint32_t running, ended;
     bool failed;       /* a program has ended with an error, or collectives disagree */
+    bool cut_off;      /* one was ended for a dead link */
+    bool ending;       /* all programs have ended, which is to be told */
+    uint64_t end_us;   /* when it is; UINT64_MAX */
     uint32_t activity; /* words of programs */
     uint32_t activity_seen;
     uint64_t watch_us;       /* the next look; UINT64_MAX: when this one is over it is known */

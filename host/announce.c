@@ -172,6 +172,22 @@ static void tell_fault(struct machine *machine, uint32_t rank, const struct faul
     }
 }
 
+/* A program's; of an error of a call it is told later what it follows from. */
+static void take_fault(struct machine *machine, const struct controller_event *event)
+{
+    struct fault_code code = describe_code(machine);
+    uint64_t now_us = uv_hrtime() / 1000;
+    struct fault_call call;
+
+    if (event->fault.kind == FAULT_ERROR) {
+        fault_of_call(&code, event->rank, &event->fault, &call);
+        errors_call(&machine->errors, event->rank, &call, event->fault.collectives, now_us);
+    } else {
+        tell_fault(machine, event->rank, &event->fault);
+        errors_ended(&machine->errors, event->rank, false, event->fault.collectives, now_us);
+    }
+}
+
 static void tell_kernel_fault(struct machine *machine, const struct controller_event *event)
 {
     tell_fault(machine, event->rank, &event->fault);
@@ -196,7 +212,13 @@ static void tell_disagreement(struct machine *machine, const struct controller_e
     json_object_set_new(members, "operation",
                         json_string(operation_name(event->disagree.first.operation)));
     words_of_event(&machine->controller, event, text);
-    tell_trouble(&machine->teller, members, "%s", text);
+    if (differ) {
+        tell_trouble(&machine->teller, members, "%s", text);
+        errors_disagreed(&machine->errors);
+    } else {
+        errors_failed(&machine->errors, event->rank, event->status, members, text,
+                      uv_hrtime() / 1000);
+    }
 }
 
 static void tell_no_plan(struct machine *machine, const struct controller_event *event)
@@ -464,7 +486,7 @@ void announce_event(struct machine *machine, const struct controller_event *even
     case EVENT_LOAD_WAITS: tell_load_waits(machine, event); break;
     case EVENT_LOAD_FAILED: tell_load_failed(machine, event); break;
     case EVENT_REPORT: take_report(machine, event); break;
-    case EVENT_FAULT: tell_fault(machine, event->rank, &event->fault); break;
+    case EVENT_FAULT: take_fault(machine, event); break;
     case EVENT_KERNEL_FAULT: tell_kernel_fault(machine, event); break;
     case EVENT_DISAGREE: tell_disagreement(machine, event); break;
     case EVENT_NO_PLAN: tell_no_plan(machine, event); break;

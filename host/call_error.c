@@ -226,9 +226,6 @@ static bool result_reason(const struct call_error *error, char text[CALL_ERROR_T
                                               : "a link on the way to rank %d is dead",
                  (int)result->peer);
         return true;
-    case E_FULL:
-        snprintf(text, CALL_ERROR_TEXT_MAX, "no memory for its working buffer");
-        return true;
     default: return false;
     }
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/status.h"
 #include "host/target.h"
 #include "host/tell.h"
 #include "host/unwind.h"
@@ -267,22 +266,9 @@ void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fa
         told->reason[0] = '\0';
     }
     describe_fault(code, fault, FAULT_ERROR, told->place);
-}
-
-static json_t *describe_call(const struct fault_code *code, uint32_t rank,
-                             const struct fault_body *fault, char text[FAULT_TEXT_MAX])
-{
-    struct fault_call told;
-
-    fault_of_call(code, rank, fault, &told);
-    snprintf(text, FAULT_TEXT_MAX, "rank %u: %s: %s%s%s", (unsigned)rank, told.name,
-             told.reason[0] ? told.reason : status_text(told.error.status),
-             told.place[0] ? "," : "", told.place);
-    json_t *members = tell_node_members("call-failed", rank);
-    json_object_set_new(members, "call", json_string(told.name));
-    json_object_set_new(members, "error", json_integer(told.error.status));
-    json_object_set_new(members, "status", json_integer(STATUS_CALL));
-    return members;
+    if (strcmp(told->place, " in ecube_error_trap") == 0) { /* no caller was found */
+        told->place[0] = '\0';
+    }
 }
 
 void fault_finding_text(const struct fault_code *code, const struct fault_body *fault,
@@ -312,9 +298,6 @@ json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struc
 
     if (kind == FAULT_CHECK) {
         return describe_check(rank, fault, text);
-    }
-    if (kind == FAULT_ERROR) {
-        return describe_call(code, rank, fault, text);
     }
     describe_kind(code, kind, fault, what, sizeof what);
     if (kernel) {

@@ -178,6 +178,7 @@ static void begin_run(struct machine *machine)
 {
     controller_run(&machine->controller, now_us());
     machine->job.run_start_us = now_us();
+    errors_begin(&machine->errors, &machine->teller, nodes_of(machine));
     machine->ticks = 0;
     for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
         struct machine_node *node = &machine->nodes[rank];
@@ -204,8 +205,15 @@ static void take_loaded(struct machine *machine, const struct controller_event *
     }
 }
 
-static void end_program(struct machine *machine, uint32_t rank, int status)
+/* An error of a call counts when it is told (errors.h). */
+static bool is_error(const struct controller_event *event)
 {
+    return event->kind == EVENT_FAULT && event->fault.kind == FAULT_ERROR;
+}
+
+static void end_program(struct machine *machine, const struct controller_event *event, int status)
+{
+    uint32_t rank = event->rank;
     struct machine_node *node = &machine->nodes[rank];
     struct job *job = &machine->job;
 
@@ -213,7 +221,7 @@ static void end_program(struct machine *machine, uint32_t rank, int status)
     node->running = false;
     node->exited = true;
     node->exit_status = status;
-    job->status = status > job->status ? status : job->status;
+    job->status = status > job->status && !is_error(event) ? status : job->status;
     job->ended++;
     tell_progress(&machine->teller, "run", job->ended, nodes_of(machine));
 }
@@ -305,8 +313,23 @@ static void take_restart(struct machine *machine, enum controller_phase phase)
 
 /* Events of the controller -------------------------------------------------------------------- */
 
+/* Before its end is told: what follows from that is not told besides. */
+static void end_errors(struct machine *machine, const struct controller_event *event)
+{
+    bool by_itself = event->kind == EVENT_ENDED && event->reason != ENDED_ABORTED &&
+                     event->reason != ENDED_STOPPED;
+    int status = errors_end(&machine->errors, !by_itself, machine->job.status);
+
+    if (by_itself) {
+        machine->job.status = status;
+    }
+}
+
 static void take_event(struct machine *machine, const struct controller_event *event)
 {
+    if (event->kind == EVENT_ENDED || event->kind == EVENT_BROKEN) {
+        end_errors(machine, event);
+    }
     announce_event(machine, event);
     switch (event->kind) {
     case EVENT_BOOT_PROGRESS: machine->nodes_right = event->done; break;
@@ -319,9 +342,11 @@ static void take_event(struct machine *machine, const struct controller_event *e
     case EVENT_TEXT: take_text(machine, event); break;
     case EVENT_EXIT:
         machine->nodes[event->rank].exit_untold = event->status & 0xff;
-        end_program(machine, event->rank, event->status & 0xff);
+        errors_ended(&machine->errors, event->rank, (event->status & 0xff) == 0, event->collectives,
+                     now_us());
+        end_program(machine, event, event->status & 0xff);
         break;
-    case EVENT_FAULT: end_program(machine, event->rank, fault_status(&event->fault)); break;
+    case EVENT_FAULT: end_program(machine, event, fault_status(&event->fault)); break;
     case EVENT_DISAGREE:
         /* What a node could not do its programs hear, and may have meant. */
         if (event->status == E_MISMATCH && machine->job.status <= 1) {
@@ -388,6 +413,7 @@ static void on_tick(uv_timer_t *timer)
     if (is_in(machine, PHASE_RUN) && ++machine->ticks % TICKS_PER_S == 0) {
         announce_exits(machine);
     }
+    errors_pass(&machine->errors, now_us());
     pump(machine);
 }
 
@@ -842,6 +868,7 @@ void machine_free(struct machine *machine)
     for (uint32_t rank = 0; machine->nodes && rank < nodes_of(machine); rank++) {
         text_lines_begin(&machine->nodes[rank].text, 0, rank);
     }
+    errors_forget(&machine->errors);
     json_decref(machine->teller.troubles);
     host_links_free(&machine->links);
     debuggers_free(&machine->debuggers);

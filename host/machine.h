@@ -25,6 +25,7 @@
 #include "controller/controller.h"
 #include "controller/state.h"
 #include "host/debuggers.h"
+#include "host/errors.h"
 #include "host/host_link.h"
 #include "host/job.h"
 #include "host/jtag.h"
@@ -123,6 +124,7 @@ struct machine {
     bool wait_told;
 
     uint32_t job_number;
+    struct errors errors; /* of the calls of its programs */
     struct job job;
     bool job_held;   /* job holds memory */
     struct job sent; /* an earlier one, whose memory circuits may still read */

@@ -99,6 +99,10 @@ static const struct argp parser = {
     "ends "
     "the run and says what its programs do, or wait for; a second Ctrl-C does not wait for "
     "that.\n\n"
+    "The exit status is the largest of the programs'. One that crashed counts as 132 (undefined "
+    "instruction), 133 (breakpoint), 134 (abort), 136 (division by zero) or 139 (memory), one that "
+    "an error of a call has ended as 159. 3: a dead node or link; 124: --timeout, or programs that "
+    "wait for ever; 2: bad input; 141: the reader of the output is gone.\n\n"
     "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
     "          ecube run --network cube:2 --plan plan.json trees.elf 1000",
     children,

@@ -44,16 +44,32 @@ static json_t *to_string(const char text[MESSAGE_MAX])
     return json_stringn(copy, bytes);
 }
 
-void tell_trouble(struct teller *teller, json_t *members, const char *format, ...)
+/* Takes over the members. */
+static void keep(struct teller *teller, json_t *members, const char *format, va_list arguments)
 {
     char text[MESSAGE_MAX];
+
+    vsnprintf(text, sizeof text, format, arguments);
+    json_object_set_new(members, "text", to_string(text));
+    json_array_append_new(teller->troubles, members);
+}
+
+void tell_quietly(struct teller *teller, json_t *members, const char *format, ...)
+{
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    keep(teller, members, format, arguments);
     va_end(arguments);
-    json_object_set_new(members, "text", to_string(text));
-    json_array_append(teller->troubles, members);
+}
+
+void tell_trouble(struct teller *teller, json_t *members, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    keep(teller, json_incref(members), format, arguments);
+    va_end(arguments);
     json_t *event = json_copy(members);
     json_decref(members);
     json_object_set_new(event, "event", json_string("trouble"));

@@ -35,6 +35,10 @@ void tell_progress(struct teller *teller, const char *phase, unsigned done, unsi
 void tell_trouble(struct teller *teller, json_t *members, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same without telling it now: it stands in `troubles`. */
+void tell_quietly(struct teller *teller, json_t *members, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Members of a trouble with one node. */
 json_t *tell_node_members(const char *kind, uint32_t node);
 

@@ -4,7 +4,7 @@
 #include "include/ecube/ecube.h"
 #include "lib/call.h"
 
-static enum ecube_errors_mode mode = ECUBE_ERRORS_RETURN;
+static enum ecube_errors_mode mode = ECUBE_ERRORS_FATAL;
 
 enum ecube_errors_mode ecube_errors(enum ecube_errors_mode wanted)
 {

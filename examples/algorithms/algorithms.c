@@ -18,7 +18,8 @@ enum { SIZES = 4, COUNT_MAX = 16384 };
 
 static const uint32_t counts[SIZES] = {1, 64, 1024, COUNT_MAX};
 
-static void check_call(const char *what, int status)
+/* An algorithm or prediction that cannot be had is no error: who asks gets an answer. */
+static void check_answer(const char *what, int status)
 {
     if (status < 0) {
         fprintf(stderr, "algorithms: %s: %s\n", what, ecube_error_text(status));
@@ -29,7 +30,7 @@ static void check_call(const char *what, int status)
 /* The latest model time of all nodes. */
 static uint64_t aligned_ns(void)
 {
-    check_call("align", ecube_align());
+    ecube_align();
     return ecube_model_ns();
 }
 
@@ -41,14 +42,14 @@ static uint64_t run(uint32_t count)
     struct ecube_prediction prediction;
     int32_t size = ecube_size(), ranks = size * (size - 1) / 2;
 
-    check_call("predict", ecube_predict(ECUBE_ALLREDUCE, 0, count * (uint32_t)sizeof mine[0],
-                                        ECUBE_INT32, &prediction));
+    check_answer("predict", ecube_predict(ECUBE_ALLREDUCE, 0, count * (uint32_t)sizeof mine[0],
+                                          ECUBE_INT32, &prediction));
     for (uint32_t i = 0; i < count; i++) {
         mine[i] = ecube_rank() + (int32_t)i;
         sum[i] = -1;
     }
     uint64_t start_ns = aligned_ns();
-    check_call("allreduce", ecube_allreduce(mine, sum, count, ECUBE_INT32, ECUBE_SUM));
+    ecube_allreduce(mine, sum, count, ECUBE_INT32, ECUBE_SUM);
     uint64_t model_ns = aligned_ns() - start_ns;
     for (uint32_t i = 0; i < count; i++) {
         if (sum[i] != ranks + size * (int32_t)i) {
@@ -69,7 +70,7 @@ static int compare(const char *name, uint64_t least[SIZES])
     if (status == ECUBE_E_NETWORK) {
         used += (size_t)snprintf(line + used, sizeof line - used, " not on this network");
     } else {
-        check_call(name ? name : "algorithm", status);
+        check_answer(name ? name : "algorithm", status);
         for (int i = 0; i < SIZES; i++) {
             uint64_t model_ns = run(counts[i]);
             wrong += model_ns == 0 && ecube_size() > 1;

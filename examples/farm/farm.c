@@ -49,14 +49,6 @@ struct picture {
     uint32_t worker_rows[WORKERS_MAX], worker_iterations[WORKERS_MAX];
 };
 
-static void check_call(const char *what, int status)
-{
-    if (status < 0) {
-        fprintf(stderr, "farm: %s: %s\n", what, ecube_error_text(status));
-        ecube_abort(1);
-    }
-}
-
 /* How often z = z z + c is taken before z escapes; limit: it does not. */
 static int escape(double x, double y, int limit)
 {
@@ -121,8 +113,7 @@ static void hand_out(struct picture *picture, int worker, int workers)
     for (int i = 0; i < count; i++) {
         rows[i] = picture->handed++;
     }
-    check_call("send", ecube_send(rows, (uint32_t)count * sizeof rows[0], worker,
-                                  count ? TAG_ROWS : TAG_END));
+    ecube_send(rows, (uint32_t)count * sizeof rows[0], worker, count ? TAG_ROWS : TAG_END);
 }
 
 /* Each worker answers with as many results as it got rows; the last of them says `row` of the last
@@ -134,7 +125,7 @@ static int is_free(const int32_t *last, const struct result *result, int worker)
 
 static void open_receive(struct result *result, int tag, struct ecube_request *request)
 {
-    check_call("receive", ecube_receive_start(result, sizeof *result, ECUBE_ANY, tag, request));
+    ecube_receive_start(result, sizeof *result, ECUBE_ANY, tag, request);
 }
 
 static void tell_news(const struct result *news, int worker)
@@ -150,12 +141,12 @@ static void give_up(struct result *results, struct ecube_request *requests)
     struct ecube_status status;
 
     for (unsigned i = 0; i <= OPEN; i++) {
-        check_call("cancel", ecube_cancel(&requests[i]));
+        ecube_cancel(&requests[i]);
         ecube_wait(&requests[i], &status);
         while (status.error == ECUBE_OK && i == NEWS) {
             tell_news(&results[NEWS], status.source);
             open_receive(&results[NEWS], TAG_NEWS, &requests[NEWS]);
-            check_call("cancel", ecube_cancel(&requests[NEWS]));
+            ecube_cancel(&requests[NEWS]);
             ecube_wait(&requests[NEWS], &status);
         }
         if (status.error != ECUBE_E_CANCELLED) {
@@ -181,7 +172,7 @@ static void master(struct picture *picture, int workers)
         last[worker] = picture->handed - 1;
     }
     while (picture->done < picture->rows) {
-        check_call("wait_any", ecube_wait_any(requests, OPEN + 1, &index, &status));
+        ecube_wait_any(requests, OPEN + 1, &index, &status);
         if (index == NEWS) {
             tell_news(&results[NEWS], status.source);
         } else {
@@ -203,22 +194,22 @@ static void worker(struct picture *picture)
     struct result result;
 
     for (;;) {
-        check_call("probe", ecube_probe(0, ECUBE_ANY, &next));
+        ecube_probe(0, ECUBE_ANY, &next);
         if (next.bytes > sizeof rows || (next.tag != TAG_ROWS && next.tag != TAG_END)) {
             fprintf(stderr, "farm: %lu bytes with tag %d are no work\n", (unsigned long)next.bytes,
                     next.tag);
             ecube_abort(1);
         }
-        check_call("receive", ecube_receive(rows, next.bytes, 0, next.tag, NULL));
+        ecube_receive(rows, next.bytes, 0, next.tag, NULL);
         if (next.tag == TAG_END) {
             return;
         }
         for (uint32_t i = 0; i < next.bytes / sizeof rows[0]; i++) {
             draw_row(&result, rows[i], picture);
             if (result.inside > COLUMNS / 2) {
-                check_call("send", ecube_send(&result, sizeof result, 0, TAG_NEWS));
+                ecube_send(&result, sizeof result, 0, TAG_NEWS);
             }
-            check_call("send", ecube_send(&result, sizeof result, 0, TAG_RESULT));
+            ecube_send(&result, sizeof result, 0, TAG_RESULT);
         }
     }
 }
@@ -269,7 +260,7 @@ int main(int argc, char **argv)
         }
         return 2; /* all see it: nobody need abort */
     }
-    check_call("align", ecube_align());
+    ecube_align();
     uint64_t start_ns = ecube_model_ns();
     if (ecube_rank() > 0) {
         worker(&picture);

@@ -40,12 +40,10 @@ struct view {
     char tile[TILE_MAX];
 };
 
-static void check_call(const char *what, int status)
+static void no_memory(void)
 {
-    if (status < 0) {
-        fprintf(stderr, "mirror: %s: %s\n", what, ecube_error_text(status));
-        exit(1);
-    }
+    fprintf(stderr, "mirror: there is no memory for it\n");
+    exit(1);
 }
 
 /* The size of the dimension whose neighbours in it are `stride` ranks apart. */
@@ -53,8 +51,8 @@ static int find_size(uint32_t mask, int stride)
 {
     int32_t mine = ecube_rank(), from = 0;
 
-    check_call("reverse", ecube_reverse(&mine, &from, sizeof mine, mask));
-    check_call("broadcast", ecube_broadcast(&from, sizeof from, 0));
+    ecube_reverse(&mine, &from, sizeof mine, mask);
+    ecube_broadcast(&from, sizeof from, 0);
     return from / stride + 1;
 }
 
@@ -103,7 +101,7 @@ static char expected(const struct layout *l, int x, int y, int across, int down)
 /* The latest model time of all nodes. */
 static uint64_t aligned_ns(void)
 {
-    check_call("align", ecube_align());
+    ecube_align();
     return ecube_model_ns();
 }
 
@@ -118,9 +116,9 @@ static int move_tile(const char *tile, char *came, uint32_t bytes, uint32_t mask
         return 0;
     }
     uint64_t start_ns = aligned_ns();
-    check_call("reverse", ecube_reverse(tile, came, bytes, mask));
+    ecube_reverse(tile, came, bytes, mask);
     uint64_t model_ns = aligned_ns() - start_ns;
-    check_call("predict", ecube_predict(ECUBE_REVERSE, (int)mask, bytes, 0, &prediction));
+    ecube_predict(ECUBE_REVERSE, (int)mask, bytes, 0, &prediction);
     *model_us = (double)model_ns / 1e3;
     return model_ns != prediction.model_ns;
 }
@@ -177,10 +175,10 @@ static void show(const struct layout *l, const struct view *left, const struct v
     char a[WIDTH_MAX + 1] = "", b[WIDTH_MAX + 1] = "";
 
     if (!all) {
-        check_call("memory", ECUBE_E_FULL);
+        no_memory();
     }
-    check_call("gather", ecube_gather(left->tile, all, bytes, 0));
-    check_call("gather", ecube_gather(right->tile, other, bytes, 0));
+    ecube_gather(left->tile, all, bytes, 0);
+    ecube_gather(right->tile, other, bytes, 0);
     if (ecube_rank() == 0) {
         print_title(left, column + 3, "");
         print_title(right, 0, "\n");

@@ -32,12 +32,6 @@ static int place_of(int rank)
     return place;
 }
 
-static int fail(int error)
-{
-    fprintf(stderr, "ring: %s\n", ecube_error_text(error));
-    return 1;
-}
-
 int main(int argc, char **argv)
 {
     int size = ecube_size();
@@ -46,24 +40,16 @@ int main(int argc, char **argv)
     int next = rank_at((place + 1) % size);
     int previous = rank_at((place + size - 1) % size);
     uint64_t token = 0;
-    int begun = ecube_align(); /* before it the clocks of nodes may differ */
-    if (begun < 0) {
-        return fail(begun);
-    }
+    ecube_align(); /* before it the clocks of nodes may differ */
     uint64_t start_ns = ecube_model_ns();
     for (int round = 0; round < rounds && size > 1; round++) {
-        int error;
-        if (ecube_rank() != 0 &&
-            (error = ecube_receive(&token, sizeof token, previous, TAG_TOKEN, NULL)) < 0) {
-            return fail(error);
+        if (ecube_rank() != 0) {
+            ecube_receive(&token, sizeof token, previous, TAG_TOKEN, NULL);
         }
         token += (uint64_t)ecube_rank();
-        if ((error = ecube_send(&token, sizeof token, next, TAG_TOKEN)) < 0) {
-            return fail(error);
-        }
-        if (ecube_rank() == 0 &&
-            (error = ecube_receive(&token, sizeof token, previous, TAG_TOKEN, NULL)) < 0) {
-            return fail(error);
+        ecube_send(&token, sizeof token, next, TAG_TOKEN);
+        if (ecube_rank() == 0) {
+            ecube_receive(&token, sizeof token, previous, TAG_TOKEN, NULL);
         }
     }
     if (ecube_rank() == 0) {

@@ -23,10 +23,16 @@
  * Example, run by `ecube-cc sum.c -o sum.elf && ecube run --network cube:3 sum.elf`:
  *
  *   int mine = ecube_rank(), all[128];
- *   if (ecube_gather(&mine, all, sizeof mine, 0) < 0) return 1;
+ *   ecube_gather(&mine, all, sizeof mine, 0);
+ *
+ * An error ends the program, and the tool says which call it was, on which line, and why. What a
+ * transfer ends with that was begun by a call with _start is an error of the wait or test that ends
+ * it. ecube_errors(ECUBE_ERRORS_RETURN) makes calls return their errors. No errors are
+ * ECUBE_E_CANCELLED; ecube_wait_any and ecube_wait_some where nothing is open; ecube_dims elsewhere
+ * than on a cube; an algorithm or prediction that cannot be had: these are always returned.
  *
  * Units    sizes in bytes; times in ns, name ends in _ns
- * Errors   0 or a count on success, else a negative enum ecube_error
+ * Errors   0 or a count on success, else a negative enum ecube_error, if it is returned at all
  * Context  node programs; one thread
  * Source   collectives: Boppana & Raghavendra, CENG 90-20 (1990), sections 2 and 3.2; Ozveren,
  *          LIDS-P-1721 (1987), section 2.2
@@ -117,9 +123,7 @@ struct ecube_double_int32 {
 
 /*
  * What errors do from now on, of whatever is called then; the transfer may have begun before.
- * Returns what they did so far. In the beginning they are returned. No errors are
- * ECUBE_E_CANCELLED; "not yet" of a test; ecube_wait_any and ecube_wait_some where nothing is open;
- * what ecube_algorithm and ecube_predict cannot have.
+ * Returns what they did so far.
  */
 enum ecube_errors_mode ecube_errors(enum ecube_errors_mode mode);
 

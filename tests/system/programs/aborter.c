@@ -61,6 +61,7 @@ int main(int argc, char **argv)
 {
     int rank = ecube_rank(), aborter = argc > 1 ? atoi(argv[1]) : 0;
 
+    ecube_errors(ECUBE_ERRORS_RETURN); /* who hears that the aborter is gone goes on to sleep */
     printf("node %d %s\n", rank, rank == aborter ? "aborts" : "waits");
     if (argc < 4 && ecube_barrier() < 0) {
         return 1;
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
         printf("half a line");
         ecube_abort(argc > 2 ? atoi(argv[2]) : 1);
     }
-    wait_in(rank % KINDS); /* who hears in a collective that the aborter is gone */
-    sleep(HOUR);           /* waits for its own end */
+    wait_in(rank % KINDS);
+    sleep(HOUR);
     return 1;
 }

@@ -518,6 +518,7 @@ static uint32_t run_impossible(void)
 {
     const uint32_t all = size * bytes;
     const int last = rank == size - 1;
+    const enum ecube_errors_mode before = ecube_errors(ECUBE_ERRORS_RETURN);
     const int arguments[] = {
         ecube_exchange(blocks, blocks, bytes),
         ecube_exchange(blocks, blocks + all - 1, bytes),
@@ -556,6 +557,7 @@ static uint32_t run_impossible(void)
         ecube_reverse(last ? NULL : block, answer, bytes, 0),
     };
 
+    ecube_errors(before);
     return count_others(arguments, sizeof arguments / sizeof arguments[0], ECUBE_E_ARGUMENT) +
            count_others(pointers, sizeof pointers / sizeof pointers[0], ECUBE_E_FAULT);
 }

@@ -18,6 +18,7 @@ int main(int argc, char **argv)
     int leaves = ecube_rank() == 0 || ecube_rank() == 5, status = ECUBE_OK;
     struct ecube_request request;
 
+    ecube_errors(ECUBE_ERRORS_RETURN);
     for (int i = 0; i < BEFORE || !strcmp(how, "never"); i++)
         ecube_exchange(blocks[0], blocks[1], BYTES);
     if (leaves && !strcmp(how, "absent"))

@@ -118,6 +118,8 @@ static void errors_are_errors(void)
 
 int main(int argc, char **argv)
 {
+    expect(ecube_errors(ECUBE_ERRORS_RETURN) == ECUBE_ERRORS_FATAL, "errors are fatal");
+    expect(ecube_errors(ECUBE_ERRORS_RETURN) == ECUBE_ERRORS_RETURN, "until it is asked for them");
     pass_around(argc > 1 ? (uint32_t)atoi(argv[1]) : 100000);
     pass_around(0);
     pass_around(1);

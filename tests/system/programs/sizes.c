@@ -13,6 +13,7 @@ int main(void)
     int rank = ecube_rank(), size = ecube_size();
     struct ecube_block send[NODES_MAX], receive[NODES_MAX];
 
+    ecube_errors(ECUBE_ERRORS_RETURN);
     for (int i = 0; i < size; i++) {
         send[i] = (struct ecube_block){(uint32_t)(i * BYTES), (uint32_t)(100 * i + rank)};
         receive[i] = (struct ecube_block){(uint32_t)(i * BYTES), (uint32_t)(100 * rank + i)};
