@@ -23,6 +23,7 @@
 #include "fuzz/input.h"
 #include "fuzz/neighbour.h"
 #include "host/fault.h"
+#include "host/findings.h"
 #include "host/report.h"
 #include "host/target.h"
 #include "host/tell.h"
@@ -189,12 +190,17 @@ static void take_fault(const struct controller_event *event)
                           .code_end = target_memory.image_base + PROTECTED_PAGE_BYTES,
                           .constants_end = target_memory.image_base + 2 * PROTECTED_PAGE_BYTES,
                           .data = job.image};
-    struct fault_code code = {
-        .image = &image, .program = job.image ? "program" : NULL, .kernel = "kernel"};
+    struct fault_code code = {.image = &image,
+                              .program = job.image ? "program" : NULL,
+                              .kernel = "kernel",
+                              .network = &network};
+    struct findings findings = {.teller = &teller};
     char text[FAULT_TEXT_MAX];
     json_t *members = fault_describe(&code, event->rank, &event->fault, text);
 
     tell_trouble(&teller, members, "%s", text);
+    findings_add(&findings, &code, event->rank, &event->fault, 0);
+    findings_tell(&findings);
     CHECK(fault_status(&event->fault) > 0);
     for (unsigned i = 0; i < FAULT_REGISTER_LINES; i++) {
         fault_registers_text(event->rank, &event->fault, i, text);

@@ -137,20 +137,18 @@ static void tell_load_failed(struct machine *machine, const struct controller_ev
     tell_trouble(&machine->teller, members, "%s", text);
 }
 
-static void tell_findings(struct machine *machine, uint32_t rank, const struct fault_body *fault)
+/* A wild write crashes a program later, and elsewhere: once in a run it is said what finds it. */
+static void advise_checks(struct machine *machine, const struct fault_body *fault)
 {
-    struct fault_code code = describe_code(machine);
-    struct finding list[FINDINGS_MAX];
-    char text[FAULT_TEXT_MAX];
-    uint32_t more;
-    unsigned count = finding_list(fault, list, &more);
+    struct job *job = &machine->job;
+    int status = fault_status(fault);
 
-    for (unsigned i = 0; i < count; i++) {
-        json_t *members = tell_node_members("finding", rank);
-        json_object_set_new(members, "finding", json_string(finding_name(&list[i])));
-        json_object_set_new(members, "status", json_integer(fault_status(fault)));
-        fault_finding_text(&code, fault, &list[i], text);
-        tell_trouble(&machine->teller, members, "rank %u: %s", (unsigned)rank, text);
+    if (!job->image.checked && !job->advised &&
+        (status == STATUS_MEMORY || status == STATUS_UNDEFINED)) {
+        job->advised = true;
+        tell_trouble(&machine->teller, json_pack("{s:s, s:[]}", "kind", "advice", "nodes"),
+                     "link it by 'ecube-cc --check' to find wrong uses of memory where they "
+                     "happen");
     }
 }
 
@@ -158,17 +156,21 @@ static void tell_fault(struct machine *machine, uint32_t rank, const struct faul
 {
     struct fault_code code = describe_code(machine);
     char text[FAULT_TEXT_MAX];
-    if (fault->kind == FAULT_FINDING) {
-        tell_findings(machine, rank, fault);
+    json_t *members;
+
+    if (fault->kind == FAULT_FINDING &&
+        findings_add(&machine->findings, &code, rank, fault, uv_hrtime() / 1000)) {
         return;
     }
-    json_t *members = fault_describe(&code, rank, fault, text);
-
+    members = fault_describe(&code, rank, fault, text);
     tell_trouble(&machine->teller, members, "%s", text);
     for (unsigned i = 0;
          machine->options.verbose && fault->kind != FAULT_CHECK && i < FAULT_REGISTER_LINES; i++) {
         fault_registers_text(rank, fault, i, text);
         tell_trouble(&machine->teller, tell_node_members("registers", rank), "%s", text);
+    }
+    if (fault->kind < FAULT_KERNEL) {
+        advise_checks(machine, fault);
     }
 }
 

@@ -112,6 +112,7 @@ static void describe_kind(const struct fault_code *code, uint32_t kind,
             snprintf(text, room, "the program ended by signal %u", fault->registers[0]);
         }
         break;
+    case FAULT_FINDING: snprintf(text, room, "the trap of the checks, with no finding"); break;
     case FAULT_STACK:
         snprintf(text, room, "stack overflow at address 0x%08x", fault->address);
         break;

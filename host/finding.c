@@ -23,7 +23,7 @@ unsigned finding_list(const struct fault_body *fault, struct finding list[FINDIN
     for (uint32_t i = 0; i < count; i++) {
         list[i] = finding_unpack(fault->tail + offset + i * FINDING_BYTES);
     }
-    *more = fault->registers[2] > count ? fault->registers[2] - count : 0;
+    *more = count > 0 && fault->registers[2] > count ? fault->registers[2] - count : 0;
     return count;
 }
 

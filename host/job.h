@@ -47,6 +47,7 @@ struct job {
     bool cancelled;                /* its end has been told: do not run it */
     int status;                    /* the worst so far, or that of whoever ended it */
     unsigned exits_told;
+    bool advised; /* what finds wrong uses of memory has been told */
     struct report_table reports;
 };
 

@@ -178,6 +178,7 @@ static void begin_run(struct machine *machine)
 {
     controller_run(&machine->controller, now_us());
     machine->job.run_start_us = now_us();
+    findings_begin(&machine->findings, &machine->teller);
     errors_begin(&machine->errors, &machine->teller, nodes_of(machine));
     machine->ticks = 0;
     for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
@@ -328,6 +329,7 @@ static void end_errors(struct machine *machine, const struct controller_event *e
 static void take_event(struct machine *machine, const struct controller_event *event)
 {
     if (event->kind == EVENT_ENDED || event->kind == EVENT_BROKEN) {
+        findings_tell(&machine->findings);
         end_errors(machine, event);
     }
     announce_event(machine, event);
@@ -413,6 +415,7 @@ static void on_tick(uv_timer_t *timer)
     if (is_in(machine, PHASE_RUN) && ++machine->ticks % TICKS_PER_S == 0) {
         announce_exits(machine);
     }
+    findings_pass(&machine->findings, now_us());
     errors_pass(&machine->errors, now_us());
     pump(machine);
 }
@@ -868,6 +871,7 @@ void machine_free(struct machine *machine)
     for (uint32_t rank = 0; machine->nodes && rank < nodes_of(machine); rank++) {
         text_lines_begin(&machine->nodes[rank].text, 0, rank);
     }
+    findings_forget(&machine->findings);
     errors_forget(&machine->errors);
     json_decref(machine->teller.troubles);
     host_links_free(&machine->links);

@@ -26,6 +26,7 @@
 #include "controller/state.h"
 #include "host/debuggers.h"
 #include "host/errors.h"
+#include "host/findings.h"
 #include "host/host_link.h"
 #include "host/job.h"
 #include "host/jtag.h"
@@ -124,6 +125,7 @@ struct machine {
     bool wait_told;
 
     uint32_t job_number;
+    struct findings findings; /* of the checks in its programs */
     struct errors errors; /* of the calls of its programs */
     struct job job;
     bool job_held;   /* job holds memory */

@@ -34,11 +34,37 @@ finds() {
     done <told
 }
 
+tells_once() {
+    tool run --check --network cube:3 "$programs/misuse.elf" twice all
+    [ "$status" -eq 135 ] || { words; fail "status $status"; }
+    words >told
+    grep -Eq '^ecube: ranks 0-7: a block of 20 bytes, ' told && [ "$(wc -l <told)" -eq 1 ] || { cat told; fail "not one line"; }
+    tool run --check --network cube:0 "$programs/misuse.elf" many
+    words | grep -Eq "^ecube: rank 0: 16 times: a block of 20 bytes, $allocated, was written past its end" ||
+        { words; fail "not counted"; }
+    words | grep -q '^ecube: and 24 more findings$' || { words; fail "the others are not counted"; }
+}
+
+# Once in a run, and not where there are checks, nor where they would find nothing.
+advises() {
+    echo '#include <stdlib.h>
+int main(int argc, char **argv) { volatile int *at = (int *)4; if (argc > 1) abort(); return argv ? *at : 0; }' >crash.c
+    "$build/ecube-cc" crash.c -o plain.elf && "$build/ecube-cc" --check crash.c -o checked.elf || fail "not compiled"
+    advice="^ecube: link it by 'ecube-cc --check' to find wrong uses of memory where they happen\$"
+    tool run --network cube:1 plain.elf
+    [ "$(grep -c "$advice" err)" -eq 1 ] || { cat err; fail "not one line of advice"; }
+    tool run --network cube:1 checked.elf
+    [ "$status" -eq 139 ] || { cat err; fail "status $status"; }
+    ! grep "$advice" err || fail "advice to whom has taken it"
+    tool run --network cube:1 plain.elf abort
+    ! grep "$advice" err || fail "advice where the program has ended itself"
+}
+
 # The places are those of the calls: the first and the second free of free_twice.
 names_lines() {
     tool run --check --network cube:1 --json result.json "$programs/misuse.elf" twice
     first=$(($(line_of free_twice) + 4))
-    words | grep -q "first in free_twice (misuse.c:$first), found in free_twice (misuse.c:$((first + 1))), called from main (" ||
+    words | grep -q "^ecube: rank 0: .*, first in free_twice (misuse.c:$first), found in free_twice (misuse.c:$((first + 1))), called from main (" ||
         { words; fail "other lines than $first and $((first + 1))"; }
     [ "$("$json_get" result.json troubles 0 kind)" = finding ] || { cat result.json; fail "of no kind"; }
     [ "$("$json_get" result.json troubles 0 finding)" = freed-twice ] || { cat result.json; fail "another finding"; }
@@ -188,6 +214,8 @@ check "messages that nobody received are found, with sender, tag and bytes" \
     finds messages "never waited for: a send of 3000 bytes to rank 0, tag 4, begun in begin_send $place\$" \
     "never received: a message from rank 0, tag 4, 20 bytes\$" "never received: a message from rank 0, tag 6, 20 bytes\$" \
     "never received: a message from rank 0, tag 4, 3000 bytes\$"
+check "what many ranks have in common is one line, what one has often is counted" tells_once
+check "a crash advises checks, once" advises
 check "the lines are those of the calls, and a finding is in the JSON file" names_lines
 check "of a program without symbols addresses are told" finds_when_stripped
 check "a program that fails by its status is told nothing of what it left open" leaves_failures_alone

@@ -1,6 +1,6 @@
 /*
- * misuse.c - misuse WHAT: node 0 does what no program may do with its memory and its transfers, for
- * the checks of ecube-cc --check to find; the other nodes end at once.
+ * misuse.c - misuse WHAT [STATUS | all]: node 0, or all nodes, do what no program may do with its
+ * memory and its transfers, for the checks of ecube-cc --check to find; others end at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
         {"messages", leave_messages}, {"many", spoil_many}};
     const char *what = argc > 1 ? argv[1] : "";
 
-    if (ecube_rank() != 0)
+    if (ecube_rank() != 0 && !(argc > 2 && strcmp(argv[2], "all") == 0))
         return 0;
     if (strncmp(what, "past-", 5) == 0) {
         write_past(what + 5);
