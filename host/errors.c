@@ -6,13 +6,12 @@
 
 #include "drivers/status.h"
 #include "host/message.h"
+#include "host/ranks.h"
 
 enum {
     QUIET_US = 1000 * 1000, /* without news, what can be told is told; */
     HELD_US = 5000 * 1000,  /* ... or so long after the first of it */
-    LINES_MAX = 8,          /* more are counted, and told to --json alone */
-    RUNS_MAX = 6,           /* of ranks in a line */
-    RANKS_TEXT_MAX = 160
+    LINES_MAX = 8           /* more are counted, and told to --json alone */
 };
 
 /* What an error follows from. */
@@ -170,46 +169,6 @@ static enum blame blame_of(const struct errors *errors, const struct fault_call 
 }
 
 /* Lines -------------------------------------------------------------------------------------- */
-
-struct ranks {
-    uint32_t count;
-    uint32_t rank[MACHINE_NODES_MAX];
-};
-
-/* "rank 1", "ranks 0, 2-1023" */
-static void ranks_text(const struct ranks *ranks, char text[RANKS_TEXT_MAX])
-{
-    int bytes = snprintf(text, RANKS_TEXT_MAX, ranks->count == 1 ? "rank" : "ranks");
-    uint32_t i = 0;
-
-    for (unsigned runs = 0; i < ranks->count && runs < RUNS_MAX; runs++) {
-        uint32_t first = i++;
-
-        while (i < ranks->count && ranks->rank[i] == ranks->rank[i - 1] + 1) {
-            i++;
-        }
-        bytes += snprintf(text + bytes, RANKS_TEXT_MAX - (size_t)bytes, "%s %u", runs ? "," : "",
-                          (unsigned)ranks->rank[first]);
-        if (i - first > 1) {
-            bytes += snprintf(text + bytes, RANKS_TEXT_MAX - (size_t)bytes, "%s%u",
-                              i - first > 2 ? "-" : ", ", (unsigned)ranks->rank[i - 1]);
-        }
-    }
-    if (i < ranks->count) {
-        snprintf(text + bytes, RANKS_TEXT_MAX - (size_t)bytes, " and %u more",
-                 (unsigned)(ranks->count - i));
-    }
-}
-
-static json_t *ranks_members(const char *kind, const struct ranks *ranks)
-{
-    json_t *nodes = json_array();
-
-    for (uint32_t i = 0; i < ranks->count; i++) {
-        json_array_append_new(nodes, json_integer(ranks->rank[i]));
-    }
-    return json_pack("{s:s, s:o}", "kind", kind, "nodes", nodes);
-}
 
 /* Who ended without the collective in which these failed. */
 static void tell_cause(struct errors *errors, const struct fault_call *call)

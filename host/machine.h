@@ -126,7 +126,7 @@ struct machine {
 
     uint32_t job_number;
     struct findings findings; /* of the checks in its programs */
-    struct errors errors; /* of the calls of its programs */
+    struct errors errors;     /* of the calls of its programs */
     struct job job;
     bool job_held;   /* job holds memory */
     struct job sent; /* an earlier one, whose memory circuits may still read */
