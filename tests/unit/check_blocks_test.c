@@ -231,6 +231,12 @@ static void a_write_to_a_freed_block_is_found(void **state)
         assert_int_equal(found.other, FREED);
     }
     begin();
+    uint8_t *last = take(LARGE);
+    release(last);
+    last[LARGE - 1] = 0;
+    assert_false(ecube_blocks_look(&blocks, &found));
+    assert_found(FINDING_USED_FREED, last, LARGE, LARGE - 1);
+    begin();
     uint8_t *large = take(LARGE);
     release(large);
     large[LARGE / 2] = 0; /* too far from either end for one look */
@@ -255,6 +261,11 @@ static void freed_blocks_are_kept_back_for_a_while(void **state)
     assert_ptr_not_equal(first, second);
     release(second);
     assert_ptr_equal(take(LARGE), first);
+    uint8_t *early = take(SMALL);
+    release(early);
+    release(take(SMALL));
+    assert_false(ecube_blocks_release(&blocks, early, FREED, &found));
+    assert_int_equal(found.kind, FINDING_FREED_TWICE);
     for (unsigned i = 0; i < 3; i++) {
         uint8_t *small = take(SMALL);
         release(small);
