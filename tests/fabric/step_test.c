@@ -4,12 +4,14 @@
  *
  * Node 0 of four; a broadcast of its goes to 2, then to 1.
  */
+#include <string.h>
+
 #include "drivers/status.h"
 #include "router/router.h"
 #include "tests/fabric/neighbour.h"
 #include "tests/unit/testing.h"
 
-enum { TO_1 = 0, TO_2 = 1, TO_0 = 0 /* from 1 */, BYTES = 2000, ROUNDS = 40 };
+enum { TO_1 = 0, TO_2 = 1, TO_0 = 0 /* from 1 */, BYTES = 2000, SHORT = 40, ROUNDS = 40 };
 
 /* Node 0 and its neighbours begin a collective of node 0. */
 static int32_t begin(struct neighbours *all, uint32_t operation)
@@ -56,8 +58,8 @@ static void a_step_whose_circuit_is_refused_waits_for_nothing_else(void **state)
     node_is_done_with(all, request, E_LINK_DEAD);
 }
 
-/* A neighbour's circuit of node 0's present step. */
-static void step_gets(struct neighbours *all, unsigned rank)
+/* A neighbour's circuit of node 0's present step, and so many bytes in its OPEN. */
+static void step_gets(struct neighbours *all, unsigned rank, uint32_t bytes)
 {
     struct state_body says = node_state(all);
     struct circuit_source source = {.dst = 0,
@@ -65,7 +67,8 @@ static void step_gets(struct neighbours *all, unsigned rank)
                                     .hops = one_hop,
                                     .match = says.step - 1u,
                                     .epoch = (uint16_t)says.counters[COUNTER_COLLECTIVES],
-                                    .data = {fabric_at(all->fabric, rank, FABRIC_DATA)}};
+                                    .data = {fabric_at(all->fabric, rank, FABRIC_DATA)},
+                                    .bytes = {bytes}};
 
     assert_int_equal(says.partner, rank);
     assert_int_equal(router_open(&all->fabric->nodes[rank].node->router, &source), E_OK);
@@ -95,12 +98,66 @@ static void word_of_a_collective_that_failed_is_not_taken_for_the_next(void **st
     neighbours_turn(all);
     assert_int_equal(all->received, 1);
     for (unsigned rank = 1; rank <= 2; rank++)
-        step_gets(all, rank);
+        step_gets(all, rank, 0);
     node_is_done_with(all, second, E_OK);
+}
+
+static void fill(uint8_t *at, uint32_t bytes, uint32_t number)
+{
+    for (uint32_t i = 0; i < bytes; i += sizeof number)
+        memcpy(at + i, &number, sizeof number);
+}
+
+/* A short sum of node 0's, to which the neighbour of its present step gives so many bytes. */
+static void sum_gets(struct neighbours *all, uint32_t bytes, int status, uint32_t sum)
+{
+    const struct ecube_abi_collective arguments = {.operation = ECUBE_REDUCE,
+                                                   .block_bytes = SHORT,
+                                                   .send = FABRIC_DATA,
+                                                   .receive = FABRIC_DATA + SHORT,
+                                                   .type = ECUBE_INT32,
+                                                   .operator_ = ECUBE_SUM,
+                                                   .choice = ecube_choice("halving tree")};
+    uint8_t *own = fabric_at(all->fabric, 0, FABRIC_DATA);
+
+    fill(own, SHORT, 1000);
+    int32_t request = node_enters(all, &arguments);
+    neighbours_enter(all);
+    neighbours_turn(all);
+    struct state_body says = node_state(all);
+    uint8_t *others = fabric_at(all->fabric, says.partner, FABRIC_DATA);
+    fill(others, 2 * SHORT, 1);
+    step_gets(all, says.partner, bytes);
+    if (status == E_OK)
+        assert_int_not_equal(node_request(all, request)->state, STATE_DONE);
+    else
+        node_is_done_with(all, request, status);
+    uint8_t wanted[SHORT];
+    fill(wanted, SHORT, sum);
+    assert_memory_equal(own + SHORT, wanted, SHORT);
+}
+
+/* What rides in an OPEN is put into memory whole, as the plan says it, or not at all. */
+static void short_data_of_another_size_is_not_combined(void **state)
+{
+    static const struct {
+        uint32_t bytes, sum;
+        int status;
+    } cases[] = {{SHORT, 1001, E_OK},
+                 {SHORT - 4, 1000, E_MISMATCH},
+                 {SHORT + 4, 1000, E_MISMATCH},
+                 {0, 1000, E_MISMATCH}};
+
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sum_gets(*state, cases[i].bytes, cases[i].status, cases[i].sum);
+        neighbours_end(state);
+        assert_int_equal(neighbours_begin(state), 0);
+    }
 }
 
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
 
 TEST_MAIN(NODE_TEST(a_broadcast_whose_bytes_did_not_all_go_has_failed),
           NODE_TEST(a_step_whose_circuit_is_refused_waits_for_nothing_else),
+          NODE_TEST(short_data_of_another_size_is_not_combined),
           NODE_TEST(word_of_a_collective_that_failed_is_not_taken_for_the_next))

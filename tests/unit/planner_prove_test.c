@@ -116,6 +116,12 @@ static void slots_lie_inside_their_spaces(void **state)
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
     plan->extents[first_with(plan, 0)->send_at].run--;
     rejected(plan, "slots are sent");
+    for (uint32_t stride = 1; stride <= 2; stride++) { /* slots 0 1 1 2, then 0 1 2 3 */
+        plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
+        struct plan_extent *sent = &plan->extents[first_with(plan, 0)->send_at];
+        *sent = (struct plan_extent){.run = 2, .times = 2, .stride = stride};
+        rejected(plan, stride == 1 ? "sends slots" : "slots are sent");
+    }
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
     first_with(plan, 0)->blocks++;
     rejected(plan, "slots are sent");
@@ -320,6 +326,32 @@ static void only_what_was_there_before_goes_ahead(void **state)
     first_with(plan, ROW_AFTER_SENT)->flags |= ROW_AHEAD;
     plan->circuits[plan->circuit_count - 1].flags |= ROW_AHEAD;
     rejected(plan, "");
+}
+
+/* Node 0 has sent its vector, 1 has had it for long, and sends it back ahead. */
+static struct plan *sent_back(bool sends_again)
+{
+    struct plan *plan = blank("mesh:1x2", ECUBE_BROADCAST);
+    struct slots whole = slots_of(plan, SPACE_RECEIVE, 0, 1);
+    struct slots spare = slots_of(plan, SPACE_SCRATCH, 0, 1);
+
+    plan->scratch[0] = plan->scratch[1] = 1;
+    build_copy(plan, 0, 0, whole, spare, 0);
+    build_circuit(plan, 0, 0, 1, whole, whole, 0);
+    build_circuit(plan, 1, 0, 1, whole, spare, 0);
+    if (sends_again)
+        build_circuit(plan, 2, 0, 1, spare, spare, ROW_AHEAD | ROW_AFTER_RECEIVED | ROW_AFTER_SENT);
+    build_circuit(plan, sends_again ? 3 : 2, 1, 0, whole, whole,
+                  ROW_AHEAD | ROW_AFTER_RECEIVED | ROW_AFTER_SENT);
+    return plan;
+}
+
+/* Of one port: what a node sends next leaves when its last bytes have left, and not before. */
+static void what_is_still_sent_is_not_written_ahead(void **state)
+{
+    (void)state;
+    rejected(sent_back(false), "the step that is overlapped");
+    proved(sent_back(true));
 }
 
 static void what_is_read_is_there(void **state)
@@ -624,6 +656,7 @@ TEST_MAIN(cmocka_unit_test(circuits_are_between_two_nodes_of_the_network),
           cmocka_unit_test(waits_stand_where_data_may_be_under_way),
           cmocka_unit_test(blocks_of_their_own_size_go_one_by_one),
           cmocka_unit_test(only_what_was_there_before_goes_ahead),
+          cmocka_unit_test(what_is_still_sent_is_not_written_ahead),
           cmocka_unit_test(what_is_read_is_there),
           cmocka_unit_test(the_program_s_own_data_is_not_written),
           cmocka_unit_test(a_step_does_not_send_what_it_receives_into),
