@@ -237,7 +237,8 @@ static inline const uint8_t *open_inlined(const uint8_t *packet)
     return packet + open_bytes(packet);
 }
 
-/* Whether so many bytes, header and all, are an OPEN: hop list and message are there as it says. */
+/* Whether so many bytes, header and all, are an OPEN: hop list and message are there as it says,
+ * and the message is no longer than one that a receiver's pool holds. */
 static inline bool open_possible(const uint8_t *packet, uint32_t bytes)
 {
     if (bytes < OPEN_BYTES)
@@ -247,7 +248,8 @@ static inline bool open_possible(const uint8_t *packet, uint32_t bytes)
          hop_list_count(open_hops(packet)) > OPEN_HOPS_MAX || bytes < open_bytes(packet)))
         return false;
     uint32_t inlined = bytes - open_bytes(packet), length = open_length(packet);
-    return open_flags(packet) & OPEN_INLINE ? inlined == length : inlined == 0 && length > 0;
+    return open_flags(packet) & OPEN_INLINE ? inlined == length && length <= OPEN_INLINE_MAX
+                                            : inlined == 0 && length > 0;
 }
 
 struct accept_body {

@@ -86,6 +86,8 @@ static void impossible_opens_end_the_link(void **state)
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH, .hops = HOPS_MAX}, ENDS},
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH - 1}, ENDS},
         {{.flags = EAGER, .length = LENGTH, .inlined = LENGTH + 1}, ENDS},
+        {{.flags = EAGER, .length = OPEN_INLINE_MAX, .inlined = OPEN_INLINE_MAX}, TAKEN},
+        {{.flags = EAGER, .length = OPEN_INLINE_MAX + 1, .inlined = OPEN_INLINE_MAX + 1}, ENDS},
         {{.length = LENGTH, .inlined = LENGTH}, ENDS},
         {{.length = 0}, ENDS},
         {{.flags = EAGER, .cut = 1}, ENDS},
