@@ -12,6 +12,7 @@
 #include "controller/words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "collectives/operation.h"
 #include "collectives/planner/planner.h"
@@ -507,6 +508,17 @@ void words_of_doing(const struct controller *controller, uint32_t rank,
     doing_words(controller, rank, &answer, text);
 }
 
+/* Of one that waits for a program that has ended. */
+static void add_gone(const struct controller *controller, uint32_t rank, char text[WORDS_MAX])
+{
+    size_t used = strlen(text);
+
+    if (controller_has(controller, rank, NODE_RUNNING) &&
+        !controller_has(controller, waits_for(controller, rank), NODE_RUNNING)) {
+        snprintf(text + used, WORDS_MAX - used, ", whose program has ended");
+    }
+}
+
 /* In the order of what explains the rest: who is dead is not halted, who is halted does not answer,
  * and what one that does not answer said before is old. */
 void words_of_state(const struct controller *controller, uint32_t rank, char text[WORDS_MAX])
@@ -519,16 +531,13 @@ void words_of_state(const struct controller *controller, uint32_t rank, char tex
         snprintf(text, WORDS_MAX, "does not answer");
     } else {
         doing_words(controller, rank, &controller->nodes[rank].answer, text);
+        add_gone(controller, rank, text);
     }
 }
 
-void words_of_wait(const struct controller *controller, uint32_t rank, const char *doing,
-                   char *text, size_t room)
+void words_of_wait(uint32_t rank, const char *doing, char *text, size_t room)
 {
-    bool gone = !controller_has(controller, waits_for(controller, rank), NODE_RUNNING);
-
-    snprintf(text, room, "node %u (rank %u) %s%s", (unsigned)rank, (unsigned)rank, doing,
-             gone ? ", whose program has ended" : "");
+    snprintf(text, room, "node %u (rank %u) %s", (unsigned)rank, (unsigned)rank, doing);
 }
 
 void words_of_circle(const uint32_t *ranks, uint32_t length, char text[WORDS_MAX])
@@ -536,6 +545,10 @@ void words_of_circle(const uint32_t *ranks, uint32_t length, char text[WORDS_MAX
     const char *what = "programs wait for each other in a circle:";
     size_t used = (size_t)snprintf(text, WORDS_MAX, "%s rank %u", what, (unsigned)ranks[0]);
 
+    if (length == 1) {
+        snprintf(text, WORDS_MAX, "the program of rank %u waits for itself", (unsigned)ranks[0]);
+        return;
+    }
     for (uint32_t i = 0; i < length && used < WORDS_MAX; i++) {
         used += (size_t)snprintf(text + used, WORDS_MAX - used, " for %u",
                                  (unsigned)ranks[(i + 1) % length]);

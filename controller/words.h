@@ -29,8 +29,8 @@ bool words_of_event(const struct controller *controller, const struct controller
 void words_of_dead_link(const struct controller *controller, const struct controller_event *event,
                         const char *why, char text[WORDS_MAX]);
 
-/* "waits to receive from rank 3, tag 5, by testing", "computes": what the program of a node does;
- * its place would follow. */
+/* "waits to receive from rank 3, tag 5, by testing, whose program has ended", "computes": what the
+ * program of a node does; its place would follow. */
 void words_of_state(const struct controller *controller, uint32_t rank, char text[WORDS_MAX]);
 /* The same of an answer that has come another way. */
 void words_of_doing(const struct controller *controller, uint32_t rank,
@@ -39,11 +39,11 @@ void words_of_doing(const struct controller *controller, uint32_t rank,
  * " (one of 3 open requests, 64 messages not received)", or nothing. */
 void words_of_requests(const struct controller *controller, uint32_t rank, char text[WORDS_MAX]);
 
-/* "node 3 (rank 3) waits to receive from rank 5, whose program has ended"; `doing` is what
- * words_of_state says, and what the owner adds. */
-void words_of_wait(const struct controller *controller, uint32_t rank, const char *doing,
-                   char *text, size_t room);
-/* "programs wait for each other in a circle: rank 0 for 1 for 0", of what waits_circle has found:
+/* "node 3 (rank 3) waits to receive from rank 5"; `doing` is what words_of_state says, and what the
+ * owner adds. */
+void words_of_wait(uint32_t rank, const char *doing, char *text, size_t room);
+/* "programs wait for each other in a circle: rank 0 for 1 for 0", "the program of rank 0 waits for
+ * itself", of what waits_circle has found:
  * all of it, unless there is no room to name them. */
 void words_of_circle(const uint32_t *ranks, uint32_t length, char text[WORDS_MAX]);
 /* "broadcast of 4 bytes with root 1" */

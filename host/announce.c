@@ -307,7 +307,7 @@ static void tell_wait(struct machine *machine, uint32_t rank)
                             ? describe_wait(machine, rank)
                             : json_null());
     describe_doing(machine, rank, doing);
-    words_of_wait(&machine->controller, rank, doing, text, sizeof text);
+    words_of_wait(rank, doing, text, sizeof text);
     tell_trouble(&machine->teller, members, "%s", text);
 }
 

@@ -71,7 +71,7 @@ static void tell_node(struct sim *sim, uint32_t rank)
     words_of_state(controller, rank, what);
     words_of_requests(controller, rank, requests);
     snprintf(doing, sizeof doing, "%s%s", what, requests);
-    words_of_wait(controller, rank, doing, text, sizeof text);
+    words_of_wait(rank, doing, text, sizeof text);
     sim_trouble(sim, about_node(SIM_TROUBLE_WAITS, rank), "%s", text);
 }
 

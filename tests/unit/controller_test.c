@@ -811,6 +811,24 @@ static void a_circle_of_programs_is_found(void **state)
     fake_free(all);
 }
 
+static void a_program_that_waits_for_an_ended_one_or_itself_is_told_as_that(void **state)
+{
+    struct fake_nodes *all = fake_running("cube:2");
+    struct state_body states[4] = {waits_on(1), computes, waits_on(2), computes};
+    uint32_t ranks[4];
+    char text[WORDS_MAX];
+
+    (void)state;
+    fake_exit(all, 1, 0);
+    ask_and_answer(all, states);
+    expect_state_words(all, 0, "waits to receive from rank 1, tag 5, whose program has ended");
+    expect_state_words(all, 2, "waits to receive from rank 2, tag 5");
+    assert_int_equal(waits_circle(&all->controller, ranks, 4), 1);
+    words_of_circle(ranks, 1, text);
+    assert_string_equal(text, "the program of rank 2 waits for itself");
+    fake_free(all);
+}
+
 /* Only a send that has no answer can have no place there. */
 static void a_send_that_finds_no_place_is_told_as_that(void **state)
 {
@@ -1284,6 +1302,7 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(a_run_whose_time_is_over_is_looked_at_twice),
           cmocka_unit_test(a_circle_of_programs_is_found),
           cmocka_unit_test(a_send_that_finds_no_place_is_told_as_that),
+          cmocka_unit_test(a_program_that_waits_for_an_ended_one_or_itself_is_told_as_that),
           cmocka_unit_test(who_has_not_entered_a_collective_is_named),
           cmocka_unit_test(entries_that_take_each_others_miss_nobody),
           cmocka_unit_test(a_disagreement_is_told_in_words),
