@@ -71,7 +71,8 @@ static int print_help(FILE *file)
             "\n'ecube VERB --help' tells more, 'ecube --version' prints the version.\n"
             "\nExit status: the largest of the programs' (0 to 255); 132, 133, 134, 136, 139 "
             "undefined instruction, breakpoint, abort, division by zero, memory fault; 159 an "
-            "error of a call; 124 timeout; 3 a dead node or link; 2 bad input; 141 the reader of "
+            "error of a call; 135 what the checks have found; 124 timeout; 3 a dead node or link; "
+            "2 bad input; 141 the reader of "
             "the output is gone; after ecube_abort its status, 1 for 0.\n");
     return 0;
 }

@@ -208,7 +208,7 @@ static int make_request(const struct plan_arguments *arguments, struct plan_requ
         .wish = {.bytes = arguments->bytes, .algorithm = arguments->algorithm}};
     if (arguments->action == ACTION_NONE) {
         return message_set(message, "say what to do: ecube plan show OPERATION, export "
-                                    "OPERATION, list, or explain OPERATION");
+                                    "OPERATION, verify FILE, list, or explain OPERATION");
     }
     if (arguments->action != ACTION_EXPORT && arguments->json) {
         return message_set(message, "--json %.40s: that is for ecube plan export", arguments->json);

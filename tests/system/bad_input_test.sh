@@ -158,6 +158,17 @@ examples_are_whole() {
     done
 }
 
+# Those of the tool's own header are in the README and in the help.
+statuses_are_listed() {
+    tool_succeeds --help
+    sed -n 's/^ *STATUS_[A-Z_]* = \([0-9]*\).*/\1/p' "$source_tree/host/message.h" >statuses
+    [ "$(wc -l <statuses)" -ge 9 ] || fail "host/message.h has another form"
+    while read -r number; do
+        grep -qw "$number" "$source_tree/README.md" || fail "README.md does not know $number"
+        grep -qw "$number" out || fail "ecube --help does not know $number"
+    done <statuses
+}
+
 one_word_too_many() {
     for words in up ps list console down 'cut 0-1' 'kill 3' 'sim exchange' 'core 3' 'debug 3 x.elf'; do
         # shellcheck disable=SC2086 -- words are meant to split
@@ -167,6 +178,7 @@ one_word_too_many() {
 
 check "-h is help, of every verb, with an example" help_of_every_verb
 check "no example of a help text breaks inside a command" examples_are_whole
+check "every exit status of the tool is in the README and in the help" statuses_are_listed
 check "a word too many is told in one wording by every verb" one_word_too_many
 check "an algorithm that there is not, or not on this network, is one line before anything starts" unknown_algorithm
 check "an ELF of another machine is refused by name" another_machine
