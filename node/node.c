@@ -97,7 +97,7 @@ static void take_open(struct node *node, unsigned port)
          * program runs and none has been begun, the collective is over and nobody will ever accept
          * this one. */
         if (node->program != PROGRAM_RUNNING && !engine_is_active(&node->engine)) {
-            router_refuse(&node->router, port, E_PEER_GONE);
+            router_refuse(&node->router, port, node_gone(node));
         }
     } else if (open_flags(packet) & OPEN_IMAGE) {
         load_open(node, port, packet);
@@ -121,7 +121,7 @@ void program_end(struct node *node, enum program_state state, int32_t status)
     }
     due_call(node, false);
     message_end(node);
-    engine_close(&node->engine, &node->router, node->cut ? E_LINK_DEAD : E_PEER_GONE);
+    engine_close(&node->engine, &node->router, node_gone(node));
     for (unsigned p = 0; p < node->router.port_count; p++) {
         take_open(node, p);
     }

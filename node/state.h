@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "collectives/engine.h"
+#include "drivers/status.h"
 #include "node/node.h"
 #include "node/sha256.h"
 #include "router/port.h"
@@ -168,6 +169,12 @@ struct node {
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct node, clock_ns) < LINE_BYTES &&
                                        offsetof(struct node, router) % LINE_BYTES == 0),
                "what every step looks at begins lines");
+
+/* What becomes of others' collectives with a program that has ended. */
+static inline int node_gone(const struct node *node)
+{
+    return node->cut ? E_LINK_DEAD : E_PEER_GONE;
+}
 
 enum token_kind { TOKEN_REQUEST = 1, TOKEN_STEP = 2, TOKEN_IMAGE = 3 };
 

@@ -128,6 +128,36 @@ static void a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended(voi
     }
 }
 
+/* Programs that give up as soon as they hear of it. Who waits for an answer over the dead link
+ * itself, and hears nothing, is stopped by the host. */
+static void a_link_that_is_cut_in_a_collective_is_a_dead_link_to_all(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct fabric *fabric = fabric_started(3, 4 << 20, 500 + seed);
+        struct ecube_abi_collective good = exchange_of(8, 30000);
+        int32_t requests[8];
+        bool ended[8] = {false};
+        for (unsigned rank = 0; rank < 8; rank++)
+            requests[rank] = fabric_collective(fabric, rank, &good);
+        for (unsigned round = 0; round < 20 + seed; round++)
+            fabric_round(fabric);
+        memory_link_cut(&fabric->nodes[seed % 8].ends[seed % 3]);
+        for (unsigned round = 0; round < 3000; round++) {
+            fabric_round(fabric);
+            for (unsigned rank = 0; rank < 8; rank++) {
+                if (ended[rank] || !fabric_is_done(fabric, rank, requests[rank]))
+                    continue;
+                int status = fabric_wait(fabric, rank, requests[rank]).status;
+                assert_true(status == E_OK || status == E_LINK_DEAD);
+                end_program(fabric, rank);
+                ended[rank] = true;
+            }
+        }
+        fabric_free(fabric);
+    }
+}
+
 static void a_message_to_a_program_that_has_ended_fails(void **state)
 {
     static const uint32_t sizes[] = {10, 5000};
@@ -493,6 +523,7 @@ TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_c
           cmocka_unit_test(a_program_that_ends_fails_the_messages_that_it_has_not_taken),
           cmocka_unit_test(a_program_that_has_ended_fails_the_collectives_of_the_others),
           cmocka_unit_test(a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended),
+          cmocka_unit_test(a_link_that_is_cut_in_a_collective_is_a_dead_link_to_all),
           cmocka_unit_test(a_message_to_a_program_that_has_ended_fails),
           cmocka_unit_test(a_program_that_has_ended_does_not_disturb_what_passes_its_node),
           cmocka_unit_test(messages_before_a_collective_do_not_deadlock_with_it),
