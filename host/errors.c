@@ -197,15 +197,15 @@ static void tell_cause(struct errors *errors, const struct fault_call *call)
 }
 
 /* What is said of the error of a rank beside its call and place; "": what stands above says it. */
-static const char *reason_of(const struct errors *errors, uint32_t rank,
-                             const struct fault_call *call, char text[CALL_ERROR_TEXT_MAX])
+static const char *reason_of(const struct errors *errors, const struct fault_call *call,
+                             char text[CALL_ERROR_TEXT_MAX])
 {
     int32_t status = call->error.status;
 
     if (call->reason[0]) {
         return call->reason;
     }
-    if (status == errors->failed_status && rank != errors->failed_rank && is_collective(call)) {
+    if (status == E_ELSEWHERE && errors->failed_status != E_OK) {
         snprintf(text, CALL_ERROR_TEXT_MAX, "rank %u could not enter it",
                  (unsigned)errors->failed_rank);
         return text;
@@ -223,7 +223,7 @@ static void line_text(const struct errors *errors, uint32_t rank, char text[FAUL
 {
     const struct fault_call *call = errors->endings[rank].call;
     char words[CALL_ERROR_TEXT_MAX];
-    const char *reason = reason_of(errors, rank, call, words);
+    const char *reason = reason_of(errors, call, words);
 
     snprintf(text, FAULT_TEXT_MAX, "%s%s%s%s%s", call->name, reason[0] ? ": " : "", reason,
              reason[0] && call->place[0] ? "," : "", call->place);

@@ -246,13 +246,24 @@ static void who_could_not_enter_says_why_and_the_others_say_who(void **state)
 {
     struct fixture *f = *state;
 
-    fail_collective(f, 1, E_FULL, 4);
+    fail_collective(f, 1, E_ELSEWHERE, 4);
     fail_collective(f, 2, E_FULL, 4);
     fail_entry(f, 2);
-    fail_collective(f, 3, E_FULL, 4);
+    fail_collective(f, 3, E_ELSEWHERE, 4);
     assert_int_equal(errors_end(&f->errors, false, 0), STATUS_CALL);
     expect(f, "ranks 1, 3: ecube_allreduce: rank 2 could not enter it, in main (a.c:7)\n"
               "rank 2: ecube_allreduce: no memory for its working buffer, in main (a.c:7)\n");
+}
+
+static void of_those_who_all_could_not_enter_none_is_the_reason(void **state)
+{
+    struct fixture *f = *state;
+
+    fail_collective(f, 1, E_FULL, 4);
+    fail_collective(f, 2, E_FULL, 4);
+    fail_entry(f, 1);
+    assert_int_equal(errors_end(&f->errors, false, 0), STATUS_CALL);
+    expect(f, "ranks 1, 2: ecube_allreduce: no memory for its working buffer, in main (a.c:7)\n");
 }
 
 static void that_one_could_not_enter_is_told_when_it_goes_on(void **state)
@@ -493,6 +504,8 @@ TEST_MAIN(
     cmocka_unit_test_setup_teardown(no_run_with_an_error_ends_well, begin, end),
     cmocka_unit_test_setup_teardown(bystanders_of_a_disagreement_are_not_told, begin, end),
     cmocka_unit_test_setup_teardown(who_could_not_enter_says_why_and_the_others_say_who, begin,
+                                    end),
+    cmocka_unit_test_setup_teardown(of_those_who_all_could_not_enter_none_is_the_reason, begin,
                                     end),
     cmocka_unit_test_setup_teardown(that_one_could_not_enter_is_told_when_it_goes_on, begin, end),
     cmocka_unit_test_setup_teardown(errors_are_told_when_no_more_come, begin, end),
