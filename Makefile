@@ -102,7 +102,7 @@ CAMPAIGN_MAIN := tests/sim/campaign_main.c
 MUTANTS := tests/sim/execution.c tests/sim/mutants.c
 MUTANTS_MAIN := tests/sim/mutants_main.c
 # What of the tool writes and reads plans.
-PLAN_FILES := host/available.c host/json_pull.c host/message.c host/output.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_read.c
+PLAN_FILES := host/available.c host/json_pull.c host/message.c host/output.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_read.c host/terminal.c
 SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/mutants_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
 	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
 SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
