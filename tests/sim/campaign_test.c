@@ -12,7 +12,7 @@
 #include "host/sim.h"
 #include "tests/sim/campaign.h"
 
-enum { SEEDS = 300, WORDS_MAX = 80 };
+enum { SEEDS = 300, ARGUMENTS_MAX = 80 };
 
 static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST, SIM_REDUCE,
                                               SIM_RANDOM};
@@ -89,11 +89,11 @@ static struct sim_options read_command(char *text)
     struct sim_arguments arguments = {.machine = options_machine_defaults(),
                                       .options = {.scenario = SIM_SCENARIOS, .seed = 1}};
     struct message message;
-    char *words[WORDS_MAX], *rest = NULL;
+    char *words[ARGUMENTS_MAX], *rest = NULL;
     int count = 0;
 
     for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-        assert_true(count < WORDS_MAX - 1);
+        assert_true(count < ARGUMENTS_MAX - 1);
         words[count++] = word;
     }
     words[count] = NULL;
