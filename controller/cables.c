@@ -107,8 +107,11 @@ static bool is_denied(const struct controller *controller, const struct cable_le
                       uint32_t node, unsigned port)
 {
     struct cable_lead back = claim(controller, lead->node, lead->port);
+    /* A port without a link has a finding, or nothing is plugged in. */
+    bool bare = !back.known && has_told(controller, lead->node) &&
+                !boot_has_link(controller->config.network, lead->node, lead->port);
 
-    return leads_to(lead, node, port) || (back.known && !leads_to(&back, node, port));
+    return leads_to(lead, node, port) || bare || (back.known && !leads_to(&back, node, port));
 }
 
 /* The number that a silent node has been given: that which its neighbours find in its place. */

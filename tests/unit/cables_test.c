@@ -214,6 +214,34 @@ static void the_second_node_of_a_number_is_told_from_the_first(void **state)
     fake_free(all);
 }
 
+/* 1-5 and 6-10 are crossed. Node 1 has made a 5 of 10, which makes a 6 of 11, which makes a 2 of 7;
+ * those three tell nothing. 3 finds a port of a 2 that the real 2, at the edge, has no link at. */
+static void a_number_that_was_passed_on_blames_no_right_link(void **state)
+{
+    static const char *const lines[] = {
+        "crossed: link 1-5 (dimension 1) leads from node 1 to node 10, port 3, and from node 5 to "
+        "node 6, port 2",
+        "crossed: link 6-10 (dimension 1) leads from node 6 to node 5, port 3, and from node 10 to "
+        "node 1, port 2"};
+    struct fake_nodes *all = fake_make("mesh:3x4");
+
+    (void)state;
+    all->found[3][2] = (struct links_port){LINK_CROSSED, 3, 2};
+    all->found[5][3] = (struct links_port){LINK_CROSSED, 2, 6};
+    all->found[6][0] = (struct links_port){LINK_CROSSED, 1, 2};
+    all->found[6][2] = (struct links_port){LINK_CROSSED, 3, 5};
+    all->found[9][0] = (struct links_port){LINK_CROSSED, 1, 5};
+    for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
+        if (rank != 7 && rank != 10 && rank != 11) {
+            fake_tell_links(all, rank);
+        }
+    }
+    fake_pass_ms(all, PATIENCE_MS + 600);
+    expect_cables(all, 2, lines);
+    expect_failure(all, "boot failed: 2 links are crossed, 9 of 12 nodes answered");
+    fake_free(all);
+}
+
 static void a_silent_node_is_named_once(void **state)
 {
     static const char *const lines[] = {
@@ -372,6 +400,7 @@ TEST_MAIN(cmocka_unit_test(a_whole_network_is_booted),
           cmocka_unit_test(a_cable_in_a_port_without_a_link_is_found_at_its_other_end),
           cmocka_unit_test(crossed_cables_are_named_when_one_gives_a_wrong_number),
           cmocka_unit_test(the_second_node_of_a_number_is_told_from_the_first),
+          cmocka_unit_test(a_number_that_was_passed_on_blames_no_right_link),
           cmocka_unit_test(a_silent_node_is_named_once),
           cmocka_unit_test(a_missing_host_link_is_one_line),
           cmocka_unit_test(more_faults_than_have_room_are_counted),
