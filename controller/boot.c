@@ -78,8 +78,9 @@ void boot_give_up(struct controller *controller)
         /* Nothing is wrong but that the owner was not ready: it says why. */
         fail(controller, BOOT_HELD, 0);
     } else {
-        uint32_t crossed = cables_crossed(controller);
-        fail(controller, crossed ? BOOT_CROSSED : BOOT_SILENT, crossed);
+        bool unsure;
+        uint32_t crossed = cables_crossed(controller, &unsure);
+        fail(controller, unsure ? BOOT_UNSURE : crossed ? BOOT_CROSSED : BOOT_SILENT, crossed);
     }
 }
 

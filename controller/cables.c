@@ -46,6 +46,7 @@ struct fault_list {
     struct cable_fault *faults;
     unsigned room, count;
     bool crossed; /* a cable leads elsewhere: that may explain others */
+    bool unsure;  /* one of them leads to where a right cable is */
 };
 
 /* Whether anything is known of a node's ports. */
@@ -307,27 +308,51 @@ static bool is_right(const struct controller *controller, const struct wanted_li
            controller->nodes[link->node].finding == 0 && controller->nodes[link->peer].finding == 0;
 }
 
-/* Whether a link is known to lead elsewhere; adds it then. */
-static bool add_crossed(const struct controller *controller, struct fault_list *list,
-                        const struct wanted_link *link)
+/* Whether a link is known to lead elsewhere, and where it leads. */
+static bool is_crossed(const struct controller *controller, const struct wanted_link *link,
+                       struct cable_lead *here, struct cable_lead *there)
 {
     if (is_right(controller, link)) {
         return false;
     }
-    struct cable_lead here = lead_of(controller, link->node, link->port);
-    struct cable_lead there = lead_of(controller, link->peer, link->far);
-
+    *here = lead_of(controller, link->node, link->port);
+    *there = lead_of(controller, link->peer, link->far);
     /* One end is enough: the other may be silent, or have nothing plugged in. */
-    if (!(here.known && !leads_to(&here, link->peer, link->far)) &&
-        !(there.known && !leads_to(&there, link->node, link->port))) {
+    return (here->known && !leads_to(here, link->peer, link->far)) ||
+           (there->known && !leads_to(there, link->node, link->port));
+}
+
+/* Whether a crossed cable is said to lead where the right one is: the place of another that is
+ * crossed, or a port without a link that says so too, is where it can be. */
+static bool is_taken(const struct controller *controller, const struct cable_lead *lead)
+{
+    struct cable_lead here = {0}, there = {0};
+
+    if (!lead->known) {
         return false;
+    }
+    struct wanted_link link = wanted_link(controller, lead->node, lead->port);
+    if (link.peer == NETWORK_NO_NODE) {
+        return !claim(controller, lead->node, lead->port).known;
+    }
+    return !is_crossed(controller, &link, &here, &there);
+}
+
+/* Adds a link that is known to lead elsewhere. */
+static void add_crossed(const struct controller *controller, struct fault_list *list,
+                        const struct wanted_link *link)
+{
+    struct cable_lead here = {0}, there = {0};
+
+    if (!is_crossed(controller, link, &here, &there)) {
+        return;
     }
     struct cable_fault fault = link_fault(controller, link);
     fault.kind = CABLE_CROSSED;
     set_lead(&fault.end[0], &here);
     set_lead(&fault.end[1], &there);
     add_fault(list, &fault);
-    return true;
+    list->unsure |= is_taken(controller, &here) || is_taken(controller, &there);
 }
 
 /* From what the two ends hear, when no lead is known. One that is heard or up has a cable that
@@ -346,7 +371,7 @@ static enum cable_fault_kind kind_of(uint8_t a, uint8_t b)
 static void add_cable(const struct controller *controller, struct fault_list *list,
                       const struct wanted_link *link)
 {
-    struct fault_list none = {0};
+    struct cable_lead lead_here = {0}, lead_there = {0};
 
     if (is_right(controller, link)) {
         return;
@@ -356,11 +381,10 @@ static void add_cable(const struct controller *controller, struct fault_list *li
     bool there = fault.end[1].finding != FINDS_RIGHT && fault.end[1].finding != FINDS_UNTOLD;
 
     /* Nothing is wrong as told, or it has been listed. */
-    if ((!here && !there) || add_crossed(controller, &none, link)) {
+    if ((!here && !there) || is_crossed(controller, link, &lead_here, &lead_there)) {
         return;
     }
-    if (list->crossed && (lead_of(controller, link->node, link->port).known ||
-                          lead_of(controller, link->peer, link->far).known)) {
+    if (list->crossed && (lead_here.known || lead_there.known)) {
         return; /* one of the two has, or had, another's number */
     }
     fault.kind = kind_of(state_of(controller, link->node, link->port),
@@ -401,13 +425,17 @@ static void find_crossed(const struct controller *controller, struct fault_list 
         }
     }
     list->crossed = list->count > 0;
+    for (unsigned i = 0; i < list->count && i < list->room; i++) {
+        list->faults[i].unsure = list->unsure;
+    }
 }
 
-uint32_t cables_crossed(const struct controller *controller)
+uint32_t cables_crossed(const struct controller *controller, bool *unsure)
 {
     struct fault_list list = {0};
 
     find_crossed(controller, &list);
+    *unsure = list.unsure;
     return list.count;
 }
 

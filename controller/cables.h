@@ -6,6 +6,10 @@
  * its neighbours find is a second node of the other's. Whom a cable really leads to is known from
  * its other end: what the number's owner does not tell of itself, the silent node has.
  *
+ * It may pass that number's neighbours on, and so make more nodes silent. Then the answers may not
+ * say which cables are crossed: a cable would lead to where the right one is. What ends find is
+ * told all the same, but not where the cables lead (unsure).
+ *
  * When two nodes have taken each other's numbers, their other cables are told instead: the same
  * network.
  *
@@ -55,6 +59,7 @@ struct cable_fault {
     enum cable_fault_kind kind;
     uint32_t node, peer; /* its two ends; of a node or a host link: node alone */
     unsigned dimension;
+    bool unsure;             /* CABLE_CROSSED: it may be right, and one beside it crossed */
     struct cable_end end[2]; /* as node and as peer find it */
 };
 

@@ -86,7 +86,8 @@ enum event_kind {
     EVENT_BOOT_PROGRESS, /* `rank` has told; done nodes have all links right */
     EVENT_BOOTED,
     /* The boot has failed: reason says why, cables.h what is wrong. done nodes had all their links,
-     * `peer` nodes have answered, status links are crossed. The machine is broken. */
+     * `peer` nodes have answered, status links are crossed, or beside those that
+     * are (BOOT_UNSURE). The machine is broken. */
     EVENT_BOOT_FAILED,
 
     EVENT_RECEIPT,     /* node `rank` holds what it was sent; done nodes do */
@@ -122,7 +123,7 @@ enum event_kind {
 };
 
 /* EVENT_BOOT_FAILED */
-enum boot_failure { BOOT_SILENT = 1, BOOT_CROSSED, BOOT_HELD };
+enum boot_failure { BOOT_SILENT = 1, BOOT_CROSSED, BOOT_UNSURE, BOOT_HELD };
 
 /* EVENT_LOAD_FAILED */
 enum load_failure {

@@ -45,8 +45,8 @@ void boot_check(struct controller *controller);
 void boot_give_up(struct controller *controller);
 
 /* cables.c */
-/* How many links are known to lead elsewhere. */
-uint32_t cables_crossed(const struct controller *controller);
+/* How many links are known to lead elsewhere; `unsure`: or are beside those that do. */
+uint32_t cables_crossed(const struct controller *controller, bool *unsure);
 
 /* loader.c */
 void loader_cts(struct controller *controller, uint32_t rank, const struct cts_body *cts);

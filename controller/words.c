@@ -113,7 +113,9 @@ void words_of_cable(const struct cable_fault *fault, char text[WORDS_MAX])
      * told. */
     switch (fault->kind) {
     case CABLE_CROSSED:
-        if (fault->end[0].known || fault->end[1].known) {
+        if (fault->unsure) {
+            link_words(fault, "unclear", text);
+        } else if (fault->end[0].known || fault->end[1].known) {
             lead_words(fault, text);
         } else {
             link_words(fault, "crossed", text);
@@ -148,6 +150,11 @@ static void boot_words(const struct controller *controller, const struct control
 
     if (event->reason == BOOT_CROSSED) {
         snprintf(text, WORDS_MAX, "boot failed: %d links are crossed, %u of %u nodes answered",
+                 (int)event->status, (unsigned)event->peer, nodes);
+    } else if (event->reason == BOOT_UNSURE) {
+        snprintf(text, WORDS_MAX,
+                 "boot failed: cables are crossed at %d links or beside them: nodes have others' "
+                 "numbers, so which ones is not known; %u of %u nodes answered",
                  (int)event->status, (unsigned)event->peer, nodes);
     } else {
         snprintf(text, WORDS_MAX,

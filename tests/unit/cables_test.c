@@ -242,6 +242,32 @@ static void a_number_that_was_passed_on_blames_no_right_link(void **state)
     fake_free(all);
 }
 
+/* The same two. Node 6, reached over 5, has made a 10 of it: five nodes are silent, and what
+ * is seen of 5 and 10 fits no two crossed cables. */
+static void links_that_may_be_right_are_not_called_crossed(void **state)
+{
+    static const char *const lines[] = {
+        "unclear: link 4-5 (dimension 0): node 4 finds node 10, port 1, node 5 tells nothing",
+        "unclear: link 5-9 (dimension 1): node 5 tells nothing, node 9 finds node 10, port 2",
+        "unclear: link 9-10 (dimension 0): node 9 finds node 5, port 1, node 10 tells nothing"};
+    static const uint32_t told[] = {0, 1, 2, 3, 4, 8, 9};
+    struct fake_nodes *all = fake_make("mesh:3x4");
+
+    (void)state;
+    all->found[3][2] = (struct links_port){LINK_CROSSED, 3, 2};
+    all->found[4][0] = (struct links_port){LINK_CROSSED, 1, 10};
+    all->found[9][0] = (struct links_port){LINK_CROSSED, 1, 5};
+    all->found[9][3] = (struct links_port){LINK_CROSSED, 2, 10};
+    for (unsigned i = 0; i < sizeof told / sizeof told[0]; i++) {
+        fake_tell_links(all, told[i]);
+    }
+    fake_pass_ms(all, PATIENCE_MS + 600);
+    expect_cables(all, 3, lines);
+    expect_failure(all, "boot failed: cables are crossed at 3 links or beside them: nodes have "
+                        "others' numbers, so which ones is not known; 7 of 12 nodes answered");
+    fake_free(all);
+}
+
 static void a_silent_node_is_named_once(void **state)
 {
     static const char *const lines[] = {
@@ -401,6 +427,7 @@ TEST_MAIN(cmocka_unit_test(a_whole_network_is_booted),
           cmocka_unit_test(crossed_cables_are_named_when_one_gives_a_wrong_number),
           cmocka_unit_test(the_second_node_of_a_number_is_told_from_the_first),
           cmocka_unit_test(a_number_that_was_passed_on_blames_no_right_link),
+          cmocka_unit_test(links_that_may_be_right_are_not_called_crossed),
           cmocka_unit_test(a_silent_node_is_named_once),
           cmocka_unit_test(a_missing_host_link_is_one_line),
           cmocka_unit_test(more_faults_than_have_room_are_counted),
