@@ -48,16 +48,23 @@ static bool lies_outside(uint32_t address, uint64_t bytes)
     return bytes > 0 && (address < base || address >= end || bytes > end - address);
 }
 
-static bool outside_words(const char *what, uint32_t address, uint64_t bytes,
-                          char text[CALL_ERROR_TEXT_MAX])
+/* Of memory that is only read `image` is NULL, else it must not be the program's code or constants.
+ */
+static bool outside_words(const struct image *image, const char *what, uint32_t address,
+                          uint64_t bytes, char text[CALL_ERROR_TEXT_MAX])
 {
-    if (lies_outside(address, bytes)) {
-        snprintf(text, CALL_ERROR_TEXT_MAX,
-                 "%s of %llu bytes at 0x%08x lies outside the program's memory", what,
-                 (unsigned long long)bytes, address);
-        return true;
+    bool outside = lies_outside(address, bytes);
+
+    if (!outside && (!image || bytes == 0 || address >= image->constants_end ||
+                     address + bytes <= image->base)) {
+        return false;
     }
-    return false;
+    snprintf(text, CALL_ERROR_TEXT_MAX, "%s of %llu bytes at 0x%08x lies %s", what,
+             (unsigned long long)bytes, address,
+             outside                     ? "outside the program's memory"
+             : address < image->code_end ? "in the program's code"
+                                         : "in the program's constants");
+    return true;
 }
 
 /* Messages ----------------------------------------------------------------------------------- */
@@ -71,14 +78,15 @@ static bool is_receive(const struct call_error *error)
 
 /* The rules of new_message and message_check (node/message.c). */
 static bool message_reason(const struct call_error *error, const struct network *network,
-                           char text[CALL_ERROR_TEXT_MAX])
+                           const struct image *image, char text[CALL_ERROR_TEXT_MAX])
 {
     bool receives = is_receive(error);
     unsigned which = error->number == ECUBE_CALLED_SEND_RECEIVE && receives;
     const struct ecube_abi_message *message = &error->called.message[which];
 
     if (error->status == E_FAULT) {
-        return outside_words(receives ? "receive" : "send", message->data, message->bytes, text);
+        return outside_words(receives ? image : NULL, receives ? "receive" : "send", message->data,
+                             message->bytes, text);
     }
     if (message->peer < (receives ? ECUBE_ANY : 0) ||
         (message->peer >= 0 && (uint32_t)message->peer >= network->nodes)) {
@@ -167,13 +175,13 @@ static bool argument_reason(const struct ecube_abi_collective *call, const struc
 }
 
 static bool pointer_reason(const struct ecube_abi_collective *call, const struct network *network,
-                           uint32_t rank, char text[CALL_ERROR_TEXT_MAX])
+                           const struct image *image, uint32_t rank, char text[CALL_ERROR_TEXT_MAX])
 {
     uint32_t table_bytes = network->nodes * (uint32_t)sizeof(struct ecube_block);
 
     if (operation_of(call->operation)->sized) {
-        if (!outside_words("table send_blocks", call->send_blocks, table_bytes, text) &&
-            !outside_words("table receive_blocks", call->receive_blocks, table_bytes, text)) {
+        if (!outside_words(NULL, "table send_blocks", call->send_blocks, table_bytes, text) &&
+            !outside_words(NULL, "table receive_blocks", call->receive_blocks, table_bytes, text)) {
             snprintf(text, CALL_ERROR_TEXT_MAX,
                      "a block of send (0x%08x) or receive (0x%08x) lies outside the program's "
                      "memory",
@@ -181,15 +189,17 @@ static bool pointer_reason(const struct ecube_abi_collective *call, const struct
         }
         return true;
     }
-    return outside_words("send", call->send, space_bytes(call, network, rank, SPACE_SEND), text) ||
-           outside_words("receive", call->receive, space_bytes(call, network, rank, SPACE_RECEIVE),
-                         text);
+    return outside_words(NULL, "send", call->send, space_bytes(call, network, rank, SPACE_SEND),
+                         text) ||
+           outside_words(image, "receive", call->receive,
+                         space_bytes(call, network, rank, SPACE_RECEIVE), text);
 }
 
 /* The rules of check_call (collectives/engine.c). What another node cannot do fails here too, with
  * arguments that break none. */
 static bool collective_reason(const struct call_error *error, const struct network *network,
-                              uint32_t rank, char text[CALL_ERROR_TEXT_MAX])
+                              const struct image *image, uint32_t rank,
+                              char text[CALL_ERROR_TEXT_MAX])
 {
     struct ecube_abi_collective call = error->called.collective;
     bool starts = error->number >= ECUBE_CALLED_START;
@@ -199,7 +209,7 @@ static bool collective_reason(const struct call_error *error, const struct netwo
     if (error->status == E_ARGUMENT) {
         return argument_reason(&call, network, rank, text);
     }
-    return error->status == E_FAULT && pointer_reason(&call, network, rank, text);
+    return error->status == E_FAULT && pointer_reason(&call, network, image, rank, text);
 }
 
 /* What requests end with --------------------------------------------------------------------- */
@@ -250,8 +260,8 @@ static bool request_reason(const struct call_error *error, char text[CALL_ERROR_
     return true;
 }
 
-bool call_error_reason(const struct call_error *error, const struct network *network, uint32_t rank,
-                       char text[CALL_ERROR_TEXT_MAX])
+bool call_error_reason(const struct call_error *error, const struct network *network,
+                       const struct image *image, uint32_t rank, char text[CALL_ERROR_TEXT_MAX])
 {
     if (!error->given) {
         return false;
@@ -277,7 +287,7 @@ bool call_error_reason(const struct call_error *error, const struct network *net
     case ECUBE_CALLED_REPORT: return false;
     default:
         return error->number >= ECUBE_CALLED_COLLECTIVE
-                   ? collective_reason(error, network, rank, text)
-                   : message_reason(error, network, text);
+                   ? collective_reason(error, network, image, rank, text)
+                   : message_reason(error, network, image, text);
     }
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host/image.h"
 #include "include/ecube/called.h"
 #include "network/network.h"
 #include "wire/report.h"
@@ -33,5 +34,5 @@ struct call_error call_error_of(const struct fault_body *fault);
 void call_error_name(const struct call_error *error, char text[CALL_ERROR_TEXT_MAX]);
 
 /* "rank 99 of 4"; false: what it was given breaks no rule, status_text has all there is to say. */
-bool call_error_reason(const struct call_error *error, const struct network *network, uint32_t rank,
-                       char text[CALL_ERROR_TEXT_MAX]);
+bool call_error_reason(const struct call_error *error, const struct network *network,
+                       const struct image *image, uint32_t rank, char text[CALL_ERROR_TEXT_MAX]);

@@ -263,7 +263,7 @@ void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fa
 {
     told->error = call_error_of(fault);
     call_error_name(&told->error, told->name);
-    if (!call_error_reason(&told->error, code->network, rank, told->reason)) {
+    if (!call_error_reason(&told->error, code->network, code->image, rank, told->reason)) {
         told->reason[0] = '\0';
     }
     describe_fault(code, fault, FAULT_ERROR, told->place);

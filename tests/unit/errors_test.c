@@ -347,6 +347,9 @@ static struct call_error received(int32_t status, const struct ecube_called *cal
     return call_error_of(&fault);
 }
 
+/* Of the program whose calls these are. */
+static struct image program;
+
 static void expect_reason(int32_t status, const struct ecube_called *called, const char *wanted)
 {
     struct call_error error = received(status, called, sizeof *called);
@@ -355,7 +358,7 @@ static void expect_reason(int32_t status, const struct ecube_called *called, con
 
     assert_true(network_make(&network, NETWORK_MESH, (const uint32_t[]){2, 2}, 2));
     assert_true(error.given);
-    assert_int_equal(call_error_reason(&error, &network, 1, text), wanted != NULL);
+    assert_int_equal(call_error_reason(&error, &network, &program, 1, text), wanted != NULL);
     assert_string_equal(text, wanted ? wanted : "");
 }
 
@@ -386,6 +389,31 @@ static void a_message_says_which_argument_is_wrong(void **state)
     expect_reason(E_ARGUMENT, &called, NULL);
     called.message[0].tag = -2;
     expect_reason(E_ARGUMENT, &called, "tag -2 is below 0");
+}
+
+static void what_would_be_received_over_code_or_constants_is_named(void **state)
+{
+    struct ecube_called called = given(ECUBE_CALLED_RECEIVE);
+    uint32_t base = target_memory.image_base;
+
+    (void)state;
+    program = (struct image){.base = base, .code_end = base + 100, .constants_end = base + 200};
+    called.message[0] = (struct ecube_abi_message){.data = base + 96, .bytes = 4};
+    expect_reason(E_FAULT, &called, "receive of 4 bytes at 0x40b00060 lies in the program's code");
+    called.message[0].data = base + 199;
+    expect_reason(E_FAULT, &called,
+                  "receive of 4 bytes at 0x40b000c7 lies in the program's constants");
+    called.message[0].data = base + 200;
+    expect_reason(E_FAULT, &called, NULL);
+    called.number = called.began = ECUBE_CALLED_SEND;
+    called.message[0].data = base;
+    expect_reason(E_FAULT, &called, NULL);
+    called.number = called.began = (uint32_t)ECUBE_CALLED_COLLECTIVE + ECUBE_ALLGATHER;
+    called.collective = (struct ecube_abi_collective){
+        .operation = ECUBE_ALLGATHER, .block_bytes = 8, .send = base, .receive = base + 150};
+    expect_reason(E_FAULT, &called,
+                  "receive of 32 bytes at 0x40b00096 lies in the program's constants");
+    program = (struct image){0};
 }
 
 static void the_half_of_a_send_receive_that_failed_is_looked_at(void **state)
@@ -482,7 +510,7 @@ static void what_a_program_says_is_data(void **state)
             struct network network;
             assert_true(network_make(&network, NETWORK_MESH, (const uint32_t[]){2, 2}, 2));
             call_error_name(&error, text);
-            call_error_reason(&error, &network, 1, text);
+            call_error_reason(&error, &network, &program, 1, text);
         }
     }
     fault.registers[0] = (uint32_t)E_ARGUMENT;
@@ -512,6 +540,7 @@ TEST_MAIN(
     cmocka_unit_test_setup_teardown(many_different_errors_are_counted, begin, end),
     cmocka_unit_test_setup_teardown(long_lists_of_ranks_are_cut, begin, end),
     cmocka_unit_test(a_message_says_which_argument_is_wrong),
+    cmocka_unit_test(what_would_be_received_over_code_or_constants_is_named),
     cmocka_unit_test(the_half_of_a_send_receive_that_failed_is_looked_at),
     cmocka_unit_test(a_collective_says_which_argument_is_wrong),
     cmocka_unit_test(a_reduction_says_what_does_not_go_together),
