@@ -365,6 +365,48 @@ static void a_run_ends_when_all_programs_have(void **state)
     fake_free(all);
 }
 
+/* All programs of ring:3 have ended, the last for a dead link. */
+static struct fake_nodes *ended_for_a_dead_link(void)
+{
+    struct fake_nodes *all = fake_running("ring:3");
+    struct fault_body fault = {.kind = FAULT_ERROR, .registers = {(uint32_t)E_LINK_DEAD}};
+    uint8_t body[FAULT_BYTES + 1];
+
+    fake_exit(all, 0, 0);
+    fake_exit(all, 1, 0);
+    fault_pack(body, &fault);
+    fake_say(all, 2, PACKET_FAULT, body, FAULT_BYTES);
+    assert_int_equal(fake_event(all, EVENT_FAULT)->done, 3);
+    return all;
+}
+
+static void a_run_that_ended_for_a_dead_link_waits_for_word_of_it(void **state)
+{
+    struct fake_nodes *all = ended_for_a_dead_link();
+
+    (void)state;
+    fake_wait_ms(all, COLLECT_MS / 2);
+    assert_int_equal(fake_told(all, EVENT_ENDED), 0);
+    fake_link_dead(all, 1, 0, DEAD_CARRIER);
+    fake_wait_ms(all, COLLECT_MS);
+    assert_int_equal(fake_told(all, EVENT_LINK_DIED), 1);
+    assert_int_equal(fake_told(all, EVENT_BROKEN), 1);
+    assert_int_equal(fake_told(all, EVENT_ENDED), 0);
+    fake_free(all);
+}
+
+static void when_there_is_none_it_ends(void **state)
+{
+    struct fake_nodes *all = ended_for_a_dead_link();
+
+    (void)state;
+    fake_wait_ms(all, COLLECT_MS);
+    assert_int_equal(fake_event(all, EVENT_ENDED)->reason, ENDED_BY_ITSELF);
+    fake_wait_ms(all, COLLECT_MS);
+    assert_int_equal(fake_told(all, EVENT_ENDED), 1);
+    fake_free(all);
+}
+
 static void whoever_still_runs_is_told_to_stop(void **state)
 {
     struct fake_nodes *all = fake_running("ring:3");
@@ -1282,6 +1324,8 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(programs_start_at_the_latest_model_time_of_all),
           cmocka_unit_test(nothing_overflows_in_a_large_machine),
           cmocka_unit_test(a_run_ends_when_all_programs_have),
+          cmocka_unit_test(a_run_that_ended_for_a_dead_link_waits_for_word_of_it),
+          cmocka_unit_test(when_there_is_none_it_ends),
           cmocka_unit_test(whoever_still_runs_is_told_to_stop),
           cmocka_unit_test(programs_of_a_broken_machine_are_told_to_stop),
           cmocka_unit_test(text_beyond_the_window_is_thrown_away),
