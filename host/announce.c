@@ -147,8 +147,8 @@ static void advise_checks(struct machine *machine, const struct fault_body *faul
         (status == STATUS_MEMORY || status == STATUS_UNDEFINED)) {
         job->advised = true;
         tell_trouble(&machine->teller, json_pack("{s:s, s:[]}", "kind", "advice", "nodes"),
-                     "link it by 'ecube-cc --check' to find wrong uses of memory where they "
-                     "happen");
+                     "to find wrong uses of memory where they happen, link the program with "
+                     "'ecube-cc --check'");
     }
 }
 

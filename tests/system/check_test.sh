@@ -50,7 +50,7 @@ advises() {
     echo '#include <stdlib.h>
 int main(int argc, char **argv) { volatile int *at = (int *)4; if (argc > 1) abort(); return argv ? *at : 0; }' >crash.c
     "$build/ecube-cc" crash.c -o plain.elf && "$build/ecube-cc" --check crash.c -o checked.elf || fail "not compiled"
-    advice="^ecube: link it by 'ecube-cc --check' to find wrong uses of memory where they happen\$"
+    advice="^ecube: to find wrong uses of memory where they happen, link the program with 'ecube-cc --check'\$"
     tool run --network cube:1 plain.elf
     [ "$(grep -c "$advice" err)" -eq 1 ] || { cat err; fail "not one line of advice"; }
     tool run --network cube:1 checked.elf
