@@ -293,9 +293,10 @@ static bool take_look(struct controller *controller)
         controller->stall_count = 0;
         return false;
     }
-    /* What is not the same begins the row anew: it is compared with the next. */
-    bool same = look->digest == controller->stall_digest && look->delivered;
-    controller->stall_count = same ? controller->stall_count + 1 : 0;
+    /* What is not the same begins the row anew: it is compared with the next. With frames under way
+     * the same says nothing new, and takes nothing back: if they move something, it will show. */
+    bool same = look->digest == controller->stall_digest;
+    controller->stall_count = same ? controller->stall_count + (look->delivered ? 1 : 0) : 0;
     controller->stall_digest = look->digest;
     controller->stall_polls = look->polls;
     return true;
