@@ -800,6 +800,28 @@ static void a_run_whose_time_is_over_is_looked_at_twice(void **state)
     fake_free(all);
 }
 
+/* What earlier looks have seen holds while a frame is under way, unless that moves something. */
+static void frames_under_way_when_time_is_over_take_back_no_look(void **state)
+{
+    (void)state;
+    for (unsigned moved = 0; moved < 2; moved++) {
+        struct fake_nodes *all = fake_running("cube:2");
+        struct state_body last = receives;
+
+        watch(all, 1300, &receives);
+        controller_time_out(&all->controller, all->now_us);
+        fake_settle(all);
+        answer_all(all, &receives, CONTROLLER_NO_NODE);
+        assert_int_equal(fake_told(all, EVENT_ENDED), 0);
+        last.flags = 0;
+        last.counters[COUNTER_PROGRESS] = moved;
+        answer_all(all, &last, CONTROLLER_NO_NODE);
+        assert_int_equal(fake_event(all, EVENT_ENDED)->reason,
+                         moved ? ENDED_TIMEOUT : ENDED_TIMEOUT_STANDS);
+        fake_free(all);
+    }
+}
+
 /* Who waits for whom. */
 
 static struct state_body waits_on(int32_t peer)
@@ -1344,6 +1366,7 @@ TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
           cmocka_unit_test(a_program_that_computes_or_speaks_does_not_stand),
           cmocka_unit_test(after_a_failed_program_the_others_are_looked_at_at_once),
           cmocka_unit_test(a_run_whose_time_is_over_is_looked_at_twice),
+          cmocka_unit_test(frames_under_way_when_time_is_over_take_back_no_look),
           cmocka_unit_test(a_circle_of_programs_is_found),
           cmocka_unit_test(a_send_that_finds_no_place_is_told_as_that),
           cmocka_unit_test(a_program_that_waits_for_an_ended_one_or_itself_is_told_as_that),
