@@ -195,17 +195,21 @@ static bool pointer_reason(const struct ecube_abi_collective *call, const struct
                          space_bytes(call, network, rank, SPACE_RECEIVE), text);
 }
 
-/* The rules of check_call (collectives/engine.c). What another node cannot do fails here too, with
- * arguments that break none. */
+/* The rules of check_call (collectives/engine.c), for the collective that `began` names, which
+ * another call may have waited for. What another node cannot do fails here too, with arguments that
+ * break none. */
 static bool collective_reason(const struct call_error *error, const struct network *network,
                               const struct image *image, uint32_t rank,
                               char text[CALL_ERROR_TEXT_MAX])
 {
     struct ecube_abi_collective call = error->called.collective;
-    bool starts = error->number >= ECUBE_CALLED_START;
+    uint32_t began = error->called.began;
 
-    call.operation =
-        error->number - (uint32_t)(starts ? ECUBE_CALLED_START : ECUBE_CALLED_COLLECTIVE);
+    if (began < ECUBE_CALLED_COLLECTIVE || !ecube_called_name(began)) {
+        return false;
+    }
+    call.operation = began - (uint32_t)(began >= ECUBE_CALLED_START ? ECUBE_CALLED_START
+                                                                    : ECUBE_CALLED_COLLECTIVE);
     if (error->status == E_ARGUMENT) {
         return argument_reason(&call, network, rank, text);
     }
@@ -280,7 +284,9 @@ bool call_error_reason(const struct call_error *error, const struct network *net
     case ECUBE_CALLED_WAIT_ANY:
     case ECUBE_CALLED_WAIT_SOME:
     case ECUBE_CALLED_CANCEL:
-        return error->called.result.status == 0 && request_reason(error, text);
+        return error->called.result.status == 0
+                   ? request_reason(error, text)
+                   : collective_reason(error, network, image, rank, text);
     case ECUBE_CALLED_COMPUTE:
         snprintf(text, CALL_ERROR_TEXT_MAX, "the model clock would pass 2^63 - 1 ns");
         return true;

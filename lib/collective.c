@@ -59,7 +59,8 @@ static int begin(struct ecube_called *called, struct ecube_request *request)
         scratch = NULL;
     }
     called->began = called->number;
-    *request = (struct ecube_request){.number = number, .began = called->began, .scratch = scratch};
+    *request = (struct ecube_request){
+        .number = number, .began = called->began, .scratch = scratch, .collective = *call};
     return number < 0 ? number : ECUBE_OK;
 }
 

@@ -41,9 +41,9 @@ struct ecube_called {
      * send_receive that of send or receive; 0: nothing was begun */
     uint32_t began;
     struct ecube_abi_result result; /* status 0: no request has failed, the call itself has */
+    struct ecube_abi_collective collective; /* what the collective that has failed was given */
     union {
         struct ecube_abi_message message[2]; /* of send_receive what is sent, what is received */
-        struct ecube_abi_collective collective;
         /* waits, tests and cancel: where the requests are, how many, which of them has failed */
         struct {
             uint32_t requests, count, index;

@@ -63,9 +63,10 @@ struct ecube_status {
 
 /* A transfer under way. Its members are lib/'s; keep it at its place until it is complete. */
 struct ecube_request {
-    int32_t number; /* the kernel's; negative: none */
-    uint32_t began; /* the call that has begun it */
-    void *scratch;  /* working memory to free */
+    int32_t number;                         /* the kernel's; negative: none */
+    uint32_t began;                         /* the call that has begun it */
+    void *scratch;                          /* working memory to free */
+    struct ecube_abi_collective collective; /* what it was given, for an error's words */
 };
 
 /* What an error of a call does. */

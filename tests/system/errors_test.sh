@@ -46,12 +46,12 @@ asked_for() {
     tool run -q --network ring:4 "$wrong" asks
     [ "$status" -eq 159 ] || fail "status $status"
     [ "$(grep -c '\] 0 wrong$' out)" -eq 4 ] || { cat out; fail "another error than was made, or none"; }
-    lines_are '^ecube: ranks 0-3: ecube_wait for ecube_broadcast_start: impossible argument, in asks \(mistakes\.c:[0-9]+\),'
+    lines_are '^ecube: ranks 0-3: ecube_wait for ecube_broadcast_start: root 4 of 4, in asks \(mistakes\.c:[0-9]+\),'
 }
 
 # A program's own text comes before: the error is told at the wait, not at the begin.
 at_the_wait() {
-    fails 159 bad-root '^ecube: ranks 0-3: ecube_wait for ecube_broadcast_start: impossible argument, in bad_root \(mistakes\.c:[0-9]+\), '
+    fails 159 bad-root '^ecube: ranks 0-3: ecube_wait for ecube_broadcast_start: root -1 of 4, in bad_root \(mistakes\.c:[0-9]+\), '
     grep -q '^\[0\] begun$' out || { cat out; fail "it ended where it was begun"; }
 }
 

@@ -452,6 +452,22 @@ static void a_collective_says_which_argument_is_wrong(void **state)
                   "send of 8 bytes at 0x00000010 lies outside the program's memory");
 }
 
+static void a_collective_that_is_waited_for_says_which_argument_is_wrong(void **state)
+{
+    struct ecube_called called = given(ECUBE_CALLED_WAIT_ALL);
+    uint32_t base = target_memory.image_base;
+
+    (void)state;
+    called.wait.count = 5;
+    called.began = (uint32_t)ECUBE_CALLED_START + ECUBE_SHIFT;
+    called.result = (struct ecube_abi_result){.status = E_ARGUMENT, .peer = -1};
+    called.collective =
+        (struct ecube_abi_collective){.block_bytes = 8, .send = base, .receive = base};
+    expect_reason(E_ARGUMENT, &called, "send and receive overlap from 0x40b00000 to 0x40b00007");
+    called.began = (uint32_t)ECUBE_CALLED_START + ECUBE_OPERATIONS; /* there is none */
+    expect_reason(E_ARGUMENT, &called, NULL);
+}
+
 static void a_reduction_says_what_does_not_go_together(void **state)
 {
     struct ecube_called called = given((uint32_t)ECUBE_CALLED_COLLECTIVE + ECUBE_SCAN);
@@ -543,6 +559,7 @@ TEST_MAIN(
     cmocka_unit_test(what_would_be_received_over_code_or_constants_is_named),
     cmocka_unit_test(the_half_of_a_send_receive_that_failed_is_looked_at),
     cmocka_unit_test(a_collective_says_which_argument_is_wrong),
+    cmocka_unit_test(a_collective_that_is_waited_for_says_which_argument_is_wrong),
     cmocka_unit_test(a_reduction_says_what_does_not_go_together),
     cmocka_unit_test(a_message_that_is_cut_says_both_sizes),
     cmocka_unit_test(a_request_that_is_not_open_is_named),
