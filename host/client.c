@@ -201,6 +201,27 @@ static int send_request(int fd, json_t *request, struct message *message)
                                        : -1;
 }
 
+/* Where the answers come from. A process that is stopped amid them is not waited for. */
+struct answers {
+    int fd;
+    struct message *message;
+    bool given_up; /* with that message */
+};
+
+static ssize_t read_on(void *context, char *buffer, size_t room)
+{
+    struct answers *answers = context;
+    struct pollfd end = {.fd = answers->fd, .events = POLLIN};
+
+    while (poll(&end, 1, ANSWER_MS) == 0) {
+        if (!holder_goes_on(answers->fd, answers->message)) {
+            answers->given_up = true;
+            return 0;
+        }
+    }
+    return recv(answers->fd, buffer, room, 0);
+}
+
 /* The answers, to the last one. */
 static json_t *read_answers(FILE *answers, void (*event)(void *context, const json_t *event),
                             void *context)
@@ -229,19 +250,20 @@ static json_t *read_answers(FILE *answers, void (*event)(void *context, const js
 json_t *client_ask(int fd, json_t *request, void (*event)(void *context, const json_t *event),
                    void *context, struct message *message)
 {
-    FILE *answers;
+    struct answers answers = {.fd = fd, .message = message};
+    FILE *lines;
     json_t *last;
 
     if (send_request(fd, request, message) != 0 || await_word(fd, message) != 0) {
         return NULL;
     }
-    answers = fdopen(dup(fd), "r");
-    last = answers ? read_answers(answers, event, context) : NULL;
-    if (!last) {
+    lines = fopencookie(&answers, "r", (cookie_io_functions_t){.read = read_on});
+    last = lines ? read_answers(lines, event, context) : NULL;
+    if (!last && !answers.given_up) {
         message_set(message, "the machine has ended");
     }
-    if (answers) {
-        fclose(answers);
+    if (lines) {
+        fclose(lines);
     }
     return last;
 }

@@ -175,6 +175,20 @@ stopped() {
     ends
 }
 
+stopped_amid_a_load() {
+    machine_up
+    "$ecube" load --name lab "$misbehave" spin 0 7 >load.out 2>&1 &
+    loader=$!
+    wait_until 60 grep -q '^ecube: run: ' load.out || { cat load.out; fail "it does not run"; }
+    holder=$(server)
+    kill -STOP "$holder"
+    wait "$loader"
+    [ $? -eq 3 ] || { cat load.out; fail "the load has another status"; }
+    grep -q "^ecube: the machine does not answer: its process $holder is stopped" load.out || { cat load.out; fail "nothing is said of it"; }
+    kill -CONT "$holder"
+    ends
+}
+
 # More than the machine's socket takes wait for it.
 crowded() {
     machine_up
@@ -223,6 +237,7 @@ check "while a program is loaded every verb gets an answer, and 'down' ends it" 
 check "while a program runs every verb gets an answer, and 'down' ends it" running
 check "while a machine ends every verb is told so" ending
 check "verbs give up a machine whose process is stopped, and what they wanted is not done" stopped
+check "a load gives up a machine whose process is stopped meanwhile" stopped_amid_a_load
 check "a machine that takes no more connections is given up, too" crowded
 check "arguments reach the machine if any has room for them, else they are refused" long_requests
 check "'up' and 'down' agree on a symbolic link in the place of a machine's directory" link_in_place
