@@ -24,119 +24,168 @@ CAMPAIGN_ARGUMENTS ?=
 
 # Sources, by room -------------------------------------------------------------------------------------------------
 
+# in FOLDER NAMES
+in = $(addprefix $(1)/,$(2))
+
 DRIVERS := drivers/status.c
-DRIVERS_TARGET := drivers/generic_timer.c drivers/gic.c drivers/gicv2m.c drivers/msix.c drivers/pci.c drivers/semihosting.c \
-	drivers/shared_memory_link.c drivers/shared_ring.c drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
-DRIVERS_TESTED := drivers/generic_timer.c drivers/msix.c drivers/pci.c drivers/shared_memory_link.c drivers/shared_ring.c \
-	drivers/virtio_queue.c drivers/virtio_serial.c drivers/virtio_stage.c
+DRIVERS_TARGET := $(call in,drivers/interrupt,gic.c gicv2m.c msix.c) \
+	$(call in,drivers/link,shared_memory_link.c shared_ring.c virtio_queue.c virtio_serial.c virtio_stage.c) \
+	drivers/semihosting.c drivers/pci/pci.c drivers/timer/generic_timer.c
+DRIVERS_TESTED := $(call in,drivers/link,shared_memory_link.c shared_ring.c virtio_queue.c virtio_serial.c virtio_stage.c) \
+	drivers/interrupt/msix.c drivers/pci/pci.c drivers/timer/generic_timer.c
 WIRE := wire/crc.c
-ROUTER := router/channel.c router/channel_receive.c router/channel_send.c router/circuit.c router/identity.c router/notice.c \
-	router/packet.c router/parcel.c router/router.c router/setup.c router/source.c router/stream.c
+ROUTER := $(call in,router,channel.c channel_receive.c channel_send.c circuit.c identity.c notice.c packet.c parcel.c \
+	router.c setup.c source.c stream.c)
 NETWORK_ROOM := network/network.c
 REDUCTION := reduction/reduction.c
 NETWORK_TEXT := network/text.c
-COLLECTIVES := collectives/engine.c collectives/entry.c collectives/operation.c collectives/plan.c collectives/store.c
+COLLECTIVES := $(call in,collectives,engine.c entry.c operation.c plan.c store.c)
 # Makes and proves plans: for the tool, the simulator and tests.
-PLANNER := collectives/planner/aap.c collectives/planner/ahead.c collectives/planner/allgather.c collectives/planner/barrier.c collectives/planner/blocks.c \
-	collectives/planner/both_ways.c collectives/planner/bound.c collectives/planner/build.c collectives/planner/candidates.c collectives/planner/contents.c collectives/planner/choose.c \
-	collectives/planner/desk.c collectives/planner/digest.c collectives/planner/direct.c collectives/planner/expand.c \
-	collectives/planner/gray.c collectives/planner/halving.c collectives/planner/knowledge.c collectives/planner/make.c collectives/planner/multiphase.c collectives/planner/neighbours.c \
-	collectives/planner/part.c collectives/planner/paths.c collectives/planner/perform.c collectives/planner/prove.c collectives/planner/replay.c collectives/planner/rounds.c \
-	collectives/planner/order.c collectives/planner/scan.c collectives/planner/tree.c collectives/planner/cycle.c collectives/planner/flow.c collectives/planner/pairs.c collectives/planner/pipeline.c collectives/planner/rings.c collectives/planner/spread.c collectives/planner/permute.c collectives/planner/reverse.c collectives/planner/shift.c collectives/planner/named.c collectives/planner/named_holdings.c collectives/planner/named_sort.c collectives/planner/written.c collectives/planner/bruck.c collectives/planner/heard.c collectives/planner/leaders.c collectives/planner/parcels.c collectives/planner/pieces.c
+PLANNER := $(call in,planner,build.c expand.c) \
+	$(call in,planner/algorithms,aap.c ahead.c allgather.c barrier.c both_ways.c bruck.c candidates.c cycle.c direct.c \
+		flow.c gray.c halving.c heard.c leaders.c multiphase.c neighbours.c pairs.c parcels.c permute.c pieces.c pipeline.c \
+		reverse.c rings.c rounds.c scan.c shift.c spread.c tree.c) \
+	$(call in,planner/choose,choose.c desk.c make.c) \
+	$(call in,planner/output,order.c part.c perform.c) \
+	$(call in,planner/proof,blocks.c bound.c contents.c digest.c knowledge.c paths.c prove.c replay.c) \
+	$(call in,planner/written,named.c named_holdings.c named_sort.c written.c)
 MODELS := models/schedule_pml.c
 CRC_GENERATOR := wire/gen/crc_gen.c
-NODE := node/call.c node/collective.c node/load.c node/match.c node/message.c node/node.c \
-	node/report.c node/request.c node/sha256.c node/wait.c
+NODE := $(call in,node,call.c collective.c load.c match.c message.c node.c report.c request.c sha256.c wait.c)
 # Checks after every step of the checked builds that no flag has missed anything that could move.
-AUDIT := router/audit.c node/audit.c tests/audit/hook.c
-CONTROLLER := controller/boot.c controller/cables.c controller/controller.c controller/download.c controller/failure.c controller/loader.c controller/plans.c \
-	controller/query.c controller/run.c controller/waits.c controller/words.c
-SIM := sim/contents.c sim/fault.c sim/host.c sim/limit.c sim/link.c sim/loop.c sim/memory.c sim/messages.c sim/observe/history.c \
-	sim/observe/trace.c sim/observe/trace_file.c sim/observe/trace_phases.c sim/parallel/outbox.c \
-	sim/parallel/partition.c sim/parallel/prefetch.c sim/parallel/worker_pool.c sim/plans.c sim/pool.c sim/program.c sim/queue.c \
-	sim/scenarios.c sim/simulation.c sim/wait_edges.c sim/wait_search.c sim/waits.c $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER)
-BOOT := boot/copy.S boot/main.c boot/mmu.c boot/platform.c boot/start.S
-LIBRARY := lib/call.S lib/called.c lib/calloc.c lib/clock.c lib/collective.c lib/error.c lib/format.c lib/info.c lib/memalign.c \
-	lib/message.c lib/sleep.c lib/start.c lib/system.c lib/thread.S lib/trap.S
-LIBRARY_START := lib/crt0.S
+AUDIT := node/audit.c router/audit.c tests/audit/hook.c
+CONTROLLER := $(call in,controller,boot.c cables.c controller.c download.c failure.c loader.c plans.c query.c run.c \
+	waits.c words.c)
+SIM := $(NETWORK_TEXT) $(CONTROLLER) $(PLANNER) \
+	$(call in,sim/core,fault.c host.c limit.c link.c loop.c memory.c partition.c pool.c prefetch.c queue.c) \
+	$(call in,sim/observe,history.c trace.c trace_file.c trace_phases.c wait_edges.c wait_search.c waits.c) \
+	$(call in,sim/parallel,outbox.c worker_pool.c) \
+	$(call in,sim/programs,contents.c messages.c plans.c program.c scenarios.c) \
+	sim/simulation.c
+BOOT := $(call in,arch/armv7a,copy.S mmu.c start.S) \
+	board/virt/platform.c boot/main.c
+LIBRARY := $(call in,arch/armv7a/library,call.S thread.S trap.S) \
+	$(call in,lib/newlib,calloc.c format.c memalign.c sleep.c start.c system.c) \
+	$(call in,lib/portable,called.c clock.c collective.c error.c info.c message.c)
+LIBRARY_START := arch/armv7a/library/crt0.S
 # What ecube-cc --check puts in front of the library; the first are tested on the host as well.
-CHECK_TESTED := lib/check/blocks.c lib/check/transfers.c
-CHECK_LIBRARY := $(CHECK_TESTED) lib/check/allocate.c lib/check/check.c lib/check/entry.S
-PUBLIC_HEADERS := include/ecube/abi.h include/ecube/called.h include/ecube/ecube.h include/ecube/error.h
-TOOL := host/announce.c host/available.c host/call_error.c host/cell.c host/check.c host/choice.c host/client.c host/clients.c host/console.c host/core.c host/debug.c host/debuggers.c host/describe.c \
-	host/down.c host/duration.c host/errors.c host/fault.c host/finding.c host/findings.c host/fold.c host/host_link.c host/image.c host/inject.c host/jtag.c host/job.c host/json_pull.c host/launcher.c host/line.c host/list.c host/load.c \
-	host/machine.c host/main.c host/message.c host/offspring.c host/openocd.c host/options.c host/output.c host/page_table.c host/plan.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_list.c host/plan_read.c host/plan_show.c host/placement.c host/plan_verify.c host/ps.c host/ranks.c host/report.c host/algorithm.c host/plan_catalogue.c host/plan_explain.c \
-	host/rsp_client.c host/run.c host/rundir.c host/rundir_watch.c host/serve.c host/shared_links.c host/link_maker.c host/sim.c host/sim_describe.c host/sim_options.c host/sink.c host/socket_link.c \
-	host/symbols.c host/target.c host/tell.c host/terminal.c host/text_lines.c host/unwind.c host/up.c host/view.c
+CHECK_TESTED := $(call in,lib/check,blocks.c transfers.c)
+CHECK_LIBRARY := $(CHECK_TESTED) \
+	$(call in,lib/check,allocate.c check.c entry.S)
+PUBLIC_HEADERS := $(call in,include/ecube,abi.h called.h ecube.h error.h)
+TOOL := $(call in,host/command,algorithm.c duration.c options.c output.c) \
+	$(call in,host/computer,available.c placement.c target.c) \
+	$(call in,host/console,cell.c check.c choice.c fold.c line.c message.c report.c sink.c tell.c terminal.c text_lines.c \
+		view.c) \
+	$(call in,host/debug,core.c debug.c page_table.c rsp_client.c) \
+	$(call in,host/links,host_link.c shared_links.c socket_link.c) \
+	$(call in,host/machine,announce.c client.c clients.c debuggers.c describe.c job.c jtag.c launcher.c link_maker.c \
+		machine.c offspring.c openocd.c rundir.c rundir_watch.c serve.c) \
+	$(call in,host/plan,json_pull.c plan.c plan_blocks.c plan_catalogue.c plan_explain.c plan_export.c plan_file.c \
+		plan_list.c plan_read.c plan_show.c plan_verify.c) \
+	$(call in,host/program,call_error.c errors.c fault.c finding.c findings.c image.c ranks.c symbols.c unwind.c) \
+	$(call in,host/sim,sim.c sim_describe.c sim_options.c) \
+	$(call in,host/verbs,console.c down.c inject.c list.c load.c main.c ps.c run.c up.c)
 # What of it the tool has, too.
-TOOL_JTAG := jtag/notice.c jtag/rsp.c
+TOOL_JTAG := jtag/daemon/notice.c jtag/stub/rsp.c
 # The program that owns a machine's debug sockets; pure modules first, then what speaks with the world.
-JTAG := jtag/chain.c jtag/dap.c jtag/debug_registers.c jtag/debug_unit.c jtag/description.c jtag/excursion.c jtag/execute.c \
-	jtag/instruction.c jtag/mem_ap.c jtag/notice.c jtag/points.c jtag/qtest.c jtag/registers.c jtag/relay.c \
-	jtag/rom_table.c jtag/rsp.c jtag/run.c jtag/stub.c \
-	jtag/chain_port.c jtag/daemon.c jtag/emulator.c jtag/gdb_port.c jtag/notifier.c jtag/main.c jtag/peer.c \
-	jtag/station.c jtag/wire.c
-EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c examples/hello/hello.c \
-	examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c examples/power/power.c examples/primes/primes.c \
-	examples/ring/ring.c examples/sample_sort/sample_sort.c examples/transpose/transpose.c examples/trees/trees.c
-UNIT_TESTS := tests/unit/cables_test.c tests/unit/chain_port_test.c tests/unit/chain_test.c tests/unit/check_blocks_test.c tests/unit/check_transfers_test.c tests/unit/choice_test.c tests/unit/clients_test.c tests/unit/clock_test.c tests/unit/controller_test.c tests/unit/crc_test.c tests/unit/choose_test.c tests/unit/cliffs_test.c \
-	tests/unit/debug_unit_test.c tests/unit/debuggers_test.c tests/unit/download_test.c tests/unit/duration_test.c tests/unit/emulator_test.c tests/unit/errors_test.c tests/unit/findings_test.c tests/unit/fold_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/host_link_test.c tests/unit/image_test.c tests/unit/instruction_test.c tests/unit/machine_test.c tests/unit/network_test.c tests/unit/never_slower_test.c tests/unit/notice_test.c tests/unit/operation_test.c tests/unit/page_table_test.c tests/unit/plan_blocks_test.c tests/unit/plan_test.c tests/unit/plans_test.c tests/unit/exchange_plans_test.c tests/unit/multiphase_test.c \
-	tests/unit/qtest_test.c tests/unit/raw_run_test.c tests/unit/reduction_all_test.c tests/unit/reduction_test.c tests/unit/relay_test.c tests/unit/report_test.c \
-	tests/unit/rivals_test.c tests/unit/rsp_test.c tests/unit/rundir_test.c tests/unit/scan_test.c tests/unit/shared_memory_link_test.c tests/unit/shared_ring_test.c tests/unit/status_test.c tests/unit/stub_test.c tests/unit/target_test.c tests/unit/text_lines_test.c tests/unit/spread_test.c \
-	tests/unit/planner_all_test.c tests/unit/planner_prove_test.c tests/unit/planner_test.c tests/unit/permute_test.c tests/unit/placement_test.c \
-	tests/unit/unwind_test.c tests/unit/virtio_serial_test.c tests/unit/wire_test.c tests/unit/written_test.c
-TARGET_TESTS := tests/unit/clock_test.c tests/unit/copy_test.c tests/unit/crc_test.c tests/unit/frame_test.c \
-	tests/unit/generic_timer_test.c tests/unit/reduction_test.c
-TARGET_GLUE := tests/target/start.c tests/target/testing.c
-FABRIC_TESTS := tests/fabric/abort_test.c tests/fabric/answer_test.c tests/fabric/any_test.c tests/fabric/arguments_test.c tests/fabric/ask_test.c tests/fabric/behind_test.c tests/fabric/cancel_test.c tests/fabric/channel_test.c tests/fabric/circuit_test.c tests/fabric/collective_test.c tests/fabric/console_test.c tests/fabric/algorithm_test.c \
-	tests/fabric/contention_test.c tests/fabric/copy_test.c tests/fabric/credit_test.c tests/fabric/disagree_test.c tests/fabric/ending_test.c tests/fabric/exchangev_test.c tests/fabric/engine_test.c tests/fabric/enter_test.c \
-	tests/fabric/exchange_test.c tests/fabric/failure_test.c tests/fabric/fault_test.c tests/fabric/incarnation_test.c tests/fabric/message_test.c tests/fabric/network_test.c \
-	tests/fabric/notice_test.c tests/fabric/open_test.c tests/fabric/order_test.c tests/fabric/owed_test.c tests/fabric/plan_test.c tests/fabric/poll_test.c tests/fabric/portion_test.c tests/fabric/probe_test.c tests/fabric/protect_test.c tests/fabric/reduce_test.c tests/fabric/route_test.c tests/fabric/schedule_test.c tests/fabric/silence_test.c \
-	tests/fabric/state_test.c tests/fabric/step_test.c tests/fabric/stream_test.c tests/fabric/relay_test.c tests/fabric/rendezvous_test.c \
-	tests/fabric/window_test.c
-FABRIC_SUPPORT := tests/fabric/collectives.c tests/fabric/memory_link.c tests/fabric/fabric.c tests/fabric/neighbour.c tests/fabric/pair.c tests/fabric/routers.c
-UNIT_SUPPORT := tests/unit/cliffs.c tests/unit/odd_plans.c tests/unit/fake_core.c tests/unit/fake_ivshmem.c tests/unit/fake_nodes.c tests/unit/plan_machine.c tests/unit/plan_shapes.c tests/unit/stepped_ring.c
-CAMPAIGN := tests/sim/campaign.c tests/sim/campaign_draw.c tests/sim/campaign_judge.c
-CAMPAIGN_MAIN := tests/sim/campaign_main.c
-MUTANTS := tests/sim/execution.c tests/sim/mutants.c
+JTAG := $(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c) \
+	$(call in,jtag/core,debug_registers.c debug_unit.c excursion.c execute.c instruction.c points.c registers.c run.c) \
+	$(call in,jtag/daemon,chain_port.c daemon.c main.c notice.c notifier.c station.c) \
+	$(call in,jtag/socket,peer.c wire.c) \
+	$(call in,jtag/stub,description.c emulator.c gdb_port.c qtest.c relay.c rsp.c stub.c)
+EXAMPLES := examples/algorithms/algorithms.c examples/complete_exchange/complete_exchange.c examples/farm/farm.c \
+	examples/hello/hello.c examples/mirror/mirror.c examples/nbody/nbody.c examples/pagerank/pagerank.c \
+	examples/power/power.c examples/primes/primes.c examples/ring/ring.c examples/sample_sort/sample_sort.c \
+	examples/transpose/transpose.c examples/trees/trees.c
+UNIT_TESTS := $(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_test.c) \
+	$(call in,tests/collectives,operation_test.c plan_test.c) \
+	$(call in,tests/controller,cables_test.c controller_test.c download_test.c plans_test.c) \
+	$(call in,tests/drivers,generic_timer_test.c shared_memory_link_test.c shared_ring_test.c status_test.c \
+		virtio_serial_test.c) \
+	$(call in,tests/host,choice_test.c clients_test.c debuggers_test.c duration_test.c errors_test.c findings_test.c \
+		fold_test.c host_link_test.c image_test.c machine_test.c page_table_test.c placement_test.c plan_blocks_test.c \
+		report_test.c rundir_test.c target_test.c text_lines_test.c unwind_test.c written_test.c) \
+	$(call in,tests/jtag,chain_port_test.c chain_test.c debug_unit_test.c emulator_test.c instruction_test.c \
+		notice_test.c qtest_test.c relay_test.c rsp_test.c stub_test.c) \
+	$(call in,tests/lib,check_blocks_test.c check_transfers_test.c) \
+	$(call in,tests/planner,choose_test.c cliffs_test.c exchange_plans_test.c multiphase_test.c permute_test.c \
+		planner_all_test.c planner_prove_test.c planner_test.c scan_test.c spread_test.c) \
+	$(call in,tests/reduction,reduction_all_test.c reduction_test.c) \
+	$(call in,tests/wire,crc_test.c frame_test.c wire_test.c) \
+	tests/network/network_test.c tests/router/clock_test.c
+TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
+	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
+TARGET_GLUE := $(call in,tests/target,start.c testing.c)
+FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test.c any_test.c arguments_test.c \
+	ask_test.c behind_test.c cancel_test.c channel_test.c circuit_test.c collective_test.c console_test.c \
+	contention_test.c copy_test.c credit_test.c disagree_test.c ending_test.c engine_test.c enter_test.c exchange_test.c \
+	exchangev_test.c failure_test.c fault_test.c incarnation_test.c message_test.c network_test.c notice_test.c \
+	open_test.c order_test.c owed_test.c plan_test.c poll_test.c portion_test.c probe_test.c protect_test.c reduce_test.c \
+	relay_test.c rendezvous_test.c route_test.c schedule_test.c silence_test.c state_test.c step_test.c stream_test.c \
+	window_test.c)
+FABRIC_SUPPORT := $(call in,tests/fabric,collectives.c fabric.c memory_link.c neighbour.c pair.c routers.c)
+UNIT_SUPPORT := $(call in,tests/drivers,fake_ivshmem.c stepped_ring.c) \
+	$(call in,tests/planner,cliffs.c odd_plans.c plan_machine.c plan_shapes.c) \
+	tests/controller/fake_nodes.c tests/jtag/fake_core.c
+CAMPAIGN := $(call in,tests/campaign,campaign.c campaign_draw.c campaign_judge.c)
+CAMPAIGN_MAIN := tests/campaign/campaign_main.c
+MUTANTS := $(call in,tests/sim,execution.c mutants.c)
 MUTANTS_MAIN := tests/sim/mutants_main.c
 # What of the tool writes and reads plans.
-PLAN_FILES := host/available.c host/json_pull.c host/message.c host/output.c host/plan_blocks.c host/plan_export.c host/plan_file.c host/plan_read.c host/terminal.c
-SIM_TESTS := tests/sim/campaign_test.c tests/sim/deadlock_test.c tests/sim/fault_test.c tests/sim/mutants_test.c tests/sim/queue_test.c tests/sim/threads_test.c \
-	tests/sim/time_test.c tests/sim/trace_test.c tests/sim/traffic_test.c tests/sim/waits_test.c
-SYSTEM_PROGRAMS := tests/system/programs/aborter.c tests/system/programs/absorbed.c tests/system/programs/arguments.c tests/system/programs/counter.c \
-	tests/system/programs/collectives.c tests/system/programs/mistakes.c tests/system/programs/talker.c \
-	tests/system/programs/formats.c tests/system/programs/heap.c tests/system/programs/hops.c tests/system/programs/leaver.c tests/system/programs/messages.c \
-	tests/system/programs/misbehave.c tests/system/programs/secret.c tests/system/programs/sizes.c tests/system/programs/sleeper.c tests/system/programs/thread.c tests/system/programs/traffic.c \
-	tests/system/programs/waiter.c tests/system/programs/window.c
+PLAN_FILES := $(call in,host/console,message.c terminal.c) \
+	$(call in,host/plan,json_pull.c plan_blocks.c plan_export.c plan_file.c plan_read.c) \
+	host/command/output.c host/computer/available.c
+SIM_TESTS := $(call in,tests/sim,deadlock_test.c fault_test.c mutants_test.c queue_test.c threads_test.c time_test.c trace_test.c \
+		traffic_test.c waits_test.c) \
+	tests/campaign/campaign_test.c
+SYSTEM_PROGRAMS := $(call in,tests/system/programs,aborter.c absorbed.c arguments.c collectives.c counter.c formats.c \
+	heap.c hops.c leaver.c messages.c misbehave.c mistakes.c secret.c sizes.c sleeper.c talker.c thread.c traffic.c \
+	waiter.c window.c)
 # This one with checks.
 CHECKED_PROGRAM := tests/system/programs/misuse.c
-SYSTEM_TOOLS := tests/system/intruder.c tests/system/json_get.c tests/system/plan_replay.c tests/system/screen.c tests/system/seals.c
-BENCH_PROGRAMS := bench/programs/exchange.c bench/programs/nothing.c bench/programs/ping.c bench/programs/stream.c
-BENCH := bench/bench.c bench/collectives/report.c bench/debugger.c bench/figure.c bench/machine_run.c bench/raw_run.c bench/simgrid_run.c bench/simulation.c bench/stalls.c bench/stub_run.c \
-	bench/timed_run.c bench/waiting.c bench/queue_rate.c host/message.c host/placement.c host/shared_links.c host/target.c jtag/rsp.c sim/queue.c host/check.c
+SYSTEM_TOOLS := $(call in,tests/system,intruder.c json_get.c plan_replay.c screen.c seals.c)
+BENCH_PROGRAMS := $(call in,bench/programs,exchange.c nothing.c ping.c stream.c)
+BENCH := $(call in,bench,bench.c debugger.c figure.c machine_run.c queue_rate.c raw_run.c simgrid_run.c simulation.c stalls.c \
+		stub_run.c timed_run.c waiting.c) \
+	$(call in,host/computer,placement.c target.c) \
+	$(call in,host/console,check.c message.c) \
+	bench/rivals/report.c host/links/shared_links.c jtag/stub/rsp.c sim/core/queue.c
 # Other libraries' algorithms as plans.
-BENCH_RIVALS := bench/collectives/comparison.c bench/collectives/draft.c bench/collectives/exchange_rivals.c bench/collectives/parts.c \
-	bench/collectives/rivals.c bench/collectives/selections.c bench/collectives/vector_rivals.c
-BENCH_SIMGRID := bench/simgrid/alltoall.c bench/simgrid/collectives.c
-BENCH_SIM := bench/sim_rate.c bench/queue_rate.c
-BENCH_SCALE := bench/scale.c bench/scale_show.c bench/timed_run.c
-BENCH_RAW := bench/raw/raw.c bench/raw/raw_exchange.c bench/raw/raw_rings.c bench/raw/raw_roles.c
-FUZZ_COMMON := fuzz/fuzz.c fuzz/pipe.c fuzz/neighbour.c
-FUZZ_FRAME = $(CRC_TABLES) fuzz/frame_fuzz.c fuzz/reference.c router/channel.c router/channel_receive.c router/channel_send.c wire/crc.c
-FUZZ_NODE := fuzz/node_fuzz.c fuzz/world.c fuzz/invariants.c
+BENCH_RIVALS := $(call in,bench/rivals,comparison.c draft.c exchange_rivals.c parts.c rivals.c selections.c \
+	vector_rivals.c)
+BENCH_SIMGRID := $(call in,bench/simgrid,alltoall.c collectives.c)
+BENCH_SIM := $(call in,bench,queue_rate.c sim_rate.c)
+BENCH_SCALE := $(call in,bench,scale.c scale_show.c timed_run.c)
+BENCH_RAW := $(call in,bench/raw,raw.c raw_exchange.c raw_rings.c raw_roles.c)
+FUZZ_COMMON := $(call in,fuzz,fuzz.c neighbour.c pipe.c)
+FUZZ_FRAME = $(CRC_TABLES) \
+	$(call in,fuzz,frame_fuzz.c reference.c) \
+	$(call in,router,channel.c channel_receive.c channel_send.c) \
+	wire/crc.c
+FUZZ_NODE := $(call in,fuzz,invariants.c node_fuzz.c world.c)
 # The controller, and of the tool what programs' text and faults become.
-FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) fuzz/host_fuzz.c fuzz/fake_symbols.c tests/unit/fake_desk.c collectives/operation.c reduction/reduction.c node/sha256.c host/call_error.c host/fault.c host/finding.c host/findings.c host/message.c \
-	host/cell.c host/ranks.c host/report.c host/target.c host/tell.c host/text_lines.c host/unwind.c
-FUZZ_DEBUG := fuzz/debug_fuzz.c fuzz/fuzz.c tests/unit/fake_core.c jtag/debug_registers.c jtag/debug_unit.c jtag/excursion.c jtag/execute.c \
-	jtag/instruction.c jtag/points.c jtag/registers.c jtag/run.c
-FUZZ_IMAGE = $(TARGET_OPTIONS) fuzz/image_fuzz.c fuzz/fuzz.c host/image.c host/message.c host/target.c
-FUZZ_PLAN := fuzz/plan_fuzz.c fuzz/fuzz.c host/available.c host/json_pull.c host/message.c host/plan_file.c host/plan_read.c \
-	tests/sim/execution.c
-FUZZ_RELAY := fuzz/relay_fuzz.c fuzz/fuzz.c jtag/description.c jtag/relay.c jtag/rsp.c jtag/stub.c
-FUZZ_SHARED := fuzz/shared_fuzz.c fuzz/fuzz.c tests/unit/fake_ivshmem.c drivers/msix.c drivers/pci.c drivers/shared_memory_link.c drivers/shared_ring.c
-FUZZ_CHAIN := fuzz/chain_fuzz.c fuzz/fuzz.c jtag/chain.c jtag/dap.c jtag/mem_ap.c jtag/rom_table.c
+FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
+	$(call in,fuzz,fake_symbols.c host_fuzz.c) \
+	$(call in,host/console,cell.c message.c report.c tell.c text_lines.c) \
+	$(call in,host/program,call_error.c fault.c finding.c findings.c ranks.c unwind.c) \
+	collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_desk.c
+FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
+	$(call in,jtag/core,debug_registers.c debug_unit.c excursion.c execute.c instruction.c points.c registers.c run.c) \
+	tests/jtag/fake_core.c
+FUZZ_IMAGE = $(TARGET_OPTIONS) \
+	$(call in,fuzz,fuzz.c image_fuzz.c) \
+	host/computer/target.c host/console/message.c host/program/image.c
+FUZZ_PLAN := $(call in,fuzz,fuzz.c plan_fuzz.c) \
+	$(call in,host/plan,json_pull.c plan_file.c plan_read.c) \
+	host/computer/available.c host/console/message.c tests/sim/execution.c
+FUZZ_RELAY := $(call in,fuzz,fuzz.c relay_fuzz.c) \
+	$(call in,jtag/stub,description.c relay.c rsp.c stub.c)
+FUZZ_SHARED := $(call in,drivers/link,shared_memory_link.c shared_ring.c) \
+	$(call in,fuzz,fuzz.c shared_fuzz.c) \
+	drivers/interrupt/msix.c drivers/pci/pci.c tests/drivers/fake_ivshmem.c
+FUZZ_CHAIN := $(call in,fuzz,chain_fuzz.c fuzz.c) \
+	$(call in,jtag/chain,chain.c dap.c mem_ap.c rom_table.c)
 
 # Tools and flags --------------------------------------------------------------------------------------------------
 
@@ -181,8 +230,8 @@ program = $(patsubst %,$(B)/program/%.o,$(basename $(1)))
 KERNEL := $(B)/virt/kernel.elf
 KERNEL_OBJECTS := $(call kernel,$(BOOT) $(DRIVERS_TARGET) $(ROOMS) $(CRC_TABLES))
 BARE_OBJECTS := $(filter-out $(B)/virt/boot/main.o,$(KERNEL_OBJECTS))
-CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/error.c $(CHECK_TESTED) $(filter-out host/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
-	$(filter-out jtag/main.c,$(JTAG)))
+CHECKED_ROOMS := $(call checked,$(DRIVERS_TESTED) $(ROOMS) $(AUDIT) $(PLANNER) $(CRC_TABLES) lib/portable/error.c $(CHECK_TESTED) $(filter-out host/verbs/main.c,$(TOOL)) $(TARGET_OPTIONS) $(SIM) \
+	$(filter-out jtag/daemon/main.c,$(JTAG)))
 # What OpenOCD must know of the board.
 OPENOCD_BOARD := $(patsubst board/%,$(B)/%,$(wildcard board/virt/openocd.cfg))
 SDK := $(B)/lib/libecube.a $(B)/lib/libecube-check.a $(B)/lib/check.wrap $(B)/lib/crt0.o $(B)/lib/program.ld $(B)/ecube-cc
@@ -191,7 +240,7 @@ SYSTEM_ELFS := $(patsubst tests/system/programs/%.c,$(B)/tests/programs/%.elf,$(
 BENCH_ELFS := $(patsubst bench/programs/%.c,$(B)/bench/%.elf,$(BENCH_PROGRAMS))
 UNIT_BINARIES := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_TESTS) $(FABRIC_TESTS) $(SIM_TESTS)) $(B)/tests/sim/race_test
 FUZZ_BINARIES := $(patsubst %,$(B)/fuzz/%_fuzz,frame node host image chain debug relay plan shared)
-TARGET_IMAGES := $(patsubst tests/unit/%.c,$(B)/tests/target/%.elf,$(TARGET_TESTS))
+TARGET_IMAGES := $(foreach t,$(TARGET_TESTS),$(B)/tests/target/$(basename $(notdir $(t))).elf)
 
 # What the tests need that TESTS picks by layer/name.
 picked = $(shell printf '%s\n' $(1) | grep -E -- '$(TESTS)')
@@ -199,7 +248,7 @@ SYSTEM_NEEDS := all $(SYSTEM_ELFS) $(SYSTEM_TOOLS:tests/system/%.c=$(B)/tests/%)
 TEST_NEEDS = $(patsubst %,$(B)/tests/%,$(call picked,$(UNIT_BINARIES:$(B)/tests/%=%))) \
 	$(patsubst fuzz/%,$(B)/fuzz/%_fuzz,$(call picked,$(FUZZ_BINARIES:$(B)/fuzz/%_fuzz=fuzz/%))) \
 	$(patsubst %,$(B)/tests/%.elf,$(call picked,$(TARGET_IMAGES:$(B)/tests/%.elf=%))) \
-	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/sim/*_test.sh))),$(B)/campaign $(B)/mutants $(B)/ecube) \
+	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/campaign/*_test.sh tests/sim/*_test.sh))),$(B)/campaign $(B)/mutants $(B)/ecube) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/models/*_test.sh))),$(B)/schedule_pml) \
 	$(if $(call picked,$(patsubst tests/%.sh,%,$(wildcard tests/system/*_test.sh))),$(SYSTEM_NEEDS))
 
@@ -254,6 +303,7 @@ fuzz-merge: $(FUZZ_BINARIES)
 ## rules that a machine can check: rooms, state, sizes, layout
 check: all $(call native,$(ROOMS))
 	@scripts/check-rooms.sh $(B)
+	@scripts/check-paths.sh
 	@scripts/check-format.sh
 
 ## rewrite the sources in the project's layout (needs clang-format)
@@ -306,7 +356,7 @@ $(B)/ecube-jtag: $(call native,$(JTAG))
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ -luv
 
 # The same with sanitizers, for system tests.
-$(B)/ecube-checked: $(call checked,host/main.c) $(B)/host/rooms.a
+$(B)/ecube-checked: $(call checked,host/verbs/main.c) $(B)/host/rooms.a
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS)
 
@@ -314,7 +364,7 @@ $(B)/ecube-jtag-checked: $(call checked,$(JTAG))
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined -o $@ $^ -luv
 
-$(B)/schedule_pml: $(call native,$(MODELS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) host/check.c)
+$(B)/schedule_pml: $(call native,$(MODELS) $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) host/console/check.c)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
@@ -329,7 +379,7 @@ $(CRC_TABLES): $(B)/crc_gen
 # QEMU's options as the board has them, for the tool.
 $(TARGET_OPTIONS): board/virt/board.mk Makefile
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "host/target.h"'; echo 'const char *const target_options[] = {'; \
+	$(Q){ echo '#include "host/computer/target.h"'; echo 'const char *const target_options[] = {'; \
 	printf '    "%s",\n' $(QEMU_OPTIONS); echo '    0};'; } >$@
 
 $(B)/host/rooms.a: $(CHECKED_ROOMS) Makefile
@@ -419,39 +469,39 @@ $(eval $(call fuzz_rule,plan,$(FUZZ_PLAN) $(SIM) $(ROOMS) $(CRC_TABLES),$(SIM_LI
 $(eval $(call fuzz_rule,debug,$(FUZZ_DEBUG)))
 $(eval $(call fuzz_rule,shared,$(FUZZ_SHARED)))
 
-$(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(CONTROLLER) $(PLANNER) $(CRC_TABLES) host/check.c)
+$(B)/bench/sim_rate: $(call native,$(BENCH_SIM) $(SIM) $(ROOMS) $(CONTROLLER) $(PLANNER) $(CRC_TABLES) host/console/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
 
-$(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/check.c)
+$(B)/campaign: $(call native,$(CAMPAIGN_MAIN) $(CAMPAIGN) $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/console/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ $(SIM_LIBS)
 
-$(B)/mutants: $(call native,$(MUTANTS_MAIN) $(MUTANTS) $(PLAN_FILES) $(SIM) $(ROOMS) $(CRC_TABLES) host/check.c)
+$(B)/mutants: $(call native,$(MUTANTS_MAIN) $(MUTANTS) $(PLAN_FILES) $(SIM) $(ROOMS) $(CRC_TABLES) host/console/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^ -ljansson $(SIM_LIBS)
 
-$(B)/cliffs: $(call native,tests/unit/cliffs_main.c tests/unit/cliffs.c $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) $(ROUTER) host/check.c)
+$(B)/cliffs: $(call native,tests/planner/cliffs_main.c tests/planner/cliffs.c $(PLANNER) $(COLLECTIVES) $(NETWORK_ROOM) $(NETWORK_TEXT) $(REDUCTION) $(WIRE) $(DRIVERS) $(CRC_TABLES) $(ROUTER) host/console/check.c)
 	@echo "  link  $@"
 	$(Q)$(CC) -O2 -flto=auto -o $@ $^
 
 # machine_test has processes, a program's file and the computer's load of its own.
-WRAPPED_TESTS := $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test $(B)/tests/unit/machine_test $(B)/tests/unit/rundir_test
+WRAPPED_TESTS := $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test $(B)/tests/host/machine_test $(B)/tests/host/rundir_test
 # Parts are changed at the desk, pieces of them are lost and repeated on their way.
 $(B)/tests/fabric/plan_test: TEST_LINK := -Wl,--wrap=plan_desk_part,--wrap=router_send
 # Circuits out of the order of dimensions, so that real nodes deadlock.
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
 # The tool is killed where it calls them.
-$(B)/tests/unit/rundir_test: TEST_LINK := -Wl,--wrap=flock,--wrap=rename
+$(B)/tests/host/rundir_test: TEST_LINK := -Wl,--wrap=flock,--wrap=rename
 # What it tests is the bench's, not the tool's.
-$(B)/tests/unit/raw_run_test: $(call checked,bench/raw_run.c)
-$(B)/tests/unit/never_slower_test $(B)/tests/unit/rivals_test: $(call checked,$(BENCH_RIVALS))
+$(B)/tests/bench/raw_run_test: $(call checked,bench/raw_run.c)
+$(B)/tests/bench/never_slower_test $(B)/tests/bench/rivals_test: $(call checked,$(BENCH_RIVALS))
 
 # The same test once more, with another sanitizer.
-$(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/check.c)
+$(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/console/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka $(SIM_LIBS)
@@ -466,7 +516,7 @@ $(B)/host/fabric_support.a: $(call checked,$(FABRIC_SUPPORT) $(UNIT_SUPPORT) $(C
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 # Another desk in place of the planner's.
-$(B)/tests/unit/plans_test: $(B)/host/tests/unit/fake_desk.o
+$(B)/tests/controller/plans_test: $(B)/host/tests/controller/fake_desk.o
 
 $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/fabric_support.a | $(B)/host/librooms.so
 	@mkdir -p $(@D)
@@ -479,11 +529,14 @@ $(WRAPPED_TESTS): $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/fabric_support.a $
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=address,undefined $(AUDIT_LINK) $(TEST_LINK) -o $@ $^ -lcmocka $(TOOL_LIBS)
 
-$(B)/tests/target/%.elf: $(B)/virt/tests/unit/%.o $(call kernel,$(TARGET_GLUE)) $(BARE_OBJECTS) $(B)/virt/node.ld
-	@mkdir -p $(@D)
-	@echo "  link  $@"
+define target_rule
+$(B)/tests/target/$(basename $(notdir $(1))).elf: $(call kernel,$(1) $(TARGET_GLUE)) $(BARE_OBJECTS) $(B)/virt/node.ld
+	@mkdir -p $$(@D)
+	@echo "  link  $$@"
 	$(Q)$(CROSS)gcc $(KERNEL_FLAGS) $(KERNEL_LINK) -T $(B)/virt/node.ld \
-		-o $@ $(filter %.o,$^)
+		-o $$@ $$(filter %.o,$$^)
+endef
+$(foreach t,$(TARGET_TESTS),$(eval $(call target_rule,$(t))))
 
 # Objects are made anew when the flags change.
 $(B)/flags: FORCE

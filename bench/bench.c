@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/collectives/report.h"
+#include "bench/rivals/report.h"
 #include "bench/debugger.h"
 #include "bench/figure.h"
 #include "bench/machine_run.h"

@@ -5,8 +5,8 @@
 
 #include <time.h>
 
-#include "sim/queue.h"
-#include "sim/random.h"
+#include "sim/core/queue.h"
+#include "sim/core/random.h"
 
 enum { HOLDS = 5 * 1000 * 1000, SPREAD_NS = 100 * 1000 };
 

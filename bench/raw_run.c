@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "drivers/check.h"
-#include "host/limits.h"
-#include "host/placement.h"
-#include "host/shared_links.h"
-#include "host/target.h"
+#include "host/computer/limits.h"
+#include "host/computer/placement.h"
+#include "host/links/shared_links.h"
+#include "host/computer/target.h"
 
 enum {
     WORDS_MAX = 128,

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "bench/timed_run.h"
-#include "collectives/planner/closed_form.h"
+#include "planner/closed_form.h"
 
 struct simgrid_bench {
     const char *build; /* holds bench/alltoall.so and collectives.so; files of runs go to bench/ */

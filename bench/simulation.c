@@ -7,7 +7,7 @@
 #include "bench/queue_rate.h"
 #include "bench/simgrid_run.h"
 #include "bench/timed_run.h"
-#include "collectives/planner/closed_form.h"
+#include "planner/closed_form.h"
 
 enum {
     BYTES = 1000,

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "jtag/rsp.h"
+#include "jtag/stub/rsp.h"
 
 enum {
     CHUNK_BYTES = 0x7c0, /* QEMU's packets are 4,096 bytes at most, two for each byte */

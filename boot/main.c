@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "boot/platform.h"
-#include "boot/trap.h"
+#include "board/platform.h"
+#include "arch/armv7a/trap.h"
 #include "drivers/check.h"
 #include "node/node.h"
 #include "router/incarnation.h"

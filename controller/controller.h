@@ -39,7 +39,7 @@
 
 struct controller; /* state.h */
 struct link;
-struct plan_desk; /* collectives/planner/planner.h */
+struct plan_desk; /* planner/planner.h */
 
 enum controller_phase { PHASE_BOOT, PHASE_READY, PHASE_DOWNLOAD, PHASE_LOADED, PHASE_RUN };
 

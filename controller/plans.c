@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "collectives/operation.h"
-#include "collectives/planner/planner.h"
+#include "planner/planner.h"
 #include "controller/internal.h"
 #include "drivers/status.h"
 #include "reduction/reduction.h"

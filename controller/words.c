@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "collectives/operation.h"
-#include "collectives/planner/planner.h"
+#include "planner/planner.h"
 #include "controller/cables.h"
 #include "controller/internal.h"
 #include "controller/waits.h"

@@ -10,7 +10,7 @@
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
-#include "jtag/chain.h"
+#include "jtag/chain/chain.h"
 
 enum {
     LONG_CHAIN = 0xf0,   /* as the first byte, and above: CHAIN_TAPS_MAX TAPs */

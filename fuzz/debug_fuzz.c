@@ -12,8 +12,8 @@
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
-#include "jtag/debug_unit.h"
-#include "tests/unit/fake_core.h"
+#include "jtag/core/debug_unit.h"
+#include "tests/jtag/fake_core.h"
 
 enum { OPS_MAX = 400, CLIENTS = 2, JOURNAL_MAX = 4 * OPS_MAX };
 

@@ -1,12 +1,12 @@
 /*
- * fake_symbols.c - host/symbols.h without a file: it says something of every address, each time
- * another thing.
+ * fake_symbols.c - host/program/symbols.h without a file: it says something of every address, each
+ * time another thing.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "drivers/check.h"
-#include "host/symbols.h"
+#include "host/program/symbols.h"
 
 struct symbols *symbols_open(const char *elf_path)
 {

@@ -8,8 +8,8 @@
 
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
-#include "host/image.h"
-#include "host/target.h"
+#include "host/program/image.h"
+#include "host/computer/target.h"
 #include "wire/run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "collectives/plan.h"
-#include "collectives/planner/planner.h"
+#include "planner/planner.h"
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "drivers/link.h"
+#include "drivers/link/link.h"
 #include "wire/frame.h"
 
 enum {

@@ -10,7 +10,7 @@
 
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
-#include "host/plan_file.h"
+#include "host/plan/plan_file.h"
 #include "tests/sim/execution.h"
 
 enum { NODES_MAX = 256, EXECUTED_NODES_MAX = 16, BYTES = 96 };

@@ -9,7 +9,7 @@
 
 #include "drivers/check.h"
 #include "fuzz/fuzz.h"
-#include "jtag/relay.h"
+#include "jtag/stub/relay.h"
 
 enum { ANSWER = 0xff, CHUNK_MAX = 255, SCTLR = 0xb5 };
 

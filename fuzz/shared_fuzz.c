@@ -13,7 +13,7 @@
 #include "drivers/status.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/input.h"
-#include "tests/unit/fake_ivshmem.h"
+#include "tests/drivers/fake_ivshmem.h"
 
 enum action {
     DO_WRITE_WORD,

@@ -7,8 +7,8 @@
  *   code (entry first) | constants | data | bss | heap
  *
  * Code, constants and data have a segment each and begin on pages, because the kernel gives each
- * its rights (host/image.c reads where they end). What is left of the last page of code is filled
- * with undefined instructions: who jumps there goes no farther.
+ * its rights (host/program/image.c reads where they end). What is left of the last page of code is
+ * filled with undefined instructions: who jumps there goes no farther.
  */
 #include "board.h"
 
@@ -44,7 +44,7 @@ SECTIONS
         *libm.a:*(.text .text.*)
         *libc.a:*(.text .text.*)
         *libgcc.a:*(.text .text.*)
-        program_own_code = .; /* what the user wrote: host/symbols.c */
+        program_own_code = .; /* what the user wrote: host/program/symbols.c */
         *(.text .text.* .gnu.linkonce.t.*)
         FILL(UNDEFINED)
         . = ALIGN(PAGE_BYTES);

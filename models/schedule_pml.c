@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collectives/planner/planner.h"
+#include "planner/planner.h"
 #include "drivers/check.h"
 #include "include/ecube/abi.h"
 #include "network/network.h"

@@ -1,5 +1,5 @@
 /*
- * shared_ring.pml - sleep numbers and bells of a link in shared memory: drivers/shared_ring.h.
+ * shared_ring.pml - sleep numbers and bells of a link in shared memory: drivers/link/shared_ring.h.
  *
  * Two sides send each other SENDS_0 and SENDS_1 bytes through rings of RING bytes. A side puts one
  * byte and takes what it sees, publishes both counts, and looks whether the other sleeps and waits

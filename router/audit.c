@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "drivers/check.h"
-#include "drivers/link.h"
+#include "drivers/link/link.h"
 #include "router/channel.h"
 #include "router/channel_receive.h"
 #include "router/channel_send.h"

@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drivers/link.h"
+#include "drivers/link/link.h"
 #include "router/agenda.h"
 #include "router/channel_state.h"
 #include "wire/frame.h"

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "drivers/check.h"
-#include "drivers/link.h"
+#include "drivers/link/link.h"
 #include "router/agenda.h"
 #include "router/channel_state.h"
 #include "router/segment.h"

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "drivers/link.h"
+#include "drivers/link/link.h"
 #include "router/segment.h"
 #include "wire/frame.h"
 

@@ -7,7 +7,7 @@ if ! command -v clang-format >/dev/null; then
     echo "format: not checked, clang-format is not installed"
     exit 0
 fi
-sources=$(find drivers wire network reduction router collectives node controller boot include lib sim jtag host examples models tests bench fuzz -name '*.[ch]' | sort)
+sources=$(find arch board drivers wire network reduction router collectives planner node controller boot include lib sim jtag host examples models tests bench fuzz -name '*.[ch]' ! -name board.h | sort)
 if [ "${1-}" = --fix ]; then
     # shellcheck disable=SC2086
     clang-format -i $sources
@@ -19,7 +19,7 @@ for source in $sources; do
 done
 # clang-format leaves comments as they are.
 # shellcheck disable=SC2086
-long=$(awk 'length > 100 { print FILENAME ":" FNR ": more than 100 columns" }' $sources $(find boot lib linker -name '*.S'))
+long=$(awk 'length > 100 { print FILENAME ":" FNR ": more than 100 columns" }' $sources $(find arch lib linker -name '*.S'))
 [ -z "$long" ] || { echo "$long"; status=1; }
 # What users read: columns, which are characters and not bytes.
 if long=$(LC_ALL=C.UTF-8 grep -nE '^.{101}' README.md doc/*.md); then

@@ -12,7 +12,7 @@
 #include "include/ecube/abi.h"
 #include "network/network.h"
 #include "router/clock.h"
-#include "sim/fault.h"
+#include "sim/core/fault.h"
 
 enum { SIM_SIZES_MAX = 32, SIM_WHY_MAX = 440 };
 

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "boot/platform.h"
-#include "boot/trap.h"
+#include "board/platform.h"
+#include "arch/armv7a/trap.h"
 #include "drivers/check.h"
 #include "drivers/semihosting.h"
 

@@ -1,8 +1,8 @@
 #include "bench/raw/raw.h"
 
-#include "boot/mmu.h"
-#include "boot/platform.h"
-#include "boot/trap.h"
+#include "arch/armv7a/mmu.h"
+#include "board/platform.h"
+#include "arch/armv7a/trap.h"
 #include "drivers/check.h"
 
 enum { BLOCK_BYTES = RAW_SEGMENT_BYTES, PAGE_BYTES = 4096 };

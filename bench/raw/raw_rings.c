@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "boot/platform.h"
+#include "board/platform.h"
 #include "drivers/check.h"
 #include "drivers/mmio.h"
-#include "drivers/shared_memory_link.h"
+#include "drivers/link/shared_memory_link.h"
 
 enum {
     PING_BYTES = 8,

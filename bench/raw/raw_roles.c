@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "boot/platform.h"
+#include "board/platform.h"
 #include "drivers/check.h"
-#include "drivers/link.h"
+#include "drivers/link/link.h"
 
 enum { PING_BYTES = 8, RELAYED_MAX = LINK_BUFFERS_MAX };
 

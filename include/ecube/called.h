@@ -2,9 +2,9 @@
  * called.h - how a program says which call of ecube.h has ended it by an error; for lib/ and for
  * whoever reads the report of the fault.
  *
- * The trap of lib/trap.S has the status in r0, the call's number in r1, and in r2 the address of a
- * struct ecube_called on the program's stack, which lies in the piece that the report carries.
- * Whoever reads it checks all three: a program may execute the trap with anything.
+ * The trap of arch/armv7a/library/trap.S has the status in r0, the call's number in r1, and in r2
+ * the address of a struct ecube_called on the program's stack, which lies in the piece that the
+ * report carries. Whoever reads it checks all three: a program may execute the trap with anything.
  */
 #pragma once
 

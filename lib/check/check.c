@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "include/ecube/ecube.h"
-#include "lib/call.h"
+#include "lib/portable/call.h"
 #include "lib/check/transfers.h"
 
 enum { SHORT_BYTES = 1024 }; /* a message that lies at its receiver, whether it has asked or not */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/state.h"
+#include "sim/core/state.h"
 #include "wire/circuit.h"
 #include "wire/collective.h"
 #include "wire/message.h"

@@ -19,7 +19,7 @@
 #include "drivers/status.h"
 #include "router/port.h"
 #include "sim/observe/trace_internal.h"
-#include "sim/state.h"
+#include "sim/core/state.h"
 #include "wire/circuit.h"
 
 static struct trace_link *link_of(const struct sim *sim, const struct sim_end *end)

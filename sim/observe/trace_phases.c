@@ -11,10 +11,10 @@
 #include "drivers/status.h"
 #include "network/text.h"
 #include "node/state.h"
-#include "sim/fault.h"
+#include "sim/core/fault.h"
 #include "sim/observe/trace.h"
 #include "sim/observe/trace_internal.h"
-#include "sim/state.h"
+#include "sim/core/state.h"
 
 static const char *const phases[] = {"boot", "download", "run"};
 static const struct trace_track phase_track = {TRACE_PROCESS_MACHINE, TRACE_THREAD_PHASES};

@@ -7,7 +7,7 @@
 #include "drivers/status.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { NODES = 8, DATA_BYTES = 1 << 18, BYTES = 1500, TEXT = FABRIC_DATA + 200000, ROUNDS = 60 };
 

@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "collectives/planner/planner.h"
+#include "planner/planner.h"
 #include "controller/words.h"
 #include "drivers/status.h"
 #include "tests/fabric/collectives.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { NODES = 6, BYTES = 96, SPACE_BYTES = NODES * BYTES, DATA_BYTES = 2 * SPACE_BYTES };
 

@@ -7,7 +7,7 @@
 #include "drivers/status.h"
 #include "router/router.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 static int begin_full(void **state)
 {

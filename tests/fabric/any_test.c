@@ -8,7 +8,7 @@
 #include "drivers/status.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     SET = FABRIC_DATA, /* where programs keep the set and its numbers */

@@ -8,7 +8,7 @@
 #include "drivers/status.h"
 #include "reduction/reduction.h"
 #include "tests/fabric/collectives.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     NODES_MAX = 12,

@@ -14,7 +14,7 @@
 #include "router/router.h"
 #include "router/state.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/plan.h"
 
 enum { NODES = 4, QUIET_ROUNDS = 12, JAM_ROUNDS = 60, JAMS = 40 };

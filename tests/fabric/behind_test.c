@@ -11,7 +11,7 @@
 #include "router/clock.h"
 #include "router/port.h"
 #include "tests/fabric/routers.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/circuit.h"
 
 enum { TOKENS = 16, BYTES = 100, EPOCH = 1, FIRST = 0, SECOND = 1, MESSAGE = 2, OTHER = 3 };

@@ -8,7 +8,7 @@
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     SEND_AT = FABRIC_DATA,

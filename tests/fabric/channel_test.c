@@ -11,7 +11,7 @@
 #include "router/channel_state.h"
 #include "router/segment.h"
 #include "tests/fabric/pair.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/crc.h"
 
 static struct pair pair;

@@ -15,7 +15,7 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/circuit.h"
 
 enum {

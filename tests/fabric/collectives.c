@@ -5,7 +5,7 @@
 
 #include "collectives/operation.h"
 #include "drivers/status.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 static uint8_t pattern(uint32_t from, uint32_t to, uint32_t i)
 {

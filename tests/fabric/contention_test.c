@@ -7,7 +7,7 @@
  */
 #include "drivers/status.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { XI = 65425, TAU = 9575, ELEMENT = 425, LONG = 5000, SHORT = 500 };
 

@@ -7,7 +7,7 @@
 
 #include "drivers/status.h"
 #include "tests/fabric/collectives.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/report.h"
 
 enum {

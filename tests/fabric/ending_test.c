@@ -13,7 +13,7 @@
 #include "router/notice.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { NODES = 8, BYTES = 1100, EACH = 2, STAGGER = 24, NEVER = 1 << 30, SPREAD = 40 };
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/planner/candidates.h"
+#include "planner/algorithms/candidates.h"
 #include "drivers/status.h"
 #include "tests/fabric/collectives.h"
-#include "tests/unit/odd_plans.h"
-#include "tests/unit/testing.h"
+#include "tests/planner/odd_plans.h"
+#include "tests/testing.h"
 
 enum { NODES_MAX = 32, BLOCK_MAX = 5000, SPACE_AT = 16 * BLOCK_MAX };
 

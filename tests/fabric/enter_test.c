@@ -8,7 +8,7 @@
 #include "router/circuit.h"
 #include "router/router.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/report.h"
 
 enum { BYTES = 16, TURNS_MAX = 100 };

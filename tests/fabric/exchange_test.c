@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/planner/planner.h"
+#include "planner/planner.h"
 #include "drivers/status.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct profile unit = {1000, 1000, 1000, 1500, 0};

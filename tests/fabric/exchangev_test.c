@@ -7,7 +7,7 @@
 #include "collectives/operation.h"
 #include "drivers/status.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     NODES_MAX = 32,

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "collectives/planner/planner.h"
+#include "planner/planner.h"
 #include "collectives/store.h"
 #include "controller/controller.h"
 #include "controller/state.h"

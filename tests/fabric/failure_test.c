@@ -11,7 +11,7 @@
 #include "router/port.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/crc.h"
 #include "wire/frame.h"
 

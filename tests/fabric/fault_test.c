@@ -6,7 +6,7 @@
 
 #include "node/node.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { ROOM = PACKET_BODY_MAX - FAULT_BYTES, SP = 13 };
 

@@ -8,7 +8,7 @@
 #include "router/channel_receive.h"
 #include "router/channel_send.h"
 #include "tests/fabric/pair.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/frame.h"
 
 enum { LOOKS_US = 1000000, ALL = PAIR_LEFT_MAX };

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "drivers/link.h"
+#include "drivers/link/link.h"
 #include "wire/frame.h"
 
 enum { MEMORY_SEGMENTS = 128, SAID_KINDS = 64 };

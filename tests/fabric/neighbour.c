@@ -9,7 +9,7 @@
 #include "router/router.h"
 #include "router/state.h"
 #include "router/work.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/circuit.h"
 
 enum { ROUNDS = 40, PLAN_TURNS = 100, US_PER_MS = 1000, PLACE_BYTES = 8 };

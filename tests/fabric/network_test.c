@@ -10,7 +10,7 @@
 #include "router/clock.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/message.h"
 
 enum { SHORT = 24, LONG = 20000, ROUNDS = 400, MESSAGES = 4 };

@@ -7,7 +7,7 @@
 #include "router/notice.h"
 #include "router/router.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { TO_1 = 0, TO_2 = 1, LENGTH = 8, OWN = 1 };
 

@@ -7,9 +7,9 @@
 
 #include "collectives/operation.h"
 #include "drivers/status.h"
-#include "sim/random.h"
+#include "sim/core/random.h"
 #include "tests/fabric/collectives.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     NODES_MAX = 12,

@@ -10,7 +10,7 @@
 
 #include "drivers/status.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     NODES = 32, /* at most */

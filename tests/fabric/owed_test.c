@@ -11,7 +11,7 @@
 #include "router/circuit.h"
 #include "router/router.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     TO_2 = 1,

@@ -7,7 +7,7 @@
 #include "router/channel_send.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/crc.h"
 
 enum { STEP_US = 10000, GREETINGS_US = 1000000 };

@@ -13,7 +13,7 @@
 #include "drivers/status.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/report.h"
 
 enum {

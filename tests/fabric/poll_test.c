@@ -4,7 +4,7 @@
 #include "drivers/status.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 /* Node 1 sends, node 0 receives, and tests. */
 static int32_t send(struct fabric *fabric, int32_t tag, uint32_t bytes)

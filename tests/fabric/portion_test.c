@@ -11,7 +11,7 @@
 #include "router/port.h"
 #include "router/state.h"
 #include "tests/fabric/routers.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/circuit.h"
 
 enum { FLOWS_MAX = 8, SLICE_MAX = 70000, RUBBISH = 0xee, NOT_TOLD = 1 };

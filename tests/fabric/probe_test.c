@@ -6,10 +6,10 @@
 
 #include "drivers/status.h"
 #include "router/router.h"
-#include "sim/random.h"
+#include "sim/core/random.h"
 #include "tests/fabric/fabric.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     PROBE = FABRIC_DATA,

@@ -10,7 +10,7 @@
 #include "node/state.h"
 #include "router/notice.h"
 #include "tests/fabric/collectives.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum {
     DATA_BYTES = 1 << 20,

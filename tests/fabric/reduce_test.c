@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/planner/candidates.h"
+#include "planner/algorithms/candidates.h"
 #include "drivers/status.h"
 #include "reduction/reduction.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { NODES_MAX = 16, VECTOR_MAX = 9999, SPACE_AT = 16 * 1024, ROOT = 1, VARIANT = 3 };
 

@@ -9,7 +9,7 @@
 #include "router/channel.h"
 #include "router/channel_state.h"
 #include "tests/fabric/routers.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/packet.h"
 
 enum { FIRST = 0, PACKETS = 20 * CONTROL_WINDOW };

@@ -8,7 +8,7 @@
 #include "drivers/status.h"
 #include "router/router.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { DATA_2 = FABRIC_DATA + 65536 };
 

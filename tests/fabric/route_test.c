@@ -10,7 +10,7 @@
 #include "router/circuit.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/circuit.h"
 
 enum { ARRIVED_AT = FABRIC_DATA + 4096, TAG = 9 };

@@ -12,7 +12,7 @@
 #include "router/clock.h"
 #include "router/port.h"
 #include "tests/fabric/routers.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/circuit.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include "node/state.h"
 #include "router/router.h"
 #include "tests/fabric/fabric.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct memory_fault no_fault;

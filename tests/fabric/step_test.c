@@ -9,7 +9,7 @@
 #include "drivers/status.h"
 #include "router/router.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 enum { TO_1 = 0, TO_2 = 1, TO_0 = 0 /* from 1 */, BYTES = 2000, SHORT = 40, ROUNDS = 40 };
 

@@ -15,7 +15,7 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "tests/fabric/neighbour.h"
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 #include "wire/circuit.h"
 
 enum { TO_1 = 0, TO_2 = 1, LENGTH = 100, FRAMES = 4, ROOM = 256, HERE = 0, ON = 2 };

@@ -10,16 +10,16 @@
  *
  * then each hold their first link and wait for the first link of the next.
  */
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 #include <string.h>
 
 #include "drivers/status.h"
 #include "router/packet.h"
-#include "sim/loop.h"
-#include "sim/program.h"
-#include "sim/state.h"
-#include "sim/task.h"
+#include "sim/core/loop.h"
+#include "sim/programs/program.h"
+#include "sim/core/state.h"
+#include "sim/programs/task.h"
 #include "tests/sim/simulation.h"
 
 unsigned __real_router_next_hop(const struct router *router, uint32_t dst);

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "collectives/planner/planner.h"
+#include "planner/planner.h"
 #include "sim/simulation.h"
 
 /* Whether they do, with blocks, or a vector, of `bytes` in elements of `type`; else `why` says in

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 #include "drivers/status.h"
-#include "sim/link.h"
-#include "sim/parallel/partition.h"
-#include "sim/plans.h"
-#include "sim/state.h"
+#include "sim/core/link.h"
+#include "sim/core/partition.h"
+#include "sim/programs/plans.h"
+#include "sim/core/state.h"
 #include "tests/sim/simulation.h"
 #include "wire/frame.h"
 

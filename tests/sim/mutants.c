@@ -13,14 +13,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "collectives/planner/candidates.h"
+#include "planner/algorithms/candidates.h"
 #include "drivers/check.h"
-#include "host/plan.h"
-#include "host/plan_file.h"
+#include "host/plan/plan.h"
+#include "host/plan/plan_file.h"
 #include "reduction/reduction.h"
-#include "sim/random.h"
+#include "sim/core/random.h"
 #include "tests/sim/execution.h"
-#include "tests/unit/networks.h"
+#include "tests/networks.h"
 
 enum { PATH_ROOM = 40, CHANGES_MAX = 4, WALK_MAX = 4, SHOWN_MAX = 5, ELEMENTS_MAX = 60 };
 

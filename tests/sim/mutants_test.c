@@ -1,7 +1,7 @@
 /*
  * mutants_test.c - what is accepted is executed: the part for which there is time with sanitizers.
  */
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 #include "tests/sim/mutants.h"
 

@@ -1,10 +1,10 @@
 /*
  * queue_test.c - the event queue.
  */
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
-#include "sim/queue.h"
-#include "sim/random.h"
+#include "sim/core/queue.h"
+#include "sim/core/random.h"
 
 static void events_come_in_the_order_of_time_then_number(void **state)
 {

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "sim/simulation.h"
-#include "tests/unit/networks.h"
-#include "tests/unit/testing.h"
+#include "tests/networks.h"
+#include "tests/testing.h"
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1500, 0};
 static const struct profile unit_profile = {1000, 1000, 1000, 1500, 0};

@@ -3,11 +3,11 @@
  *
  * It is also built with ThreadSanitizer (race_test), which finds what threads share by mistake.
  */
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 #include "sim/parallel/worker_pool.h"
-#include "sim/random.h"
-#include "sim/scenario.h"
+#include "sim/core/random.h"
+#include "sim/programs/scenario.h"
 #include "tests/sim/simulation.h"
 
 #ifdef __SANITIZE_THREAD__

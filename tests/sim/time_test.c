@@ -1,12 +1,12 @@
 /*
  * time_test.c - model time in the simulator: what the planner predicts, whatever the links do.
  */
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
-#include "collectives/planner/closed_form.h"
+#include "planner/closed_form.h"
 #include "controller/download.h"
 #include "network/network.h"
-#include "sim/scenario.h"
+#include "sim/programs/scenario.h"
 #include "tests/sim/simulation.h"
 
 static void expect_right(const struct sim_options *options)

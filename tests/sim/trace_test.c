@@ -1,7 +1,7 @@
 /*
  * trace_test.c - a timeline as a viewer reads it, and as the schedules and the model clock say.
  */
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
  * traffic_test.c - messages between programs, and what is repeatable.
  */
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 #include "tests/sim/simulation.h"
 

@@ -1,7 +1,7 @@
 /*
  * waits_test.c - who waits for whom: in runs that come to a stop, and in states made by hand.
  */
-#include "tests/unit/testing.h"
+#include "tests/testing.h"
 
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #include "router/channel_state.h"
 #include "router/port.h"
 #include "router/state.h"
-#include "sim/plans.h"
-#include "sim/program.h"
-#include "sim/state.h"
-#include "sim/task.h"
-#include "sim/waits.h"
+#include "sim/programs/plans.h"
+#include "sim/programs/program.h"
+#include "sim/core/state.h"
+#include "sim/programs/task.h"
+#include "sim/observe/waits.h"
 #include "tests/sim/simulation.h"
 #include "wire/circuit.h"
 

@@ -161,8 +161,8 @@ examples_are_whole() {
 # Those of the tool's own header are in the README and in the help.
 statuses_are_listed() {
     tool_succeeds --help
-    sed -n 's/^ *STATUS_[A-Z_]* = \([0-9]*\).*/\1/p' "$source_tree/host/message.h" >statuses
-    [ "$(wc -l <statuses)" -ge 9 ] || fail "host/message.h has another form"
+    sed -n 's/^ *STATUS_[A-Z_]* = \([0-9]*\).*/\1/p' "$source_tree/host/console/message.h" >statuses
+    [ "$(wc -l <statuses)" -ge 9 ] || fail "host/console/message.h has another form"
     while read -r number; do
         grep -qw "$number" "$source_tree/README.md" || fail "README.md does not know $number"
         grep -qw "$number" out || fail "ecube --help does not know $number"

@@ -3,8 +3,8 @@
  *
  * A fault ends the image, with its kind and address on the output.
  */
-#include "boot/platform.h"
-#include "boot/trap.h"
+#include "board/platform.h"
+#include "arch/armv7a/trap.h"
 #include "drivers/semihosting.h"
 #include "tests/target/testing.h"
 

@@ -1,0 +1,681 @@
+#include "host/command/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/operation.h"
+#include "host/command/algorithm.h"
+#include "host/command/duration.h"
+#include "host/machine/link_maker.h"
+#include "reduction/reduction.h"
+#include "router/channel.h"
+
+enum {
+    KEY_PROFILE = 256,
+    KEY_SIGMA,
+    KEY_ALGORITHM,
+    KEY_LINKS,
+    KEY_PATIENCE,
+    KEY_KERNEL,
+    KEY_QEMU,
+    KEY_STRATEGY,
+    KEY_X,
+    KEY_TIMEOUT,
+    KEY_JSON,
+    KEY_CHECK,
+    KEY_NAME
+};
+
+enum {
+    TIMEOUT_DEFAULT_MS = 600 * 1000,
+    HOUR_MS = 3600 * 1000,
+    BOUND_MAX_MS = 7 * 24 * HOUR_MS,
+    SIGMA_MAX = 60
+};
+
+struct named_profile {
+    const char *name;
+    struct profile profile;
+};
+
+/* iPSC/860: 65 + 0.425 k + 10 i us for k bytes over i hops (CENG 90-20, section 3.2), split as
+ * clock.h shows. */
+static const struct named_profile profiles[] = {
+    {"ipsc860", {.xi_ns = 65425, .tau_ns = 9575, .element_ns = 425}},
+    {"unit", {.xi_ns = 1000, .tau_ns = 1000, .element_ns = 1000}},
+};
+
+void options_reject(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("ecube: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(STATUS_BAD_INPUT);
+}
+
+uint32_t options_choose_operation(struct choice *choice)
+{
+    uint32_t found = OPERATIONS;
+
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        const struct operation *operation = operation_of(i);
+        if (operation && operation->planned) {
+            bool is_it = choice_offer(choice, operation->name);
+            if (strcmp(operation->name, operation->standard) != 0) {
+                is_it = choice_offer_alias(choice, operation->standard) || is_it;
+            }
+            found = is_it ? i : found;
+        }
+    }
+    return found;
+}
+
+const char options_parameter_words[] =
+    "of a shift the distance (default 1); of a reversal the mask of its dimensions, 1 for the last "
+    "number of the network, 2 for the one before, 3 for both (default 0: all)";
+
+int options_find_parameter(const struct operation *operation, const struct network *network,
+                           const char *text, uint32_t *value, struct message *message)
+{
+    char *end;
+
+    if (!operation || !operation->parameter) {
+        return message_set(message, "--parameter %.40s: %s has none", text,
+                           operation ? operation->name : "this");
+    }
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno ||
+        number >= operation_roots(operation, network)) {
+        return message_set(message,
+                           "--parameter %.40s: no %s; use, for %s here, a number from 0 to %u",
+                           text, operation_root_name(operation), operation->name,
+                           (unsigned)operation_roots(operation, network) - 1);
+    }
+    *value = (uint32_t)number;
+    return 0;
+}
+
+/* The number from 1 on that a word names; 0: it names none, and the message says so. */
+static uint32_t find_named(const char *(*name_of)(uint32_t number), const char *word,
+                           const char *what, struct message *message)
+{
+    struct choice choice;
+    const char *name;
+
+    choice_begin(&choice, word);
+    for (uint32_t i = 1; (name = name_of(i)) != NULL; i++) {
+        if (choice_offer(&choice, name)) {
+            return i;
+        }
+    }
+    choice_refuse(&choice, what, message);
+    return 0;
+}
+
+int options_find_type(const char *text, uint32_t *type, struct message *message)
+{
+    *type = find_named(reduction_type_name, text, "unknown type", message);
+    return *type ? 0 : -1;
+}
+
+int options_find_operator(const char *text, uint32_t *operator_, struct message *message)
+{
+    *operator_ = find_named(reduction_operator_name, text, "unknown operator", message);
+    return *operator_ ? 0 : -1;
+}
+
+int options_find_network(const char *text, const struct network_limits *limits,
+                         struct network *network, struct message *message)
+{
+    char kind[24];
+    struct choice choice;
+    const char *name, *colon = strchr(text, ':');
+
+    if (network_parse(network, text, limits, message->text)) {
+        return 0;
+    }
+    snprintf(kind, sizeof kind, "%.*s", colon ? (int)(colon - text) : 0, text);
+    choice_begin(&choice, kind);
+    for (unsigned i = 0; (name = network_kind_name(i)) != NULL; i++) {
+        if (choice_offer(&choice, name)) {
+            return -1; /* a kind that there is, of another form */
+        }
+    }
+    return choice.near ? message_set(message, "unknown network '%.40s': did you mean %s%.40s?",
+                                     text, choice.near, colon)
+                       : -1;
+}
+
+char *options_name_operations(int key, const char *text, void *input)
+{
+    struct choice choice;
+    char *whole = NULL;
+
+    (void)input;
+    if (key == ARGP_KEY_HELP_PRE_DOC) {
+        choice_begin(&choice, "");
+        options_choose_operation(&choice);
+        if (asprintf(&whole, "%s%s.", text, choice.names) >= 0) {
+            return whole; /* which argp frees */
+        }
+    }
+    return (char *)(uintptr_t)text;
+}
+
+static const struct argp_option network_option_list[] = {
+    {"network", 'm', "NETWORK", 0,
+     "the network: cube:D, ring:N, mesh:AxB[x...] or torus:AxB[x...], for example torus:4x4 (the "
+     "default is cube:4)",
+     0},
+    {"mesh", 0, NULL, OPTION_ALIAS, NULL, 0},
+    {"profile", KEY_PROFILE, "NAME", 0,
+     "the machine whose times are modelled: ipsc860 (default) or unit", 0},
+    {"sigma", KEY_SIGMA, "FACTOR", 0,
+     "start-up time of a host message, as a multiple of a node's (default 1.5)", 0},
+    {0},
+};
+
+static const struct argp_option machine_option_list[] = {
+    {"algorithm", KEY_ALGORITHM, "NAME", 0,
+     "the algorithm of collectives, of each operation that has it (default: the cheapest for each "
+     "size; 'ecube plan list' has the names)",
+     0},
+    {"links", KEY_LINKS, "MAKER", 0,
+     "what links between nodes are: shared (memory that two nodes share), serial (virtual serial "
+     "lines) or auto, shared if this QEMU and this computer can (default: auto, or what the "
+     "environment has in ECUBE_LINKS)",
+     0},
+    {"patience", KEY_PATIENCE, "TIME", 0,
+     "link timeout, and stall limit of boot and download: how long a node may be silent, halted by "
+     "a "
+     "debugger for example, before it counts as dead, and how long a boot may show nothing new "
+     "(default 15s; units are ms, s, m and h). The stall limits grow on a busy computer",
+     0},
+    {"kernel", KEY_KERNEL, "FILE", 0, "kernel image, when it is not beside the tool", 0},
+    {"qemu", KEY_QEMU, "FILE", 0, "QEMU to run, when it is not qemu-system-arm in PATH", 0},
+    {0},
+};
+
+static error_t parse_network(int key, char *text, struct argp_state *state)
+{
+    struct machine_arguments *arguments = state->input;
+    char *end;
+
+    switch (key) {
+    case 'm': arguments->network = text; break;
+    case KEY_PROFILE: arguments->profile = text; break;
+    case KEY_SIGMA:
+        arguments->sigma = strtod(text, &end);
+        if (*end != '\0' || end == text ||
+            !(arguments->sigma >= 0 && arguments->sigma <= SIGMA_MAX)) {
+            options_reject("--sigma %.40s: use a number from 0 to %d, for example 1.5", text,
+                           SIGMA_MAX);
+        }
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+const struct argp options_network_argp = {
+    network_option_list, parse_network, NULL, NULL, NULL, NULL, NULL};
+
+static uint32_t parse_patience(const char *text)
+{
+    uint64_t ns;
+
+    if (!duration_parse(text, DURATION_NEEDS_UNIT, DEAD_AFTER_MS_MIN * duration_ms_ns,
+                        BOUND_MAX_MS * duration_ms_ns, &ns)) {
+        options_reject("--patience %.40s: use a time from %ds to %dh, for example 90s, 10m or 1h",
+                       text, DEAD_AFTER_MS_MIN / 1000, BOUND_MAX_MS / HOUR_MS);
+    }
+    return (uint32_t)(ns / duration_ms_ns);
+}
+
+static uint32_t parse_timeout(const char *text)
+{
+    uint64_t ns;
+
+    if (!duration_parse(text, duration_s_ns, duration_ms_ns, BOUND_MAX_MS * duration_ms_ns, &ns)) {
+        options_reject("--timeout %.40s: use a time from 1ms to %dh, for example 500ms, 90s or "
+                       "10m; a number alone is seconds",
+                       text, BOUND_MAX_MS / HOUR_MS);
+    }
+    return (uint32_t)(ns / duration_ms_ns);
+}
+
+static error_t parse_machine(int key, char *text, struct argp_state *state)
+{
+    struct machine_arguments *arguments = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = arguments; break;
+    case KEY_ALGORITHM: arguments->algorithm = text; break;
+    case KEY_LINKS: arguments->links = text; break;
+    case KEY_PATIENCE: arguments->patience_ms = parse_patience(text); break;
+    case KEY_KERNEL: arguments->kernel = text; break;
+    case KEY_QEMU: arguments->qemu = text; break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp_child machine_children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
+
+const struct argp options_machine_argp = {machine_option_list, parse_machine, NULL, NULL,
+                                          machine_children,    NULL,          NULL};
+
+static const struct argp_option load_option_list[] = {
+    {"strategy", KEY_STRATEGY, "NAME", 0,
+     "download by decremental (default), scatter, sequential or sequential-scatter", 0},
+    {"x", KEY_X, "N", 0, "dimension of the smallest subcube (default: the best)", 0},
+    {"timeout", KEY_TIMEOUT, "TIME", 0,
+     "end a run that takes longer: boot, download and programs together (default 10m; units are "
+     "ms, s, m and h, a number alone is seconds)",
+     0},
+    {"json", KEY_JSON, "FILE", 0,
+     "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
+     "object",
+     0},
+    {"quiet", 'q', NULL, 0,
+     "show only what programs print and what goes wrong: no progress, tables or times", 0},
+    {"verbose", 'v', NULL, 0, "show registers of faults", 0},
+    {"check", KEY_CHECK, NULL, 0,
+     "run only a program that 'ecube-cc --check' has linked, which finds wrong uses of memory and "
+     "of transfers (doc/debugging.md)",
+     0},
+    {0},
+};
+
+static long parse_count(const char *text, long low, long high, const char *name)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+
+    if (*end != '\0' || end == text || value < low || value > high) {
+        options_reject("%s %.40s: use a number from %ld to %ld", name, text, low, high);
+    }
+    return value;
+}
+
+/* Whether a word is one of our long options, with or without its value. */
+static bool is_option(const struct argp *argp, const char *word)
+{
+    size_t length = strcspn(word, "=");
+
+    for (const struct argp_option *option = argp->options; option && option->name; option++) {
+        if (strlen(option->name) == length - 2 &&
+            strncmp(option->name, word + 2, length - 2) == 0) {
+            return true;
+        }
+    }
+    for (const struct argp_child *child = argp->children; child && child->argp; child++) {
+        if (is_option(child->argp, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whoever writes one of our options behind the program may have meant it for us; "--" before it, or
+ * before the program, says otherwise. */
+static void hint_at_options(const struct argp_state *state)
+{
+    struct message message;
+
+    for (int i = state->next; i < state->argc && !state->quoted; i++) {
+        const char *word = state->argv[i];
+
+        if (strcmp(word, "--") == 0) {
+            return;
+        }
+        if (strncmp(word, "--", 2) == 0 && is_option(state->root_argp, word)) {
+            message_set(&message,
+                        "%.*s after the program's name is the program's argument; put it before",
+                        (int)strcspn(word, "="), word);
+            message_print(&message);
+            return;
+        }
+    }
+}
+
+static error_t parse_load(int key, char *text, struct argp_state *state)
+{
+    struct load_arguments *arguments = state->input;
+
+    switch (key) {
+    case KEY_STRATEGY: arguments->strategy = text; break;
+    case KEY_X: arguments->x = (int)parse_count(text, 0, NETWORK_DIMS_MAX, "--x"); break;
+    case KEY_TIMEOUT: arguments->timeout_ms = parse_timeout(text); break;
+    case KEY_JSON: arguments->json = text; break;
+    case 'q': arguments->quiet = true; break;
+    case 'v': arguments->verbose = true; break;
+    case KEY_CHECK: arguments->check = true; break;
+    case ARGP_KEY_ARG: /* the first word is the program, all that follow are its own */
+        arguments->program = text;
+        arguments->arguments = (const char *const *)&state->argv[state->next];
+        arguments->argument_count = (unsigned)(state->argc - state->next);
+        hint_at_options(state);
+        state->next = state->argc;
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+const struct argp options_load_argp = {load_option_list, parse_load, NULL, NULL, NULL, NULL, NULL};
+
+static const struct argp_option name_option_list[] = {
+    {"name", KEY_NAME, "NAME", 0, "which machine, when several are up", 0},
+    {0},
+};
+
+static error_t parse_name(int key, char *text, struct argp_state *state)
+{
+    struct name_arguments *arguments = state->input;
+
+    if (key != KEY_NAME) {
+        return ARGP_ERR_UNKNOWN;
+    }
+    arguments->name = text;
+    return 0;
+}
+
+const struct argp options_name_argp = {name_option_list, parse_name, NULL, NULL, NULL, NULL, NULL};
+
+static const struct argp_option help_option_list[] = {
+    {"help", 'h', NULL, 0, "show this help", -1},
+    {0},
+};
+
+/* Offers the long options of a parser and its children; returns the one that the word is, or whose
+ * letter it is. */
+static const struct argp_option *choose_option(struct choice *choice, const struct argp *argp)
+{
+    const struct argp_option *found = NULL, *real = NULL, *of_child;
+    const struct argp_option *option = argp->options;
+    const struct argp_child *child = argp->children;
+
+    for (; option && (option->name || option->key || option->doc); option++) {
+        real = option->flags & OPTION_ALIAS ? real : option;
+        if (option->name && (choice_offer(choice, option->name) ||
+                             (choice->word[0] == option->key && choice->word[1] == '\0'))) {
+            found = real;
+        }
+    }
+    for (; child && child->argp; child++) {
+        of_child = choose_option(choice, child->argp);
+        found = of_child ? of_child : found;
+    }
+    return found;
+}
+
+/* What getopt did not take is the word before the next one, or the next in a row of letters. */
+static _Noreturn void reject_option(const struct argp_state *state)
+{
+    const char *word = state->argv[state->next - 1];
+    const struct argp_option *option;
+    struct choice choice;
+    char name[40];
+
+    if (word[0] != '-' && state->next < state->argc) {
+        word = state->argv[state->next];
+    }
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    choice_begin(&choice, name + strspn(name, "-"));
+    option = choose_option(&choice, state->root_argp);
+    if (option) {
+        options_reject(option->arg ? "%s needs its %s" : "%s goes without a value", name,
+                       option->arg);
+    }
+    if (choice.near) {
+        options_reject("unknown option '%s': did you mean --%s?", name, choice.near);
+    }
+    options_reject("unknown option '%s': '%s --help' lists them", name, state->name);
+}
+
+/* Comes after the verb's own parser: what the verb has left. */
+static error_t parse_rest(int key, char *text, struct argp_state *state)
+{
+    switch (key) {
+    case 'h': argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP, state->name); exit(0);
+    case ARGP_KEY_ERROR: reject_option(state);
+    case ARGP_KEY_ARG: options_reject("'%.40s' is one word too many", text);
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static error_t hand_down(int key, char *text, struct argp_state *state)
+{
+    (void)text;
+    if (key != ARGP_KEY_INIT) {
+        return ARGP_ERR_UNKNOWN;
+    }
+    state->child_inputs[0] = state->input;
+    return 0;
+}
+
+void options_parse(const struct argp *verb, int argc, char **argv, unsigned flags, void *input)
+{
+    static const struct argp rest = {help_option_list, parse_rest, NULL, NULL, NULL, NULL, NULL};
+    struct argp bare = *verb;
+    const struct argp_child children[] = {{&bare, 0, NULL, 0}, {&rest, 0, NULL, 0}, {0}};
+    const struct argp all = {
+        NULL, hand_down, verb->args_doc, verb->doc, children, verb->help_filter, NULL};
+
+    bare.doc = bare.args_doc = NULL;
+    bare.help_filter = NULL;
+    argp_parse(&all, argc, argv, flags | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, input);
+}
+
+struct machine_arguments options_machine_defaults(void)
+{
+    return (struct machine_arguments){.network = "cube:4", .profile = "ipsc860", .sigma = 1.5};
+}
+
+struct load_arguments options_load_defaults(void)
+{
+    return (struct load_arguments){
+        .strategy = "decremental", .x = DOWNLOAD_X_BEST, .timeout_ms = TIMEOUT_DEFAULT_MS};
+}
+
+int options_find_profile(const struct machine_arguments *arguments, struct profile *profile,
+                         struct message *message)
+{
+    struct choice choice;
+
+    choice_begin(&choice, arguments->profile);
+    for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
+        if (choice_offer(&choice, profiles[i].name)) {
+            *profile = profiles[i].profile;
+            profile->sigma_permille = (uint16_t)(arguments->sigma * 1000 + 0.5);
+            return 0;
+        }
+    }
+    return choice_refuse(&choice, "unknown profile", message);
+}
+
+int options_make_machine(const struct machine_arguments *arguments, struct machine_options *options,
+                         struct target *target, struct message *message)
+{
+    *options = (struct machine_options){
+        .patience_ms = arguments->patience_ms ? arguments->patience_ms : (uint32_t)DEAD_AFTER_MS,
+        .profile_name = arguments->profile};
+    if (options_find_network(arguments->network, &machine_limits, &options->network, message) !=
+        0) {
+        return -1;
+    }
+    network_name(&options->network, options->network_name);
+    if (options_find_profile(arguments, &options->profile, message) != 0 ||
+        algorithm_find(&options->network, arguments->algorithm, options->algorithms, message) !=
+            0 ||
+        target_find(target, arguments->kernel, arguments->qemu, message) != 0) {
+        return -1;
+    }
+    return link_maker_choose(arguments->links, &options->network, target, message);
+}
+
+/* The command that makes of the program one with checks. */
+static int reject_unchecked(const char *path, struct message *message)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    int length = (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name));
+
+    return message_set(message,
+                       "%.200s has no checks, link it with them: ecube-cc --check %.*s.c -o %.200s",
+                       path, length < 100 ? length : 100, name, path);
+}
+
+static int find_strategy(const char *text, enum strategy *strategy, struct message *message)
+{
+    struct choice choice;
+
+    choice_begin(&choice, text);
+    for (unsigned i = 0; i < STRATEGIES; i++) {
+        if (choice_offer(&choice, download_strategy_name((enum strategy)i))) {
+            *strategy = (enum strategy)i;
+            return 0;
+        }
+    }
+    return choice_refuse(&choice, "unknown strategy", message);
+}
+
+int options_make_job(const struct load_arguments *arguments, struct job_request *request,
+                     struct message *message)
+{
+    struct image image;
+
+    if (!arguments->program) {
+        return message_set(message, "name the program to run, an ELF file made by ecube-cc");
+    }
+    *request = (struct job_request){.path = arguments->program,
+                                    .arguments = arguments->arguments,
+                                    .argument_count = arguments->argument_count,
+                                    .x = arguments->x,
+                                    .timeout_ms = arguments->timeout_ms};
+    if (find_strategy(arguments->strategy, &request->strategy, message) != 0 ||
+        image_read(&image, arguments->program, message) != 0) {
+        return -1;
+    }
+    image_free(&image);
+    return arguments->check && !image.checked ? reject_unchecked(arguments->program, message) : 0;
+}
+
+/* "+TIME" after the name of a phase, or nothing. */
+static int parse_delay(const char *text, unsigned *delay_ms, struct message *message)
+{
+    uint64_t ns = 0;
+
+    if (*text && !duration_parse(text + 1, duration_ms_ns, 0, BOUND_MAX_MS * duration_ms_ns, &ns)) {
+        return message_set(message,
+                           "'%.40s': a fault's delay is a time up to %dh, for example +100ms or "
+                           "+2s; a number alone is ms",
+                           text, BOUND_MAX_MS / HOUR_MS);
+    }
+    *delay_ms = (unsigned)(ns / duration_ms_ns);
+    return 0;
+}
+
+static int parse_phase(const char *text, struct injection *injection, struct message *message)
+{
+    static const struct {
+        const char *name;
+        enum controller_phase phase;
+    } phases[] = {{"boot", PHASE_BOOT}, {"download", PHASE_DOWNLOAD}, {"run", PHASE_RUN}};
+    size_t length = strcspn(text, "+");
+    char word[24];
+    struct choice choice;
+
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    choice_begin(&choice, word);
+    for (unsigned i = 0; i < sizeof phases / sizeof phases[0]; i++) {
+        if (choice_offer(&choice, phases[i].name)) {
+            injection->phase = phases[i].phase;
+            return parse_delay(text + length, &injection->delay_ms, message);
+        }
+    }
+    return choice.near ? choice_refuse(&choice, "unknown phase", message)
+                       : message_set(message,
+                                     "'%.40s': a fault happens at boot, download or run, for "
+                                     "example 0-1@run+100ms",
+                                     text);
+}
+
+int options_add_injection(struct machine_options *options, const char *text, bool kill,
+                          struct message *message)
+{
+    struct injection *injection = &options->injections[options->injection_count];
+    const char *at = strchr(text, '@');
+    char what[24];
+    uint32_t ends[2] = {0, 0};
+
+    if (!at || options->injection_count == INJECTIONS_MAX) {
+        return message_set(message, "'%.40s': say when, as %s@run, at most %d times", text,
+                           kill ? "3" : "0-1", INJECTIONS_MAX);
+    }
+    snprintf(what, sizeof what, "%.*s", (int)(at - text), text);
+    *injection = (struct injection){.kill = kill};
+    if (parse_phase(at + 1, injection, message) != 0) {
+        return -1;
+    }
+    if (!(kill ? network_parse_node(&options->network, what, &ends[0], message->text)
+               : network_parse_link(&options->network, what, ends, message->text))) {
+        return -1;
+    }
+    injection->a = ends[0];
+    injection->b = ends[1];
+    options->injection_count++;
+    return 0;
+}
+
+int options_add_crossing(struct machine_options *options, const char *text, struct message *message)
+{
+    const char *comma = strchr(text, ',');
+    char first[24];
+    uint32_t one[2], other[2];
+
+    if (!comma || options->crossing_count == INJECTIONS_MAX) {
+        return message_set(message, "'%.40s': name two links, as 0-1,2-3, at most %d times", text,
+                           INJECTIONS_MAX);
+    }
+    snprintf(first, sizeof first, "%.*s", (int)(comma - text), text);
+    if (!network_parse_link(&options->network, first, one, message->text) ||
+        !network_parse_link(&options->network, comma + 1, other, message->text)) {
+        return -1;
+    }
+    if ((one[0] == other[0] && one[1] == other[1]) || (one[0] == other[1] && one[1] == other[0])) {
+        return message_set(message, "'%.40s': that is one link twice: name two, as 0-1,2-3", text);
+    }
+    options->crossings[options->crossing_count++] =
+        (struct launcher_crossing){one[0], one[1], other[0], other[1]};
+    return 0;
+}
+
+/* Null: it is no UTF-8. */
+static json_t *word(const char *text)
+{
+    json_t *string = json_string(text);
+
+    return string ? string : json_null();
+}
+
+void options_describe_job(const struct load_arguments *arguments, json_t *result)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < arguments->argument_count; i++) {
+        json_array_append_new(list, word(arguments->arguments[i]));
+    }
+    json_object_set_new(result, "program", word(arguments->program));
+    json_object_set_new(result, "arguments", list);
+}

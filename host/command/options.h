@@ -1,0 +1,105 @@
+/*
+ * options.h - command-line options that several verbs share, as argp children.
+ *
+ * A verb lists the children that it takes in its struct argp and hands each its struct in
+ * ARGP_KEY_INIT.
+ */
+#pragma once
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "collectives/operation.h"
+#include "host/console/choice.h"
+#include "host/machine/machine.h"
+
+/* --network, --profile, --sigma (the network), --algorithm, --links, --patience, --kernel, --qemu
+ */
+struct machine_arguments {
+    const char *network;
+    const char *profile;
+    double sigma;
+    const char *algorithm; /* NULL: not given */
+    const char *links;     /* NULL: not given */
+    uint32_t patience_ms;  /* 0: not given */
+    const char *kernel;
+    const char *qemu;
+};
+
+/* --strategy, --x, --timeout, --json, --quiet, --verbose, --check, and PROGRAM ARGUMENT... */
+struct load_arguments {
+    const char *strategy;
+    int x;
+    uint32_t timeout_ms;
+    const char *json;
+    bool quiet;
+    bool verbose;
+    bool check;
+    const char *program;
+    const char *const *arguments;
+    unsigned argument_count;
+};
+
+/* --name */
+struct name_arguments {
+    const char *name;
+};
+
+extern const struct argp options_network_argp; /* takes a struct machine_arguments, too */
+extern const struct argp options_machine_argp;
+extern const struct argp options_load_argp;
+extern const struct argp options_name_argp;
+
+/* argp_parse for a verb; -h is --help, and a word that nobody takes is rejected in one wording. */
+void options_parse(const struct argp *verb, int argc, char **argv, unsigned flags, void *input);
+
+/* Says what is wrong with a word on the command line, and ends the tool with STATUS_BAD_INPUT. */
+_Noreturn void options_reject(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Offers the collectives that there are, by both names of those that have two. Returns the one that
+ * the word names; OPERATIONS: none. */
+uint32_t options_choose_operation(struct choice *choice);
+
+/* The network that a word names. */
+int options_find_network(const char *text, const struct network_limits *limits,
+                         struct network *network, struct message *message);
+
+/* What --parameter is, and its number, of an operation that has one on this network. */
+extern const char options_parameter_words[];
+int options_find_parameter(const struct operation *operation, const struct network *network,
+                           const char *text, uint32_t *value, struct message *message);
+
+/* Takes the words of --type and --operator; what there is not is told with all that there are. */
+int options_find_type(const char *text, uint32_t *type, struct message *message);
+int options_find_operator(const char *text, uint32_t *operator_, struct message *message);
+
+/* A help_filter of argp: the list of collectives, and a full stop, end the verb's description. */
+char *options_name_operations(int key, const char *text, void *input);
+
+/* Defaults of the structs above. */
+struct machine_arguments options_machine_defaults(void);
+struct load_arguments options_load_defaults(void);
+
+/* The machine that --profile and --sigma name. */
+int options_find_profile(const struct machine_arguments *arguments, struct profile *profile,
+                         struct message *message);
+
+/* Turns the words into a machine to start, and finds kernel and QEMU. */
+int options_make_machine(const struct machine_arguments *arguments, struct machine_options *options,
+                         struct target *target, struct message *message);
+
+/* Turns the words into a job, and reads the program once so that a bad one is told before
+ * anything starts. */
+int options_make_job(const struct load_arguments *arguments, struct job_request *request,
+                     struct message *message);
+
+/* Adds "program" and "arguments" to the object of --json. */
+void options_describe_job(const struct load_arguments *arguments, json_t *result);
+
+/* Takes "A-B,C-D": two cables to cross; the network must be known. */
+int options_add_crossing(struct machine_options *options, const char *text,
+                         struct message *message);
+
+/* Takes "A-B@PHASE[+TIME]" or "N@PHASE[+TIME]"; the network must be known. */
+int options_add_injection(struct machine_options *options, const char *text, bool kill,
+                          struct message *message);

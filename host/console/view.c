@@ -1,0 +1,218 @@
+#include "host/console/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "controller/download.h"
+#include "drivers/check.h"
+#include "host/console/report.h"
+#include "host/console/sink.h"
+#include "host/console/terminal.h"
+#include "include/ecube/abi.h"
+
+enum { REWRITE_US = 50 * 1000, PLAIN_US = 2 * 1000 * 1000 };
+
+void view_init(struct view *view, struct sink *sink, unsigned nodes, bool quiet)
+{
+    *view = (struct view){.sink = sink,
+                          .quiet = quiet,
+                          .terminal = isatty(STDERR_FILENO) == 1,
+                          .redraws = terminal_redraws(STDERR_FILENO),
+                          .shown_terminal = isatty(STDOUT_FILENO) == 1};
+    view_set_nodes(view, nodes);
+}
+
+void view_set_nodes(struct view *view, unsigned nodes)
+{
+    view->rank_width = 1;
+    for (unsigned largest = nodes - 1; largest > 9; largest /= 10) {
+        view->rank_width++;
+    }
+}
+
+static const char *string_of(const json_t *event, const char *key)
+{
+    const char *text = json_string_value(json_object_get(event, key));
+
+    return text ? text : "";
+}
+
+static double number_of(const json_t *event, const char *key)
+{
+    return json_number_value(json_object_get(event, key));
+}
+
+void view_clear(struct view *view)
+{
+    if (view->line_open) {
+        sink_put(view->sink, STDERR_FILENO, terminal_clear, strlen(terminal_clear), NULL);
+        view->line_open = false;
+    }
+}
+
+static void open_line(struct view *view, const char line[TERMINAL_LINE_MAX])
+{
+    sink_put(view->sink, STDERR_FILENO, line, strlen(line), NULL);
+    view->line_open = true;
+}
+
+void view_close(struct view *view)
+{
+    view_clear(view);
+    sink_close(view->sink, UINT64_MAX, 0);
+}
+
+void view_trouble(struct view *view, const char *text)
+{
+    view_clear(view);
+    sink_print(view->sink, STDERR_FILENO, "ecube: %s\n", text);
+}
+
+void view_line(struct view *view, const struct line *line)
+{
+    bool error = line->stream == ECUBE_STREAM_ERROR;
+    char *text;
+    size_t bytes;
+
+    view_clear(view);
+    FILE *file = open_memstream(&text, &bytes);
+    CHECK(file);
+    fprintf(file, "[%*u] ", (int)view->rank_width, (unsigned)line->rank);
+    if (error ? view->terminal : view->shown_terminal) {
+        line_write_shown(file, line->text, line->bytes);
+    } else {
+        fwrite(line->text, 1, line->bytes, file);
+    }
+    fputc('\n', file);
+    CHECK(fclose(file) == 0);
+    sink_put(view->sink, error ? STDERR_FILENO : STDOUT_FILENO, text, bytes, &line->receipt);
+    free(text);
+}
+
+/* The same, from another process. */
+static void show_line_event(struct view *view, const json_t *event)
+{
+    struct line line;
+    char *memory;
+
+    if (line_from_json(&line, event, &memory)) {
+        view_line(view, &line);
+    }
+    free(memory);
+}
+
+static const char *unit_of(const char *phase, unsigned total)
+{
+    bool one = total == 1;
+
+    if (strcmp(phase, "boot") == 0) {
+        return one ? "node with all its links" : "nodes with all their links";
+    }
+    if (strcmp(phase, "program") == 0) {
+        return one ? "node programmed" : "nodes programmed";
+    }
+    if (strcmp(phase, "download") == 0) {
+        return one ? "receipt" : "receipts";
+    }
+    return one ? "program ended" : "programs ended";
+}
+
+/* Plain lines: when a phase begins, every two seconds, and when it is complete. */
+static void show_progress(struct view *view, const json_t *event)
+{
+    const char *phase = string_of(event, "phase");
+    unsigned done = (unsigned)number_of(event, "done"), total = (unsigned)number_of(event, "total");
+    uint64_t now = sink_now_us();
+    bool new_phase = strcmp(phase, view->phase) != 0;
+
+    if (!new_phase && done != total &&
+        now - view->told_us < (view->redraws ? REWRITE_US : PLAIN_US)) {
+        return;
+    }
+    snprintf(view->phase, sizeof view->phase, "%s", phase);
+    view->told_us = now;
+    if (view->redraws) {
+        char line[TERMINAL_LINE_MAX];
+
+        terminal_progress(line, STDERR_FILENO, phase, done, total, unit_of(phase, total));
+        open_line(view, line);
+    } else {
+        sink_print(view->sink, STDERR_FILENO, "ecube: %s: %u of %u %s\n", phase, done, total,
+                   unit_of(phase, total));
+    }
+}
+
+void view_event(struct view *view, const json_t *event)
+{
+    const char *kind = string_of(event, "event");
+
+    if (strcmp(kind, "console") == 0) {
+        show_line_event(view, event);
+    } else if (strcmp(kind, "trouble") == 0) {
+        view_trouble(view, string_of(event, "text"));
+    } else if (view->quiet) {
+        return;
+    } else if (strcmp(kind, "progress") == 0) {
+        show_progress(view, event);
+    } else if (strcmp(kind, "report") == 0 && view->redraws) {
+        char line[TERMINAL_LINE_MAX];
+
+        terminal_note(line, STDERR_FILENO, "run      %s: %.0f bytes measured",
+                      string_of(event, "name"), number_of(event, "bytes"));
+        open_line(view, line);
+    }
+}
+
+/* The number of the paper's formula; scatter is decremental scattering with one root. */
+static int formula_of(const char *strategy)
+{
+    return strcmp(strategy, "sequential") == 0           ? 6
+           : strcmp(strategy, "sequential-scatter") == 0 ? 8
+                                                         : 9;
+}
+
+static const char *note_of(const json_t *download)
+{
+    return download_note((uint64_t)(1e3 * number_of(download, "model_us") + 0.5),
+                         (uint64_t)(1e3 * number_of(download, "predicted_us") + 0.5));
+}
+
+void view_result(struct view *view, const json_t *result)
+{
+    const json_t *download = json_object_get(result, "download");
+    unsigned nodes = (unsigned)number_of(result, "nodes");
+    unsigned receipts = (unsigned)number_of(download, "receipts");
+    int formula = formula_of(string_of(download, "strategy"));
+    char *text;
+    size_t bytes;
+
+    view_clear(view);
+    if (view->quiet) {
+        return;
+    }
+    FILE *file = open_memstream(&text, &bytes);
+    CHECK(file);
+    report_print(file, json_object_get(result, "reports"));
+    if (number_of(result, "boot_ms") > 0) {
+        fprintf(file, "\nboot      %s, %u node%s, %.1f ms\n", string_of(result, "network"), nodes,
+                nodes == 1 ? "" : "s", number_of(result, "boot_ms"));
+    }
+    if (receipts > 0 && json_is_null(json_object_get(download, "model_us"))) {
+        fprintf(file, "download  %s, x %.0f, %.0f bytes, receipts %u of %u\n",
+                string_of(download, "strategy"), number_of(download, "x"),
+                number_of(download, "bytes"), receipts, nodes);
+    } else if (receipts > 0) {
+        fprintf(file,
+                "download  %s, x %.0f, %.0f bytes, model %.3f us, by formula (%d) %.3f us, "
+                "wall %.1f ms, receipts %u of %u%s\n",
+                string_of(download, "strategy"), number_of(download, "x"),
+                number_of(download, "bytes"), number_of(download, "model_us"), formula,
+                number_of(download, "predicted_us"), number_of(download, "wall_ms"), receipts,
+                nodes, formula == 9 ? note_of(download) : "");
+    }
+    CHECK(fclose(file) == 0);
+    sink_say(view->sink, STDERR_FILENO, text, bytes);
+    free(text);
+}

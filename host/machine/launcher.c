@@ -1,0 +1,375 @@
+/*
+ * launcher.c - starts the QEMUs with their cables, reaps them, cuts and kills.
+ *
+ * The order matters: all cables are made before the first QEMU, each child keeps only its own ends
+ * (become_qemu), and when a node has died its cables are shut down for its neighbours to see it.
+ */
+#include "host/machine/launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "host/computer/placement.h"
+
+/* Beside cables and what nodes print: standard ones, event loop, signals, lock, clients, results.
+ */
+enum { DESCRIPTORS_OTHER = 64 };
+
+int launcher_check_descriptors(const struct network *network, bool shared, struct message *message)
+{
+    struct rlimit limit;
+    unsigned host_links = network_host_links(network);
+    /* a link in shared memory has a file, each node a doorbell */
+    rlim_t cables = shared ? network_link_count(network) + network->nodes + 2 * host_links
+                           : 2 * (network_link_count(network) + host_links);
+    rlim_t need = cables + network->nodes + DESCRIPTORS_OTHER;
+    char name[NETWORK_NAME_MAX];
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need) {
+        return 0;
+    }
+    limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= need) {
+        return 0;
+    }
+    network_name(network, name);
+    return message_set(message,
+                       "%s needs %u open files, and the limit is %u: raise it with 'ulimit -n', or "
+                       "use a smaller network",
+                       name, (unsigned)need, (unsigned)limit.rlim_max);
+}
+
+static int make_pair(int *a, int *b, struct message *message)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return message_set(message, "cannot make a link (socketpair): %s", strerror(errno));
+    }
+    *a = ends[0];
+    *b = ends[1];
+    return 0;
+}
+
+/* The cable of a node's port to its neighbour. */
+static int make_cable(struct launcher *launcher, uint32_t node, unsigned p, struct message *message)
+{
+    uint32_t peer = network_neighbour(&launcher->network, node, p);
+    unsigned q = network_far_port(&launcher->network, p);
+
+    return launcher->shared ? shared_links_join(&launcher->links, node, p, peer, q, message)
+                            : make_pair(&launcher->nodes[node].port_fds[p],
+                                        &launcher->nodes[peer].port_fds[q], message);
+}
+
+static int make_cables(struct launcher *launcher, struct message *message)
+{
+    const struct network *network = &launcher->network;
+
+    if (launcher->shared) {
+        if (shared_links_init(&launcher->links, network->nodes, network_link_count(network),
+                              message) != 0) {
+            return -1;
+        }
+        launcher->links.spin_us = placement_spin_us(network->nodes);
+    }
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        for (unsigned p = 0; p < network->ports; p++) {
+            if (network_owns_link(network, node, p) &&
+                make_cable(launcher, node, p, message) != 0) {
+                return -1;
+            }
+        }
+    }
+    for (unsigned i = 0; i < network_host_links(network); i++) {
+        if (make_pair(&launcher->host_fds[i],
+                      &launcher->nodes[network_host_node(network, i)].port_fds[network->ports],
+                      message) != 0) {
+            return -1;
+        }
+        fcntl(launcher->host_fds[i], F_SETFL, O_NONBLOCK);
+    }
+    return 0;
+}
+
+static void cross(struct launcher *launcher, const struct launcher_crossing *crossing)
+{
+    unsigned p = network_port_to(&launcher->network, crossing->b, crossing->a);
+    unsigned q = network_port_to(&launcher->network, crossing->d, crossing->c);
+    int *b = &launcher->nodes[crossing->b].port_fds[p];
+    int *d = &launcher->nodes[crossing->d].port_fds[q];
+    int fd = *b;
+
+    if (launcher->shared) {
+        shared_links_swap(&launcher->links, crossing->b, p, crossing->d, q);
+    }
+    *b = *d;
+    *d = fd;
+}
+
+static void inherit(int fd)
+{
+    if (fd >= 0) {
+        fcntl(fd, F_SETFD, 0);
+    }
+}
+
+/* In the child, between fork and exec. */
+static _Noreturn void become_qemu(const struct launcher *launcher, uint32_t number, pid_t parent,
+                                  const struct target_links *links, struct target_command *command)
+{
+    const struct launcher_node *node = &launcher->nodes[number];
+    int null = open("/dev/null", O_RDONLY);
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) { /* it died before the line above */
+        _exit(127);
+    }
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); /* saves 4 MB a node */
+    setpgid(0, 0);                         /* a terminal's Ctrl-C is for the tool */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(null, 0);
+    dup2(node->output_fd, 1);
+    dup2(node->output_fd, 2);
+    for (unsigned p = 0; p < links->port_count; p++) {
+        inherit(links->serial_fds[p]);
+    }
+    for (unsigned i = 0; i < links->memory_count; i++) {
+        inherit(links->memory_fds[i]);
+    }
+    inherit(links->card_fd);
+    placement_bind(number, launcher->network.nodes);
+    offspring_mark(launcher->run, number);
+    execv(command->arguments[0], command->arguments);
+    dprintf(2, "cannot run %s: %s\n", command->arguments[0], strerror(errno));
+    _exit(127);
+}
+
+static int start_process(struct launcher *launcher, uint32_t number, const struct target *target,
+                         const struct rundir *rundir, const struct target_links *links,
+                         struct message *message)
+{
+    struct launcher_node *node = &launcher->nodes[number];
+    struct target_command command;
+    pid_t parent = getpid();
+
+    target_make_command(&command, target, rundir->path, number, links);
+    node->pid = fork();
+    if (node->pid == 0) {
+        become_qemu(launcher, number, parent, links, &command);
+    }
+    if (node->pid < 0) {
+        node->pid = 0;
+        return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
+    }
+    return 0;
+}
+
+static int start_node(struct launcher *launcher, uint32_t number, const struct target *target,
+                      const struct rundir *rundir, struct message *message)
+{
+    struct launcher_node *node = &launcher->nodes[number];
+    unsigned ports = launcher->network.ports,
+             port_count = machine_ports(&launcher->network, number);
+    int memory_fds[MACHINE_PORTS_MAX], status;
+    struct target_links links = {.serial_fds = node->port_fds,
+                                 .port_count = port_count,
+                                 .memory_fds = memory_fds,
+                                 .card_fd = -1};
+
+    node->output_fd = memfd_create("ecube-node", MFD_CLOEXEC);
+    if (node->output_fd < 0) {
+        return message_set(message, "cannot start node %u: %s", (unsigned)number, strerror(errno));
+    }
+    if (launcher->shared) {
+        links.memory_count = shared_links_memories(&launcher->links, number, memory_fds);
+    }
+    if (links.memory_count > 0 &&
+        shared_links_tell(&launcher->links, number, port_count, &links.card_fd, message) != 0) {
+        return -1;
+    }
+    status = start_process(launcher, number, target, rundir, &links, message);
+    if (links.card_fd >= 0) {
+        close(links.card_fd);
+    }
+    if (port_count > ports) { /* the node alone holds its end of the host link */
+        close(node->port_fds[ports]);
+        node->port_fds[ports] = -1;
+    }
+    return status;
+}
+
+int launcher_start(struct launcher *launcher, const struct network *network,
+                   const struct launcher_crossing *crossings, unsigned crossing_count,
+                   const struct target *target, const struct rundir *rundir,
+                   struct message *message)
+{
+    *launcher = (struct launcher){.network = *network, .shared = target->shared};
+    memcpy(launcher->run, rundir->run, sizeof launcher->run);
+    launcher->nodes = calloc(network->nodes, sizeof *launcher->nodes);
+    if (!launcher->nodes) {
+        return message_set(message, "out of memory");
+    }
+    for (unsigned i = 0; i < MACHINE_HOST_LINKS_MAX; i++) {
+        launcher->host_fds[i] = -1;
+    }
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        launcher->nodes[node].output_fd = -1;
+        for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
+            launcher->nodes[node].port_fds[p] = -1;
+        }
+    }
+    if (make_cables(launcher, message) != 0) {
+        launcher_stop(launcher);
+        return -1;
+    }
+    for (unsigned i = 0; i < crossing_count; i++) {
+        cross(launcher, &crossings[i]);
+    }
+    for (uint32_t node = 0; node < network->nodes; node++) {
+        if (start_node(launcher, node, target, rundir, message) != 0) {
+            launcher_stop(launcher);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static bool is_dead(const void *context, uint32_t node)
+{
+    const struct launcher *launcher = context;
+
+    return node < launcher->network.nodes && launcher->nodes[node].dead;
+}
+
+/* False when there is none, or it is lost already. */
+static bool lose_cable(struct launcher *launcher, uint32_t node, unsigned port)
+{
+    struct pollfd end = {.fd = launcher->nodes[node].port_fds[port]};
+
+    if (launcher->shared) {
+        return shared_links_lose(&launcher->links, node, port);
+    }
+    if (end.fd < 0 || (poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0)) {
+        return false;
+    }
+    shutdown(end.fd, SHUT_RDWR);
+    return true;
+}
+
+void launcher_reap(struct launcher *launcher, void (*died)(void *context, uint32_t node),
+                   void *context)
+{
+    bool any = false;
+
+    for (uint32_t number = 0; number < launcher->network.nodes; number++) {
+        struct launcher_node *node = &launcher->nodes[number];
+
+        if (node->pid > 0 && waitpid(node->pid, &node->wait_status, WNOHANG) == node->pid) {
+            node->pid = 0;
+            node->dead = any = true;
+            for (unsigned p = 0; p < launcher->network.ports; p++) {
+                lose_cable(launcher, number, p);
+            }
+            died(context, number);
+        }
+    }
+    if (any) {
+        offspring_kill(launcher->run, is_dead, launcher);
+    }
+}
+
+void launcher_describe(const struct launcher *launcher, uint32_t number,
+                       char text[LAUNCHER_NOTE_MAX])
+{
+    const struct launcher_node *node = &launcher->nodes[number];
+    char words[161] = "", *end;
+    off_t size = lseek(node->output_fd, 0, SEEK_END);
+    ssize_t bytes = 0;
+
+    if (size > 0) {
+        bytes = pread(node->output_fd, words, sizeof words - 1, size > 160 ? size - 160 : 0);
+        words[bytes > 0 ? bytes : 0] = '\0';
+    }
+    while (bytes > 0 && (words[bytes - 1] == '\n' || words[bytes - 1] == '\r')) {
+        words[--bytes] = '\0';
+    }
+    end = strrchr(words, '\n');
+    if (WIFSIGNALED(node->wait_status)) {
+        snprintf(text, LAUNCHER_NOTE_MAX, "was killed by signal %d (%s)%s%s",
+                 WTERMSIG(node->wait_status), strsignal(WTERMSIG(node->wait_status)),
+                 bytes > 0 ? ": " : "", end ? end + 1 : words);
+    } else {
+        snprintf(text, LAUNCHER_NOTE_MAX, "ended with code %d%s%s", WEXITSTATUS(node->wait_status),
+                 bytes > 0 ? ": " : "", end ? end + 1 : words);
+    }
+}
+
+bool launcher_cut(struct launcher *launcher, uint32_t a, uint32_t b)
+{
+    unsigned p = network_port_to(&launcher->network, a, b);
+
+    return p != NETWORK_NO_PORT && lose_cable(launcher, a, p);
+}
+
+bool launcher_kill(struct launcher *launcher, uint32_t number)
+{
+    struct launcher_node *node = &launcher->nodes[number];
+    bool lives = node->pid > 0 && !node->killed;
+
+    if (lives) {
+        kill(node->pid, SIGKILL);
+        node->killed = true;
+    }
+    return lives;
+}
+
+static void close_once(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+void launcher_stop(struct launcher *launcher)
+{
+    if (!launcher->nodes) {
+        return;
+    }
+    for (uint32_t node = 0; node < launcher->network.nodes; node++) {
+        launcher_kill(launcher, node);
+    }
+    for (uint32_t number = 0; number < launcher->network.nodes; number++) {
+        struct launcher_node *node = &launcher->nodes[number];
+
+        while (node->pid > 0 && waitpid(node->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+        close_once(&node->output_fd);
+        for (unsigned p = 0; p < MACHINE_PORTS_MAX; p++) {
+            close_once(&node->port_fds[p]);
+        }
+    }
+    for (unsigned i = 0; i < MACHINE_HOST_LINKS_MAX; i++) {
+        close_once(&launcher->host_fds[i]);
+    }
+    if (launcher->shared) {
+        shared_links_free(&launcher->links);
+    }
+    free(launcher->nodes);
+    launcher->nodes = NULL;
+}

@@ -1,0 +1,885 @@
+/*
+ * machine.c - what moves a machine's controller on, and what its events do to the machine.
+ *
+ * Sockets, ended processes, debuggers and ticks each tell the controller what they know, then
+ * pump(): it steps the controller and takes its events until there is nothing to do at once. Events
+ * may make requests of the controller, but none pumps again (`pumping`). Words for users are
+ * announce.c's.
+ *
+ * A job is the program that is loaded and its table of results. Its image is read by circuits until
+ * the controller is quiet, so a job that has ended is put away, and freed later.
+ */
+#include "host/machine/machine.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/planner.h"
+#include "drivers/check.h"
+#include "drivers/status.h"
+#include "host/machine/announce.h"
+#include "host/computer/available.h"
+#include "host/machine/describe.h"
+#include "router/channel.h"
+#include "router/incarnation.h"
+
+enum {
+    TICK_MS = 100,
+    TICKS_PER_S = 1000 / TICK_MS,
+    SHARE_MIN_PERMILLE = 31, /* a dead node is named in 32 times the patience, however busy it is */
+    WAIT_TOLD_TICKS = 2 * TICKS_PER_S, /* of a download: whoever steps through a program is not */
+    STEPS_PER_PUMP = 256,
+    CACHE_LINE_BYTES = 64
+};
+
+static void pump(struct machine *machine);
+
+static uint64_t now_us(void)
+{
+    return uv_hrtime() / 1000;
+}
+
+static uint32_t nodes_of(const struct machine *machine)
+{
+    return machine->options.network.nodes;
+}
+
+static bool is_in(const struct machine *machine, enum controller_phase phase)
+{
+    return machine->controller.phase == phase;
+}
+
+bool machine_is_booting(const struct machine *machine)
+{
+    return is_in(machine, PHASE_BOOT);
+}
+
+bool machine_is_broken(const struct machine *machine)
+{
+    return machine->controller.broken;
+}
+
+/* Faults for a test --------------------------------------------------------------------------- */
+
+static void on_injection(uv_timer_t *timer)
+{
+    struct machine *machine = timer->data;
+    const struct injection *injection =
+        &machine->options.injections[timer - machine->injection_timers];
+
+    if (injection->kill) {
+        launcher_kill(&machine->launcher, injection->a);
+    } else {
+        launcher_cut(&machine->launcher, injection->a, injection->b);
+    }
+}
+
+static void begin_injections(struct machine *machine, enum controller_phase phase)
+{
+    for (unsigned i = 0; i < machine->options.injection_count; i++) {
+        struct injection *injection = &machine->options.injections[i];
+
+        if (injection->phase == phase && !injection->fired) {
+            injection->fired = true;
+            uv_timer_start(&machine->injection_timers[i], on_injection, injection->delay_ms, 0);
+        }
+    }
+}
+
+/* Jobs ---------------------------------------------------------------------------------------- */
+
+static bool is_quiet(const struct machine *machine)
+{
+    return controller_quiet(&machine->controller) && host_links_quiet(&machine->links);
+}
+
+static void free_job(struct machine *machine)
+{
+    if (machine->job_held) {
+        job_free(&machine->job);
+        machine->job_held = false;
+    }
+}
+
+static void free_sent(struct machine *machine)
+{
+    if (machine->sent_held) {
+        job_free(&machine->sent);
+        machine->sent_held = false;
+    }
+}
+
+/* Makes room for the next job. This one's memory stays until no circuit reads it any more. False
+ * when an earlier one's is still there. */
+static bool put_job_away(struct machine *machine)
+{
+    if (is_quiet(machine)) {
+        free_sent(machine);
+        free_job(machine);
+    } else if (machine->sent_held) {
+        return false;
+    } else if (machine->job_held) {
+        machine->sent = machine->job;
+        machine->sent_held = true;
+        machine->job_held = false;
+    }
+    return true;
+}
+
+bool machine_frees(const struct machine *machine)
+{
+    return is_in(machine, PHASE_READY)
+               ? !machine_is_broken(machine) && machine->sent_held && !is_quiet(machine)
+               : is_in(machine, PHASE_DOWNLOAD) && machine->job.cancelled;
+}
+
+static void unbound(struct machine *machine)
+{
+    machine->bounded = false;
+    uv_timer_stop(&machine->bound_timer);
+}
+
+static void tell_result(struct machine *machine, int status)
+{
+    machine->owner.ended(machine->owner.context, status, describe_result(machine, status));
+}
+
+/* The job is over; its owner may have been told so before. */
+static void end_job(struct machine *machine, int status)
+{
+    struct job *job = &machine->job;
+
+    for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
+        text_lines_end(&machine->nodes[rank].text, &machine->teller);
+        machine->nodes[rank].running = false;
+    }
+    announce_exits(machine);
+    if (job->run_start_us) {
+        job->run_us = now_us() - job->run_start_us;
+    }
+    if (!job->cancelled) {
+        unbound(machine);
+        job->cancelled = true;
+        tell_result(machine, status);
+    }
+}
+
+/* Its circuits still send what the job holds: the download goes on, and the programs are not
+ * started. */
+static void end_before_run(struct machine *machine, int status)
+{
+    machine->job.cancelled = true;
+    unbound(machine);
+    tell_result(machine, status);
+}
+
+static void begin_run(struct machine *machine)
+{
+    controller_run(&machine->controller, now_us());
+    machine->job.run_start_us = now_us();
+    findings_begin(&machine->findings, &machine->teller);
+    errors_begin(&machine->errors, &machine->teller, nodes_of(machine));
+    machine->ticks = 0;
+    for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
+        struct machine_node *node = &machine->nodes[rank];
+
+        node->running = true;
+        node->exit_untold = 0;
+        node->report_count = 0;
+        text_lines_begin(&node->text, machine->job_number, rank);
+    }
+    tell_progress(&machine->teller, "run", 0, nodes_of(machine));
+    begin_injections(machine, PHASE_RUN);
+}
+
+static void take_loaded(struct machine *machine, const struct controller_event *event)
+{
+    struct job *job = &machine->job;
+
+    job->wall_us = now_us() - job->start_us;
+    job->model_ns = event->model_ns > event->base_ns ? event->model_ns - event->base_ns : 0;
+    if (job->cancelled) {
+        controller_stop(&machine->controller, now_us());
+    } else {
+        begin_run(machine);
+    }
+}
+
+/* An error of a call counts when it is told (errors.h). */
+static bool is_error(const struct controller_event *event)
+{
+    return event->kind == EVENT_FAULT && event->fault.kind == FAULT_ERROR;
+}
+
+static void end_program(struct machine *machine, const struct controller_event *event, int status)
+{
+    uint32_t rank = event->rank;
+    struct machine_node *node = &machine->nodes[rank];
+    struct job *job = &machine->job;
+
+    text_lines_end(&node->text, &machine->teller);
+    node->running = false;
+    node->exited = true;
+    node->exit_status = status;
+    job->status = status > job->status && !is_error(event) ? status : job->status;
+    job->ended++;
+    tell_progress(&machine->teller, "run", job->ended, nodes_of(machine));
+}
+
+static void tell_taken(struct machine *machine, uint32_t rank)
+{
+    uint32_t taken;
+
+    if (text_lines_due(&machine->nodes[rank].text, &taken)) {
+        controller_taken(&machine->controller, rank, taken);
+    }
+}
+
+static void take_text(struct machine *machine, const struct controller_event *event)
+{
+    text_lines_add(&machine->nodes[event->rank].text, &machine->teller, (uint8_t)event->status,
+                   event->body, event->bytes);
+    tell_taken(machine, event->rank);
+}
+
+static void take_end(struct machine *machine, const struct controller_event *event)
+{
+    int status = machine->job.status;
+
+    switch (event->reason) {
+    case ENDED_STANDS: status = status ? status : STATUS_TIMEOUT; break;
+    case ENDED_TIMEOUT:
+    case ENDED_TIMEOUT_STANDS: status = machine->cut_status; break;
+    case ENDED_ABORTED: status = controller_abort_status(event->status); break;
+    default: break;
+    }
+    end_job(machine, status);
+}
+
+/* Boot, failure, reset ------------------------------------------------------------------------ */
+
+static void give_up_boot(struct machine *machine, int status)
+{
+    controller_time_out(&machine->controller, now_us());
+    machine->owner.booted(machine->owner.context, status);
+}
+
+static void take_boot(struct machine *machine)
+{
+    machine->boot_us = now_us() - machine->start_us;
+    debuggers_forget_resets(&machine->debuggers); /* of nodes that were not known yet */
+    announce_boot(machine);
+    machine->owner.booted(machine->owner.context, 0);
+}
+
+static void take_broken(struct machine *machine, enum controller_phase phase)
+{
+    if (phase == PHASE_BOOT) {
+        machine->owner.booted(machine->owner.context, STATUS_MACHINE);
+    } else if (phase != PHASE_READY) {
+        end_job(machine, STATUS_MACHINE);
+    }
+}
+
+/* What nodes have told of themselves. */
+static void forget_nodes(struct machine *machine)
+{
+    for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
+        struct machine_node *node = &machine->nodes[rank];
+
+        text_lines_begin(&node->text, 0, rank);
+        *node = (struct machine_node){.dead = node->dead};
+    }
+    machine->nodes_right = 0;
+    json_array_clear(machine->teller.troubles);
+}
+
+/* All nodes were reset. The links first: until then they may send what jobs hold. */
+static void take_restart(struct machine *machine, enum controller_phase phase)
+{
+    if (phase == PHASE_DOWNLOAD || phase == PHASE_LOADED || phase == PHASE_RUN) {
+        end_job(machine, STATUS_MACHINE);
+    }
+    host_links_restart(&machine->links);
+    machine->incarnation = incarnation_next(machine->incarnation, now_us());
+    controller_restart(&machine->controller, machine->incarnation, now_us());
+    free_job(machine);
+    free_sent(machine);
+    forget_nodes(machine);
+    debuggers_forget_resets(&machine->debuggers);
+    machine->start_us = now_us();
+    machine->boot_us = 0;
+}
+
+/* Events of the controller -------------------------------------------------------------------- */
+
+/* Before its end is told: what follows from that is not told besides. */
+static void end_errors(struct machine *machine, const struct controller_event *event)
+{
+    bool by_itself = event->kind == EVENT_ENDED && event->reason != ENDED_ABORTED &&
+                     event->reason != ENDED_STOPPED;
+    int status = errors_end(&machine->errors, !by_itself, machine->job.status);
+
+    if (by_itself) {
+        machine->job.status = status;
+    }
+}
+
+static void take_event(struct machine *machine, const struct controller_event *event)
+{
+    if (event->kind == EVENT_ENDED || event->kind == EVENT_BROKEN) {
+        findings_tell(&machine->findings);
+        end_errors(machine, event);
+    }
+    announce_event(machine, event);
+    switch (event->kind) {
+    case EVENT_BOOT_PROGRESS: machine->nodes_right = event->done; break;
+    case EVENT_BOOTED: take_boot(machine); break;
+    case EVENT_RECEIPT:
+        machine->nodes[event->rank].receipted = true;
+        machine->job.receipts = event->done;
+        break;
+    case EVENT_LOADED: take_loaded(machine, event); break;
+    case EVENT_TEXT: take_text(machine, event); break;
+    case EVENT_EXIT:
+        machine->nodes[event->rank].exit_untold = event->status & 0xff;
+        errors_ended(&machine->errors, event->rank, (event->status & 0xff) == 0, event->collectives,
+                     now_us());
+        end_program(machine, event, event->status & 0xff);
+        break;
+    case EVENT_FAULT: end_program(machine, event, fault_status(&event->fault)); break;
+    case EVENT_DISAGREE:
+        /* What a node could not do its programs hear, and may have meant. */
+        if (event->status == E_MISMATCH && machine->job.status <= 1) {
+            machine->job.status = 1;
+        }
+        break;
+    case EVENT_ENDED: take_end(machine, event); break;
+    case EVENT_STATE: machine->nodes[event->rank].state = event->state; break;
+    case EVENT_ANSWERED:
+        if (machine->owner.answered) {
+            machine->owner.answered(machine->owner.context);
+        }
+        break;
+    case EVENT_BROKEN: take_broken(machine, event->phase); break;
+    case EVENT_RESTART: take_restart(machine, event->phase); break;
+    default: break;
+    }
+}
+
+static bool take_events(struct machine *machine)
+{
+    const struct controller_event *event;
+    bool any = false;
+
+    while ((event = controller_event(&machine->controller))) {
+        take_event(machine, event);
+        any = true;
+    }
+    return any;
+}
+
+/* Time ---------------------------------------------------------------------------------------- */
+
+/* Ticks are counted, not the clock: while this process was stopped it has heard nobody. A tick
+ * counts by the share of a processor that each process gets, for on a busy machine nodes are on
+ * their way and show nothing. */
+static void pass(struct machine *machine)
+{
+    unsigned share = available_share_permille();
+    uint64_t passed_us = TICK_MS * (share > SHARE_MIN_PERMILLE ? share : SHARE_MIN_PERMILLE);
+
+    controller_pass(&machine->controller, passed_us, now_us());
+}
+
+/* While a debugger has halted a node nobody is waited for. */
+static void stand(struct machine *machine)
+{
+    controller_forgive(&machine->controller, now_us());
+    if (is_in(machine, PHASE_DOWNLOAD) && !machine_is_broken(machine) &&
+        ++machine->halt_ticks >= WAIT_TOLD_TICKS) {
+        announce_halted(machine);
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct machine *machine = timer->data;
+
+    if (machine->stands) {
+        stand(machine);
+    } else {
+        pass(machine);
+    }
+    if (is_in(machine, PHASE_RUN) && ++machine->ticks % TICKS_PER_S == 0) {
+        announce_exits(machine);
+    }
+    findings_pass(&machine->findings, now_us());
+    errors_pass(&machine->errors, now_us());
+    pump(machine);
+}
+
+/* Nothing is measured of a machine that is ready. */
+static void update_tick(struct machine *machine)
+{
+    bool wanted = machine->stands || !is_in(machine, PHASE_READY);
+    bool active = uv_is_active((uv_handle_t *)&machine->tick_timer);
+
+    if (wanted && !active) {
+        uv_timer_start(&machine->tick_timer, on_tick, TICK_MS, TICK_MS);
+    } else if (!wanted && active) {
+        uv_timer_stop(&machine->tick_timer);
+    }
+}
+
+/* The run is over before its end, with this status: says how far it has come. Programs are asked
+ * before that what they do. */
+static void cut_short(struct machine *machine, int status)
+{
+    enum controller_phase phase = machine->controller.phase;
+
+    machine->cut_status = status;
+    switch (phase) {
+    case PHASE_BOOT:
+        announce_cut_short(machine, phase);
+        give_up_boot(machine, status);
+        break;
+    case PHASE_DOWNLOAD:
+        announce_cut_short(machine, phase);
+        end_before_run(machine, status);
+        break;
+    case PHASE_RUN: controller_time_out(&machine->controller, now_us()); break;
+    default: break;
+    }
+    pump(machine);
+}
+
+static void on_bound(uv_timer_t *timer)
+{
+    struct machine *machine = timer->data;
+
+    machine->bounded = false;
+    if (!machine_is_broken(machine)) { /* else it is about to end */
+        cut_short(machine, STATUS_TIMEOUT);
+    }
+}
+
+bool machine_interrupt(struct machine *machine, int status)
+{
+    bool ends =
+        !machine_is_broken(machine) && machine->cut_status != status &&
+        (is_in(machine, PHASE_BOOT) || is_in(machine, PHASE_DOWNLOAD) || is_in(machine, PHASE_RUN));
+
+    if (ends) {
+        cut_short(machine, status);
+    }
+    return ends;
+}
+
+static void go_on_bound(struct machine *machine)
+{
+    if (machine->bounded && !machine->stands) {
+        uv_timer_start(&machine->bound_timer, on_bound, machine->bound_left_ms, 0);
+    }
+}
+
+static void hold_bound(struct machine *machine)
+{
+    if (uv_is_active((uv_handle_t *)&machine->bound_timer)) {
+        machine->bound_left_ms = uv_timer_get_due_in(&machine->bound_timer);
+        uv_timer_stop(&machine->bound_timer);
+    }
+}
+
+static void bound(struct machine *machine, uint32_t timeout_ms)
+{
+    machine->bounded = true;
+    machine->bound_left_ms = timeout_ms;
+    go_on_bound(machine);
+}
+
+/* The clocks begin to stand still, or go on. */
+static void update_clocks(struct machine *machine)
+{
+    bool stands = debuggers_halt_any(&machine->debuggers), stood = machine->stands;
+
+    machine->stands = stands;
+    if (stands && !stood) {
+        machine->halt_ticks = 0;
+        hold_bound(machine);
+    } else if (!stands && stood) {
+        go_on_bound(machine);
+    }
+    update_tick(machine);
+}
+
+/* What moves the controller on ---------------------------------------------------------------- */
+
+/* Lets the controller do all that it can now. What it tells may make requests of it, which need
+ * not pump again. */
+static void pump(struct machine *machine)
+{
+    bool more = true;
+
+    if (machine->pumping || !machine->handles_open) {
+        return;
+    }
+    machine->pumping = true;
+    take_events(machine);
+    for (unsigned i = 0; i < STEPS_PER_PUMP && more; i++) {
+        host_links_flush(&machine->links);
+        more = controller_step(&machine->controller, now_us());
+        more |= take_events(machine);
+    }
+    machine->pumping = false;
+    update_tick(machine);
+    host_links_wait(&machine->links, more, controller_deadline(&machine->controller));
+}
+
+static void on_links_ready(void *context)
+{
+    pump(context);
+}
+
+static void on_died(void *context, uint32_t rank)
+{
+    struct machine *machine = context;
+
+    machine->nodes[rank].dead = true;
+    debuggers_node_died(&machine->debuggers, rank);
+    controller_node_died(&machine->controller, rank, now_us());
+    update_clocks(machine);
+}
+
+static void on_child_signal(uv_signal_t *handle, int number)
+{
+    struct machine *machine = handle->data;
+
+    (void)number;
+    launcher_reap(&machine->launcher, on_died, machine);
+    jtag_reap(&machine->jtag);
+    pump(machine);
+}
+
+/* Debuggers ----------------------------------------------------------------------------------- */
+
+static void on_debug_ready(void *context)
+{
+    struct machine *machine = context;
+
+    machine->debug_ready = true;
+    if (machine->target.blank && machine->owner.blank) {
+        machine->owner.blank(machine->owner.context);
+    }
+    controller_release_boot(&machine->controller, now_us());
+    pump(machine);
+}
+
+static void on_debug_changed(void *context, uint32_t rank, enum jtag_state state,
+                             const char *holder)
+{
+    struct machine *machine = context;
+    bool stood = machine->stands;
+
+    if (rank >= nodes_of(machine)) {
+        return;
+    }
+    debuggers_changed(&machine->debuggers, rank, state, holder);
+    controller_halted(&machine->controller, rank, state != JTAG_RUNNING);
+    update_clocks(machine);
+    if (stood && !machine->stands && is_in(machine, PHASE_BOOT)) {
+        machine->start_us = now_us(); /* the boot of nodes that were blank begins */
+    }
+    pump(machine);
+}
+
+static void on_debug_reset(void *context, uint32_t rank)
+{
+    struct machine *machine = context;
+
+    if (rank >= nodes_of(machine) || machine->debuggers.nodes[rank].blank) {
+        return;
+    }
+    debuggers_was_reset(&machine->debuggers, rank);
+    controller_was_reset(&machine->controller, rank, now_us());
+    pump(machine);
+}
+
+/* Before debuggers could connect the boot fails by that. */
+static void on_debug_ended(void *context, const char *words)
+{
+    struct machine *machine = context;
+
+    announce_debugging_gone(machine, words);
+    if (!machine->debug_ready) {
+        give_up_boot(machine, STATUS_MACHINE);
+        pump(machine);
+    }
+}
+
+static int start_debugging(struct machine *machine, const struct rundir *rundir,
+                           struct message *message)
+{
+    struct jtag_owner owner = {.context = machine,
+                               .ready = on_debug_ready,
+                               .changed = on_debug_changed,
+                               .was_reset = on_debug_reset,
+                               .ended = on_debug_ended};
+    struct jtag_options options = {.nodes = nodes_of(machine), .chain = machine->options.chain};
+
+    if (!machine->target.jtag[0]) { /* QEMU serves debuggers itself, and tells nothing of them */
+        machine->debug_ready = true;
+        return 0;
+    }
+    for (uint32_t rank = 0; rank < options.nodes; rank++) {
+        if (debuggers_halt(&machine->debuggers, rank)) {
+            controller_halted(&machine->controller, rank, true);
+        }
+    }
+    update_clocks(machine);
+    return jtag_start(&machine->jtag, machine->loop, &machine->target, &options, rundir, &owner,
+                      message);
+}
+
+/* Requests ------------------------------------------------------------------------------------ */
+
+static int refuse_broken(const struct machine *machine, struct message *message)
+{
+    char text[RESET_TEXT_MAX], dead[DEAD_TEXT_MAX];
+
+    if (controller_reset_mends(&machine->controller) &&
+        debuggers_reset_text(&machine->debuggers, text)) {
+        return message_set(message,
+                           "the machine is broken, %s: reset all ('reset run' in OpenOCD), and it "
+                           "boots anew, or end it with 'ecube down'",
+                           text);
+    }
+    describe_dead_text(machine, dead);
+    return message_set(message, "%s: end it with 'ecube down'", dead);
+}
+
+static int check_phase(struct machine *machine, struct message *message)
+{
+    if (machine_is_broken(machine)) {
+        return refuse_broken(machine, message);
+    }
+    if (is_in(machine, PHASE_BOOT)) {
+        return message_set(message, "the machine is still booting");
+    }
+    if (!is_in(machine, PHASE_READY)) {
+        return message_set(message, "the machine is busy: another program is running");
+    }
+    return 0;
+}
+
+static void begin_download(struct machine *machine)
+{
+    for (uint32_t rank = 0; rank < nodes_of(machine); rank++) {
+        machine->nodes[rank].receipted = machine->nodes[rank].exited = false;
+    }
+    json_array_clear(machine->teller.troubles);
+    machine->job_held = true;
+    machine->job_number++;
+    machine->wait_told = false;
+    machine->halt_ticks = 0;
+    machine->job.start_us = now_us();
+    if (!machine->bounded) {
+        bound(machine, machine->job.timeout_ms);
+    }
+    tell_progress(&machine->teller, "download", 0, nodes_of(machine));
+    begin_injections(machine, PHASE_DOWNLOAD);
+}
+
+int machine_load(struct machine *machine, const struct job_request *request,
+                 struct message *message)
+{
+    struct controller_program program;
+
+    CHECK(machine->teller.telling == 0);
+    if (check_phase(machine, message) != 0) {
+        return -1;
+    }
+    if (!put_job_away(machine)) {
+        return message_set(message, "the machine is busy: nodes have not acknowledged the programs "
+                                    "before this one: try again, or end it with 'ecube down'");
+    }
+    if (job_make(&machine->job, request, &machine->options.network, &machine->options.profile,
+                 message) != 0) {
+        return -1;
+    }
+    program = job_program(&machine->job);
+    if (controller_load(&machine->controller, &program, now_us()) != CONTROLLER_OK) {
+        job_free(&machine->job);
+        return message_set(message, "the machine is busy: another program is running");
+    }
+    begin_download(machine);
+    pump(machine);
+    return 0;
+}
+
+void machine_cancel(struct machine *machine, int status)
+{
+    if (is_in(machine, PHASE_RUN)) {
+        machine->job.status = status;
+        controller_stop(&machine->controller, now_us());
+        pump(machine);
+    } else if (is_in(machine, PHASE_DOWNLOAD) && !machine->job.cancelled) {
+        end_before_run(machine, status);
+    }
+}
+
+void machine_line_taken(struct machine *machine, const struct line_receipt *receipt)
+{
+    struct machine_node *node = &machine->nodes[receipt->rank];
+
+    if (receipt->job == machine->job_number && node->running) { /* else of one that is over */
+        text_lines_written(&node->text, receipt->bytes);
+        tell_taken(machine, receipt->rank);
+        pump(machine);
+    }
+}
+
+void machine_ask(struct machine *machine)
+{
+    controller_ask(&machine->controller, now_us());
+    pump(machine);
+}
+
+/* Start and end ------------------------------------------------------------------------------- */
+
+static void open_handles(struct machine *machine)
+{
+    uv_timer_init(machine->loop, &machine->bound_timer);
+    machine->bound_timer.data = machine;
+    uv_timer_init(machine->loop, &machine->tick_timer);
+    machine->tick_timer.data = machine;
+    for (unsigned i = 0; i < INJECTIONS_MAX; i++) {
+        uv_timer_init(machine->loop, &machine->injection_timers[i]);
+        machine->injection_timers[i].data = machine;
+    }
+    uv_signal_init(machine->loop, &machine->child_signal);
+    machine->child_signal.data = machine;
+    uv_signal_start(&machine->child_signal, on_child_signal, SIGCHLD);
+    machine->handles_open = true;
+}
+
+static uint64_t patience_us(const struct machine *machine)
+{
+    uint32_t patience_ms = machine->options.patience_ms;
+
+    return (patience_ms ? patience_ms : (uint32_t)DEAD_AFTER_MS) * UINT64_C(1000);
+}
+
+static int start_controller(struct machine *machine, struct message *message)
+{
+    const struct machine_options *options = &machine->options;
+    size_t lines = controller_memory_bytes(&options->network) / CACHE_LINE_BYTES + 1;
+    struct controller_config config = {.links = machine->links.links,
+                                       .network = &options->network,
+                                       .profile = options->profile,
+                                       .dead_after_ms = options->link_patience_ms
+                                                            ? options->link_patience_ms
+                                                            : options->patience_ms,
+                                       .incarnation = incarnation_next(0, now_us()),
+                                       .patience_us = patience_us(machine),
+                                       .boot_held = machine->target.jtag[0] != '\0'};
+
+    machine->desk = plan_desk_make(&options->network, &options->profile);
+    for (unsigned i = 0; i < options->plan_count; i++) {
+        plan_desk_put(machine->desk, options->plans[i]);
+    }
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        plan_desk_force(machine->desk, i, options->algorithms[i]);
+    }
+    config.desk = machine->desk;
+    machine->controller_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
+    if (!machine->controller_memory) {
+        return message_set(message, "out of memory");
+    }
+    machine->links.ready = on_links_ready;
+    machine->links.context = machine;
+    if (host_links_open(&machine->links, machine->loop, machine->launcher.host_fds,
+                        network_host_links(&options->network), message) != 0) {
+        return -1;
+    }
+    machine->incarnation = config.incarnation;
+    config.memory = machine->controller_memory;
+    controller_init(&machine->controller, &config, now_us());
+    begin_injections(machine, PHASE_BOOT);
+    return 0;
+}
+
+int machine_start(struct machine *machine, uv_loop_t *loop, const struct machine_options *options,
+                  const struct target *target, const struct rundir *rundir,
+                  const struct machine_owner *owner, struct message *message)
+{
+    *machine = (struct machine){.loop = loop,
+                                .options = *options,
+                                .owner = *owner,
+                                .target = *target,
+                                .start_us = now_us()};
+    machine->teller = (struct teller){.context = owner->context,
+                                      .emit = owner->emit,
+                                      .print = owner->print,
+                                      .troubles = json_array()};
+    machine->nodes = calloc(options->network.nodes, sizeof *machine->nodes);
+    if (!machine->nodes || !machine->teller.troubles ||
+        !debuggers_init(&machine->debuggers, options->network.nodes, target->blank)) {
+        return message_set(message, "out of memory");
+    }
+    open_handles(machine);
+    if (options->timeout_ms > 0) { /* what follows counts, too */
+        bound(machine, options->timeout_ms);
+    }
+    if (launcher_start(&machine->launcher, &options->network, options->crossings,
+                       options->crossing_count, target, rundir, message) != 0 ||
+        start_controller(machine, message) != 0 || start_debugging(machine, rundir, message) != 0) {
+        return -1;
+    }
+    tell_progress(&machine->teller, "boot", 0, nodes_of(machine));
+    pump(machine);
+    return 0;
+}
+
+void machine_close(struct machine *machine)
+{
+    uv_handle_t *handles[] = {(uv_handle_t *)&machine->bound_timer,
+                              (uv_handle_t *)&machine->tick_timer,
+                              (uv_handle_t *)&machine->child_signal};
+
+    if (!machine->handles_open) {
+        return;
+    }
+    CHECK(machine->teller.telling == 0);
+    machine->handles_open = false;
+    host_links_close(&machine->links);
+    for (unsigned i = 0; i < sizeof handles / sizeof handles[0]; i++) {
+        uv_close(handles[i], NULL);
+    }
+    for (unsigned i = 0; i < INJECTIONS_MAX; i++) {
+        uv_close((uv_handle_t *)&machine->injection_timers[i], NULL);
+    }
+    launcher_stop(&machine->launcher);
+    jtag_stop(&machine->jtag);
+}
+
+void machine_free(struct machine *machine)
+{
+    free_job(machine);
+    free_sent(machine);
+    for (uint32_t rank = 0; machine->nodes && rank < nodes_of(machine); rank++) {
+        text_lines_begin(&machine->nodes[rank].text, 0, rank);
+    }
+    findings_forget(&machine->findings);
+    errors_forget(&machine->errors);
+    json_decref(machine->teller.troubles);
+    host_links_free(&machine->links);
+    debuggers_free(&machine->debuggers);
+    free(machine->nodes);
+    free(machine->controller_memory);
+    machine->nodes = NULL;
+    machine->controller_memory = NULL;
+    plan_desk_free(machine->desk);
+    machine->desk = NULL;
+}

@@ -1,0 +1,326 @@
+/*
+ * plan.c - ecube plan: shows the plan of a collective, or exports it; lists the algorithms, or
+ * explains which one is chosen.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/operation.h"
+#include "host/command/algorithm.h"
+#include "host/command/options.h"
+#include "host/plan/plan.h"
+#include "host/command/verbs.h"
+#include "reduction/reduction.h"
+
+enum { KEY_BYTES = 1024, KEY_ROOT, KEY_TYPE, KEY_ALGORITHM, KEY_JSON, KEY_PARAMETER };
+
+enum { BYTES_DEFAULT = 1000, BYTES_MAX = INT32_MAX };
+
+enum action { ACTION_NONE, ACTION_SHOW, ACTION_EXPORT, ACTION_VERIFY, ACTION_LIST, ACTION_EXPLAIN };
+
+/* The command line as it stands. */
+struct plan_arguments {
+    struct machine_arguments machine;
+    enum action action;
+    const char *operation, *root, *parameter, *type, *algorithm, *json; /* verify: its file */
+    uint32_t bytes;
+    bool has_bytes;
+};
+
+static const struct argp_option option_list[] = {
+    {"bytes", KEY_BYTES, "K", 0,
+     "bytes of a block: for each pair, or of each node; of the whole vector in a broadcast or a "
+     "reduction (default 1000)",
+     0},
+    {"root", KEY_ROOT, "R", 0, "the node from which, or to which, all goes (default 0)", 0},
+    {"parameter", KEY_PARAMETER, "P", 0, options_parameter_words, 0},
+    {"type", KEY_TYPE, "T", 0,
+     "elements that a reduction combines: int32 (default), double, uint8, float+int32, ...", 0},
+    {"algorithm", KEY_ALGORITHM, "NAME", 0,
+     "the algorithm that makes the plan (default: the planner's choice)", 0},
+    {"json", KEY_JSON, "FILE", 0,
+     "export: where to (-, the default: standard output); doc/json.md describes the format", 0},
+    {0},
+};
+
+static uint32_t parse_bytes(const char *text)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno || value > BYTES_MAX) {
+        options_reject("--bytes %.40s: use a number from 0 to %d", text, BYTES_MAX);
+    }
+    return (uint32_t)value;
+}
+
+static enum action parse_action(const char *text)
+{
+    static const char *const names[] = {"show", "export", "verify", "list", "explain"};
+    struct choice choice;
+
+    choice_begin(&choice, text);
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (choice_offer(&choice, names[i])) {
+            return ACTION_SHOW + i;
+        }
+    }
+    if (choice.near) {
+        options_reject("'%.40s': did you mean ecube plan %s?", text, choice.near);
+    }
+    options_reject(
+        "'%.40s': use show, export, verify, list or explain, for example ecube plan show exchange",
+        text);
+}
+
+static void take_word(struct plan_arguments *arguments, const char *text)
+{
+    if (arguments->action == ACTION_NONE) {
+        arguments->action = parse_action(text);
+    } else if (!arguments->operation) {
+        arguments->operation = text;
+    } else {
+        options_reject("'%.40s' is one word too many", text);
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct plan_arguments *arguments = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->machine; break;
+    case KEY_BYTES:
+        arguments->bytes = parse_bytes(text);
+        arguments->has_bytes = true;
+        break;
+    case KEY_ROOT: arguments->root = text; break;
+    case KEY_PARAMETER: arguments->parameter = text; break;
+    case KEY_TYPE: arguments->type = text; break;
+    case KEY_ALGORITHM: arguments->algorithm = text; break;
+    case KEY_JSON: arguments->json = text; break;
+    case ARGP_KEY_ARG: take_word(arguments, text); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp_child children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
+
+static const struct argp plan_argp = {
+    option_list,
+    parse,
+    "show OPERATION\nexport OPERATION\nverify FILE\nlist [OPERATION]\nexplain OPERATION",
+    "Makes and proves the plan of a collective for a network of up to 65536 nodes: the same plan "
+    "that a machine's nodes get. `show` prints its algorithm, its rows, what it takes, and what no "
+    "plan can take less than. `export` writes every circuit, with its path and its blocks, as "
+    "JSON. `verify` reads such a file, whoever wrote it, and proves that it does what its "
+    "operation promises, or says where it does not: doc/plans.md. `list` prints the algorithms "
+    "that there are, what each wants and where it is from. `explain` compares them for one size on "
+    "one machine, and says which is chosen.\n\n"
+    "OPERATION is one of "
+    "\vExamples: ecube plan show exchange --network cube:3 --bytes 16\n"
+    "          ecube plan show reduce --network torus:3x4 --root 5 --type double\n"
+    "          ecube plan export allgather --network ring:5 --json plan.json\n"
+    "          ecube plan export gather --network mesh:3x4 --json - | jq .bound_us\n"
+    "          ecube plan verify plan.json\n"
+    "          ecube plan list allreduce\n"
+    "          ecube plan explain allreduce --network cube:7 --bytes 100\n\n"
+    "Exit status: 0, or 2 for bad input.",
+    children,
+    options_name_operations,
+    NULL};
+
+static int find_operation(const char *name, uint32_t *operation, struct message *message)
+{
+    struct choice choice;
+
+    choice_begin(&choice, name ? name : "");
+    *operation = options_choose_operation(&choice);
+    if (*operation < OPERATIONS) {
+        return 0;
+    }
+    return name ? choice_refuse(&choice, "unknown operation", message)
+                : message_set(message, "name an operation: %s", choice.names);
+}
+
+static int find_root(const char *text, struct plan_request *request, struct message *message)
+{
+    const struct operation *operation = operation_of(request->wish.operation);
+
+    if (!text) {
+        return 0;
+    }
+    if (!network_parse_node(&request->network, text, &request->wish.root, message->text)) {
+        return -1;
+    }
+    return operation->rooted || request->wish.root == 0
+               ? 0
+               : message_set(message, "--root %.40s: %s has no root", text, operation->name);
+}
+
+static int find_parameter(const char *text, struct plan_request *request, struct message *message)
+{
+    const struct operation *operation = operation_of(request->wish.operation);
+
+    if (!text) {
+        if (operation->parameter) {
+            request->wish.root = operation_root_usual(operation, &request->network);
+        }
+        return 0;
+    }
+    return options_find_parameter(operation, &request->network, text, &request->wish.root, message);
+}
+
+static int find_type(const char *text, struct plan_request *request, struct message *message)
+{
+    const struct operation *operation = operation_of(request->wish.operation);
+
+    if (!operation->reduces) {
+        request->element_bytes = 1;
+        return text ? message_set(message, "--type %.40s: %s combines nothing", text,
+                                  operation->name)
+                    : 0;
+    }
+    request->wish.type = ECUBE_INT32;
+    if (text && options_find_type(text, &request->wish.type, message) != 0) {
+        return -1;
+    }
+    request->element_bytes = reduction_element_bytes(request->wish.type);
+    return request->wish.bytes % request->element_bytes == 0
+               ? 0
+               : message_set(message, "--bytes %u: an element of %s has %u bytes",
+                             (unsigned)request->wish.bytes, reduction_type_name(request->wish.type),
+                             (unsigned)request->element_bytes);
+}
+
+static int make_request(const struct plan_arguments *arguments, struct plan_request *request,
+                        struct message *message)
+{
+    static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX, .place = "in a plan"};
+
+    *request = (struct plan_request){
+        .profile_name = arguments->machine.profile,
+        .wish = {.bytes = arguments->bytes, .algorithm = arguments->algorithm}};
+    if (arguments->action == ACTION_NONE) {
+        return message_set(message, "say what to do: ecube plan show OPERATION, export "
+                                    "OPERATION, verify FILE, list, or explain OPERATION");
+    }
+    if (arguments->action != ACTION_EXPORT && arguments->json) {
+        return message_set(message, "--json %.40s: that is for ecube plan export", arguments->json);
+    }
+    if (find_operation(arguments->operation, &request->wish.operation, message) != 0) {
+        return -1;
+    }
+    if (options_find_network(arguments->machine.network, &limits, &request->network, message) !=
+        0) {
+        return -1;
+    }
+    network_name(&request->network, request->network_name);
+    if (options_find_profile(&arguments->machine, &request->profile, message) != 0 ||
+        find_root(arguments->root, request, message) != 0 ||
+        find_parameter(arguments->parameter, request, message) != 0) {
+        return -1;
+    }
+    request->wish.profile = &request->profile;
+    return find_type(arguments->type, request, message);
+}
+
+static struct plan *make_plan(const struct plan_request *request, struct message *message)
+{
+    struct plan_fault fault;
+    struct plan *plan = plan_make(&request->network, &request->wish, &fault);
+
+    if (!plan) {
+        message_set(message, "no plan for %s: %s", request->network_name, fault.words);
+        algorithm_suggest(request->wish.operation, request->wish.algorithm, message);
+    }
+    return plan;
+}
+
+/* The file is opened first: one that cannot be written is told before the plan is made. */
+static int export(const struct plan_arguments *arguments, const struct plan_request *request,
+                  struct message *message)
+{
+    struct output output;
+
+    if (output_open(&output, arguments->json ? arguments->json : "-", message) != 0) {
+        return -1;
+    }
+    struct plan *plan = make_plan(request, message);
+    int status = -1;
+    if (plan && plan_export_check(plan, message) == 0) {
+        status = plan_export(plan, request, &output, message);
+    }
+    plan_free(plan);
+    if (status != 0) {
+        output_drop(&output);
+    }
+    return status;
+}
+
+/* The words that go with it are those that say for what the file is looked at. */
+static int verify(const struct plan_arguments *arguments, struct message *message)
+{
+    const struct plan_verify_wish wish = {.machine = &arguments->machine,
+                                          .has_bytes = arguments->has_bytes,
+                                          .bytes = arguments->bytes};
+    const char *other = arguments->root        ? "--root"
+                        : arguments->type      ? "--type"
+                        : arguments->algorithm ? "--algorithm"
+                        : arguments->json      ? "--json"
+                                               : NULL;
+
+    if (other) {
+        return message_set(message, "%s is not for ecube plan verify: the file says it", other);
+    }
+    return arguments->operation ? plan_verify(arguments->operation, &wish, message)
+                                : message_set(message, "name a file: ecube plan verify FILE");
+}
+
+static int list(const struct plan_arguments *arguments, struct message *message)
+{
+    uint32_t operation = OPERATIONS;
+
+    if (arguments->operation && find_operation(arguments->operation, &operation, message) != 0) {
+        return -1;
+    }
+    plan_list(operation);
+    return 0;
+}
+
+int verb_plan(int argc, char **argv)
+{
+    struct plan_arguments arguments = {.machine = options_machine_defaults(),
+                                       .bytes = BYTES_DEFAULT};
+    struct plan_request request;
+    struct message message;
+
+    options_parse(&plan_argp, argc, argv, 0, &arguments);
+    if (arguments.action == ACTION_VERIFY) {
+        return verify(&arguments, &message) == 0 ? 0 : message_print(&message);
+    }
+    if (arguments.action == ACTION_LIST) {
+        return list(&arguments, &message) == 0 ? 0 : message_print(&message);
+    }
+    if (make_request(&arguments, &request, &message) != 0) {
+        return message_print(&message);
+    }
+    if (arguments.action == ACTION_EXPORT) {
+        return export(&arguments, &request, &message) == 0 ? 0 : message_print(&message);
+    }
+    if (arguments.action == ACTION_EXPLAIN) {
+        return plan_explain(&request, &message) == 0 ? 0 : message_print(&message);
+    }
+    struct plan *plan = make_plan(&request, &message);
+    if (!plan) {
+        return message_print(&message);
+    }
+    plan_show(plan, &request);
+    plan_free(plan);
+    return 0;
+}

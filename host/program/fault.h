@@ -1,0 +1,63 @@
+/*
+ * fault.h - a node's fault report in words: kind, address, place in the source, registers.
+ *
+ * Units    as on the link (wire/report.h)
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/program/call_error.h"
+#include "host/program/finding.h"
+#include "host/program/image.h"
+#include "host/console/message.h"
+#include "host/program/symbols.h"
+#include "network/network.h"
+#include "wire/report.h"
+
+enum {
+    PLACE_TEXT_MAX = 5 * (SYMBOL_TEXT_MAX + 20), /* five calls */
+    FAULT_TEXT_MAX = PLACE_TEXT_MAX + 2 * CALL_ERROR_TEXT_MAX + FINDING_TEXT_MAX + 40,
+    FAULT_REGISTER_LINES = 5
+};
+
+/* What a node runs. */
+struct fault_code {
+    const struct image *image; /* of the program */
+    const char *program;       /* ELF files; NULL: there is no program */
+    const char *kernel;
+    const struct network *network;
+};
+
+/* What the tool exits with for it. */
+int fault_status(const struct fault_body *fault);
+
+/* An error of a call of ecube.h that has ended a program. */
+struct fault_call {
+    struct call_error error;
+    char name[CALL_ERROR_TEXT_MAX];   /* of the call */
+    char reason[CALL_ERROR_TEXT_MAX]; /* "": there is no more to say than the status does */
+    char place[PLACE_TEXT_MAX];       /* " in f (a.c:3), called from g (b.c:4)" */
+};
+
+/* Of a fault of FAULT_ERROR. */
+void fault_of_call(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
+                   struct fault_call *told);
+
+/* The trouble's members, and its text. */
+json_t *fault_describe(const struct fault_code *code, uint32_t rank, const struct fault_body *fault,
+                       char text[FAULT_TEXT_MAX]);
+
+/* One of what the checking library has found, and where the program was then. */
+void fault_finding_text(const struct fault_code *code, const struct fault_body *fault,
+                        const struct finding *finding, char text[FAULT_TEXT_MAX]);
+
+/* One of FAULT_REGISTER_LINES lines of registers. */
+void fault_registers_text(uint32_t rank, const struct fault_body *fault, unsigned line,
+                          char text[FAULT_TEXT_MAX]);
+
+/* " in f (a.c:3), called from g (b.c:4)", as far as that is known of the program's pc and lr. */
+void fault_place_text(const struct fault_code *code, uint32_t pc, uint32_t lr,
+                      char text[PLACE_TEXT_MAX]);

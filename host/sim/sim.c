@@ -1,0 +1,406 @@
+/*
+ * sim.c - ecube sim: thousands of nodes in one process, in model time.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "controller/download.h"
+#include "host/command/algorithm.h"
+#include "host/computer/available.h"
+#include "host/command/options.h"
+#include "host/command/output.h"
+#include "host/console/report.h"
+#include "host/sim/sim.h"
+#include "host/command/verbs.h"
+#include "host/console/view.h"
+#include "network/network.h"
+#include "sim/programs/plans.h"
+
+enum {
+    CHUNK_EVENTS = 4096,
+    MESSAGES_DEFAULT = 16,
+    THREAD_NODES = 64 /* fewer are not worth a thread */
+};
+
+static const double address_room = 3.5e9; /* of a node's 32-bit addresses, for its data */
+
+static volatile sig_atomic_t interrupted;
+
+/* What runs, for the last words of a process whose own code has failed. */
+static const struct sim *present;
+static uint64_t present_seed;
+
+static void on_abort(int number)
+{
+    signal(number, SIG_DFL);
+    if (present) {
+        sim_trace_abandon(present);
+        dprintf(STDERR_FILENO,
+                "ecube: seed %" PRIu64 ", at event %" PRIu64 ":\n"
+                "       --replay with the event before shows what came before\n",
+                present_seed, sim_events(present));
+    }
+    raise(number); /* it may have come from elsewhere than abort() */
+}
+
+static void on_signal(int number)
+{
+    interrupted = number;
+}
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Chooses what contents there is memory for; -1 when there is too little for any. */
+static int choose_contents(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+    uint64_t available = available_bytes();
+    uint64_t checked = sim_need(options, SIM_CHECKED), shared = sim_need(options, SIM_SHARED);
+
+    if (options->contents == SIM_AUTO) {
+        options->contents = checked <= available / 2 ? SIM_CHECKED : SIM_SHARED;
+    }
+    uint64_t need = options->contents == SIM_CHECKED ? checked : shared;
+    if (need > available - available / 8) {
+        return message_set(
+            message, "%s needs %.1f GB, and %.1f GB are available: simulate a smaller cube%s",
+            arguments->network_name, (double)need / 1e9, (double)available / 1e9,
+            options->contents == SIM_CHECKED && shared < need ? ", or use --contents shared" : "");
+    }
+    return 0;
+}
+
+static int check_sizes(const struct sim_arguments *arguments, struct message *message)
+{
+    const struct sim_options *options = &arguments->options;
+    uint32_t size = 0;
+
+    for (unsigned i = 0; i < options->size_count; i++) {
+        size = options->sizes[i] > size ? options->sizes[i] : size;
+    }
+    if ((double)sim_data_bytes(options) > address_room) {
+        return message_set(
+            message, "--bytes %u: %s on %s has more than a node's 32-bit addresses reach",
+            (unsigned)size, sim_scenario_name(options->scenario), arguments->network_name);
+    }
+    return 0;
+}
+
+/* What there is no plan for is told before anything begins. */
+static int make_plans(struct sim_run *run, struct message *message)
+{
+    struct sim_options *options = &run->arguments.options;
+    char why[SIM_WHY_MAX];
+
+    options->plans = run->plans = sim_plans_make(options, why);
+    if (!run->plans) {
+        message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
+                    run->arguments.network_name, why);
+        algorithm_suggest((uint32_t)options->scenario, options->algorithm, message);
+    }
+    return run->plans ? 0 : -1;
+}
+
+/* As many as there are processors, if there is work for them. */
+static void choose_threads(struct sim_arguments *arguments)
+{
+    struct sim_options *options = &arguments->options;
+    unsigned worth = arguments->network.nodes / THREAD_NODES, all = uv_available_parallelism();
+
+    if (options->threads == 0) {
+        options->threads = worth < all ? worth : all;
+    }
+}
+
+static int prepare(struct sim_run *run, struct output *output, struct message *message)
+{
+    struct sim_arguments *arguments = &run->arguments;
+    struct sim_options *options = &arguments->options;
+
+    if (sim_arguments_finish(arguments, message) != 0 || make_plans(run, message) != 0 ||
+        check_sizes(arguments, message) != 0) {
+        return -1;
+    }
+    struct download_costs costs = sim_download_costs(options, options->image_bytes);
+    options->download_x =
+        arguments->x >= 0 ? (unsigned)arguments->x : download_best_x(&costs, &arguments->network);
+    choose_threads(arguments);
+    if (choose_contents(arguments, message) != 0) {
+        return -1;
+    }
+    if (output_open(output, arguments->json, message) != 0) {
+        return -1;
+    }
+    if (output_open_as(&run->trace_output, "trace", arguments->trace, message) != 0) {
+        output_drop(output);
+        return -1;
+    }
+    options->traced = arguments->trace != NULL;
+    options->trace_fd = run->trace_output.fd;
+    return 0;
+}
+
+static void show_progress(struct view *view, const struct sim *sim)
+{
+    uint32_t done, total;
+    const char *phase = sim_progress(sim, &done, &total);
+    json_t *event = json_pack("{s:s, s:s, s:i, s:i}", "event", "progress", "phase", phase, "done",
+                              (int)done, "total", (int)total);
+
+    view_event(view, event);
+    json_decref(event);
+}
+
+/* Notes when lines become complete, for their time on this machine. */
+static void note_lines(struct sim_run *run, const struct sim *sim, unsigned *complete)
+{
+    uint64_t now = now_us();
+
+    sim_result(sim, &run->result);
+    if (run->result.receipts && !run->run_us) {
+        run->run_us = run->begun_us[0] = now;
+    }
+    while (*complete < run->result.line_count &&
+           run->result.lines[*complete].nodes == run->arguments.network.nodes) {
+        run->begun_us[++*complete] = now;
+    }
+}
+
+static int execute(struct sim_run *run, struct message *message)
+{
+    struct view view;
+    unsigned complete = 0;
+    uint64_t shown_us = 0;
+
+    if (output_begin(&run->trace_output, message) != 0) {
+        return -1;
+    }
+    run->start_us = run->begun_us[0] = now_us();
+    struct sim *sim = sim_make(&run->arguments.options);
+    if (!sim) {
+        return message_set(message, "out of memory");
+    }
+    view_init(&view, sink_open(NULL, NULL), run->arguments.network.nodes, false);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    present = sim;
+    present_seed = run->arguments.options.seed;
+    signal(SIGABRT, on_abort);
+    while (!interrupted && sim_advance(sim, CHUNK_EVENTS)) {
+        note_lines(run, sim, &complete);
+        if (view.redraws && now_us() - shown_us > 100000) {
+            shown_us = now_us();
+            show_progress(&view, sim);
+        }
+    }
+    note_lines(run, sim, &complete);
+    run->predicted_ns = sim_download_predicted_ns(run);
+    run->history_count = sim_history(sim, run->history, SIM_HISTORY_MAX);
+    run->end_us = now_us();
+    if (run->arguments.options.traced) {
+        run->trace = sim_trace_end(sim);
+        close(run->trace_output.fd);
+    }
+    view_close(&view);
+    present = NULL;
+    sim_free(sim);
+    return 0;
+}
+
+static int status_of(const struct sim_run *run)
+{
+    if (interrupted) {
+        return 128 + interrupted;
+    }
+    switch (run->result.verdict) {
+    case SIM_GOOD: return 0;
+    case SIM_WRONG: return 1;
+    case SIM_STUCK: return STATUS_TIMEOUT;
+    case SIM_NO_MEMORY: return STATUS_BAD_INPUT;
+    case SIM_STOPPED: return run->result.trouble_count ? STATUS_MACHINE : 0;
+    default: return STATUS_MACHINE;
+    }
+}
+
+static void print_trace(const struct sim_run *run)
+{
+    char digest[65];
+
+    if (!run->arguments.trace || run->trace.error) {
+        return;
+    }
+    sim_trace_digest_text(&run->trace, digest);
+    printf("trace     %s, %" PRIu64 " events, %" PRIu64 " bytes, SHA-256\n          %s\n",
+           run->arguments.trace, run->trace.events, run->trace.bytes, digest);
+}
+
+static int check_trace(const struct sim_run *run, struct message *message)
+{
+    return run->trace.error ? message_set(message, "cannot write the trace %.300s: %s",
+                                          run->arguments.trace, strerror(run->trace.error))
+                            : 0;
+}
+
+static void print_summary(const struct sim_run *run)
+{
+    const struct sim_options *options = &run->arguments.options;
+    const struct sim_result *r = &run->result;
+    double seconds = (double)(run->end_us - run->start_us) / 1e6;
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    if (options->scenario != SIM_LOAD && r->receipts) {
+        printf("\ndownload  decremental, x %u, %" PRIu64
+               " bytes, model %.3f us, by formula (9) %.3f us, receipts %u of %u%s",
+               options->download_x, r->download_bytes, (double)r->download_ns / 1e3,
+               (double)run->predicted_ns / 1e3, r->receipts, (unsigned)run->arguments.network.nodes,
+               download_note(r->download_ns, run->predicted_ns));
+    }
+    printf("\nsim       %s, %u node%s, %" PRIu64 " events, %.2f million a second on %u thread%s\n"
+           "          %" PRIu64 " bytes of memory per node, %.0f MB resident at most\n"
+           "          seed %" PRIu64 ", digest %016" PRIx64 "%016" PRIx64 "\n",
+           run->arguments.network_name, (unsigned)run->arguments.network.nodes,
+           run->arguments.network.nodes == 1 ? "" : "s", r->events,
+           seconds > 0 ? (double)r->events / seconds / 1e6 : 0, r->threads,
+           r->threads == 1 ? "" : "s", r->node_bytes, (double)usage.ru_maxrss / 1e3, options->seed,
+           r->digest[0], r->digest[1]);
+    if (options->scenario > SIM_LOAD) {
+        printf("          repeatable from the seed; %" PRIu64 " of %" PRIu64
+               " requests came to a link after their model time\n",
+               r->late, r->requests);
+    }
+    if (!r->checked && options->scenario != SIM_LOAD) {
+        puts("          contents were not checked: there is no memory for them, or --contents "
+             "shared");
+    }
+}
+
+/* A run that was over before its faults is no proof against them. */
+static void print_missed_faults(const struct sim_run *run)
+{
+    const struct sim_result *r = &run->result;
+    const struct sim_faults *faults = &run->arguments.options.faults;
+
+    if (r->verdict == SIM_GOOD && r->faults_happened < faults->count) {
+        fprintf(stderr,
+                "ecube: %u of %u faults did not happen: the run was over at %.3f us of the "
+                "programs' time\n",
+                faults->count - r->faults_happened, faults->count,
+                (double)(r->model_ns - r->clock_base_ns) / 1e3);
+    }
+    if (r->verdict == SIM_GOOD && r->link_events < faults->fail_event) {
+        fprintf(stderr, "ecube: --fail did not happen: the run had %" PRIu64 " link events\n",
+                r->link_events);
+    }
+}
+
+/* A run that was to stop at an event, and has come to it or not. */
+static void print_stop(const struct sim_run *run)
+{
+    const struct sim_result *r = &run->result;
+    uint64_t stop_at = run->arguments.options.stop_at;
+
+    if (r->verdict == SIM_STOPPED) {
+        fprintf(stderr, "ecube: stopped at event %" PRIu64 ", before the run was over\n",
+                r->events);
+    } else if (stop_at > r->events) {
+        fprintf(stderr, "ecube: event %" PRIu64 " did not happen: the run had %" PRIu64 "\n",
+                stop_at, r->events);
+    }
+}
+
+/* Where a run came to that did not end well, and with which event to look at it again. Nothing came
+ * before event 0. */
+static void print_end(const struct sim_run *run)
+{
+    const struct sim_result *r = &run->result;
+    uint64_t at = r->trouble_count ? r->trouble_event : r->events;
+
+    if (!interrupted &&
+        (r->verdict == SIM_GOOD || r->verdict == SIM_STOPPED || r->verdict == SIM_NO_MEMORY)) {
+        return;
+    }
+    fprintf(stderr, "ecube: seed %" PRIu64 ", %s at event %" PRIu64, run->arguments.options.seed,
+            interrupted ? "interrupted" : "ended", r->events);
+    if (interrupted && !r->trouble_count) {
+        fputc('\n', stderr);
+    } else {
+        fprintf(stderr,
+                ", first trouble at event %" PRIu64 ": --replay %" PRIu64
+                " with the same options shows what came %s\n",
+                at, at ? at : r->events, at ? "before" : "after");
+    }
+}
+
+static void print_troubles(const struct sim_run *run)
+{
+    const struct sim_result *r = &run->result;
+
+    fflush(stdout);
+    print_missed_faults(run);
+    for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        fprintf(stderr, "ecube: %s\n", r->troubles[i]);
+    }
+    if (r->trouble_count > SIM_TROUBLES_MAX) {
+        fprintf(stderr, "ecube: and %u more\n", r->trouble_count - SIM_TROUBLES_MAX);
+    }
+    if (r->verdict == SIM_WRONG) {
+        fputs("ecube: wrong bytes, and nothing told of them\n", stderr);
+    }
+    for (unsigned i = 0; i < run->history_count; i++) {
+        fprintf(stderr, "%s\n", run->history[i]);
+    }
+    print_stop(run);
+    print_end(run);
+}
+
+int verb_sim(int argc, char **argv)
+{
+    static struct sim_run run;
+    struct output output;
+    struct message message;
+
+    run.arguments = (struct sim_arguments){
+        .machine = options_machine_defaults(),
+        .x = DOWNLOAD_X_BEST,
+        .options = {.scenario = SIM_SCENARIOS, .seed = 1, .messages = MESSAGES_DEFAULT}};
+    options_parse(&sim_argp, argc, argv, 0, &run.arguments);
+    if (prepare(&run, &output, &message) != 0) {
+        return message_print(&message);
+    }
+    if (execute(&run, &message) != 0) {
+        output_drop(&output);
+        output_drop(&run.trace_output);
+        return message_print(&message);
+    }
+    json_t *reports = sim_reports(&run);
+    report_print(stdout, reports);
+    print_summary(&run);
+    print_trace(&run);
+    print_troubles(&run);
+    int status = status_of(&run);
+    json_t *result = sim_describe(&run, reports, status);
+    if (check_trace(&run, &message) != 0) {
+        status = message_print(&message);
+    }
+    if (output_write(&output, result, &message) != 0) {
+        status = message_print(&message);
+    }
+    json_decref(result);
+    sim_plans_free(run.plans);
+    plan_list_free(&run.arguments.written);
+    return status;
+}

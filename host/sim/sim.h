@@ -1,0 +1,58 @@
+/*
+ * sim.h - what the files of the verb `sim` share: its command line, and a run of it.
+ */
+#pragma once
+
+#include <argp.h>
+#include <jansson.h>
+
+#include "controller/download.h"
+#include "host/computer/limits.h"
+#include "host/command/options.h"
+#include "host/command/output.h"
+#include "host/plan/plan_list.h"
+#include "sim/simulation.h"
+
+struct sim_arguments {
+    struct machine_arguments machine;
+    struct network network;
+    char network_name[NETWORK_NAME_MAX];
+    struct sim_options options;
+    const char *json, *trace, *parameter, *type, *operator_;
+    const char *faults[SIM_FAULTS_MAX]; /* read when the network is known */
+    uint8_t fault_kinds[SIM_FAULTS_MAX];
+    unsigned fault_count;
+    struct plan_list written; /* of --plan */
+    int x;
+};
+
+extern const struct argp sim_argp;
+
+/* Reads what needs the network: faults, scenario, sizes. */
+int sim_arguments_finish(struct sim_arguments *arguments, struct message *message);
+
+/* A run, and what it has come to. */
+struct sim_run {
+    struct sim_arguments arguments;
+    struct sim_plans *plans;
+    struct sim_result result;
+    struct output trace_output;
+    struct trace_result trace;
+    uint64_t begun_us[SIM_SIZES_MAX + 1]; /* when each line began; the last one ended */
+    uint64_t start_us, end_us;
+    uint64_t run_us;
+    char history[SIM_HISTORY_MAX][SIM_TEXT_MAX];
+    unsigned history_count;
+    uint64_t predicted_ns; /* of the last download, as download_ns of the result */
+};
+
+/* What a download of an image costs. */
+struct download_costs sim_download_costs(const struct sim_options *options, uint32_t image_bytes);
+/* The closed form of the last download: of the scenario's image, or of the one before it. */
+uint64_t sim_download_predicted_ns(const struct sim_run *run);
+/* The lines, as report_print takes them. */
+json_t *sim_reports(const struct sim_run *run);
+/* The object of --json; takes over the reports. */
+json_t *sim_describe(const struct sim_run *run, json_t *reports, int status);
+/* The digest of its trace. */
+void sim_trace_digest_text(const struct trace_result *trace, char text[65]);

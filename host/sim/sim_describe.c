@@ -1,0 +1,158 @@
+/*
+ * sim_describe.c - a run of ecube sim as JSON.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "controller/download.h"
+#include "host/console/report.h"
+#include "host/sim/sim.h"
+#include "host/command/verbs.h"
+#include "network/network.h"
+#include "sim/programs/plans.h"
+#include "sim/programs/scenario.h"
+
+enum { BLOCK_BYTES = 16 };
+
+struct download_costs sim_download_costs(const struct sim_options *options, uint32_t image_bytes)
+{
+    const struct profile *profile = &options->profile;
+    uint64_t sigma = profile->sigma_permille;
+
+    return (struct download_costs){.beta_ns = (uint64_t)profile->xi_ns + profile->tau_ns,
+                                   .beta_host_ns = profile->xi_ns * sigma / 1000 +
+                                                   profile->tau_ns * sigma / 1000,
+                                   .hop_ns = (uint64_t)profile->tau_ns + profile->element_ns,
+                                   .tau_ns = profile->element_ns,
+                                   .common_bytes = image_bytes,
+                                   .block_bytes = BLOCK_BYTES};
+}
+
+uint64_t sim_download_predicted_ns(const struct sim_run *run)
+{
+    const struct sim_options *options = &run->arguments.options;
+    const struct sim_result *result = &run->result;
+    bool own = options->scenario == SIM_LOAD && result->line_count > 0;
+    struct download_costs costs = sim_download_costs(
+        options, own ? result->lines[result->line_count - 1].bytes : options->image_bytes);
+
+    return download_decremental_ns(&costs, &run->arguments.network, options->download_x);
+}
+
+json_t *sim_reports(const struct sim_run *run)
+{
+    const struct sim_options *options = &run->arguments.options;
+    struct report reports[SIM_SIZES_MAX];
+    struct report_table table = {.reports = reports};
+
+    for (unsigned i = 0; i < run->result.line_count; i++) {
+        const struct sim_line *line = &run->result.lines[i];
+        struct report *report = &reports[i];
+        if (line->nodes != run->arguments.network.nodes) {
+            break;
+        }
+        *report =
+            (struct report){.bytes = line->bytes,
+                            .steps = line->steps,
+                            .model_ns = line->model_ns,
+                            .predicted_ns = line->predicted_ns,
+                            .bound_ns = line->bound_ns,
+                            .wall_ns = (run->begun_us[i + 1] - run->begun_us[i]) * 1000,
+                            .wrong = line->wrong,
+                            .unstepped = options->scenario > SIM_LOAD,
+                            .unchecked = !run->result.checked && options->scenario != SIM_LOAD};
+        if (options->scenario == SIM_LOAD) {
+            struct download_costs costs = sim_download_costs(options, line->bytes);
+            report->predicted_ns =
+                download_decremental_ns(&costs, &run->arguments.network, options->download_x);
+            report->bound_ns = download_bound_ns(&costs, run->arguments.network.nodes);
+        }
+        snprintf(report->name, sizeof report->name, "%s", sim_scenario_title(options->scenario));
+        table.count++;
+    }
+    return report_to_json(&table);
+}
+
+void sim_trace_digest_text(const struct trace_result *trace, char text[65])
+{
+    for (unsigned i = 0; i < sizeof trace->digest; i++) {
+        snprintf(text + (size_t)2 * i, 3, "%02x", trace->digest[i]);
+    }
+}
+
+/* Null: none has been written. */
+static json_t *describe_trace(const struct sim_run *run)
+{
+    char digest[65];
+
+    if (!run->arguments.trace || run->trace.error) {
+        return json_null();
+    }
+    sim_trace_digest_text(&run->trace, digest);
+    return json_pack("{s:s, s:I, s:I, s:s}", "file", run->arguments.trace, "events",
+                     (json_int_t)run->trace.events, "bytes", (json_int_t)run->trace.bytes, "sha256",
+                     digest);
+}
+
+/* The last download; null: none has come to its end. */
+static json_t *describe_download(const struct sim_run *run)
+{
+    const struct sim_result *r = &run->result;
+
+    if (!r->receipts) {
+        return json_null();
+    }
+    return json_pack("{s:s, s:i, s:I, s:f, s:f, s:n, s:i}", "strategy", "decremental", "x",
+                     (int)run->arguments.options.download_x, "bytes", (json_int_t)r->download_bytes,
+                     "model_us", (double)r->download_ns / 1e3, "predicted_us",
+                     (double)run->predicted_ns / 1e3, "wall_ms", "receipts", (int)r->receipts);
+}
+
+static json_t *describe_trouble(const char *text, const struct sim_about *about)
+{
+    json_t *nodes = json_array();
+
+    for (unsigned i = 0; i < about->node_count; i++) {
+        json_array_append_new(nodes, json_integer(about->nodes[i]));
+    }
+    json_t *trouble = json_pack("{s:s, s:o, s:s}", "kind", sim_trouble_name(about->kind), "nodes",
+                                nodes, "text", text);
+    if (about->kind == SIM_TROUBLE_ABORTED) {
+        json_object_set_new(trouble, "status", json_integer(SIM_ABORT_STATUS));
+    }
+    if (about->error) {
+        json_object_set_new(trouble, "error", json_integer(about->error));
+    }
+    return trouble;
+}
+
+json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
+{
+    const struct sim_options *options = &run->arguments.options;
+    const struct sim_result *r = &run->result;
+    double seconds = (double)(run->end_us - run->start_us) / 1e6;
+    char digest[40];
+    json_t *troubles = json_array();
+
+    snprintf(digest, sizeof digest, "%016" PRIx64 "%016" PRIx64, r->digest[0], r->digest[1]);
+    for (unsigned i = 0; i < r->trouble_count && i < SIM_TROUBLES_MAX; i++) {
+        json_array_append_new(troubles, describe_trouble(r->troubles[i], &r->abouts[i]));
+    }
+    json_t *sim = json_pack(
+        "{s:s, s:s?, s:s?, s:I, s:s, s:I, s:I, s:i, s:f, s:f, s:I, s:b, s:I, s:o}", "scenario",
+        sim_scenario_name(options->scenario), "type", reduction_type_name(scenario_type(options)),
+        "operator", reduction_operator_name(scenario_operator(options)), "seed",
+        (json_int_t)options->seed, "digest", digest, "events", (json_int_t)r->events, "link_events",
+        (json_int_t)r->link_events, "threads", (int)r->threads, "seconds", seconds, "events_per_s",
+        seconds > 0 ? (double)r->events / seconds : 0, "node_bytes", (json_int_t)r->node_bytes,
+        "checked", (int)r->checked, "damaged", (json_int_t)r->damaged, "trace",
+        describe_trace(run));
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "version", ECUBE_VERSION,
+                     "network", run->arguments.network_name, "nodes",
+                     (int)run->arguments.network.nodes, "profile",
+                     report_profile(run->arguments.machine.profile, &options->profile), "download",
+                     describe_download(run), "status", status, "reports", reports, "plans",
+                     report_plans(run->plans->briefs, run->plans->shelf.count), "troubles",
+                     troubles, "sim", sim);
+}

@@ -1,0 +1,684 @@
+/*
+ * sim_options.c - the command line of the verb `sim`.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/command/duration.h"
+#include "host/sim/sim.h"
+#include "sim/programs/scenario.h"
+#include "wire/frame.h"
+
+enum {
+    KEY_BYTES = 1024,
+    KEY_MESSAGES,
+    KEY_PARAMETER,
+    KEY_ALGORITHM,
+    KEY_TYPE,
+    KEY_OPERATOR,
+    KEY_SEED,
+    KEY_SHUFFLE,
+    KEY_CONTENTS,
+    KEY_JSON,
+    KEY_DROP,
+    KEY_FLIP,
+    KEY_DUPLICATE,
+    KEY_DELAY,
+    KEY_JITTER,
+    KEY_RATE,
+    KEY_KILL,
+    KEY_CUT,
+    KEY_ONEWAY,
+    KEY_SLOW,
+    KEY_HOST_STOP,
+    KEY_ABORT,
+    KEY_FAIL,
+    KEY_SCRUB,
+    KEY_IMAGE,
+    KEY_X,
+    KEY_STOP,
+    KEY_REPLAY,
+    KEY_TRACE,
+    KEY_THREADS,
+    KEY_PLAN
+};
+
+enum {
+    MESSAGES_MAX = 1 << 20,
+    IMAGE_MIN = 16,
+    IMAGE_DEFAULT = 512,
+    IMAGE_MAX = 1 << 24,
+    SIZE_MAX_BYTES = 1 << 24,
+    DELAY_MAX_S = 1,
+    AT_MAX_S = 1000000,
+    RATE_MIN = 1000,
+    FITTING_MAX = 160, /* words on the operators of a type, or the types of an operator */
+    THREADS_MAX = 256
+};
+
+static const double rate_max = 1e12;
+
+static const struct argp_option option_list[] = {
+    {"bytes", KEY_BYTES, "N[,N...]", 0,
+     "bytes per pair, block, message or image; repeatable (default 16,100,1000, of "
+     "long elements the next multiple)",
+     0},
+    {"messages", KEY_MESSAGES, "N", 0, "messages of each node in message scenarios (default 16)",
+     0},
+    {"parameter", KEY_PARAMETER, "P", 0, options_parameter_words, 0},
+    {"algorithm", KEY_ALGORITHM, "NAME", 0,
+     "the algorithm of the collective (default: the cheapest for each size; 'ecube plan list' has "
+     "the names)",
+     0},
+    {"type", KEY_TYPE, "T", 0,
+     "of the elements that are reduced: int8 to int64, uint8 to uint64, float, double, or a pair "
+     "(int32, int64, float or double)+int32 (default int32)",
+     0},
+    {"operator", KEY_OPERATOR, "O", 0,
+     "what combines them: sum (default), product, min or max; of integers also logical-and, "
+     "logical-or, logical-xor, bitwise-and, bitwise-or, bitwise-xor; of pairs minloc or maxloc",
+     0},
+    {"seed", KEY_SEED, "S", 0, "what all chance comes from (default 1)", 0},
+    {"shuffle", KEY_SHUFFLE, "S", 0, "events of one time happen in an order drawn from S", 0},
+    {"contents", KEY_CONTENTS, "KIND", 0,
+     "checked: keep and check every byte; shared: nodes share one block, and links do not copy it; "
+     "auto (default): checked when memory allows",
+     0},
+    {"image", KEY_IMAGE, "N", 0, "bytes of the program that is downloaded first (default 512)", 0},
+    {"x", KEY_X, "N", 0, "dimension of the download's smallest subcube (default: the best)", 0},
+    {"json", KEY_JSON, "FILE", 0,
+     "write the results to FILE (-: standard output, and all else to standard error) as one JSON "
+     "object",
+     0},
+    {"trace", KEY_TRACE, "FILE", 0,
+     "write a timeline to FILE, as Chrome trace JSON, for ui.perfetto.dev or chrome://tracing: one "
+     "track per directed link, circuits as slices in model time",
+     0},
+    {"stop-at", KEY_STOP, "EVENT", 0, "stop when this event has happened", 0},
+    {"replay", KEY_REPLAY, "EVENT", 0,
+     "with the options of a run that failed: stop when this event has happened, and say what came "
+     "before it",
+     0},
+    {"threads", KEY_THREADS, "N", 0,
+     "use up to N processors (default: all); whatever N is, the result is the same", 0},
+    {"plan", KEY_PLAN, "FILE", 0,
+     "use the plan in FILE, which is proved first (doc/plans.md), in place of the planner's; "
+     "repeatable, for several sizes",
+     0},
+    {"scrub", KEY_SCRUB, NULL, 0, "overwrite buffers that are given back", 0},
+    {0, 0, NULL, 0, "Faults, all drawn from the seed:", 1},
+    {"drop", KEY_DROP, "P", 0, "chance of each frame to lose all or a run of its bytes", 1},
+    {"flip", KEY_FLIP, "P", 0, "chance of each byte to have one bit turned", 1},
+    {"duplicate", KEY_DUPLICATE, "P", 0,
+     "chance of each frame to have its end, or all of it, twice", 1},
+    {"delay", KEY_DELAY, "T", 0, "time that every frame takes, for example 5us", 1},
+    {"jitter", KEY_JITTER, "T", 0, "up to so much more, at random", 1},
+    {"rate", KEY_RATE, "N", 0, "bytes per second of a link; k, M, G multiply (default: no limit)",
+     1},
+    {"kill", KEY_KILL, "N[@T]", 0,
+     "kill node N, or the host, at model time T after the programs' start; without @T from the "
+     "beginning, with @boot+T or @download+T counted from there; repeatable, as the next ones",
+     1},
+    {"cut", KEY_CUT, "A-B[@T]", 0, "cut the link of A and B; one may be 'host'", 1},
+    {"oneway", KEY_ONEWAY, "A-B[@T]", 0,
+     "B hears nothing from A any more, and nobody is told; one may be 'host'", 1},
+    {"fail", KEY_FAIL, "E:ACTION", 0,
+     "what happens at link event E: drop, flip or duplicate its frame, kill (its sender) or cut "
+     "(its "
+     "link); or the host: host-stop (for 2s), host-kill, host-restart (its links stay up); cancel "
+     "stops the program and loads it again",
+     1},
+    {"slow", KEY_SLOW, "N@T", 0,
+     "node N looks at what arrives a wall time T later; N may be 'host'", 1},
+    {"abort", KEY_ABORT, "N[@T]", 0,
+     "the program of node N aborts the whole run at model time T after the programs' start, "
+     "whatever it waits for; without @T as soon as it starts",
+     1},
+    {"host-stop", KEY_HOST_STOP, "D[@T]", 0, "the host does nothing for a wall time D", 1},
+    {0},
+};
+
+static unsigned long parse_whole(const char *option, const char *text, unsigned long low,
+                                 unsigned long high)
+{
+    char *end;
+
+    errno = 0; /* what is larger than any number becomes the largest one */
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno || value < low || value > high) {
+        options_reject("%s %.40s: use a number from %lu to %lu", option, text, low, high);
+    }
+    return value;
+}
+
+static double parse_chance(const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (*end != '\0' || end == text || !(value >= 0 && value < 1)) {
+        options_reject("%s %.40s: a chance is a number from 0 to below 1, for example 1e-4", option,
+                       text);
+    }
+    return value;
+}
+
+/* Reads a time with its unit; false when it is none. */
+static bool read_time(const char *text, uint64_t seconds_max, uint64_t *ns)
+{
+    return duration_parse(text, DURATION_NEEDS_UNIT, 0, seconds_max * duration_s_ns, ns);
+}
+
+static uint64_t parse_time(const char *option, const char *text)
+{
+    uint64_t ns;
+
+    if (!read_time(text, DELAY_MAX_S, &ns)) {
+        options_reject("%s %.40s: use a time up to %ds with its unit, for example 5us", option,
+                       text, DELAY_MAX_S);
+    }
+    return ns;
+}
+
+static uint64_t parse_rate(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    const char *units = "kMG";
+    const char *unit = *end ? strchr(units, *end) : NULL;
+
+    for (long i = 0; unit && i <= unit - units; i++) {
+        value *= 1e3;
+    }
+    if (end == text || (*end && (!unit || end[1])) || !(value >= RATE_MIN && value <= rate_max)) {
+        options_reject("--rate %.40s: use bytes per second from %d to 1000G, for example 2.8M",
+                       text, RATE_MIN);
+    }
+    return (uint64_t)value;
+}
+
+static void add_sizes(struct sim_options *options, char *text)
+{
+    for (char *word; (word = strsep(&text, ",")) != NULL;) {
+        if (options->size_count == SIM_SIZES_MAX) {
+            options_reject("--bytes: at most %d sizes", SIM_SIZES_MAX);
+        }
+        options->sizes[options->size_count++] =
+            (uint32_t)parse_whole("--bytes", word, 0, SIZE_MAX_BYTES);
+    }
+}
+
+static void add_fault(struct sim_arguments *arguments, enum sim_fault_kind kind, const char *text)
+{
+    if (arguments->fault_count == SIM_FAULTS_MAX) {
+        options_reject("'%.40s': at most %d faults", text, SIM_FAULTS_MAX);
+    }
+    arguments->fault_kinds[arguments->fault_count] = (uint8_t)kind;
+    arguments->faults[arguments->fault_count++] = text;
+}
+
+static void take_event(struct sim_faults *faults, const char *text)
+{
+    static const char *const names[] = {"drop",      "flip",      "duplicate",    "kill",  "cut",
+                                        "host-stop", "host-kill", "host-restart", "cancel"};
+    struct choice choice;
+    char *end;
+
+    if (faults->fail_event) {
+        options_reject("--fail %.40s: one event at a time", text);
+    }
+    errno = 0;
+    faults->fail_event = strtoull(text, &end, 10);
+    choice_begin(&choice, *end == ':' ? end + 1 : "");
+    for (uint8_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (choice_offer(&choice, names[i])) {
+            faults->action = SIM_DROP_FRAME + i;
+        }
+    }
+    if (!faults->action && choice.near) {
+        options_reject("--fail %.40s: did you mean %.*s%s?", text, (int)(end + 1 - text), text,
+                       choice.near);
+    }
+    if (*text < '0' || *text > '9' || errno || !faults->fail_event || !faults->action) {
+        options_reject("--fail %.40s: use the number of a link event from 1 on and drop, flip, "
+                       "duplicate, kill, cut, host-stop, host-kill, host-restart or cancel, for "
+                       "example 17:drop",
+                       text);
+    }
+}
+
+static uint8_t parse_contents(const char *text)
+{
+    static const char *const names[] = {"auto", "checked", "shared"};
+    struct choice choice;
+    struct message message;
+
+    choice_begin(&choice, text);
+    for (uint8_t i = 0; i < 3; i++) {
+        if (choice_offer(&choice, names[i])) {
+            return i;
+        }
+    }
+    choice_refuse(&choice, "unknown --contents", &message);
+    options_reject("%s", message.text);
+}
+
+static void take_scenario(struct sim_arguments *arguments, const char *text)
+{
+    struct choice choice;
+    struct message message;
+    uint32_t operation;
+
+    if (arguments->options.scenario != SIM_SCENARIOS) {
+        options_reject("'%.40s' is one word too many", text);
+    }
+    choice_begin(&choice, text);
+    for (unsigned i = SIM_LOAD; i < SIM_SCENARIOS; i++) {
+        if (choice_offer(&choice, sim_scenario_name((enum sim_scenario)i))) {
+            arguments->options.scenario = (enum sim_scenario)i;
+            return;
+        }
+    }
+    operation = options_choose_operation(&choice);
+    if (operation == OPERATIONS) {
+        choice_refuse(&choice, "unknown scenario", &message);
+        options_reject("%s", message.text);
+    }
+    arguments->options.scenario = (enum sim_scenario)operation;
+}
+
+static error_t parse_fault(int key, char *text, struct sim_arguments *arguments)
+{
+    struct sim_faults *faults = &arguments->options.faults;
+
+    switch (key) {
+    case KEY_DROP: faults->drop = parse_chance("--drop", text); break;
+    case KEY_FLIP: faults->flip = parse_chance("--flip", text); break;
+    case KEY_DUPLICATE: faults->duplicate = parse_chance("--duplicate", text); break;
+    case KEY_DELAY: faults->delay_ns = parse_time("--delay", text); break;
+    case KEY_JITTER: faults->jitter_ns = parse_time("--jitter", text); break;
+    case KEY_RATE: faults->rate = parse_rate(text); break;
+    case KEY_KILL: add_fault(arguments, SIM_KILL, text); break;
+    case KEY_CUT: add_fault(arguments, SIM_CUT, text); break;
+    case KEY_ONEWAY: add_fault(arguments, SIM_ONEWAY, text); break;
+    case KEY_FAIL: take_event(faults, text); break;
+    case KEY_SLOW: add_fault(arguments, SIM_SLOW, text); break;
+    case KEY_ABORT: add_fault(arguments, SIM_ABORT, text); break;
+    case KEY_HOST_STOP: add_fault(arguments, SIM_STOP, text); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct sim_arguments *arguments = state->input;
+    struct sim_options *options = &arguments->options;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->machine; break;
+    case KEY_BYTES: add_sizes(options, text); break;
+    case KEY_MESSAGES:
+        options->messages = (uint32_t)parse_whole("--messages", text, 1, MESSAGES_MAX);
+        break;
+    case KEY_PARAMETER: arguments->parameter = text; break;
+    case KEY_ALGORITHM: options->algorithm = text; break;
+    case KEY_TYPE: arguments->type = text; break;
+    case KEY_OPERATOR: arguments->operator_ = text; break;
+    case KEY_SEED: options->seed = parse_whole("--seed", text, 0, INT64_MAX); break;
+    case KEY_SHUFFLE: options->shuffle = parse_whole("--shuffle", text, 1, UINT64_MAX); break;
+    case KEY_CONTENTS: options->contents = parse_contents(text); break;
+    case KEY_IMAGE:
+        options->image_bytes = (uint32_t)parse_whole("--image", text, IMAGE_MIN, IMAGE_MAX);
+        break;
+    case KEY_X: arguments->x = (int)parse_whole("--x", text, 0, NETWORK_HALVINGS_MAX); break;
+    case KEY_JSON: arguments->json = text; break;
+    case KEY_TRACE: arguments->trace = text; break;
+    case KEY_THREADS:
+        options->threads = (unsigned)parse_whole("--threads", text, 1, THREADS_MAX);
+        break;
+    case KEY_PLAN: plan_list_add(&arguments->written, text); break;
+    case KEY_SCRUB: options->scrub = true; break;
+    case KEY_STOP: options->stop_at = parse_whole("--stop-at", text, 1, UINT64_MAX); break;
+    case KEY_REPLAY:
+        options->stop_at = parse_whole("--replay", text, 1, UINT64_MAX);
+        options->history = true;
+        break;
+    case ARGP_KEY_ARG: take_scenario(arguments, text); break;
+    default: return parse_fault(key, text, arguments);
+    }
+    return 0;
+}
+
+static const struct argp_child children[] = {{&options_network_argp, 0, NULL, 0}, {0}};
+
+const struct argp sim_argp = {
+    option_list,
+    parse,
+    "SCENARIO",
+    "Runs the nodes' own code, up to 65536 of them in one process, in model time. SCENARIO is the "
+    "download; or messages: random, transpose, bitreversal, hotspot; or circle, in which every "
+    "node receives from the next one before it sends, which is a deadlock; or a collective: "
+    "\vExamples: ecube sim --network cube:10 exchange --bytes 1000\n"
+    "          ecube sim --network cube:6 --drop 1e-3 --kill 17@300us random\n"
+    "          ecube sim --network torus:4x4 exchange --algorithm direct\n"
+    "          ecube sim --network ring:4 --plan plan.json broadcast\n\n"
+    "Exit status: 0 all programs ended well, or were stopped; 3 with a named error; 1 wrong bytes; "
+    "124 no progress; 2 bad input.",
+    children,
+    options_name_operations,
+    NULL};
+
+/* Reads what follows the @: T, or a phase and T. */
+static int finish_time(struct sim_fault *fault, const char *at, const char *text,
+                       struct message *message)
+{
+    static const char *const phases[] = {"boot", "download", "run"};
+
+    fault->phase = SIM_BOOT;
+    if (!at) {
+        return 0;
+    }
+    fault->phase = SIM_RUN;
+    for (uint8_t i = 0; i < 3; i++) {
+        size_t length = strlen(phases[i]);
+        if (strncmp(at, phases[i], length) == 0 && (at[length] == '\0' || at[length] == '+')) {
+            fault->phase = i;
+            if (at[length] == '\0') {
+                return 0;
+            }
+            at += length + 1;
+            break;
+        }
+    }
+    if (!read_time(at, AT_MAX_S, &fault->at_ns)) {
+        return message_set(
+            message, "'%.40s': say when as a time with its unit, for example @300us or @boot+1ms",
+            text);
+    }
+    return 0;
+}
+
+/* The node of a host link. */
+static int finish_host_link(const struct network *network, const char *text, uint32_t *node,
+                            struct message *message)
+{
+    if (!network_parse_node(network, text, node, message->text)) {
+        return -1;
+    }
+    return network_host_link_of(network, *node) >= 0
+               ? 0
+               : message_set(message, "node %u has no host link: node 0 and its neighbours have",
+                             (unsigned)*node);
+}
+
+static int finish_nodes(const struct sim_arguments *arguments, struct sim_fault *fault,
+                        const char *what, struct message *message)
+{
+    const struct network *network = &arguments->network;
+    char first[24];
+    uint32_t ends[2];
+    const char *dash = strchr(what, '-');
+
+    if (fault->kind == SIM_STOP) {
+        fault->a = ID_HOST;
+        return read_time(what, AT_MAX_S, &fault->slow_ns)
+                   ? 0
+                   : message_set(message, "--host-stop %.40s: say for how long, for example 2s@run",
+                                 what);
+    }
+    if ((fault->kind == SIM_KILL || fault->kind == SIM_SLOW) && strcmp(what, "host") == 0) {
+        fault->a = ID_HOST;
+        return 0;
+    }
+    if (fault->kind == SIM_KILL || fault->kind == SIM_SLOW || fault->kind == SIM_ABORT) {
+        return network_parse_node(network, what, &fault->a, message->text) ? 0 : -1;
+    }
+    if (dash && strcmp(dash, "-host") == 0) {
+        snprintf(first, sizeof first, "%.*s", (int)(dash - what), what);
+        fault->b = ID_HOST;
+        return finish_host_link(network, first, &fault->a, message);
+    }
+    if (strncmp(what, "host-", 5) == 0) {
+        fault->a = ID_HOST;
+        return finish_host_link(network, what + 5, &fault->b, message);
+    }
+    if (!network_parse_link(network, what, ends, message->text)) {
+        return -1;
+    }
+    fault->a = ends[0];
+    fault->b = ends[1];
+    return 0;
+}
+
+static int finish_fault(struct sim_arguments *arguments, unsigned index, struct message *message)
+{
+    struct sim_faults *faults = &arguments->options.faults;
+    struct sim_fault *fault = &faults->list[faults->count++];
+    const char *text = arguments->faults[index];
+    const char *from = strncmp(text, "node:", 5) == 0 ? text + 5 : text;
+    const char *at = strchr(from, '@');
+    char what[32];
+
+    *fault = (struct sim_fault){.kind = arguments->fault_kinds[index]};
+    snprintf(what, sizeof what, "%.*s", at ? (int)(at - from) : (int)strlen(from), from);
+    if (finish_nodes(arguments, fault, what, message) != 0) {
+        return -1;
+    }
+    if (fault->kind == SIM_SLOW) {
+        if (!at || !read_time(at + 1, DELAY_MAX_S, &fault->slow_ns)) {
+            return message_set(message, "--slow %.40s: say how slow, for example 5@20us", text);
+        }
+        return 0;
+    }
+    if (fault->kind == SIM_ABORT && !at) {
+        fault->phase = SIM_RUN;
+        return 0;
+    }
+    if (finish_time(fault, at ? at + 1 : NULL, text, message) != 0) {
+        return -1;
+    }
+    return fault->kind != SIM_ABORT || fault->phase == SIM_RUN
+               ? 0
+               : message_set(message, "--abort %.40s: no program runs in that phase", text);
+}
+
+/* A plan must be of the scenario, for one of its sizes; without --bytes those are the plans'. */
+static int finish_plan(struct sim_options *options, const struct plan *plan, const char *path,
+                       bool sizes_given, struct message *message)
+{
+    char purpose[PLAN_PURPOSE_MAX];
+    bool sized = plan->bytes_min == plan->bytes_max, wanted = false;
+
+    plan_purpose(plan, purpose);
+    if (plan->operation != (uint32_t)options->scenario || plan->root != scenario_root(options)) {
+        return message_set(message, "%.60s is a plan of %s, and the scenario is %s", path, purpose,
+                           sim_scenario_name(options->scenario));
+    }
+    if (!sizes_given && sized) {
+        if (options->size_count == SIM_SIZES_MAX) {
+            return message_set(message, "%.60s: at most %d sizes", path, SIM_SIZES_MAX);
+        }
+        options->sizes[options->size_count++] = plan->bytes_min;
+    }
+    for (unsigned i = 0; i < options->size_count; i++) {
+        wanted = wanted ||
+                 (options->sizes[i] >= plan->bytes_min && options->sizes[i] <= plan->bytes_max);
+    }
+    return wanted || !sized ? 0
+                            : message_set(message, "%.60s is a plan of %s: add --bytes %u", path,
+                                          purpose, (unsigned)plan->bytes_min);
+}
+
+static int finish_plans(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+    bool sizes_given = options->size_count > 0;
+
+    if (plan_list_read(&arguments->written, &arguments->network, &options->profile, message) != 0) {
+        return -1;
+    }
+    for (unsigned i = 0; i < arguments->written.count; i++) {
+        if (finish_plan(options, arguments->written.plans[i], arguments->written.paths[i],
+                        sizes_given, message) != 0) {
+            return -1;
+        }
+    }
+    options->written = arguments->written.plans;
+    options->written_count = arguments->written.count;
+    return 0;
+}
+
+/* "minloc, maxloc": the operators that go with a type, or the types that go with an operator. */
+static void list_fitting(uint32_t type, uint32_t operator_, char text[FITTING_MAX])
+{
+    const char *name;
+    size_t used = 0;
+
+    for (uint32_t i = 1;
+         (name = type ? reduction_operator_name(i) : reduction_type_name(i)) && used < FITTING_MAX;
+         i++) {
+        if (reduction_possible(type ? type : i, operator_ ? operator_ : i)) {
+            used +=
+                (size_t)snprintf(text + used, FITTING_MAX - used, "%s%s", used ? ", " : "", name);
+        }
+    }
+}
+
+/* Of a pair that does not go together the one is named that was asked for, with what fits it. */
+static int finish_reduction(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+    uint32_t type = ECUBE_INT32, operator_ = ECUBE_SUM;
+    char fitting[FITTING_MAX];
+
+    if (!scenario_reduces(options->scenario)) {
+        const char *text = arguments->type ? arguments->type : arguments->operator_;
+        return text ? message_set(message, "--%s %.40s: %s combines nothing",
+                                  arguments->type ? "type" : "operator", text,
+                                  sim_scenario_name(options->scenario))
+                    : 0;
+    }
+    if ((arguments->type && options_find_type(arguments->type, &type, message) != 0) ||
+        (arguments->operator_ &&
+         options_find_operator(arguments->operator_, &operator_, message) != 0)) {
+        return -1;
+    }
+    options->type = (uint8_t)type;
+    options->operator_ = (uint8_t)operator_;
+    if (reduction_possible(type, operator_)) {
+        return 0;
+    }
+    list_fitting(arguments->type ? type : 0, arguments->type ? 0 : operator_, fitting);
+    return arguments->type
+               ? message_set(message, "--type %s: %s is not for it: use --operator %s",
+                             reduction_type_name(type), reduction_operator_name(operator_), fitting)
+               : message_set(message, "--operator %s: it is not for %s: use --type %s",
+                             reduction_operator_name(operator_), reduction_type_name(type),
+                             fitting);
+}
+
+/* The usual sizes, in whole elements. */
+static void default_sizes(struct sim_options *options)
+{
+    static const uint32_t sizes[] = {16, 100, 1000};
+    uint32_t element = scenario_element_bytes(options);
+
+    options->size_count = sizeof sizes / sizeof sizes[0];
+    for (unsigned i = 0; i < options->size_count; i++) {
+        options->sizes[i] = (sizes[i] + element - 1) / element * element;
+    }
+}
+
+static int finish_scenario(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+    char why[SIM_WHY_MAX];
+
+    if (options->scenario == SIM_SCENARIOS) {
+        return message_set(message, "name a scenario, for example exchange: 'ecube sim --help' "
+                                    "lists them");
+    }
+    if (finish_reduction(arguments, message) != 0) {
+        return -1;
+    }
+    if (!sim_scenario_fits(options->scenario, &arguments->network, why)) {
+        return message_set(message, "%s on %s: %s", sim_scenario_name(options->scenario),
+                           arguments->network_name, why);
+    }
+    if (arguments->parameter) {
+        options->asked = true;
+        if (options_find_parameter(scenario_is_collective(options->scenario)
+                                       ? operation_of((uint32_t)options->scenario)
+                                       : NULL,
+                                   &arguments->network, arguments->parameter, &options->root,
+                                   message) != 0) {
+            return -1;
+        }
+    }
+    if (options->algorithm && !scenario_is_collective(options->scenario)) {
+        return message_set(message, "--algorithm %.40s: %s is no collective", options->algorithm,
+                           sim_scenario_name(options->scenario));
+    }
+    if (options->image_bytes == 0) {
+        options->image_bytes = IMAGE_DEFAULT;
+    } else if (options->scenario == SIM_LOAD) {
+        return message_set(message, "--image %u: the sizes of the download are those of --bytes",
+                           (unsigned)options->image_bytes);
+    }
+    if (options->size_count == 0 && options->scenario == SIM_BARRIER) {
+        options->size_count = 1;
+    } else if (options->size_count == 0) {
+        default_sizes(options);
+    }
+    for (unsigned i = 0; i < options->size_count; i++) {
+        if (options->scenario == SIM_LOAD && options->sizes[i] < IMAGE_MIN) {
+            return message_set(message, "--bytes %u: an image has at least %d bytes",
+                               (unsigned)options->sizes[i], IMAGE_MIN);
+        }
+        if (options->sizes[i] % scenario_element_bytes(options) != 0) {
+            return message_set(message,
+                               "--bytes %u: %s of %s combines elements of %u bytes: use a multiple",
+                               (unsigned)options->sizes[i], sim_scenario_name(options->scenario),
+                               reduction_type_name(scenario_type(options)),
+                               (unsigned)scenario_element_bytes(options));
+        }
+    }
+    return 0;
+}
+
+int sim_arguments_finish(struct sim_arguments *arguments, struct message *message)
+{
+    struct sim_options *options = &arguments->options;
+
+    static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX,
+                                                 .place = "in the simulator"};
+
+    if (options_find_network(arguments->machine.network, &limits, &arguments->network, message) !=
+        0) {
+        return -1;
+    }
+    network_name(&arguments->network, arguments->network_name);
+    if (options_find_profile(&arguments->machine, &options->profile, message) != 0 ||
+        finish_plans(arguments, message) != 0 || finish_scenario(arguments, message) != 0) {
+        return -1;
+    }
+    options->network = arguments->network;
+    unsigned halvings = network_halvings(&arguments->network);
+    if (arguments->x > (int)halvings) {
+        return message_set(message, "--x %d: %s is halved %u times: x is from 0 to %u",
+                           arguments->x, arguments->network_name, halvings, halvings);
+    }
+    if (arguments->json && arguments->trace && strcmp(arguments->json, arguments->trace) == 0) {
+        return message_set(message, "--json and --trace %.300s: use a file for each",
+                           arguments->trace);
+    }
+    for (unsigned i = 0; i < arguments->fault_count; i++) {
+        if (finish_fault(arguments, i, message) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

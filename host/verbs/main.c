@@ -1,0 +1,145 @@
+/*
+ * main.c - ecube: boots a machine of emulated nodes, downloads programs, shows what happened.
+ */
+#include <argp.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/console/choice.h"
+#include "host/console/message.h"
+#include "host/console/terminal.h"
+#include "host/command/verbs.h"
+
+struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *summary;
+};
+
+static const struct verb verbs[] = {
+    {"run", verb_run, "boot a machine, run a program on every node, end the machine"},
+    {"up", verb_up, "boot a machine that stays"},
+    {"load", verb_load, "run a program on a machine that is up"},
+    {"list", verb_list, "show the machines that are up"},
+    {"ps", verb_ps, "show the nodes of a machine that is up"},
+    {"console", verb_console, "show what programs print on a machine that is up"},
+    {"debug", verb_debug, "GDB at a node of a machine that is up, or at all"},
+    {"core", verb_core, "write a node of a machine that is up as an ELF core"},
+    {"openocd", verb_openocd, "OpenOCD at the JTAG chain of a machine that is up"},
+    {"cut", verb_cut, "cut a link of a machine that is up"},
+    {"kill", verb_kill, "kill a node of a machine that is up"},
+    {"down", verb_down, "end a machine that is up"},
+    {"sim", verb_sim, "simulate a machine of up to 65536 nodes in model time"},
+    {"plan", verb_plan, "show or export the plan of a collective"},
+};
+
+enum { VERB_COUNT = sizeof verbs / sizeof verbs[0] };
+
+static const struct verb *find_verb(struct choice *choice, const char *name)
+{
+    choice_begin(choice, name);
+    for (unsigned i = 0; i < VERB_COUNT; i++) {
+        if (choice_offer(choice, verbs[i].name)) {
+            return &verbs[i];
+        }
+    }
+    return NULL;
+}
+
+static int run_verb(const struct verb *verb, int argc, char **argv)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "ecube %s", verb->name);
+    argv[0] = name;
+    return verb->run(argc, argv);
+}
+
+static int print_help(FILE *file)
+{
+    fprintf(file,
+            "Usage: ecube VERB [OPTION...]\n\n"
+            "A machine of emulated ARM nodes: boot it, run programs on it, see what happened.\n\n");
+    for (unsigned i = 0; i < VERB_COUNT; i++) {
+        fprintf(file, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
+    }
+    fprintf(file,
+            "\nExample: ecube run --network cube:4 hello.elf\n"
+            "\n'ecube VERB --help' tells more, 'ecube --version' prints the version.\n"
+            "\nExit status: the largest of the programs' (0 to 255); 132, 133, 134, 136, 139 "
+            "undefined instruction, breakpoint, abort, division by zero, memory fault; 159 an "
+            "error of a call; 135 what the checks have found; 124 timeout; 3 a dead node or link; "
+            "2 bad input; 141 the reader of "
+            "the output is gone; after ecube_abort its status, 1 for 0.\n");
+    return 0;
+}
+
+/* Without these three the first sockets would take their numbers, and what is printed would go
+ * there. What is written to a closed one fails, as it should. */
+static void fill_standard_descriptors(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd) {
+            exit(STATUS_BAD_INPUT);
+        }
+    }
+}
+
+/* A result that could not be written is no success. */
+static int check_printed(int status)
+{
+    struct message message;
+
+    if (fflush(stdout) == 0 && !ferror(stdout)) {
+        return status;
+    }
+    message_set(&message, "cannot write to standard output: it is closed, or its device is full");
+    message_print(&message);
+    return status ? status : STATUS_BAD_INPUT;
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    const struct verb *verb;
+    struct choice choice;
+    struct message message;
+
+    fill_standard_descriptors();
+    terminal_begin();
+    argp_err_exit_status = STATUS_BAD_INPUT;
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        puts("ecube " ECUBE_VERSION);
+        return 0;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+        (strcmp(word, "help") == 0 && argc == 2)) {
+        return print_help(stdout);
+    }
+    bool help = strcmp(word, "help") == 0;
+    const char *name = help ? argv[2] : word;
+    verb = find_verb(&choice, name);
+    if (verb && help) {
+        char option[] = "--help";
+        char *arguments[] = {argv[0], option, NULL};
+
+        return run_verb(verb, 2, arguments);
+    }
+    if (verb) {
+        return check_printed(run_verb(verb, argc - 1, argv + 1));
+    }
+    if (choice.near) {
+        message_set(&message, "unknown verb '%.40s': did you mean %s?", name, choice.near);
+    } else {
+        message_set(&message,
+                    name[0] ? "unknown verb '%.40s': 'ecube help' lists them"
+                            : "name a verb%s: 'ecube help' lists them",
+                    name);
+    }
+    return message_print(&message);
+}

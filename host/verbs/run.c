@@ -1,0 +1,338 @@
+/*
+ * run.c - ecube run: boot, download, run, end; nothing is left behind.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/machine/describe.h"
+#include "host/machine/machine.h"
+#include "host/command/options.h"
+#include "host/command/output.h"
+#include "host/plan/plan_list.h"
+#include "host/machine/rundir_watch.h"
+#include "host/console/sink.h"
+#include "host/command/verbs.h"
+#include "host/console/view.h"
+
+enum { KEY_CUT = 512, KEY_KILL, KEY_CROSS, KEY_PLAN };
+
+struct run {
+    struct machine_arguments machine_arguments;
+    struct load_arguments load_arguments;
+    const char *cuts[INJECTIONS_MAX];
+    const char *kills[INJECTIONS_MAX];
+    const char *crossings[INJECTIONS_MAX];
+    unsigned cut_count, kill_count, cross_count;
+    struct plan_list plans;
+    bool plan_used[PLAN_LIST_MAX];
+
+    uv_loop_t loop;
+    uv_signal_t signals[3];
+    struct rundir_watch rundir_watch;
+    struct machine machine;
+    struct job_request request;
+    struct view view;
+    struct sink *sink;
+    uv_async_t written;
+    uint64_t end_us; /* when --timeout is over */
+    int status;
+    json_t *result;
+};
+
+static const struct argp_option option_list[] = {
+    {"plan", KEY_PLAN, "FILE", 0,
+     "use the plan in FILE, which is proved first (doc/plans.md), in place of the planner's for "
+     "its operation, root and size; repeatable",
+     0},
+    {"cut", KEY_CUT, "A-B@PHASE", 0,
+     "cut a link at the beginning of boot, download or run, or later (@run+2s; a number alone is "
+     "ms), to see what happens",
+     0},
+    {"kill", KEY_KILL, "N@PHASE", 0, "kill a node likewise", 0},
+    {"cross", KEY_CROSS, "A-B,C-D", 0,
+     "exchange the far ends of two links before the boot, to see how it is diagnosed", 0},
+    {0},
+};
+
+static void add_word(const char **words, unsigned *count, const char *option, const char *text)
+{
+    if (*count == INJECTIONS_MAX) {
+        options_reject("%s: at most %d times", option, INJECTIONS_MAX);
+    }
+    words[(*count)++] = text;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct run *run = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &run->machine_arguments;
+        state->child_inputs[1] = &run->load_arguments;
+        break;
+    case KEY_PLAN: plan_list_add(&run->plans, text); break;
+    case KEY_CUT: add_word(run->cuts, &run->cut_count, "--cut", text); break;
+    case KEY_KILL: add_word(run->kills, &run->kill_count, "--kill", text); break;
+    case KEY_CROSS: add_word(run->crossings, &run->cross_count, "--cross", text); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static const struct argp_child children[] = {
+    {&options_machine_argp, 0, NULL, 1}, {&options_load_argp, 0, NULL, 2}, {0}};
+
+static const struct argp parser = {
+    option_list,
+    parse,
+    "PROGRAM [ARGUMENT...]",
+    "Boots a machine, downloads PROGRAM into every node, runs it and ends the machine. Each line "
+    "that a program prints appears with the node's rank in front, on the stream that the program "
+    "chose; a table of what programs report goes to standard error."
+    "\vOptions must stand before PROGRAM: the words behind it are passed to the program. Ctrl-C "
+    "ends "
+    "the run and says what its programs do, or wait for; a second Ctrl-C does not wait for "
+    "that.\n\n"
+    "The exit status is the largest of the programs'. One that crashed counts as 132 (undefined "
+    "instruction), 133 (breakpoint), 134 (abort), 136 (division by zero) or 139 (memory), one that "
+    "an error of a call has ended as 159. 3: a dead node or link; 124: --timeout, or programs that "
+    "wait for ever; 2: bad input; 141: the reader of the output is gone.\n\n"
+    "Examples: ecube run --network cube:3 --json result.json hello.elf 10 20\n"
+    "          ecube run --network cube:2 --plan plan.json trees.elf 1000",
+    children,
+    NULL,
+    NULL};
+
+static void on_emit(void *context, json_t *event)
+{
+    struct run *run = context;
+
+    view_event(&run->view, event);
+    json_decref(event);
+}
+
+static void on_print(void *context, const struct line *line)
+{
+    struct run *run = context;
+
+    view_line(&run->view, line);
+}
+
+/* On the sink's thread. */
+static void on_moved(void *context)
+{
+    struct run *run = context;
+
+    uv_async_send(&run->written);
+}
+
+/* Programs may print as much more as has been written; without a reader the run is over. */
+static void on_written(uv_async_t *written)
+{
+    struct run *run = written->data;
+    struct line_receipt receipt;
+
+    while (sink_take_receipt(run->sink, &receipt)) {
+        machine_line_taken(&run->machine, &receipt);
+    }
+    if (sink_error(run->sink) != 0) {
+        run->status = sink_status(run->sink);
+        uv_stop(&run->loop);
+    }
+}
+
+static void on_booted(void *context, int status)
+{
+    struct run *run = context;
+    struct message message;
+
+    if (status == 0 && machine_load(&run->machine, &run->request, &message) == 0) {
+        return;
+    }
+    if (status == 0) {
+        view_trouble(&run->view, message.text);
+    }
+    run->status = status ? status : STATUS_BAD_INPUT;
+    uv_stop(&run->loop);
+}
+
+static void on_ended(void *context, int status, json_t *result)
+{
+    struct run *run = context;
+
+    run->status = status;
+    run->result = result;
+    uv_stop(&run->loop);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct run *run = handle->data;
+
+    run->end_us = 0; /* nor does it wait for its reader */
+    /* Ctrl-C asks what the programs do; a second one does not wait for their answers. */
+    if (number != SIGINT || !machine_interrupt(&run->machine, 128 + number)) {
+        run->status = 128 + number;
+        uv_stop(&run->loop);
+    }
+}
+
+static void watch_signals(struct run *run)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+    for (unsigned i = 0; i < 3; i++) {
+        uv_signal_init(&run->loop, &run->signals[i]);
+        run->signals[i].data = run;
+        uv_signal_start(&run->signals[i], on_signal, numbers[i]);
+    }
+}
+
+static int add_faults(const struct run *run, struct machine_options *options,
+                      struct message *message)
+{
+    for (unsigned i = 0; i < run->cut_count; i++) {
+        if (options_add_injection(options, run->cuts[i], false, message) != 0) {
+            return -1;
+        }
+    }
+    for (unsigned i = 0; i < run->kill_count; i++) {
+        if (options_add_injection(options, run->kills[i], true, message) != 0) {
+            return -1;
+        }
+    }
+    for (unsigned i = 0; i < run->cross_count; i++) {
+        if (options_add_crossing(options, run->crossings[i], message) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int prepare(struct run *run, struct machine_options *options, struct target *target,
+                   struct output *output, struct message *message)
+{
+    struct download_plan plan;
+    struct download_costs costs = {0};
+    uint32_t block_bytes;
+
+    if (options_make_machine(&run->machine_arguments, options, target, message) != 0 ||
+        options_make_job(&run->load_arguments, &run->request, message) != 0 ||
+        job_check_arguments(&run->request, options->network.nodes, &block_bytes, message) != 0 ||
+        !download_make_plan(&plan, run->request.strategy, run->request.x, &options->network, &costs,
+                            message->text)) {
+        return -1;
+    }
+    if (plan_list_read(&run->plans, &options->network, &options->profile, message) != 0) {
+        return -1;
+    }
+    options->plans = run->plans.plans;
+    options->plan_count = run->plans.count;
+    options->verbose = run->load_arguments.verbose;
+    options->timeout_ms = run->request.timeout_ms;
+    if (add_faults(run, options, message) != 0) {
+        return -1;
+    }
+    return output_open(output, run->load_arguments.json, message);
+}
+
+/* Boots and runs; everything is closed and removed on return. */
+static int execute(struct run *run, const struct machine_options *options,
+                   const struct target *target, struct message *message)
+{
+    struct machine_owner owner = {
+        .context = run, .emit = on_emit, .print = on_print, .booted = on_booted, .ended = on_ended};
+    struct rundir rundir;
+    int started;
+
+    if (rundir_create(&rundir, NULL, message) != 0) {
+        return -1;
+    }
+    started = uv_loop_init(&run->loop);
+    if (started != 0) {
+        rundir_remove(&rundir);
+        return message_set(message, "cannot make an event loop: %s", uv_strerror(started));
+    }
+    watch_signals(run);
+    rundir_watch_start(&run->rundir_watch, &run->loop, &rundir, NULL, NULL, NULL);
+    uv_async_init(&run->loop, &run->written, on_written);
+    run->written.data = run;
+    run->sink = sink_open(on_moved, run);
+    run->end_us = sink_now_us() + run->request.timeout_ms * UINT64_C(1000);
+    view_init(&run->view, run->sink, options->network.nodes, run->load_arguments.quiet);
+    started = machine_start(&run->machine, &run->loop, options, target, &rundir, &owner, message);
+    if (started == 0) {
+        uv_run(&run->loop, UV_RUN_DEFAULT);
+    }
+    if (!run->result && started == 0) {
+        run->result = describe_result(&run->machine, run->status);
+    }
+    for (unsigned i = 0; i < run->plans.count && started == 0; i++) {
+        run->plan_used[i] = plan_desk_used(run->machine.desk, run->plans.plans[i]);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        uv_close((uv_handle_t *)&run->signals[i], NULL);
+    }
+    rundir_watch_close(&run->rundir_watch);
+    sink_be_still(run->sink);
+    uv_close((uv_handle_t *)&run->written, NULL);
+    machine_close(&run->machine);
+    uv_run(&run->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&run->loop);
+    machine_free(&run->machine);
+    rundir_remove(&rundir);
+    return started;
+}
+
+/* A run that did not need a plan says nothing about it. */
+static void tell_unused_plans(struct run *run)
+{
+    char purpose[PLAN_PURPOSE_MAX], words[MESSAGE_MAX];
+
+    for (unsigned i = 0; i < run->plans.count; i++) {
+        if (!run->plan_used[i]) {
+            plan_purpose(run->plans.plans[i], purpose);
+            snprintf(words, sizeof words, "--plan %.200s was not used: no %s was called for",
+                     run->plans.paths[i], purpose);
+            view_trouble(&run->view, words);
+        }
+    }
+}
+
+int verb_run(int argc, char **argv)
+{
+    static struct run run;
+    struct machine_options options;
+    struct target target;
+    struct output output;
+    struct message message;
+
+    run.machine_arguments = options_machine_defaults();
+    run.load_arguments = options_load_defaults();
+    options_parse(&parser, argc, argv, ARGP_IN_ORDER, &run);
+    if (prepare(&run, &options, &target, &output, &message) != 0) {
+        return message_print(&message);
+    }
+    if (execute(&run, &options, &target, &message) != 0) {
+        output_drop(&output);
+        return message_print(&message);
+    }
+    options_describe_job(&run.load_arguments, run.result);
+    if (sink_error(run.sink) == 0) {
+        view_result(&run.view, run.result);
+        tell_unused_plans(&run);
+    }
+    run.status = sink_close(run.sink, run.end_us, run.status);
+    if (output_write(&output, run.result, &message) != 0) {
+        run.status = message_print(&message);
+    }
+    json_decref(run.result);
+    plan_list_free(&run.plans);
+    return run.status;
+}

@@ -1,0 +1,237 @@
+/*
+ * The emulator shows a debugger the registers of one mode, and no SPSR. What lies elsewhere is
+ * reached by leading the processor there: into the mode, or onto an instruction planted in memory.
+ * From user mode it does not go by a write of CPSR, so a planted SVC leads out, at the price of the
+ * supervisor mode's lr and SPSR, which no kernel can rely on while user mode runs.
+ */
+#include "jtag/core/debug_internal.h"
+
+#include <string.h>
+
+enum { SVC = (int)0xef000000, SCTLR_MMU = 1 };
+enum { SPSR_WRITE = (int)0xe16ff000 }; /* MSR SPSR_fsxc, r0 */
+
+/* The processor's CPSR, but in a mode and in ARM state. */
+static uint32_t plain_cpsr(const struct debug_unit *unit, enum processor_mode mode)
+{
+    return (debug_real_cpsr(unit) & ~(uint32_t)(CPSR_MODE | CPSR_STATE)) | mode;
+}
+
+static bool is_user(const struct debug_unit *unit)
+{
+    return register_mode(debug_real_cpsr(unit)) == MODE_USER;
+}
+
+static void want_planted(struct debug_unit *unit, uint32_t place, uint32_t code)
+{
+    debug_want_memory(unit, CORE_READ_MEMORY, place, 0, THEN_SAVED);
+    debug_want_memory(unit, CORE_WRITE_MEMORY, place, code, THEN_PLANTED);
+    debug_want_memory(unit, CORE_READ_MEMORY, place, code, THEN_VERIFIED);
+}
+
+static void want_step(struct debug_unit *unit, uint32_t place, enum debug_then then)
+{
+    debug_want_register(unit, "pc", place);
+    debug_want(unit, CORE_STEP, then == THEN_STEPPED ? THEN_STEP : THEN_NOTHING);
+    debug_want(unit, CORE_READ_FRAME, then);
+}
+
+static void leave_user(struct debug_unit *unit)
+{
+    uint32_t place = (uint32_t)unit->registers.real[REGISTER_PC] & ~3u;
+
+    unit->excursion.moved = true;
+    want_planted(unit, place, (uint32_t)SVC);
+    debug_want_register(unit, "cpsr", plain_cpsr(unit, MODE_USER));
+    want_step(unit, place, THEN_ENTERED);
+    debug_want_memory(unit, CORE_WRITE_MEMORY, place, 0, THEN_UNPLANTED);
+}
+
+static void open_with(struct debug_unit *unit, enum processor_mode mode, uint32_t flags)
+{
+    uint32_t cpsr = plain_cpsr(unit, mode) & ~(uint32_t)CPSR_FLAGS;
+
+    unit->excursion = (struct excursion){.open = true, .entered = !is_user(unit), .mode = mode};
+    if (is_user(unit))
+        leave_user(unit);
+    debug_want_register(unit, "cpsr", cpsr | (flags & (uint32_t)CPSR_FLAGS));
+}
+
+void excursion_open(struct debug_unit *unit, enum processor_mode mode)
+{
+    open_with(unit, mode, debug_real_cpsr(unit));
+}
+
+/* Where an instruction can be planted that runs in a privileged mode: what user mode executes need
+ * not be executable there, but vectors are. */
+static bool find_place(struct debug_unit *unit, uint32_t *place)
+{
+    uint32_t base = unit->board.ram_base;
+
+    if (!debug_need(unit, REGISTER_SCTLR) || !debug_need(unit, REGISTER_VBAR))
+        return false;
+    bool mmu = unit->registers.real[REGISTER_SCTLR] & SCTLR_MMU;
+    *place = (uint32_t)unit->registers.real[mmu && is_user(unit) ? REGISTER_VBAR : REGISTER_PC];
+    if (unit->native_again || (!mmu && *place - base >= unit->board.ram_bytes))
+        *place = base;
+    *place &= ~3u;
+    return true;
+}
+
+/* r0 to lr of the mode as the debugger has them. */
+static void want_registers(struct debug_unit *unit, enum processor_mode mode, uint32_t r0)
+{
+    const struct registers *registers = &unit->registers;
+
+    if (r0 != registers->real[REGISTER_R0])
+        debug_want_register(unit, register_name(REGISTER_R0), r0);
+    for (unsigned i = 1; i < CORE_FRAME_PC; i++) {
+        enum register_number number = register_in_mode(mode, i);
+        if (registers_changed(registers, number))
+            debug_want_register(unit, register_name(number), registers->value[number]);
+    }
+}
+
+static void begin(struct debug_unit *unit, uint32_t code, enum processor_mode mode, uint32_t r0,
+                  uint32_t place)
+{
+    unit->native = NATIVE_WAITS;
+    open_with(unit, mode, (uint32_t)unit->registers.value[REGISTER_CPSR]);
+    unit->excursion.moved = true;
+    want_planted(unit, place, code);
+    want_registers(unit, mode, r0);
+    want_step(unit, place, THEN_STEPPED);
+}
+
+static enum native_result judge(const struct excursion *excursion)
+{
+    const uint32_t *frame = excursion->frame;
+    enum processor_mode mode = register_mode(frame[CORE_FRAME_CPSR]);
+
+    if (!excursion->judged)
+        return NATIVE_FAILED;
+    if (mode == excursion->mode && frame[CORE_FRAME_PC] == excursion->place + WORD)
+        return NATIVE_DONE;
+    return mode == MODE_ABORT ? NATIVE_ABORTED : NATIVE_UNDEFINED;
+}
+
+enum native_result excursion_run(struct debug_unit *unit, uint32_t code, enum processor_mode mode,
+                                 uint32_t r0)
+{
+    enum native_result result = unit->native;
+    uint32_t place;
+
+    if (result == NATIVE_WAITS) {
+        result = judge(&unit->excursion);
+        unit->broke = false;
+        unit->native = NATIVE_IDLE;
+        if (result != NATIVE_FAILED || unit->native_again || unit->excursion.stepped) {
+            unit->native_again = false;
+            return result;
+        }
+        unit->native_again = true;
+    }
+    if (debug_need(unit, register_sp(mode)) && find_place(unit, &place))
+        begin(unit, code, mode, r0, place);
+    return NATIVE_WAITS;
+}
+
+/* An exception that the planted instruction took has spoilt the banked registers of its mode: those
+ * that are known are put back. */
+static void want_repair(struct debug_unit *unit, enum processor_mode mode)
+{
+    struct registers *registers = &unit->registers;
+    enum register_number lr = register_sp(mode) + BANK_LR, spsr = register_spsr(mode);
+
+    debug_want_register(unit, "cpsr", plain_cpsr(unit, mode));
+    if (registers->known[lr])
+        debug_want_register(unit, "lr", registers->real[lr]);
+    if (spsr == REGISTER_NONE || !registers->known[spsr])
+        return;
+    debug_want_register(unit, "r0", registers->real[spsr]);
+    debug_want_memory(unit, CORE_WRITE_MEMORY, unit->excursion.place, (uint32_t)SPSR_WRITE,
+                      THEN_NOTHING);
+    debug_want_register(unit, "pc", unit->excursion.place);
+    debug_want(unit, CORE_STEP, THEN_NOTHING);
+}
+
+/* r0 to lr as the processor had them. */
+static void want_real_registers(struct debug_unit *unit, bool all)
+{
+    const struct excursion *excursion = &unit->excursion;
+    const struct registers *registers = &unit->registers;
+
+    for (unsigned i = 0; i < CORE_FRAME_PC; i++) {
+        enum register_number number = register_in_mode(excursion->mode, i);
+        if (registers->known[number] && (all || excursion->frame[i] != registers->real[number]))
+            debug_want_register(unit, register_name(number), registers->real[number]);
+    }
+}
+
+/* What an instruction that ran, or was about to, has left of r0 to lr. */
+static void want_undone(struct debug_unit *unit)
+{
+    const struct excursion *excursion = &unit->excursion;
+    bool elsewhere = judge(excursion) != NATIVE_DONE;
+
+    if (excursion->judged && elsewhere)
+        want_repair(unit, register_mode(excursion->frame[CORE_FRAME_CPSR]));
+    if (elsewhere)
+        debug_want_register(unit, "cpsr", plain_cpsr(unit, excursion->mode));
+    want_real_registers(unit, elsewhere);
+}
+
+void excursion_close(struct debug_unit *unit)
+{
+    struct excursion *excursion = &unit->excursion;
+    const struct registers *registers = &unit->registers;
+
+    excursion->open = false;
+    unit->restoring = true;
+    if (!registers->known[REGISTER_CPSR]) /* reset meanwhile: nothing is as it was */
+        return;
+    if (unit->native == NATIVE_WAITS && excursion->entered)
+        want_undone(unit);
+    if (excursion->planted)
+        debug_want_memory(unit, CORE_WRITE_MEMORY, excursion->place, 0, THEN_UNPLANTED);
+    debug_want_register(unit, "cpsr", registers->real[REGISTER_CPSR]);
+    if (excursion->moved)
+        debug_want_register(unit, "pc", registers->real[REGISTER_PC]);
+}
+
+/* What has been found out ends the script: it cannot go on as it was meant. */
+static void give_up(struct debug_unit *unit)
+{
+    unit->broke = true;
+    script_clear(&unit->script);
+}
+
+void excursion_did(struct debug_unit *unit, const struct script_step *step)
+{
+    struct excursion *excursion = &unit->excursion;
+    const struct core_op *op = &step->op;
+
+    switch (step->then) {
+    case THEN_SAVED:
+        excursion->place = op->address;
+        excursion->saved = (uint32_t)op->value;
+        return;
+    case THEN_PLANTED: excursion->planted = true; return;
+    case THEN_UNPLANTED: excursion->planted = false; return;
+    case THEN_VERIFIED:
+        if ((uint32_t)op->value != step->subject)
+            give_up(unit);
+        return;
+    case THEN_ENTERED:
+        excursion->entered = register_mode(op->frame[CORE_FRAME_CPSR]) != MODE_USER;
+        if (!excursion->entered)
+            give_up(unit);
+        return;
+    case THEN_STEP: excursion->stepped = true; return;
+    case THEN_STEPPED:
+        excursion->judged = true;
+        memcpy(excursion->frame, op->frame, sizeof excursion->frame);
+        return;
+    default: return;
+    }
+}

@@ -1,0 +1,233 @@
+/*
+ * system.c - what the C library asks of the system below it.
+ *
+ * Standard output and error go to the host's console, standard input is at its end, there are no
+ * files. The streams count as terminals, so the library keeps standard output until the end of a
+ * line; standard error, which it does not buffer, is kept here, so that a line arrives whole.
+ *
+ * Source   newlib, libc manual, chapter "System Calls"
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <unistd.h>
+
+#include "include/ecube/ecube.h"
+#include "lib/portable/call.h"
+
+#undef errno
+extern int errno;
+
+enum { PROCESS_ID = 1, LINE_BYTES = 1024 };
+
+_Noreturn void _exit(int status);
+int _read(int file, void *data, size_t bytes);
+int _write(int file, const void *data, size_t bytes);
+int _close(int file);
+int _isatty(int file);
+int _fstat(int file, struct stat *status);
+int _stat(const char *name, struct stat *status);
+int _open(const char *name, int flags, int mode);
+int _unlink(const char *name);
+int _link(const char *from, const char *to);
+off_t _lseek(int file, off_t offset, int from);
+void *_sbrk(ptrdiff_t bytes);
+int _kill(int process, int signal);
+int _getpid(void);
+int _gettimeofday(struct timeval *now, void *zone);
+clock_t _times(struct tms *times);
+
+static int refuse(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* Hands text to the kernel, which takes as much at a time as it has room for. */
+static int console_write(enum ecube_stream stream, const char *text, size_t bytes)
+{
+    size_t done = 0;
+    while (done < bytes) {
+        int32_t taken = ecube_call_three(ECUBE_CALL_WRITE, (uintptr_t)(text + done),
+                                         (uintptr_t)(bytes - done), (uintptr_t)stream);
+        if (taken <= 0) {
+            return refuse(EIO);
+        }
+        done += (size_t)taken;
+    }
+    return (int)bytes;
+}
+
+/* What standard error has said since the last end of a line: the library writes it word by word. */
+static struct {
+    size_t bytes;
+    char text[LINE_BYTES];
+} error_line;
+
+static int error_line_flush(void)
+{
+    size_t bytes = error_line.bytes;
+    error_line.bytes = 0;
+    return console_write(ECUBE_STREAM_ERROR, error_line.text, bytes);
+}
+
+void ecube_error_line_flush(void)
+{
+    error_line_flush();
+}
+
+static int error_write(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        error_line.text[error_line.bytes++] = text[i];
+        if ((text[i] == '\n' || error_line.bytes == LINE_BYTES) && error_line_flush() < 0) {
+            return -1;
+        }
+    }
+    return (int)bytes;
+}
+
+void _exit(int status)
+{
+    error_line_flush();
+    for (;;) {
+        ecube_call(ECUBE_CALL_EXIT, (uintptr_t)status, 0);
+    }
+}
+
+/* What was printed comes first, as at exit; nothing else is run, for a part of the program may be
+ * in any state. */
+void ecube_abort(int status)
+{
+    fflush(stdout);
+    error_line_flush();
+    for (;;) {
+        ecube_call(ECUBE_CALL_ABORT, (uintptr_t)status, 0);
+    }
+}
+
+int _read(int file, void *data, size_t bytes)
+{
+    (void)data;
+    (void)bytes;
+    return file == STDIN_FILENO ? 0 : refuse(EBADF);
+}
+
+int _write(int file, const void *data, size_t bytes)
+{
+    if (file != STDOUT_FILENO && file != STDERR_FILENO) {
+        return refuse(EBADF);
+    }
+    return file == STDERR_FILENO ? error_write(data, bytes)
+                                 : console_write(ECUBE_STREAM_OUTPUT, data, bytes);
+}
+
+int _close(int file)
+{
+    return file <= STDERR_FILENO ? 0 : refuse(EBADF);
+}
+
+int _isatty(int file)
+{
+    return file <= STDERR_FILENO ? 1 : refuse(EBADF);
+}
+
+int _fstat(int file, struct stat *status)
+{
+    if (file > STDERR_FILENO) {
+        return refuse(EBADF);
+    }
+    *status = (struct stat){.st_mode = S_IFCHR, .st_blksize = LINE_BYTES};
+    return 0;
+}
+
+int _stat(const char *name, struct stat *status)
+{
+    (void)name;
+    (void)status;
+    return refuse(ENOENT);
+}
+
+int _open(const char *name, int flags, int mode)
+{
+    (void)name;
+    (void)flags;
+    (void)mode;
+    return refuse(ENOENT);
+}
+
+int _unlink(const char *name)
+{
+    (void)name;
+    return refuse(ENOENT);
+}
+
+int _link(const char *from, const char *to)
+{
+    (void)from;
+    (void)to;
+    return refuse(EMLINK);
+}
+
+off_t _lseek(int file, off_t offset, int from)
+{
+    (void)file;
+    (void)offset;
+    (void)from;
+    return refuse(ESPIPE);
+}
+
+/* The heap lies between the image and the end of the program's memory; the kernel says where. */
+void *_sbrk(ptrdiff_t bytes)
+{
+    static uintptr_t end;
+    const struct ecube_abi_info *info = ecube_program_info();
+    if (end == 0) {
+        end = (info->heap_start + UINT32_C(7)) & ~UINT32_C(7);
+    }
+    uintptr_t old = end;
+    if (bytes > 0 ? (uintptr_t)bytes > info->heap_end - end
+                  : 0 - (uintptr_t)bytes > end - info->heap_start) {
+        errno = ENOMEM;
+        return (void *)-1;
+    }
+    end += (uintptr_t)bytes;
+    return (void *)old;
+}
+
+/* abort and failed assertions come here: the report says where, as that of a fault. */
+int _kill(int process, int signal)
+{
+    if (process != PROCESS_ID) {
+        return refuse(ESRCH);
+    }
+    if (signal == 0) {
+        return 0; /* asks only whether the process is there */
+    }
+    error_line_flush();
+    ecube_signal(signal);
+}
+
+int _getpid(void)
+{
+    return PROCESS_ID;
+}
+
+int _gettimeofday(struct timeval *now, void *zone)
+{
+    (void)zone;
+    uint64_t us = ecube_wall_ns() / 1000;
+    *now =
+        (struct timeval){.tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000)};
+    return 0;
+}
+
+clock_t _times(struct tms *times)
+{
+    clock_t ticks = (clock_t)(ecube_wall_ns() / (1000000000 / CLOCKS_PER_SEC));
+    *times = (struct tms){.tms_utime = ticks};
+    return ticks;
+}

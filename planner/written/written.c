@@ -1,0 +1,18 @@
+#include "planner/written/written.h"
+
+bool written_suits(const struct plan *written, const struct plan_wish *wish)
+{
+    return !wish->algorithm && written->operation == wish->operation &&
+           written->root == wish->root && wish->bytes >= written->bytes_min &&
+           wish->bytes <= written->bytes_max && plan_is_right_on(written, wish->profile);
+}
+
+void written_cut(struct plan *plan, const struct plan *written, uint32_t bytes)
+{
+    if (written->operation != plan->operation || written->root != plan->root)
+        return;
+    if (written->bytes_min > bytes && written->bytes_min <= plan->bytes_max)
+        plan->bytes_max = written->bytes_min - 1;
+    if (written->bytes_max < bytes && written->bytes_max >= plan->bytes_min)
+        plan->bytes_min = written->bytes_max + 1;
+}

@@ -1,0 +1,500 @@
+/*
+ * wait_edges.c - for what a circuit or a program waits, read off the states of routers and nodes.
+ *
+ * No node can say this: it needs the states of all routers at one moment. What a program waits for
+ * stands here because circuits lead to programs and back; messages are told in the words of STATE.
+ *
+ * A held OPEN does not know whose circuit holds its link. The holder's name stands with its source,
+ * found by going from hop to hop against the circuit; where it is held, by going with it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/operation.h"
+#include "controller/words.h"
+#include "drivers/status.h"
+#include "network/network.h"
+#include "node/state.h"
+#include "router/channel_state.h"
+#include "router/port.h"
+#include "router/state.h"
+#include "sim/core/state.h"
+#include "sim/programs/task.h"
+#include "sim/observe/waits.h"
+#include "wire/circuit.h"
+
+static const uint32_t HOP_NONE = UINT32_MAX;
+
+/* The edges that are being collected, and how the texts of them begin. */
+struct collecting {
+    const struct sim *sim;
+    struct wait_edge *edges;
+    unsigned count;
+    char subject[112];
+};
+
+static const struct router *router_of(const struct sim *sim, uint32_t actor)
+{
+    return actor == sim->count ? &sim->host.controller.router : &sim_node(sim, actor)->router;
+}
+
+static const struct sim_end *peer_of(const struct sim *sim, uint32_t actor, unsigned port)
+{
+    return actor == sim->count ? sim_host_end(sim, port)->peer : sim_end_at(sim, actor, port)->peer;
+}
+
+static void add(struct collecting *c, struct wait_place to, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void add(struct collecting *c, struct wait_place to, const char *format, ...)
+{
+    va_list arguments;
+
+    if (c->count == WAIT_EDGES_MAX)
+        return;
+    struct wait_edge *edge = &c->edges[c->count++];
+    memset(edge, 0, sizeof *edge);
+    edge->to = to;
+    int length = snprintf(edge->text, sizeof edge->text, "%s ", c->subject);
+    va_start(arguments, format);
+    vsnprintf(edge->text + length, sizeof edge->text - (size_t)length, format, arguments);
+    va_end(arguments);
+}
+
+static const struct wait_place nowhere = {0, WAIT_NOWHERE};
+
+static void actor_text(const struct sim *sim, uint32_t actor, char text[16])
+{
+    if (actor >= sim->count)
+        snprintf(text, 16, "host");
+    else
+        snprintf(text, 16, "%u", (unsigned)actor);
+}
+
+static void node_text(const struct sim *sim, uint32_t actor, char text[24])
+{
+    if (actor >= sim->count)
+        snprintf(text, 24, "the host");
+    else
+        snprintf(text, 24, "node %u", (unsigned)actor);
+}
+
+/* A circuit in words, from its OPEN. */
+static void circuit_text(const struct sim *sim, const uint8_t *packet, char text[80])
+{
+    char from[16], to[16], what[24];
+
+    if (!packet) {
+        snprintf(text, 80, "a circuit");
+        return;
+    }
+    actor_text(sim, packet_src(packet), from);
+    actor_text(sim, packet_dst(packet), to);
+    if (open_flags(packet) & OPEN_SCHEDULE)
+        snprintf(what, sizeof what, "step %u", (unsigned)open_match(packet));
+    else
+        snprintf(what, sizeof what, open_flags(packet) & OPEN_IMAGE ? "image" : "message");
+    snprintf(text, 80, "circuit %s>%s (%s)", from, to, what);
+}
+
+/* The OPEN that an in-port holds, the oldest; NULL: none. */
+static const struct circuit *held_at(const struct port *port)
+{
+    unsigned first = port->circuit_first, count = port->circuit_count;
+    unsigned index = first + count - port->opens_held;
+
+    return port->opens_held ? &port->circuits[index % CIRCUITS_MAX] : NULL;
+}
+
+/* This node's oldest own circuit without an answer that is in `state`. */
+static const struct source *own_in(const struct router *router, enum source_state state)
+{
+    for (unsigned i = 0; i < router->opening_count; i++)
+        if (router->sources[router->opening[i]].state == state)
+            return &router->sources[router->opening[i]];
+    return NULL;
+}
+
+static const uint8_t *own_open(const struct source *source)
+{
+    return source ? source->open + FRAME_HEADER_BYTES : NULL;
+}
+
+/* The OPEN of the circuit that is being set up over a link, at its source; NULL: it is not known.
+ */
+static const uint8_t *set_up_over(const struct sim *sim, uint32_t actor, unsigned port)
+{
+    for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
+        const struct router *router = router_of(sim, actor);
+        const struct port *out = &router->ports[port];
+        if (out->setup_count == 0)
+            return NULL;
+        if (out->setup_holder == PORT_LOCAL)
+            return own_open(own_in(router, SOURCE_OPENED));
+        if (out->setup_holder >= router->port_count)
+            return NULL;
+        const struct sim_end *before = peer_of(sim, actor, out->setup_holder);
+        actor = before->actor;
+        port = before->port;
+    }
+    return NULL;
+}
+
+/* Where the circuit that is being set up over a link waits; nowhere: its answer is under way. */
+static struct wait_place waits_at(const struct sim *sim, uint32_t actor, unsigned port)
+{
+    for (unsigned hop = 0; hop < sim->host.controller.router.hops_max; hop++) {
+        const struct sim_end *in = peer_of(sim, actor, port);
+        const struct router *router = router_of(sim, in->actor);
+        unsigned out = 0;
+        while (out < router->port_count &&
+               (router->ports[out].setup_count == 0 || router->ports[out].setup_holder != in->port))
+            out++;
+        if (out == router->port_count) {
+            bool held = router->ports[in->port].opens_held;
+            return held ? (struct wait_place){in->actor, in->port} : nowhere;
+        }
+        actor = in->actor;
+        port = out;
+    }
+    return nowhere;
+}
+
+static void link_text(const struct sim *sim, uint32_t actor, unsigned port, char text[40])
+{
+    char from[16], to[16];
+
+    actor_text(sim, actor, from);
+    actor_text(sim, peer_of(sim, actor, port)->actor, to);
+    snprintf(text, 40, "%s>%s", from, to);
+}
+
+/* Whether an OPEN is the one that a link, its path's hop `hop`, takes next for a schedule. */
+static bool is_next(const struct port *out, uint32_t hop, uint16_t epoch, const uint8_t *packet)
+{
+    return packet && open_flags(packet) & OPEN_SCHEDULE && open_epoch(packet) == epoch &&
+           hop < hop_list_count(open_hops(packet)) &&
+           hop_list_at(open_hops(packet), hop).turn ==
+               (epoch == out->turn_epoch ? out->turn_count : 0);
+}
+
+/* The hop of a path that leaves a node over a port; HOP_NONE: none does. */
+static uint32_t hop_over(const struct network *network, uint32_t src, uint32_t dst,
+                         const uint8_t *hops, uint32_t node, unsigned port)
+{
+    uint32_t at = src;
+
+    for (uint32_t hop = 0; hop < hop_list_count(hops) && at < network->nodes; hop++) {
+        unsigned out = hop_list_at(hops, hop).port;
+        if (out == HOP_DIMENSION_ORDER)
+            out = network_next_hop(network, at, dst);
+        if (at == node && out == port)
+            return hop;
+        at = network_neighbour(network, at, out);
+    }
+    return HOP_NONE;
+}
+
+/* Whether a node has still to open the circuit that a link takes next; its step. */
+static bool will_open(const struct network *network, const struct node *node, uint32_t actor,
+                      unsigned port, uint16_t epoch, uint16_t turn, uint32_t *number)
+{
+    const struct engine *engine = &node->engine;
+    uint32_t rank = node->router.id;
+    const uint8_t *row = engine->row;
+
+    if (engine->stage != ENGINE_STEPS || engine->epoch != epoch)
+        return false;
+    if (row && engine->row_open && !(engine->step_waits & STEP_SEND))
+        row = plan_next(engine->part, row);
+    for (; row; row = plan_next(engine->part, row)) {
+        struct plan_row head = plan_row_at(row);
+        if (!(head.flags & ROW_SENDS))
+            continue;
+        uint32_t to = plan_peer(engine->part, head.to, network, rank);
+        uint32_t hop = hop_over(network, rank, to, plan_row_hops(row), actor, port);
+        if (hop == HOP_NONE || hop_list_at(plan_row_hops(row), hop).turn != turn)
+            continue;
+        *number = head.step;
+        return true;
+    }
+    return false;
+}
+
+/* Adds the node whose circuit a link takes next, when it is `src`: it has opened it, or will. */
+static bool add_next(struct collecting *c, uint32_t actor, unsigned port, uint16_t epoch,
+                     uint32_t src)
+{
+    const struct network *network = sim_network(c->sim);
+    const struct port *out = &router_of(c->sim, actor)->ports[port];
+    const struct node *node = sim_node(c->sim, src);
+    const struct source *waiting = own_in(&node->router, SOURCE_WAITING);
+    const uint8_t *open = own_open(waiting ? waiting : own_in(&node->router, SOURCE_OPENED));
+    uint16_t turn = epoch == out->turn_epoch ? out->turn_count : 0;
+    char link[40], other[80];
+    uint32_t step;
+
+    link_text(c->sim, actor, port, link);
+    uint32_t hop = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) < c->sim->count
+                       ? hop_over(network, src, packet_dst(open), open_hops(open), actor, port)
+                       : HOP_NONE;
+    if (hop != HOP_NONE && is_next(out, hop, epoch, open)) {
+        circuit_text(c->sim, open, other);
+        add(c, (struct wait_place){src, WAIT_OWN},
+            "waits for its turn on link %s, which is that of %s", link, other);
+        return true;
+    }
+    if (!will_open(network, node, actor, port, epoch, turn, &step))
+        return false;
+    add(c, (struct wait_place){src, WAIT_PROGRAM},
+        "waits for its turn on link %s, which is that of node %u in step %u", link, (unsigned)src,
+        (unsigned)step);
+    return true;
+}
+
+/* The circuit whose turn it is on a link: where it waits, or whose it is to open. */
+static void add_turn(struct collecting *c, uint32_t actor, unsigned port, const uint8_t *packet)
+{
+    const struct sim *sim = c->sim;
+    const struct port *out = &router_of(sim, actor)->ports[port];
+    uint16_t epoch = open_epoch(packet);
+    char link[40], other[80];
+
+    link_text(sim, actor, port, link);
+    if (out->setup_count && out->setup_flags & OPEN_SCHEDULE) {
+        circuit_text(sim, set_up_over(sim, actor, port), other);
+        add(c, waits_at(sim, actor, port), "waits for its turn on link %s, held by %s", link,
+            other);
+        return;
+    }
+    /* A path may lead anywhere, so each node is asked. */
+    for (uint32_t src = 0; src < sim->count; src++)
+        if (add_next(c, actor, port, epoch, src))
+            return;
+    struct open_hop hop = {0};
+    open_next_hop(packet, &hop);
+    add(c, nowhere, "waits for its turn on link %s, number %u, and nobody comes as number %u", link,
+        hop.turn, epoch == out->turn_epoch ? out->turn_count : 0);
+}
+
+/* Why an OPEN from in-port `in`, or this node's own, does not pass over a link. */
+static void add_link(struct collecting *c, uint32_t actor, unsigned in, unsigned port,
+                     const uint8_t *packet)
+{
+    const struct sim *sim = c->sim;
+    const struct router *router = router_of(sim, actor);
+    char link[40], other[80];
+
+    if (port >= router->port_count) {
+        add(c, nowhere, "has no way to its destination");
+        return;
+    }
+    const struct port *out = &router->ports[port];
+    bool schedule = open_flags(packet) & OPEN_SCHEDULE;
+    link_text(sim, actor, port, link);
+    if (out->channel.state == LINK_DEAD || out->channel.state == LINK_CROSSED) {
+        add(c, nowhere, "waits for link %s, which is dead", link);
+    } else if (schedule && !is_next(out, packet_hops(packet), open_epoch(packet), packet)) {
+        add_turn(c, actor, port, packet);
+    } else if (out->setup_count && (schedule || out->setup_holder != in)) {
+        circuit_text(sim, set_up_over(sim, actor, port), other);
+        add(c, waits_at(sim, actor, port), "waits for link %s, held by %s", link, other);
+    } else if (out->order_count + out->draining_count == CIRCUITS_MAX) {
+        add(c, nowhere, "waits for link %s: the bytes of %u circuits are under way on it", link,
+            CIRCUITS_MAX);
+    } else {
+        const struct sim_end *end = peer_of(sim, actor, port);
+        bool held = router_of(sim, end->actor)->ports[end->port].opens_held;
+        add(c, held ? (struct wait_place){end->actor, end->port} : nowhere,
+            "waits for room on link %s, which its other end gives", link);
+    }
+}
+
+static void add_held(struct collecting *c, uint32_t actor, unsigned port)
+{
+    const struct router *router = router_of(c->sim, actor);
+    const struct circuit *held = held_at(&router->ports[port]);
+    char node[24], text[80];
+
+    if (!held || !held->open.packet)
+        return;
+    node_text(c->sim, actor, node);
+    circuit_text(c->sim, held->open.packet, text);
+    snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
+    if (held->out == PORT_LOCAL)
+        add(c, (struct wait_place){actor, WAIT_PROGRAM},
+            open_flags(held->open.packet) & OPEN_SCHEDULE ? "waits for %s to come to its step"
+                                                          : "waits for %s to take it",
+            node);
+    else
+        add_link(c, actor, port, held->out, held->open.packet);
+}
+
+static void add_own(struct collecting *c, uint32_t actor)
+{
+    const struct router *router = router_of(c->sim, actor);
+    const struct source *opened = own_in(router, SOURCE_OPENED);
+    const struct source *waiting = own_in(router, SOURCE_WAITING);
+    char node[24], text[80];
+
+    node_text(c->sim, actor, node);
+    if (opened) {
+        circuit_text(c->sim, own_open(opened), text);
+        snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
+        struct wait_place at = waits_at(c->sim, actor, opened->out);
+        if (at.at == WAIT_NOWHERE) {
+            add(c, at, "waits for its answer, which is under way or lost");
+        } else {
+            char there[24];
+            node_text(c->sim, at.actor, there);
+            add(c, at, "has come to %s", there);
+        }
+    } else if (waiting) {
+        circuit_text(c->sim, own_open(waiting), text);
+        snprintf(c->subject, sizeof c->subject, "%s: %s", node, text);
+        add_link(c, actor, PORT_LOCAL, waiting->out, own_open(waiting));
+    }
+}
+
+/* The circuit of a row that is open: where it waits. */
+static void add_send(struct collecting *c, uint32_t rank, const struct engine *engine)
+{
+    const char *name = operation_name(engine->call.operation);
+    unsigned step = engine->head.step, to = engine->head.to;
+    struct wait_place own = {rank, WAIT_OWN};
+
+    if (engine->step_waits & STEP_SEND)
+        add(c, own, "waits in step %u of %s to begin its send to node %u", step, name, to);
+    else if (engine->step_waits & STEP_ANSWER)
+        add(c, own, "waits in step %u of %s for the answer to its circuit to node %u", step, name,
+            to);
+}
+
+/* The circuit that it takes: under way, or still to be begun. */
+static void add_receive(struct collecting *c, uint32_t rank, const struct engine *engine)
+{
+    uint32_t from = engine->head.from, step = engine->head.step;
+    const struct source *opened = own_in(&sim_node(c->sim, from)->router, SOURCE_OPENED);
+    const struct source *waiting = own_in(&sim_node(c->sim, from)->router, SOURCE_WAITING);
+    const uint8_t *open = own_open(opened ? opened : waiting);
+    bool is_open = open && open_flags(open) & OPEN_SCHEDULE && packet_dst(open) == rank &&
+                   open_match(open) == step;
+
+    add(c, (struct wait_place){from, is_open ? WAIT_OWN : WAIT_PROGRAM},
+        "waits in step %u of %s for the circuit of node %u%s", (unsigned)step,
+        operation_name(engine->call.operation), (unsigned)from,
+        is_open ? "" : ", which has not begun it");
+}
+
+static void add_collective(struct collecting *c, uint32_t rank)
+{
+    const struct node *node = sim_node(c->sim, rank);
+    const struct engine *engine = &node->engine;
+    const char *name = operation_name(engine->call.operation);
+
+    if (engine->stage == ENGINE_PLAN) {
+        add(c, nowhere, "waits for its plan of %s", name);
+        return;
+    }
+    if (engine->stage != ENGINE_STEPS) {
+        uint32_t other = engine_awaits(engine, &node->router);
+        if (other < c->sim->count && other != rank)
+            add(c, (struct wait_place){other, WAIT_PROGRAM}, "waits for node %u to enter %s",
+                (unsigned)other, name);
+        return;
+    }
+    if (!engine->row_open) {
+        add(c, nowhere, "waits for bytes of %s under way (%u in, %u out)", name,
+            engine->receives_pending, engine->sends_pending);
+        return;
+    }
+    add_send(c, rank, engine);
+    if (engine->step_waits & STEP_RECEIVE)
+        add_receive(c, rank, engine);
+}
+
+/* Of a message: for the other program, which has not asked for it yet; for a circuit; or for what
+ * is under way. */
+static struct wait_place message_waits(const struct sim *sim, uint32_t rank,
+                                       const struct request *request)
+{
+    uint32_t peer = (uint32_t)request->peer;
+    bool sends = request->kind == REQUEST_SEND, open = request->state == STATE_QUEUED;
+
+    if (sends && (request->state == STATE_READY || request->state == STATE_OPENING))
+        return router_of(sim, rank)->opening_count > 0 ? (struct wait_place){rank, WAIT_OWN}
+                                                       : nowhere;
+    if (sends)
+        open = request->state == STATE_ASKED || request->state == STATE_STORED;
+    return open && peer < sim->count ? (struct wait_place){peer, WAIT_PROGRAM} : nowhere;
+}
+
+/* STATE tells of one request, the program's; a program that tests waits for any of its own. */
+static void add_request(struct collecting *c, uint32_t rank, const struct request *request)
+{
+    struct state_body state = {.program = PROGRAM_RUNNING,
+                               .wait = request->kind == REQUEST_SEND ? WAIT_SEND : WAIT_RECEIVE};
+    char words[WORDS_MAX];
+
+    if (request->kind == REQUEST_COLLECTIVE) {
+        if (request->state == STATE_MOVING)
+            add_collective(c, rank);
+        return;
+    }
+    report_message(request, &state);
+    words_of_doing(&c->sim->host.controller, rank, &state, words);
+    add(c, message_waits(c->sim, rank, request), "%s", words);
+}
+
+/* A node whose program has not started. */
+static void add_load(struct collecting *c, uint32_t rank)
+{
+    const struct node *node = sim_node(c->sim, rank);
+    const struct load *load = &node->load;
+
+    if (load->state == LOAD_SENDING && router_of(c->sim, rank)->opening_count)
+        add(c, (struct wait_place){rank, WAIT_OWN}, "waits to pass the image on");
+    else if (load->state == LOAD_SENDING && load->left > 1)
+        add(c, (struct wait_place){load_child(node), WAIT_PROGRAM},
+            "waits for node %u to take the image", (unsigned)load_child(node));
+    else if (load->state == LOAD_RECEIVING)
+        add(c, nowhere, "waits for the bytes of its image");
+}
+
+static void add_program(struct collecting *c, uint32_t rank)
+{
+    const struct sim *sim = c->sim;
+    const struct node *node = sim_node(sim, rank);
+
+    snprintf(c->subject, sizeof c->subject, "node %u", (unsigned)rank);
+    if (sim->actors[rank].dead) {
+        add(c, nowhere, "is dead");
+        return;
+    }
+    if (sim->tasks[rank].state == TASK_NONE) {
+        add_load(c, rank);
+        return;
+    }
+    for (unsigned i = 0; i < node->request_count; i++) {
+        const struct request *request = &node->requests[node->request_order[i]];
+        if (request->state != STATE_DONE)
+            add_request(c, rank, request);
+    }
+    if (sim->tasks[rank].state == TASK_ENDED && node->request_count == 0)
+        add(c, nowhere, "has ended its program (%s)", status_text(sim->tasks[rank].status));
+}
+
+unsigned wait_edges(const struct sim *sim, struct wait_place from,
+                    struct wait_edge edges[WAIT_EDGES_MAX])
+{
+    struct collecting c = {.sim = sim, .edges = edges};
+
+    if (from.at == WAIT_OWN)
+        add_own(&c, from.actor);
+    else if (from.at == WAIT_PROGRAM && from.actor < sim->count)
+        add_program(&c, from.actor);
+    else if (from.at < router_of(sim, from.actor)->port_count)
+        add_held(&c, from.actor, from.at);
+    return c.count;
+}

@@ -1,0 +1,165 @@
+#include "sim/programs/plans.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/operation.h"
+#include "planner/written/written.h"
+#include "drivers/check.h"
+#include "reduction/reduction.h"
+#include "sim/programs/scenario.h"
+
+static void *must(void *memory)
+{
+    CHECK(memory);
+    return memory;
+}
+
+/* Puts the parts of all nodes on the shelf, or the one part that is everybody's. */
+static struct shelf_plan parts_of(struct sim_plans *plans, const struct plan *plan)
+{
+    uint32_t count = plan->invariant ? 1 : plan->network.nodes;
+    uint64_t *at = must(calloc(count, sizeof *at)), bytes = 0;
+
+    for (uint32_t rank = 0; rank < count; rank++) {
+        at[rank] = bytes;
+        bytes += plan_part(plan, rank, NULL);
+    }
+    uint8_t *data = must(malloc(bytes));
+    for (uint32_t rank = 0; rank < count; rank++)
+        plan_part(plan, rank, data + at[rank]);
+    if (plan->invariant) {
+        free(at);
+        at = NULL;
+    }
+    plans->bytes += bytes + (at ? count * sizeof *at : 0);
+    return (struct shelf_plan){.data = data, .at = at};
+}
+
+static bool is_for(const struct shelf_plan *shelved, const struct plan *plan)
+{
+    return shelved->bytes_min == plan->bytes_min && shelved->bytes_max == plan->bytes_max;
+}
+
+static bool is_same(const struct shelf_plan *shelved, const struct plan *plan)
+{
+    return plan_digest(shelved->data) == plan->digest;
+}
+
+/* Finds a plan's place, which a plan that is the same for other sizes shares its parts with. */
+static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
+{
+    struct plan_shelf *shelf = &plans->shelf;
+    struct shelf_plan *place = &shelf->plans[shelf->count];
+    unsigned i = 0;
+
+    while (i < shelf->count && !is_for(&shelf->plans[i], plan))
+        i++;
+    if (i < shelf->count)
+        return i;
+    for (i = 0; i < shelf->count && !is_same(&shelf->plans[i], plan);)
+        i++;
+    *place = i < shelf->count ? shelf->plans[i] : parts_of(plans, plan);
+    place->bytes_min = plan->bytes_min;
+    place->bytes_max = plan->bytes_max;
+    plans->briefs[shelf->count] = plan_brief(plan);
+    return shelf->count++;
+}
+
+/* The written plan for a wish, or the planner's own for the sizes that are left to it. */
+static struct plan *plan_for(const struct sim_options *options, const struct plan_wish *wish,
+                             struct plan_fault *fault)
+{
+    for (unsigned i = 0; i < options->written_count; i++)
+        if (written_suits(options->written[i], wish))
+            return options->written[i];
+    struct plan *plan = plan_make(&options->network, wish, fault);
+    for (unsigned i = 0; plan && i < options->written_count; i++)
+        written_cut(plan, options->written[i], wish->bytes);
+    return plan;
+}
+
+static bool is_written(const struct sim_options *options, const struct plan *plan)
+{
+    unsigned i = 0;
+
+    while (i < options->written_count && options->written[i] != plan)
+        i++;
+    return i < options->written_count;
+}
+
+/* A plan is needed for its time even when its parts are there already. */
+static bool add_size(struct sim_plans *plans, const struct sim_options *options, unsigned size,
+                     struct plan_fault *fault)
+{
+    struct plan_wish wish = {.operation = (uint32_t)options->scenario,
+                             .root = scenario_root(options),
+                             .bytes = options->sizes[size],
+                             .type = scenario_type(options),
+                             .algorithm = options->algorithm,
+                             .profile = &options->profile};
+    struct plan *plan = plan_for(options, &wish, fault);
+
+    if (!plan)
+        return false;
+    uint64_t nodes = plan->invariant ? plan->network.nodes : 1;
+    plans->of_size[size] = put_down(plans, plan);
+    plans->hops[size] = plan->hops * nodes;
+    plans->blocks[size] = plan->blocks * nodes;
+    plans->times[size] =
+        plan_time(plan, wish.bytes, scenario_element_bytes(options), &options->profile);
+    if (!is_written(options, plan))
+        plan_free(plan);
+    return true;
+}
+
+struct sim_plans *sim_plans_make(const struct sim_options *options, char why[SIM_WHY_MAX])
+{
+    struct sim_plans *plans = must(calloc(1, sizeof *plans));
+    struct plan_fault fault;
+
+    for (unsigned i = 0; scenario_is_collective(options->scenario) && i < options->size_count; i++)
+        if (!add_size(plans, options, i, &fault)) {
+            snprintf(why, SIM_WHY_MAX, "%.*s", SIM_WHY_MAX - 1, fault.words);
+            sim_plans_free(plans);
+            return NULL;
+        }
+    return plans;
+}
+
+/* Whether an earlier place has the same parts. */
+static bool is_shared(const struct plan_shelf *shelf, unsigned place)
+{
+    unsigned i = 0;
+
+    while (i < place && shelf->plans[i].data != shelf->plans[place].data)
+        i++;
+    return i < place;
+}
+
+void sim_plans_free(struct sim_plans *plans)
+{
+    if (!plans)
+        return;
+    for (unsigned i = 0; i < plans->shelf.count; i++) {
+        if (is_shared(&plans->shelf, i))
+            continue;
+        free((void *)(uintptr_t)plans->shelf.plans[i].data);
+        free((void *)(uintptr_t)plans->shelf.plans[i].at);
+    }
+    free(plans);
+}
+
+uint64_t sim_plans_scratch(const struct sim_options *options, const struct sim_plans *plans,
+                           unsigned size, uint32_t rank)
+{
+    if (!scenario_is_collective(options->scenario))
+        return 0;
+    const struct shelf_plan *plan = &plans->shelf.plans[plans->of_size[size]];
+    const uint8_t *part = plan->data + (plan->at ? plan->at[rank] : 0);
+
+    return operation_slot_at(operation_of((uint32_t)options->scenario), plan_scratch(part),
+                             options->sizes[size], scenario_element_bytes(options),
+                             plan_segments(part));
+}

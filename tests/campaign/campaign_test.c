@@ -1,0 +1,139 @@
+/*
+ * campaign_test.c - the part of `make campaign` for which there is time with sanitizers.
+ *
+ * Machines of 4 and 8 nodes are swept completely; of larger ones every so manyth event is failed.
+ */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/testing.h"
+
+#include "host/sim/sim.h"
+#include "tests/campaign/campaign.h"
+
+enum { SEEDS = 300, ARGUMENTS_MAX = 80 };
+
+static const enum sim_scenario scenarios[] = {SIM_LOAD, SIM_EXCHANGE, SIM_BROADCAST, SIM_REDUCE,
+                                              SIM_RANDOM};
+
+static void sweep(const char *name, uint64_t stride)
+{
+    struct network network = network_of(name);
+    struct campaign_tally sum = {0};
+    char why[SIM_WHY_MAX];
+
+    for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        for (unsigned action = 1; action <= CAMPAIGN_ACTIONS; action++) {
+            if (!sim_scenario_fits(scenarios[i], &network, why))
+                continue;
+            struct campaign campaign = {.name = sim_scenario_name(scenarios[i]),
+                                        .options = campaign_options(name, scenarios[i]),
+                                        .action = (enum sim_action)action,
+                                        .first = 1 + (action * 7 + i) % stride,
+                                        .stride = stride};
+            struct campaign_tally tally = campaign_run(&campaign, 1);
+            campaign_add(&sum, &tally);
+        }
+    print_message("%u runs: %u right, %u named\n", (unsigned)sum.runs, (unsigned)sum.right,
+                  (unsigned)sum.named);
+    assert_int_equal(sum.failed, 0);
+    assert_true(sum.right && sum.named);
+}
+
+static void any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told(void **state)
+{
+    (void)state;
+    sweep("cube:2", 1);
+    sweep("mesh:2x2", 1);
+}
+
+static void any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told(void **state)
+{
+    (void)state;
+    sweep("cube:3", 1);
+}
+
+static void events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told(void **state)
+{
+    (void)state;
+    sweep("cube:4", 29);
+    sweep("cube:5", 149);
+    sweep("cube:6", 997);
+}
+
+static void so_are_those_of_rings_meshes_and_tori(void **state)
+{
+    (void)state;
+    sweep("ring:5", 1);
+    sweep("ring:6", 5);
+    sweep("mesh:3x4", 17);
+    sweep("torus:4x4", 29);
+    sweep("ring:16", 47);
+    sweep("torus:3x4x2", 97);
+}
+
+static void random_faults_in_random_runs_are_repaired_or_told(void **state)
+{
+    struct campaign campaign = {.name = "seeds", .first = 1, .stride = 1, .seeds = SEEDS};
+
+    (void)state;
+    struct campaign_tally tally = campaign_run(&campaign, 1);
+    assert_int_equal(tally.failed, 0);
+    assert_int_equal(tally.runs, SEEDS);
+}
+
+/* The options that the tool makes of a command. */
+static struct sim_options read_command(char *text)
+{
+    struct sim_arguments arguments = {.machine = options_machine_defaults(),
+                                      .options = {.scenario = SIM_SCENARIOS, .seed = 1}};
+    struct message message;
+    char *words[ARGUMENTS_MAX], *rest = NULL;
+    int count = 0;
+
+    for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        assert_true(count < ARGUMENTS_MAX - 1);
+        words[count++] = word;
+    }
+    words[count] = NULL;
+    assert_int_equal(argp_parse(&sim_argp, count - 1, words + 1, 0, NULL, &arguments), 0);
+    assert_int_equal(sim_arguments_finish(&arguments, &message), 0);
+    arguments.options.download_x = (unsigned)arguments.x;
+    return arguments.options;
+}
+
+static struct sim_result result_of(const struct sim_options *options)
+{
+    struct sim_result result;
+    struct sim *sim = sim_make(options);
+
+    while (sim_advance(sim, 100000))
+        ;
+    sim_result(sim, &result);
+    sim_free(sim);
+    return result;
+}
+
+static void the_printed_command_repeats_the_run(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct sim_options options;
+        struct campaign_reference reference;
+        char text[CAMPAIGN_TEXT_MAX];
+        assert_true(campaign_draw(seed, &options, &reference));
+        campaign_command(&options, text);
+        struct sim_options again = read_command(text);
+        struct sim_result first = result_of(&options), second = result_of(&again);
+        assert_int_equal(first.verdict, second.verdict);
+        assert_memory_equal(first.digest, second.digest, sizeof first.digest);
+    }
+}
+
+TEST_MAIN(cmocka_unit_test(any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told),
+          cmocka_unit_test(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told),
+          cmocka_unit_test(events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told),
+          cmocka_unit_test(so_are_those_of_rings_meshes_and_tori),
+          cmocka_unit_test(random_faults_in_random_runs_are_repaired_or_told),
+          cmocka_unit_test(the_printed_command_repeats_the_run))

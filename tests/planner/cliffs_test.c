@@ -1,0 +1,62 @@
+/*
+ * cliffs_test.c - no cliffs: one node more, or one column, makes no collective much dearer than it
+ * must be, but for the exceptions in tests/golden/cliffs.txt.
+ *
+ * A part of the sweep: `make cliffs` takes all of it.
+ */
+#include "tests/testing.h"
+
+#include <string.h>
+
+#include "collectives/operation.h"
+#include "tests/planner/cliffs.h"
+
+enum { STRIDE = 17 };
+
+struct exception {
+    const char *operation, *from, *to;
+    uint32_t permille; /* the steepest of all sizes */
+};
+
+static const struct exception exceptions[] = {
+#include "tests/golden/cliffs.txt"
+    {0}};
+
+static const struct exception *find(const struct cliff *cliff)
+{
+    for (const struct exception *e = exceptions; e->operation; e++)
+        if (strcmp(e->operation, operation_name(cliff->operation)) == 0 &&
+            strcmp(e->from, cliff->from) == 0 && strcmp(e->to, cliff->to) == 0)
+            return e;
+    return NULL;
+}
+
+static void look(const struct cliff *cliff, void *context)
+{
+    const struct exception *exception = find(cliff);
+    unsigned *count = context;
+
+    ++*count;
+    if (cliff->permille > (exception ? exception->permille : CLIFF_ALLOWED_PERMILLE))
+        fail_msg("%s, %u bytes, from %s (%s) to %s (%s): %u thousandths of what the bounds say",
+                 operation_name(cliff->operation), cliff->bytes, cliff->from, cliff->before,
+                 cliff->to, cliff->after, cliff->permille);
+}
+
+static void one_node_more_is_no_cliff(void **state)
+{
+    static const uint32_t sizes[] = {1, 16, 100, 1000, 4097, 65536};
+    const struct cliff_sweep sweep = {STRIDE, sizes, sizeof sizes / sizeof sizes[0]};
+    unsigned count = 0;
+
+    (void)state;
+    cliffs_sweep(&sweep, look, &count);
+    assert_true(count > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_node_more_is_no_cliff)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

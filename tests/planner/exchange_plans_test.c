@@ -1,0 +1,125 @@
+/*
+ * exchange_plans_test.c - the complete exchange on rings, meshes and tori: what the cheapest plan
+ * takes, and every candidate and variant on networks of many shapes.
+ */
+#include "tests/testing.h"
+
+#include <string.h>
+
+#include "planner/algorithms/candidates.h"
+#include "tests/networks.h"
+#include "tests/planner/plan_machine.h"
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+
+static struct plan *planned(const char *name, const char *algorithm, uint32_t bytes,
+                            const struct profile *profile)
+{
+    const struct plan_wish wish = {
+        .operation = ECUBE_EXCHANGE, .bytes = bytes, .algorithm = algorithm, .profile = profile};
+    struct plan_fault fault = {.words = ""};
+    struct network network = network_of(name);
+    struct plan *plan = plan_make(&network, &wish, &fault);
+
+    if (!plan)
+        fail_msg("%s by %s: %s", name, algorithm ? algorithm : "any", fault.words);
+    return plan;
+}
+
+static void the_cheapest_plan_takes_this(void **state)
+{
+    static const struct {
+        const char *network;
+        uint32_t bytes;
+        const char *algorithm;
+        uint64_t model_ns;
+    } cases[] = {{"torus:4x4", 1000, "multiphase by Gray code", 6505100},
+                 {"ring:16", 100, "Bruck", 2720750},
+                 {"ring:16", 1000, "rounds", 16810650},
+                 {"torus:8x8", 16, "Bruck", 1981350},
+                 {"mesh:4x4", 100, "Bruck", 1628300},
+                 {"mesh:4x4", 1000, "rounds", 8746600}};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plan *plan = planned(cases[i].network, NULL, cases[i].bytes, &ipsc860);
+        assert_string_equal(plan_algorithm(plan), cases[i].algorithm);
+        assert_int_equal(plan_time(plan, cases[i].bytes, 1, &ipsc860).model_ns, cases[i].model_ns);
+        plan_free(plan);
+    }
+}
+
+/* + waits n/2 times; what each way carries follows from how far parcels go. */
+static void both_ways_round_a_ring_take_their_closed_form(void **state)
+{
+    static const char *const names[] = {"ring:3",  "ring:4",  "ring:5", "ring:8",
+                                        "ring:11", "ring:16", "ring:20"};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (uint64_t bytes = 180; bytes < 5000; bytes *= 3) {
+            struct plan *plan = planned(names[i], "neighbours both ways", 0, NULL);
+            uint64_t plus = plan->network.nodes / 2, minus = (plan->network.nodes - 1) / 2;
+            uint64_t blocks = plus * (plus + 1) / 2 + minus * (minus + 1) / 2;
+            assert_int_equal(plan_time(plan, (uint32_t)bytes, 1, &ipsc860).model_ns,
+                             plus * (65425 + 9575) + blocks * bytes * 425);
+            plan_free(plan);
+        }
+}
+
+/* No two circuits of a step share a directed link. */
+static void rounds_are_without_contention(void **state)
+{
+    static const char *const names[] = {"ring:2",   "ring:7",      "ring:16",  "mesh:1x9",
+                                        "mesh:4x4", "torus:3x3x2", "torus:4x6"};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct plan *plan = planned(names[i], "rounds", 0, NULL);
+        uint32_t last[64 * NETWORK_PORTS_MAX] = {0};
+        for (uint32_t c = 0; c < plan->circuit_count; c++) {
+            const struct plan_circuit *circuit = &plan->circuits[c];
+            uint32_t at = circuit->from;
+            for (unsigned hop = 0; hop < circuit->hops; hop++) {
+                unsigned port = plan->ports[circuit->ports_at + hop];
+                assert_int_not_equal(last[at * plan->network.ports + port], circuit->step + 1);
+                last[at * plan->network.ports + port] = circuit->step + 1;
+                at = network_neighbour(&plan->network, at, port);
+            }
+        }
+        plan_free(plan);
+    }
+}
+
+static void every_candidate_does_what_it_promises(void **state)
+{
+    static const char *const names[] = {
+        "ring:2",    "ring:3",    "ring:4",      "ring:6",      "ring:7",      "ring:13",
+        "mesh:1x2",  "mesh:1x5",  "mesh:2x2",    "mesh:2x3",    "mesh:3x5",    "mesh:2x2x3",
+        "torus:4x2", "torus:3x4", "torus:3x3x2", "torus:2x4x2", "torus:1x4x3", "cube:3"};
+    char words[ALGORITHM_WORDS_MAX];
+    const struct candidate *candidate;
+
+    (void)state;
+    for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++)
+        for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++)
+            for (unsigned v = 0, count = 1; v < count; v++) {
+                struct plan *plan = planned(names[n], NULL, 0, NULL);
+                struct network network = plan->network;
+                plan_free(plan);
+                if (!candidate->possible(&network))
+                    break;
+                count = candidate->variants ? candidate->variants(&network, NULL) : 1;
+                candidate_words(candidate, &network, v, words);
+                plan = planned(names[n], words, 0, NULL);
+                const char *fault = machine_tries(plan, 100);
+                if (fault)
+                    fail_msg("%s by %s: %s", names[n], words, fault);
+                plan_free(plan);
+            }
+}
+
+TEST_MAIN(cmocka_unit_test(the_cheapest_plan_takes_this),
+          cmocka_unit_test(both_ways_round_a_ring_take_their_closed_form),
+          cmocka_unit_test(rounds_are_without_contention),
+          cmocka_unit_test(every_candidate_does_what_it_promises))

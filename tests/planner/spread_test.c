@@ -1,0 +1,426 @@
+/*
+ * spread_test.c - plans by cycles, lines, pairs, pipelines and uneven trees: every variant does
+ * what its operation promises on nodes that execute its parts; sums have the bits of the order
+ * that the plan says; and the cheapest of all takes the times that are known.
+ */
+#include "tests/testing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/algorithms/candidates.h"
+#include "planner/algorithms/cycle.h"
+#include "network/text.h"
+#include "tests/networks.h"
+#include "tests/planner/plan_machine.h"
+
+enum { BYTES = 512, ALL_ROOTS_NODES = 6, NODES = 16, DOUBLES = 64, ORDER_ROOM = 1024 };
+
+static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
+static const struct profile all_ports = {65425, 9575, 425, 1000, 1};
+
+static void complain(const struct network *network, const struct candidate *candidate,
+                     const struct plan_wish *wish, const char *words)
+{
+    char name[NETWORK_NAME_MAX], algorithm[ALGORITHM_WORDS_MAX];
+
+    network_name(network, name);
+    candidate_words(candidate, network, wish->variant, algorithm);
+    fail_msg("%s, %s by %s from %u: %s", name, operation_name(wish->operation), algorithm,
+             wish->root, words);
+}
+
+typedef void try_plan(const struct candidate *candidate, const struct plan *plan,
+                      const struct plan_wish *wish);
+
+static void each_variant(const struct network *network, const struct candidate *candidate,
+                         struct plan_wish wish, try_plan *look)
+{
+    struct plan_fault fault = {.words = ""};
+    unsigned variants = candidate->variants ? candidate->variants(network, &wish) : 1;
+
+    for (wish.variant = 0; wish.variant < variants; wish.variant++) {
+        struct plan *plan = candidate->plan(network, &wish);
+        plan->variant = (uint16_t)wish.variant;
+        if (!plan_prove(plan, &fault))
+            complain(network, candidate, &wish, fault.words);
+        look(candidate, plan, &wish);
+        plan_free(plan);
+    }
+}
+
+/* Calls `look` with every variant of every candidate of an operation, from all roots of a small
+ * network, else from three. */
+static void each_plan(const struct network *network, uint32_t operation, try_plan *look)
+{
+    const struct candidate *candidate;
+    uint32_t roots = operation_of(operation)->rooted ? network->nodes : 1;
+    uint32_t stride = roots > ALL_ROOTS_NODES ? (roots - 1) / 2 : 1;
+
+    for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++)
+        for (uint32_t root = 0; candidate->possible(network) && root < roots; root += stride) {
+            const struct plan_wish wish = {
+                .operation = operation, .root = root, .bytes = BYTES, .type = ECUBE_DOUBLE};
+            each_variant(network, candidate, wish, look);
+        }
+}
+
+static const uint32_t operations[] = {ECUBE_BROADCAST, ECUBE_SCATTER,        ECUBE_GATHER,
+                                      ECUBE_ALLGATHER, ECUBE_REDUCE_SCATTER, ECUBE_REDUCE,
+                                      ECUBE_ALLREDUCE};
+static const char *const names[] = {"cube:0",   "cube:1",    "cube:3",    "cube:4",    "ring:2",
+                                    "ring:3",   "ring:5",    "ring:6",    "ring:8",    "mesh:1x4",
+                                    "mesh:3x3", "mesh:3x4",  "mesh:2x5",  "torus:3x3", "torus:4x4",
+                                    "mesh:1x7", "torus:5x3", "mesh:1x13", "ring:12"};
+
+static void try_on_machine(const struct candidate *candidate, const struct plan *plan,
+                           const struct plan_wish *wish)
+{
+    const char *words = machine_tries(plan, BYTES);
+
+    if (words)
+        complain(&plan->network, candidate, wish, words);
+}
+
+static void every_variant_does_what_it_promises(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (unsigned k = 0; k < sizeof operations / sizeof operations[0]; k++) {
+            struct network network = network_of(names[i]);
+            each_plan(&network, operations[k], try_on_machine);
+        }
+}
+
+/* Order ---------------------------------------------------------------------------------------- */
+
+static double numbers[NODES][NODES * DOUBLES]; /* of each node, for each other */
+
+/* Adds up what words say, of element `at`; moves the words on. */
+static double added_up(const char **words, unsigned at)
+{
+    double sum = 0;
+    bool first = true;
+
+    while (**words && **words != ')') {
+        double next;
+        if (**words == '(') {
+            ++*words;
+            next = added_up(words, at);
+            ++*words;
+        } else {
+            char *end;
+            next = numbers[strtoul(*words, &end, 10)][at];
+            *words = end;
+        }
+        sum = first ? next : sum + next;
+        first = false;
+        *words += **words == ' ';
+    }
+    return sum;
+}
+
+static void compare_orders(const struct candidate *candidate, const struct plan *plan,
+                           const struct plan_wish *wish)
+{
+    static double results[NODES][DOUBLES];
+    bool blocks = plan->operation == ECUBE_REDUCE_SCATTER;
+    const uint8_t *send[NODES];
+    uint8_t *receive[NODES];
+    const struct plan_data data = {BYTES, ECUBE_DOUBLE, ECUBE_SUM, send, receive};
+    char words[ORDER_ROOM];
+
+    for (uint32_t node = 0; node < plan->network.nodes; node++) {
+        send[node] = (const uint8_t *)numbers[node];
+        receive[node] = (uint8_t *)results[node];
+    }
+    plan_perform(plan, &data);
+    for (uint32_t node = 0; node < plan->network.nodes; node++)
+        for (uint32_t i = 0; i < DOUBLES; i++) {
+            uint32_t segment = (uint32_t)(((i + 1) * (uint64_t)plan->segments - 1) / DOUBLES);
+            const char *at = words;
+            if (plan->operation == ECUBE_REDUCE && node != plan->root)
+                continue;
+            assert_true(plan_order(plan, node, segment, words, sizeof words));
+            double sum = added_up(&at, (blocks ? node * DOUBLES : 0) + i);
+            if (memcmp(&sum, &results[node][i], sizeof sum) != 0)
+                complain(&plan->network, candidate, wish, "another sum than in its order");
+            i += DOUBLES / 8;
+        }
+}
+
+static void sums_have_the_bits_of_the_order_that_is_said(void **state)
+{
+    static const char *const small[] = {"cube:3", "ring:5", "mesh:2x3", "torus:3x3", "ring:8"};
+    static const uint32_t sums[] = {ECUBE_REDUCE, ECUBE_ALLREDUCE, ECUBE_REDUCE_SCATTER};
+    uint64_t x = 88172645463325252;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof numbers / sizeof **numbers; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        numbers[i / (NODES * DOUBLES)][i % (NODES * DOUBLES)] =
+            (double)(int64_t)x / (double)(1 + (x & 0xffff));
+    }
+    for (unsigned i = 0; i < sizeof small / sizeof small[0]; i++)
+        for (unsigned k = 0; k < 3; k++) {
+            struct network network = network_of(small[i]);
+            each_plan(&network, sums[k], compare_orders);
+        }
+}
+
+/* Times ---------------------------------------------------------------------------------------- */
+
+static void best_is(const char *name, uint32_t operation, uint32_t bytes, uint64_t wanted_ns)
+{
+    struct network network = network_of(name);
+    uint32_t type = operation_of(operation)->reduces ? ECUBE_INT32 : 0;
+    const struct plan_wish wish = {
+        .operation = operation, .bytes = bytes, .type = type, .profile = &ipsc860};
+    struct plan_fault fault = {.words = ""};
+    struct plan *plan = plan_make(&network, &wish, &fault);
+
+    assert_string_equal(plan ? "" : fault.words, "");
+    uint64_t took_ns = plan_time(plan, bytes, type ? 4 : 1, &ipsc860).model_ns;
+    if (took_ns > wanted_ns)
+        fail_msg("%s on %s, %u bytes: %llu ns by %s, not %llu", operation_name(operation), name,
+                 bytes, (unsigned long long)took_ns, plan_algorithm(plan),
+                 (unsigned long long)wanted_ns);
+    plan_free(plan);
+}
+
+/* Two set-ups are not hidden, and segments are of whole numbers: 10,000 bytes in eight are 1,252
+ * at most. */
+static void the_cheapest_take_the_times_that_are_known(void **state)
+{
+    (void)state;
+    best_is("ring:8", ECUBE_ALLREDUCE, 10000, 7589200);
+    best_is("ring:16", ECUBE_ALLREDUCE, 1000000, 797025000);
+    best_is("torus:4x4", ECUBE_ALLREDUCE, 100, 470000);
+    best_is("torus:4x4", ECUBE_ALLREDUCE, 10000, 8143400);
+    best_is("torus:8x8", ECUBE_ALLREDUCE, 10000, 8775200);
+    best_is("cube:4", ECUBE_ALLREDUCE, 100, 470000);
+    best_is("cube:4", ECUBE_ALLREDUCE, 1000000, 797025000);
+    best_is("ring:16", ECUBE_BROADCAST, 100, 477075);
+    best_is("ring:16", ECUBE_BROADCAST, 1000, 1692700);
+    best_is("ring:6", ECUBE_GATHER, 1, 106275);
+    best_is("ring:8", ECUBE_GATHER, 4, 141800);
+    best_is("torus:8x8", ECUBE_GATHER, 1, 285300);
+}
+
+/* The best known with one port of short vectors (all of 100 or 128 bytes), whoever takes it; ours
+ * are faster where more than one circuit can wait for a link. */
+static void short_vectors_take_no_more_than_is_known(void **state)
+{
+    (void)state;
+    best_is("ring:8", ECUBE_ALLREDUCE, 100, 490000);
+    best_is("ring:16", ECUBE_ALLREDUCE, 100, 765000);
+    best_is("torus:4x4", ECUBE_ALLREDUCE, 100, 470000);
+    best_is("torus:8x8", ECUBE_ALLREDUCE, 100, 980000);
+    best_is("ring:8", ECUBE_ALLGATHER, 16, 398400);
+    best_is("ring:8", ECUBE_REDUCE_SCATTER, 16, 398400);
+    best_is("ring:16", ECUBE_ALLGATHER, 8, 659600);
+    best_is("ring:16", ECUBE_REDUCE_SCATTER, 8, 659600);
+    best_is("torus:4x4", ECUBE_ALLGATHER, 8, 351000);
+    best_is("torus:8x8", ECUBE_ALLGATHER, 2, 747100);
+    best_is("torus:8x8", ECUBE_REDUCE_SCATTER, 4, 854200);
+}
+
+/* A variant's time, by hand from its steps. */
+static void variant_takes(const char *name, uint32_t operation, const char *algorithm,
+                          uint32_t bytes, uint64_t wanted_ns)
+{
+    struct network network = network_of(name);
+    const struct plan_wish wish = {.operation = operation,
+                                   .bytes = bytes,
+                                   .type = operation_of(operation)->reduces ? ECUBE_UINT8 : 0,
+                                   .algorithm = algorithm,
+                                   .profile = &ipsc860};
+    struct plan_fault fault = {.words = ""};
+    struct plan *plan = plan_make(&network, &wish, &fault);
+
+    assert_string_equal(plan ? "" : fault.words, "");
+    uint64_t took_ns = plan_time(plan, bytes, 1, &ipsc860).model_ns;
+    plan_free(plan);
+    if (took_ns != wanted_ns)
+        fail_msg("%s on %s by %s, %u bytes: %llu ns, not %llu", operation_name(operation), name,
+                 algorithm, bytes, (unsigned long long)took_ns, (unsigned long long)wanted_ns);
+}
+
+static void closed_forms_are_met(void **state)
+{
+    const uint64_t set_up = 75000, byte = 425;
+
+    (void)state;
+    variant_takes("ring:8", ECUBE_REDUCE_SCATTER, "cycle one way", 1000,
+                  7 * (set_up + 1000 * byte));
+    variant_takes("ring:8", ECUBE_REDUCE_SCATTER, "cycle both ways", 1000,
+                  set_up + 7 * 1000 * byte);
+    variant_takes("ring:8", ECUBE_ALLREDUCE, "cycle both ways", 8000,
+                  2 * set_up + 14 * 1000 * byte);
+    variant_takes("torus:3x3", ECUBE_ALLGATHER, "cycle one way", 1000, 8 * (set_up + 1000 * byte));
+    variant_takes("cube:4", ECUBE_ALLREDUCE, "halving and doubling 4 halved", 16000,
+                  8 * set_up + 30 * 1000 * byte);
+    variant_takes("cube:4", ECUBE_ALLREDUCE, "halving and doubling 1 halved", 1600,
+                  5 * (set_up + 800 * byte));
+    variant_takes("torus:4x4", ECUBE_REDUCE_SCATTER, "pairs whole", 1000,
+                  4 * set_up + 15 * 1000 * byte);
+    variant_takes("mesh:2x4", ECUBE_BROADCAST, "chain 4 segments", 4000,
+                  10 * (set_up + 1000 * byte));
+    variant_takes("cube:3", ECUBE_BROADCAST, "rotation 4 segments", 4000,
+                  7 * (set_up + 1000 * byte));
+}
+
+/* Of 100 bytes: 2 hops 127.5 us, 3 hops 137.5, 4 hops 147.5; who waits for its first link goes all
+ * its hops behind the one before. The times of groups are those of tests' reference data. */
+static void groups_and_pairs_take_their_closed_forms(void **state)
+{
+    const uint64_t near = 117500, waits_3 = 3 * 9575 + 102 * 425, waits_6 = 6 * 9575 + 105 * 425;
+
+    (void)state;
+    variant_takes("ring:8", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 490000);
+    variant_takes("ring:16", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 765000);
+    variant_takes("torus:8x8", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 980000);
+    variant_takes("ring:8", ECUBE_ALLREDUCE, "halving and doubling 0 halved", 100,
+                  2 * near + 137500 + waits_3);
+    variant_takes("torus:8x8", ECUBE_ALLREDUCE, "halving and doubling 0 halved", 100,
+                  2 * (2 * near + 137500 + waits_3));
+    variant_takes("ring:16", ECUBE_ALLREDUCE, "leaders 8 a line 8/16", 100,
+                  2 * near + 2 * 127500 + 167500 + waits_6);
+    variant_takes("mesh:1x8", ECUBE_ALLREDUCE, "leaders 2 a line 8/16", 100,
+                  2 * (near + 127500) + near);
+    variant_takes("ring:16", ECUBE_ALLGATHER, "leaders 4 a line 8/16", 8, 659600);
+    variant_takes("ring:16", ECUBE_REDUCE_SCATTER, "leaders 4 a line 8/16", 8, 659600);
+    variant_takes("torus:8x8", ECUBE_ALLGATHER, "leaders 4 a line 8/16", 4, 854200);
+    variant_takes("torus:8x8", ECUBE_REDUCE_SCATTER, "leaders 4 a line 8/16", 4, 854200);
+    variant_takes("ring:8", ECUBE_BARRIER, "leaders 8 a line 8/16", 0,
+                  2 * 75000 + 95000 + 3 * 9575 + 2 * 425);
+    variant_takes("ring:8", ECUBE_BARRIER, "leaders 4 a line 8/16", 0, 2 * 75000 + 2 * 85000);
+}
+
+/* All send to the root at once, and its port receives one after the other; on the cycle of cube:2
+ * who is two hops away is served first. */
+static void a_star_takes_its_closed_form(void **state)
+{
+    (void)state;
+    variant_takes("ring:3", ECUBE_GATHER, "uneven tree 0/16", 100, 75000 + 2 * 100 * 425);
+    variant_takes("ring:3", ECUBE_REDUCE, "uneven tree 0/16", 100, 75000 + 2 * 100 * 425);
+    variant_takes("cube:2", ECUBE_GATHER, "uneven tree 0/16 on a cycle", 1000,
+                  85000 + 3 * 1000 * 425);
+}
+
+/* Of a dimension of three nodes: two shifts of a hop, each with `moved` bytes, the second ahead. */
+static uint64_t two_shifts(uint64_t moved)
+{
+    const uint64_t set_up = 75000, flow = moved * 425;
+
+    return (flow > set_up ? set_up + flow : 2 * set_up) + flow;
+}
+
+static void bruck_takes_its_closed_form_in_dimensions_of_three(void **state)
+{
+    (void)state;
+    for (uint32_t bytes = 1; bytes < 5000; bytes = 7 * bytes + 20) {
+        variant_takes("torus:3x3", ECUBE_EXCHANGE, "Bruck one way", bytes,
+                      2 * two_shifts(3 * bytes));
+        variant_takes("torus:3x3x3", ECUBE_EXCHANGE, "Bruck both ways", bytes,
+                      3 * two_shifts(9 * bytes));
+        variant_takes("torus:3x3", ECUBE_ALLGATHER, "Bruck", bytes,
+                      two_shifts(bytes) + two_shifts(3 * bytes));
+        variant_takes("torus:3x3", ECUBE_REDUCE_SCATTER, "Bruck", bytes,
+                      two_shifts(bytes) + two_shifts(3 * bytes));
+    }
+}
+
+/* All that a node of cube:2 lacks behind the scatter it gets in two steps more. The first of them
+ * goes ahead over the link of the last piece that the root gave away there, behind that. */
+static void vectors_in_pieces_take_their_closed_form(void **state)
+{
+    const uint64_t set_up = 75000, hop = 9575, byte = 425;
+
+    (void)state;
+    variant_takes("cube:1", ECUBE_BROADCAST, "in pieces by doubling", 4000,
+                  set_up + hop + 4000 * byte);
+    variant_takes("cube:2", ECUBE_BROADCAST, "in pieces by doubling", 4000,
+                  3 * set_up + hop + 6 * 1000 * byte);
+    variant_takes("cube:2", ECUBE_REDUCE, "in pieces by doubling", 4000,
+                  3 * set_up + hop + 6 * 1000 * byte);
+}
+
+static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
+{
+    struct network network = network_of("ring:8");
+    struct plan_wish wish = {.operation = ECUBE_ALLREDUCE,
+                             .bytes = BYTES,
+                             .type = ECUBE_INT32,
+                             .algorithm = "cycle both ways",
+                             .profile = &all_ports};
+    struct plan_fault fault = {.words = ""};
+
+    (void)state;
+    assert_null(plan_make(&network, &wish, &fault));
+    assert_non_null(strstr(fault.words, "one port"));
+    wish.algorithm = NULL;
+    struct plan *plan = plan_make(&network, &wish, &fault);
+    assert_non_null(plan);
+    assert_false(plan->one_port);
+    plan_free(plan);
+}
+
+/* Cycles --------------------------------------------------------------------------------------- */
+
+/* Hops between neighbours on the cycle: one where there is a Hamiltonian one, else at most two. */
+static void cycle_is(const char *name, uint32_t hops)
+{
+    struct network network = network_of(name);
+    struct cycle cycle = cycle_make(&network);
+    bool *seen = calloc(network.nodes, sizeof *seen);
+
+    for (uint32_t i = 0; i < network.nodes && network.nodes > 1; i++) {
+        uint32_t here = cycle.at[i], next = cycle.at[(i + 1) % network.nodes];
+        assert_false(seen[here]);
+        seen[here] = true;
+        assert_in_range(network_distance(&network, here, next), 1, hops);
+        if (cycle.via[i] != FLOW_DIRECT) {
+            assert_int_equal(network_distance(&network, here, cycle.via[i]), 1);
+            assert_int_equal(network_distance(&network, cycle.via[i], next), 1);
+        }
+    }
+    free(seen);
+    cycle_free(&cycle);
+}
+
+static void a_cycle_goes_through_all_nodes(void **state)
+{
+    static const char *const one[] = {"cube:1",      "cube:5",     "ring:7",      "mesh:2x3",
+                                      "mesh:5x6",    "torus:3x3",  "torus:3x7",   "torus:7x3",
+                                      "torus:5x4",   "mesh:3x2x3", "torus:3x5x7", "torus:5x3x3",
+                                      "torus:9x3x3", "mesh:1x2"};
+    static const char *const two[] = {"mesh:1x3", "mesh:1x8", "mesh:3x3", "mesh:5x3x3"};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof one / sizeof one[0]; i++)
+        cycle_is(one[i], 1);
+    for (unsigned i = 0; i < sizeof two / sizeof two[0]; i++)
+        cycle_is(two[i], 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant_does_what_it_promises),
+        cmocka_unit_test(sums_have_the_bits_of_the_order_that_is_said),
+        cmocka_unit_test(the_cheapest_take_the_times_that_are_known),
+        cmocka_unit_test(short_vectors_take_no_more_than_is_known),
+        cmocka_unit_test(closed_forms_are_met),
+        cmocka_unit_test(groups_and_pairs_take_their_closed_forms),
+        cmocka_unit_test(a_star_takes_its_closed_form),
+        cmocka_unit_test(bruck_takes_its_closed_form_in_dimensions_of_three),
+        cmocka_unit_test(vectors_in_pieces_take_their_closed_form),
+        cmocka_unit_test(what_rests_on_one_port_is_not_for_machines_with_all),
+        cmocka_unit_test(a_cycle_goes_through_all_nodes)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

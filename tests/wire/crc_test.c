@@ -1,0 +1,49 @@
+/* The CRC of frames against its published check value, in pieces, and against every single damaged
+ * bit. */
+#include "tests/testing.h"
+
+#include "wire/crc.h"
+
+static void crc_of_the_digits_1_to_9_is_the_published_one(void **state)
+{
+    (void)state;
+    assert_int_equal(crc32_add(0, "123456789", 9), 0xe3069283);
+}
+
+static void crc_of_nothing_is_zero(void **state)
+{
+    (void)state;
+    assert_int_equal(crc32_add(0, "", 0), 0);
+}
+
+static void crc_of_two_pieces_is_the_crc_of_the_whole(void **state)
+{
+    (void)state;
+    const char *text = "decremental scattering";
+    const uint32_t bytes = 22;
+    const uint32_t whole = crc32_add(0, text, bytes);
+    for (uint32_t cut = 0; cut <= bytes; cut++) {
+        uint32_t joined = crc32_add(crc32_add(0, text, cut), text + cut, bytes - cut);
+        assert_int_equal(joined, whole);
+    }
+}
+
+static void every_flipped_bit_changes_the_crc(void **state)
+{
+    (void)state;
+    uint8_t data[64];
+    for (uint32_t i = 0; i < sizeof data; i++) {
+        data[i] = (uint8_t)(i * 37);
+    }
+    const uint32_t good = crc32_add(0, data, sizeof data);
+    for (uint32_t bit = 0; bit < 8 * sizeof data; bit++) {
+        data[bit / 8] = (uint8_t)(data[bit / 8] ^ 1u << bit % 8);
+        assert_int_not_equal(crc32_add(0, data, sizeof data), good);
+        data[bit / 8] = (uint8_t)(data[bit / 8] ^ 1u << bit % 8);
+    }
+}
+
+TEST_MAIN(cmocka_unit_test(crc_of_the_digits_1_to_9_is_the_published_one),
+          cmocka_unit_test(crc_of_nothing_is_zero),
+          cmocka_unit_test(crc_of_two_pieces_is_the_crc_of_the_whole),
+          cmocka_unit_test(every_flipped_bit_changes_the_crc))
