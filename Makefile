@@ -45,7 +45,7 @@ PLANNER := $(call in,planner,build.c expand.c) \
 	$(call in,planner/algorithms,aap.c ahead.c allgather.c barrier.c both_ways.c bruck.c candidates.c cycle.c direct.c \
 		flow.c gray.c halving.c heard.c leaders.c multiphase.c neighbours.c pairs.c parcels.c permute.c pieces.c pipeline.c \
 		reverse.c rings.c rounds.c scan.c shift.c spread.c tree.c) \
-	$(call in,planner/choose,choose.c desk.c make.c) \
+	$(call in,planner/choose,choose.c cache.c make.c) \
 	$(call in,planner/output,order.c part.c perform.c) \
 	$(call in,planner/proof,blocks.c bound.c contents.c digest.c knowledge.c paths.c prove.c replay.c) \
 	$(call in,planner/written,named.c named_holdings.c named_sort.c written.c)
@@ -169,7 +169,7 @@ FUZZ_HOST = $(TARGET_OPTIONS) $(NETWORK_ROOM) $(NETWORK_TEXT) $(CONTROLLER) \
 	$(call in,fuzz,fake_symbols.c host_fuzz.c) \
 	$(call in,host/console,cell.c message.c report.c tell.c text_lines.c) \
 	$(call in,host/program,call_error.c fault.c finding.c findings.c ranks.c unwind.c) \
-	collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_desk.c
+	collectives/operation.c host/computer/target.c node/sha256.c reduction/reduction.c tests/controller/fake_cache.c
 FUZZ_DEBUG := $(call in,fuzz,debug_fuzz.c fuzz.c) \
 	$(call in,jtag/core,debug_registers.c debug_unit.c excursion.c execute.c instruction.c points.c registers.c run.c) \
 	tests/jtag/fake_core.c
@@ -490,8 +490,8 @@ $(B)/cliffs: $(call native,tests/planner/cliffs_main.c tests/planner/cliffs.c $(
 
 # machine_test has processes, a program's file and the computer's load of its own.
 WRAPPED_TESTS := $(B)/tests/fabric/plan_test $(B)/tests/sim/deadlock_test $(B)/tests/host/machine_test $(B)/tests/host/rundir_test
-# Parts are changed at the desk, pieces of them are lost and repeated on their way.
-$(B)/tests/fabric/plan_test: TEST_LINK := -Wl,--wrap=plan_desk_part,--wrap=router_send
+# Parts are changed at the cache, pieces of them are lost and repeated on their way.
+$(B)/tests/fabric/plan_test: TEST_LINK := -Wl,--wrap=plan_cache_part,--wrap=router_send
 # Circuits out of the order of dimensions, so that real nodes deadlock.
 $(B)/tests/sim/deadlock_test: TEST_LINK := -Wl,--wrap=router_next_hop
 # The tool is killed where it calls them.
@@ -515,8 +515,8 @@ $(B)/host/librooms.so: $(CHECKED_ROOMS)
 $(B)/host/fabric_support.a: $(call checked,$(FABRIC_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN) $(MUTANTS)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-# Another desk in place of the planner's.
-$(B)/tests/controller/plans_test: $(B)/host/tests/controller/fake_desk.o
+# Another cache in place of the planner's.
+$(B)/tests/controller/plans_test: $(B)/host/tests/controller/fake_cache.o
 
 $(B)/tests/%: $(B)/host/tests/%.o $(B)/host/fabric_support.a | $(B)/host/librooms.so
 	@mkdir -p $(@D)

@@ -53,17 +53,17 @@ void engine_close(struct engine *e, const struct router *router, int why)
 {
     e->closed = (int16_t)why;
     entry_close(&e->entering, router, engine_entered(e), why);
-    e->attention = true;
+    e->look_due = true;
 }
 
 bool engine_is_quiet(const struct engine *e)
 {
-    return !engine_is_active(e) && !entry_owes(&e->entering);
+    return !engine_is_active(e) && !entry_is_due(&e->entering);
 }
 
 uint64_t engine_deadline(const struct engine *e)
 {
-    return e->attention ? store_deadline(&e->store) : UINT64_MAX;
+    return e->look_due ? store_deadline(&e->store) : UINT64_MAX;
 }
 
 uint32_t engine_step(const struct engine *e)
@@ -254,7 +254,7 @@ void engine_begin(struct engine *e, const struct engine_call *call)
     CHECK(e->stage == ENGINE_IDLE);
     e->call = *call;
     e->stage = ENGINE_PLAN;
-    e->attention = true;
+    e->look_due = true;
     e->epoch++;
     e->part = e->row = NULL;
     e->row_open = false;
@@ -276,7 +276,7 @@ static void over(struct engine *e, struct router *router, int status)
     if (e->closed) {
         entry_close(&e->entering, router, e->epoch, status == E_LINK_DEAD ? status : e->closed);
         entry_pump(&e->entering, router);
-        e->attention = true;
+        e->look_due = true;
     }
 }
 
@@ -378,7 +378,7 @@ static void begin_agreement(struct engine *e, struct router *router)
     entry_begin(&e->entering, router, &mine, dissent->status == E_MISMATCH ? E_OK : dissent->status,
                 e->clock_ns);
     e->stage = ENGINE_ENTRY;
-    e->attention = true;
+    e->look_due = true;
 }
 
 static void end_agreement(struct engine *e, struct router *router)
@@ -921,12 +921,12 @@ static void attend(struct engine *e, struct router *router, uint64_t now_us)
     if (e->stage == ENGINE_ENTRY) {
         pump_entry(e, router);
     }
-    e->attention = engine_has_business(e);
+    e->look_due = engine_has_business(e);
 }
 
 enum engine_verdict engine_pump(struct engine *e, struct router *router, uint64_t now_us)
 {
-    if (e->attention) {
+    if (e->look_due) {
         attend(e, router, now_us);
     }
     return e->stage == ENGINE_STEPS ? pump_steps(e, router) : ENGINE_WAITS;
@@ -935,7 +935,7 @@ enum engine_verdict engine_pump(struct engine *e, struct router *router, uint64_
 void engine_packet(struct engine *e, const struct router *router, const struct notice *notice,
                    uint64_t now_us)
 {
-    e->attention = true;
+    e->look_due = true;
     if (notice->packet_kind == PACKET_ENTER || notice->packet_kind == PACKET_ENTERED) {
         entry_packet(&e->entering, router, notice);
     } else {

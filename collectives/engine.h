@@ -112,7 +112,7 @@ struct engine {
     uint8_t stage;      /* enum engine_stage */
     uint8_t step_waits; /* of enum step_wait */
     bool row_open;
-    bool attention; /* the entry or the store may have something to do: else no step looks there */
+    bool look_due;  /* the entry or the store may have something to do: else no step looks there */
     int16_t closed; /* why the program has ended; E_OK: it has not */
     bool agreeing;  /* the steps are over, and all nodes say whether the sizes agreed */
     uint16_t epoch; /* of the collective that is under way, or of the last one */
@@ -165,7 +165,7 @@ void engine_notice(struct engine *engine, struct router *router, const struct no
 /* A part is wanted of the store from outside. */
 static inline void engine_attend(struct engine *engine)
 {
-    engine->attention = true;
+    engine->look_due = true;
 }
 
 /* Whether the entry or the store has something to do; for audits. */

@@ -324,7 +324,7 @@ static bool tell_host(struct entering *e, struct router *router)
     if (router_send(router, PACKET_DISAGREE, ID_HOST, body, sizeof body) != E_OK) {
         return false;
     }
-    e->disagree_owed = false;
+    e->disagree_due = false;
     return true;
 }
 
@@ -337,7 +337,7 @@ static void decide_for_all(struct entering *e, struct router *router)
 
     if (status != E_OK) {
         e->failed = e->sum;
-        e->disagree_owed = true;
+        e->disagree_due = true;
     }
     decide(e, children(e, router), status, e->sum.clock_ns);
 }
@@ -362,7 +362,7 @@ static void pump_up(struct entering *e, struct router *router)
 /* Says what is owed; false when a slot is missing. */
 static bool pump_owed(struct entering *e, struct router *router)
 {
-    return pump_down(e, router) && (!e->disagree_owed || tell_host(e, router));
+    return pump_down(e, router) && (!e->disagree_due || tell_host(e, router));
 }
 
 /* What is owed for one epoch goes before the next one is decided: there is one place for it. */
@@ -387,14 +387,14 @@ bool entry_is_over(struct entering *e, uint16_t epoch, int *status)
     return e->decided == epoch;
 }
 
-bool entry_owes(const struct entering *e)
+bool entry_is_due(const struct entering *e)
 {
-    return e->down || e->closing || e->late || e->disagree_owed;
+    return e->down || e->closing || e->late || e->disagree_due;
 }
 
 bool entry_has_business(const struct entering *e)
 {
-    return entry_owes(e) || (e->entered && !e->up_sent);
+    return entry_is_due(e) || (e->entered && !e->up_sent);
 }
 
 uint32_t entry_awaits(const struct entering *e, const struct router *router)

@@ -25,10 +25,10 @@
  * Invariants
  * - A neighbour is never two epochs ahead: it needs this node's word to come to the next. So there
  *   is one place for what children have said.
- * - What is owed to a neighbour and finds no slot stays in `down`, `closing` or `up_owed`, and the
+ * - What is owed to a neighbour and finds no slot stays in `down`, `closing` or `up_due`, and the
  *   next pump tries again.
- * - A node takes no download while it owes word of its end (entry_owes). So whoever still waits in
- *   a collective of the program before hears of the end from each of its neighbours in the tree
+ * - A node takes no download while it owes word of its end (entry_is_due). So whoever still waits
+ *   in a collective of the program before hears of the end from each of its neighbours in the tree
  *   that has ended, and needs nothing from one that has been loaded anew.
  *
  * Units    ranks, epochs; model time in ns
@@ -62,11 +62,11 @@ struct entering {
     uint32_t late;       /* ... that asked with a program that has ended here, */
     uint16_t late_epoch; /* for this epoch of this generation */
     uint8_t late_generation;
-    bool disagree_owed;           /* node 0: the host is owed word of why the last entry failed */
+    bool disagree_due;            /* node 0: the host is owed word of why the last entry failed */
     uint32_t tree_rank, children; /* the ports of this node's children, and for which rank */
     uint64_t clock_ns;            /* the latest of all nodes at the entry of `decided` */
     struct enter_body sum;        /* what the subtree says so far of the next epoch */
-    struct enter_body failed;     /* while disagree_owed: of the epoch that failed */
+    struct enter_body failed;     /* while disagree_due: of the epoch that failed */
 };
 
 /* A download begins: the next program's collectives are counted from 1. */
@@ -97,7 +97,7 @@ static inline bool entry_is_closure(int status)
 bool entry_is_over(struct entering *entering, uint16_t epoch, int *status);
 
 /* Whether a neighbour or the host is still owed something. */
-bool entry_owes(const struct entering *entering);
+bool entry_is_due(const struct entering *entering);
 
 /* The same, or this node is to say that it and those below it have entered. */
 bool entry_has_business(const struct entering *entering);

@@ -15,9 +15,9 @@ enum {
 };
 
 void store_init(struct plan_store *store, uint8_t *memory, uint32_t bytes,
-                const struct plan_shelf *shelf)
+                const struct plan_preload *preload)
 {
-    *store = (struct plan_store){.memory = memory, .size = bytes & ~3u, .shelf = shelf};
+    *store = (struct plan_store){.memory = memory, .size = bytes & ~3u, .preload = preload};
 }
 
 /* Questions are numbered on, so that an answer to an old one is known. */
@@ -25,7 +25,7 @@ void store_reset(struct plan_store *store)
 {
     uint32_t question = store->question;
 
-    store_init(store, store->memory, store->size, store->shelf);
+    store_init(store, store->memory, store->size, store->preload);
     store->question = question + 1;
 }
 
@@ -41,11 +41,11 @@ static bool is_met(const uint8_t *part, const struct plan_need *need)
            plan_choice(part) == need->choice && plan_suits(part, need->bytes, need->type);
 }
 
-static const uint8_t *find_on_shelf(const struct plan_shelf *shelf, const struct plan_need *need,
-                                    uint32_t rank)
+static const uint8_t *find_preloaded(const struct plan_preload *preload,
+                                     const struct plan_need *need, uint32_t rank)
 {
-    for (unsigned i = 0; i < shelf->count; i++) {
-        const struct shelf_plan *plan = &shelf->plans[i];
+    for (unsigned i = 0; i < preload->count; i++) {
+        const struct preloaded_plan *plan = &preload->plans[i];
         const uint8_t *part = plan->data + (plan->at ? plan->at[rank] : 0);
         if (plan_operation(part) == need->operation && plan_root(part) == need->root &&
             need->bytes >= plan->bytes_min && need->bytes <= plan->bytes_max) {
@@ -58,7 +58,7 @@ static const uint8_t *find_on_shelf(const struct plan_shelf *shelf, const struct
 const uint8_t *store_find(const struct plan_store *store, const struct plan_need *need,
                           uint32_t rank)
 {
-    const uint8_t *part = store->shelf ? find_on_shelf(store->shelf, need, rank) : NULL;
+    const uint8_t *part = store->preload ? find_preloaded(store->preload, need, rank) : NULL;
 
     for (uint32_t at = 0; !part && at < store->used; at += plan_bytes(store->memory + at)) {
         const uint8_t *here = store->memory + at;

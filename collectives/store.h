@@ -3,8 +3,8 @@
  *
  * Plans are the kernel's. A node that needs one which it has not asks the host for its part, piece
  * by piece, and puts them together in a store of bounded size; the part is checked when it is
- * whole. A simulator has all parts in memory already: its nodes look on a shelf and read them in
- * place.
+ * whole. A simulator has all parts in memory already: its nodes are given them (preload) and read
+ * them in place.
  *
  *     IDLE --store_want--> ASKING --PLAN_PART, the last piece--> IDLE, found
  *                            |  ^---- again after ASK_AGAIN_US without a piece
@@ -28,7 +28,7 @@
 struct notice;
 struct router;
 
-enum { SHELF_MAX = 32 };
+enum { PRELOAD_MAX = 32 };
 
 /* What a plan is wanted for. */
 struct plan_need {
@@ -39,23 +39,23 @@ struct plan_need {
 
 /* A plan that lies in memory, for some sizes: the part of rank r begins at data + at[r]; at NULL:
  * one for all. Several may share what lies there. */
-struct shelf_plan {
+struct preloaded_plan {
     const uint8_t *data;
     const uint64_t *at;
     uint32_t bytes_min, bytes_max;
 };
 
-struct plan_shelf {
+struct plan_preload {
     unsigned count;
-    struct shelf_plan plans[SHELF_MAX];
+    struct preloaded_plan plans[PRELOAD_MAX];
 };
 
 struct plan_store {
     uint8_t *memory;
     uint32_t size, used;
-    const struct plan_shelf *shelf; /* NULL: there is none */
-    const uint8_t *in_use;          /* NULL: none of the parts here */
-    struct plan_need need;          /* what was wanted last */
+    const struct plan_preload *preload; /* NULL: there is none */
+    const uint8_t *in_use;              /* NULL: none of the parts here */
+    struct plan_need need;              /* what was wanted last */
     bool asking;
     bool predicts;  /* ... PREDICT, not PLAN_ASK */
     bool due;       /* a question is to be sent */
@@ -67,7 +67,7 @@ struct plan_store {
 };
 
 void store_init(struct plan_store *store, uint8_t *memory, uint32_t bytes,
-                const struct plan_shelf *shelf);
+                const struct plan_preload *preload);
 
 /* A new program, a new network: all that is here is forgotten. No plan is in use. */
 void store_reset(struct plan_store *store);

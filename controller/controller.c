@@ -88,7 +88,7 @@ static void begin(struct controller *controller)
 {
     controller->broken = controller->restarts = false;
     controller->told_ns = 0;
-    controller->owed_first = controller->owed_last = CONTROLLER_NO_NODE;
+    controller->due_first = controller->due_last = CONTROLLER_NO_NODE;
     controller->oldest = controller->newest = controller->unasked = CONTROLLER_NO_NODE;
     controller->death_first = controller->death_last = CONTROLLER_NO_NODE;
     controller->told_count = controller->right_count = controller->signs = 0;
@@ -155,20 +155,20 @@ struct controller_event *controller_tell(struct controller *controller, enum eve
 
 /* A node stands in the queue once, whatever it is owed, so that the queue through the entries can
  * hold all nodes and needs no place of its own. */
-void controller_owe(struct controller *controller, uint32_t rank, uint8_t owed)
+void controller_due(struct controller *controller, uint32_t rank, uint8_t due)
 {
     struct controller_node *node = &controller->nodes[rank];
 
-    if (node->owed == 0) {
-        node->owed_next = CONTROLLER_NO_NODE;
-        if (controller->owed_first == CONTROLLER_NO_NODE) {
-            controller->owed_first = rank;
+    if (node->due == 0) {
+        node->due_next = CONTROLLER_NO_NODE;
+        if (controller->due_first == CONTROLLER_NO_NODE) {
+            controller->due_first = rank;
         } else {
-            controller->nodes[controller->owed_last].owed_next = rank;
+            controller->nodes[controller->due_last].due_next = rank;
         }
-        controller->owed_last = rank;
+        controller->due_last = rank;
     }
-    node->owed |= owed;
+    node->due |= due;
 }
 
 /* Tells a node how much of its program's text was read. `told` is what the node may count on, so it
@@ -189,26 +189,27 @@ static int send_taken(struct controller *controller, uint32_t rank)
 /* Sends what nodes are owed, in the order in which it was noted; false: there is no more room. */
 static bool pump_owed(struct controller *controller)
 {
-    while (controller->owed_first != CONTROLLER_NO_NODE) {
-        uint32_t rank = controller->owed_first;
+    while (controller->due_first != CONTROLLER_NO_NODE) {
+        uint32_t rank = controller->due_first;
         struct controller_node *node = &controller->nodes[rank];
 
         /* Several may be owed. A bit that has been sent is taken off at once, so that a second try
          * does not send it twice when another finds no room. */
-        if (node->owed & OWED_TAKEN && send_taken(controller, rank) != E_OK) {
+        if (node->due & PACKET_DUE_TAKEN && send_taken(controller, rank) != E_OK) {
             return false;
         }
-        node->owed &= (uint8_t)~OWED_TAKEN;
-        if (node->owed & OWED_QUERY &&
+        node->due &= (uint8_t)~PACKET_DUE_TAKEN;
+        if (node->due & PACKET_DUE_QUERY &&
             router_send(&controller->router, PACKET_QUERY, rank, NULL, 0) != E_OK) {
             return false;
         }
-        node->owed &= (uint8_t)~OWED_QUERY;
-        if (node->owed & (OWED_PLAN | OWED_PREDICTED) && plans_answer(controller, rank) != E_OK) {
+        node->due &= (uint8_t)~PACKET_DUE_QUERY;
+        if (node->due & (PACKET_DUE_PLAN | PACKET_DUE_PREDICTED) &&
+            plans_answer(controller, rank) != E_OK) {
             return false;
         }
-        node->owed = 0;
-        controller->owed_first = node->owed_next;
+        node->due = 0;
+        controller->due_first = node->due_next;
         if (controller->event_count > 0) {
             return false; /* there is one place for its words */
         }

@@ -39,7 +39,7 @@
 
 struct controller; /* state.h */
 struct link;
-struct plan_desk; /* planner/planner.h */
+struct plan_cache; /* planner/planner.h */
 
 enum controller_phase { PHASE_BOOT, PHASE_READY, PHASE_DOWNLOAD, PHASE_LOADED, PHASE_RUN };
 
@@ -57,9 +57,9 @@ struct controller_config {
         quiet_us;   /* without a word from programs, after which nodes are asked whether they stand;
                         * wall time; 0: 1 s */
     bool boot_held; /* the boot is not over before controller_release_boot */
-    struct plan_desk *desk; /* makes the plans that nodes ask for, outlives the controller; NULL:
+    struct plan_cache *cache; /* makes the plans that nodes ask for, outlives the controller; NULL:
                              * they get none */
-    void *memory;           /* controller_memory_bytes(network), 64-aligned */
+    void *memory;             /* controller_memory_bytes(network), 64-aligned */
 };
 
 size_t controller_memory_bytes(const struct network *network);

@@ -21,8 +21,8 @@
 /* controller.c */
 /* A new event of this kind in the present phase, which the caller fills. */
 struct controller_event *controller_tell(struct controller *controller, enum event_kind kind);
-/* Notes that a node is to be sent a packet (enum owed_packet). */
-void controller_owe(struct controller *controller, uint32_t rank, uint8_t owed);
+/* Notes that a node is to be sent a packet (enum packet_due). */
+void controller_due(struct controller *controller, uint32_t rank, uint8_t due);
 
 static inline bool controller_has(const struct controller *controller, uint32_t rank,
                                   unsigned flags)
@@ -67,7 +67,7 @@ void loader_wait(struct controller *controller);
 
 /* plans.c */
 /* A node asks for its part of a plan, or for a prediction: the packet that it is owed. */
-void plans_ask(struct controller *controller, uint32_t rank, uint8_t owed,
+void plans_ask(struct controller *controller, uint32_t rank, uint8_t due,
                const struct plan_ask_body *ask);
 /* Sends a node what it has asked for; E_FULL: there is no room. May make an event. */
 __attribute__((warn_unused_result)) int plans_answer(struct controller *controller, uint32_t rank);

@@ -436,7 +436,7 @@ static void ask_silent(struct controller *controller)
         /* Who owes an answer to an earlier question is not asked again. */
         if (!controller_has(controller, rank, NODE_ASKED | NODE_HALTED)) {
             controller->nodes[rank].flags |= NODE_ASKED;
-            controller_owe(controller, rank, OWED_QUERY);
+            controller_due(controller, rank, PACKET_DUE_QUERY);
         }
     }
 }

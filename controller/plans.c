@@ -10,12 +10,12 @@
  * of room, and there is place for as many as there are nodes. A node has one question at a time; a
  * new one takes the place of one that has not been answered.
  *
- * The desk makes a plan when it is first asked for, and has it from then on. What it cannot make is
- * told to the user once for each operation and run, for all nodes will ask for it.
+ * The cache makes a plan when it is first asked for, and has it from then on. What it cannot make
+ * is told to the user once for each operation and run, for all nodes will ask for it.
  *
  * Units    bytes; offsets from the begin of a part
  * Errors   E_ARGUMENT: there is no such operation, root, type or size; E_NETWORK: no plan, or no
- *          desk. They go to the node
+ *          cache. They go to the node
  */
 #include <string.h>
 
@@ -30,65 +30,65 @@
 _Static_assert(OPERATIONS <= 32, "a mask has a bit for each operation");
 _Static_assert((int)CONTROLLER_WORDS_MAX >= (int)PLAN_WORDS_MAX, "the planner's words have room");
 
-static const uint8_t OWED_ANSWER = OWED_PLAN | OWED_PREDICTED;
+static const uint8_t PACKET_DUE_ANSWER = PACKET_DUE_PLAN | PACKET_DUE_PREDICTED;
 
-void plans_ask(struct controller *controller, uint32_t rank, uint8_t owed,
+void plans_ask(struct controller *controller, uint32_t rank, uint8_t due,
                const struct plan_ask_body *ask)
 {
     struct controller_node *node = &controller->nodes[rank];
 
     node->question = ask->question;
     node->offset = ask->offset;
-    node->wish_root = (uint16_t)ask->root;
-    node->wish_bytes = ask->bytes;
-    node->wish_choice = ask->choice;
+    node->request_root = (uint16_t)ask->root;
+    node->request_bytes = ask->bytes;
+    node->request_choice = ask->choice;
     /* A root that no network has makes it one for no operation. */
-    node->wish_operation = ask->root < NETWORK_NODES_MAX ? ask->operation : UINT8_MAX;
-    node->wish_type = ask->type;
+    node->request_operation = ask->root < NETWORK_NODES_MAX ? ask->operation : UINT8_MAX;
+    node->request_type = ask->type;
     /* First the new bit: a node that is owed anything stays in its place in the queue. */
-    controller_owe(controller, rank, owed);
-    node->owed &= (uint8_t)(owed | ~OWED_ANSWER);
+    controller_due(controller, rank, due);
+    node->due &= (uint8_t)(due | ~PACKET_DUE_ANSWER);
 }
 
-/* Whether there is such a collective on this network; the desk is asked for nothing else. */
+/* Whether there is such a collective on this network; the cache is asked for nothing else. */
 static bool is_possible(const struct controller *controller, const struct controller_node *node)
 {
-    const struct operation *operation = operation_of(node->wish_operation);
-    uint32_t element = reduction_element_bytes(node->wish_type);
+    const struct operation *operation = operation_of(node->request_operation);
+    uint32_t element = reduction_element_bytes(node->request_type);
 
     return operation && operation->planned &&
-           node->wish_root < operation_roots(operation, controller->config.network) &&
-           (operation->reduces ? element > 0 && node->wish_bytes % element == 0
-                               : node->wish_type == 0);
+           node->request_root < operation_roots(operation, controller->config.network) &&
+           (operation->reduces ? element > 0 && node->request_bytes % element == 0
+                               : node->request_type == 0);
 }
 
-/* What the desk says to a node's question; the status when it has nothing to say. */
-static int wish_of(const struct controller *controller, const struct controller_node *node,
-                   struct plan_wish *wish)
+/* What the cache says to a node's question; the status when it has nothing to say. */
+static int request_of(const struct controller *controller, const struct controller_node *node,
+                      struct plan_request *request)
 {
-    *wish = (struct plan_wish){.operation = node->wish_operation,
-                               .root = node->wish_root,
-                               .bytes = node->wish_bytes,
-                               .type = node->wish_type,
-                               .choice = node->wish_choice};
+    *request = (struct plan_request){.operation = node->request_operation,
+                                     .root = node->request_root,
+                                     .bytes = node->request_bytes,
+                                     .type = node->request_type,
+                                     .choice = node->request_choice};
     if (!is_possible(controller, node)) {
         return E_ARGUMENT;
     }
-    return controller->config.desk ? E_OK : E_NETWORK;
+    return controller->config.cache ? E_OK : E_NETWORK;
 }
 
-/* The words are the desk's until it is asked again: they are copied. Nothing more is sent before
+/* The words are the cache's until it is asked again: they are copied. Nothing more is sent before
  * the event has been taken (pump_owed), so one place for them is enough. */
-static void tell_refusal(struct controller *controller, uint32_t rank, const struct plan_wish *wish,
-                         int status, const char *words)
+static void tell_refusal(struct controller *controller, uint32_t rank,
+                         const struct plan_request *request, int status, const char *words)
 {
     size_t bytes = strnlen(words, sizeof controller->plan_words - 1);
     struct controller_event *event;
 
-    if (controller->plans_refused & UINT32_C(1) << wish->operation) {
+    if (controller->plans_refused & UINT32_C(1) << request->operation) {
         return;
     }
-    controller->plans_refused |= UINT32_C(1) << wish->operation;
+    controller->plans_refused |= UINT32_C(1) << request->operation;
     memcpy(controller->plan_words, words, bytes);
     controller->plan_words[bytes] = '\0';
     event = controller_tell(controller, EVENT_NO_PLAN);
@@ -96,7 +96,7 @@ static void tell_refusal(struct controller *controller, uint32_t rank, const str
     event->status = status;
     event->body = (const uint8_t *)controller->plan_words;
     event->bytes = (uint32_t)bytes;
-    event->plan = (struct event_plan){wish->operation, wish->bytes, wish->root};
+    event->plan = (struct event_plan){request->operation, request->bytes, request->root};
 }
 
 /* The part of a node from its offset on, as much as there is of it. */
@@ -119,12 +119,12 @@ static int send_part(struct controller *controller, uint32_t rank)
     const uint8_t *part = NULL;
     const char *words = NULL;
     uint8_t body[PLAN_PART_BYTES + PLAN_PART_MAX];
-    struct plan_wish wish;
+    struct plan_request request;
 
-    told.status = wish_of(controller, node, &wish);
+    told.status = request_of(controller, node, &request);
     if (told.status == E_OK) {
-        part =
-            plan_desk_part(controller->config.desk, &wish, rank, &told.total, &told.status, &words);
+        part = plan_cache_part(controller->config.cache, &request, rank, &told.total, &told.status,
+                               &words);
     }
     if (!part) {
         told.total = 0;
@@ -132,7 +132,7 @@ static int send_part(struct controller *controller, uint32_t rank)
     int sent = router_send(&controller->router, PACKET_PLAN_PART, rank, body,
                            take_part(part, &told, body));
     if (sent == E_OK && !part && words) {
-        tell_refusal(controller, rank, &wish, told.status, words);
+        tell_refusal(controller, rank, &request, told.status, words);
     }
     return sent;
 }
@@ -143,11 +143,11 @@ static int send_predicted(struct controller *controller, uint32_t rank)
     struct predicted_body told = {.question = node->question};
     struct plan_time time = {0};
     uint8_t body[PREDICTED_BYTES];
-    struct plan_wish wish;
+    struct plan_request request;
 
-    told.status = wish_of(controller, node, &wish);
+    told.status = request_of(controller, node, &request);
     if (told.status == E_OK &&
-        plan_desk_predict(controller->config.desk, &wish, &time, &told.steps, &told.status)) {
+        plan_cache_predict(controller->config.cache, &request, &time, &told.steps, &told.status)) {
         told.model_ns = time.model_ns;
         told.bound_ns = time.bound_ns;
     }
@@ -157,6 +157,6 @@ static int send_predicted(struct controller *controller, uint32_t rank)
 
 int plans_answer(struct controller *controller, uint32_t rank)
 {
-    return controller->nodes[rank].owed & OWED_PLAN ? send_part(controller, rank)
-                                                    : send_predicted(controller, rank);
+    return controller->nodes[rank].due & PACKET_DUE_PLAN ? send_part(controller, rank)
+                                                         : send_predicted(controller, rank);
 }

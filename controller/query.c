@@ -184,7 +184,7 @@ void query_join(struct controller *controller, uint32_t rank)
     controller->question.waiting++;
     if (rank < controller->question.next && !controller_has(controller, rank, NODE_ASKED)) {
         controller->nodes[rank].flags |= NODE_ASKED;
-        controller_owe(controller, rank, OWED_QUERY);
+        controller_due(controller, rank, PACKET_DUE_QUERY);
     }
 }
 

@@ -259,7 +259,7 @@ void controller_taken(struct controller *controller, uint32_t rank, uint32_t byt
     /* The latest count alone is owed; if two come before one is sent, the node hears of both at
      * once. */
     node->taken = bytes;
-    controller_owe(controller, rank, OWED_TAKEN);
+    controller_due(controller, rank, PACKET_DUE_TAKEN);
 }
 
 static void take_report(struct controller *controller, const struct notice *notice)
@@ -332,7 +332,8 @@ static void take_question(struct controller *controller, const struct notice *no
 
     if (plan_ask_unpack(notice->body, notice->bytes, &ask)) {
         plans_ask(controller, notice->src,
-                  notice->packet_kind == PACKET_PLAN_ASK ? OWED_PLAN : OWED_PREDICTED, &ask);
+                  notice->packet_kind == PACKET_PLAN_ASK ? PACKET_DUE_PLAN : PACKET_DUE_PREDICTED,
+                  &ask);
         controller->activity += is_running(controller, notice->src);
     }
 }

@@ -52,11 +52,11 @@ enum offer_state {
 };
 
 /* What a node is to be sent as soon as the router has room. */
-enum owed_packet {
-    OWED_QUERY = 1,
-    OWED_TAKEN = 2,
-    OWED_PLAN = 4,     /* of these two one at most: */
-    OWED_PREDICTED = 8 /* the answer to the node's question */
+enum packet_due {
+    PACKET_DUE_QUERY = 1,
+    PACKET_DUE_TAKEN = 2,
+    PACKET_DUE_PLAN = 4,     /* of these two one at most: */
+    PACKET_DUE_PREDICTED = 8 /* the answer to the node's question */
 };
 
 /* What a node has last said of its program; as struct state_body. */
@@ -71,11 +71,11 @@ struct node_answer {
 
 struct controller_node {
     uint16_t flags;   /* enum controller_node_flag */
-    uint8_t owed;     /* enum owed_packet; if any, the node is in the queue of those */
+    uint8_t due;      /* enum packet_due; if any, the node is in the queue of those */
     uint8_t offer;    /* enum offer_state */
     uint16_t signs;   /* what it has shown of its links in the boot */
     uint16_t finding; /* 1 + the first of its ports that are not right; 0: there is none */
-    uint32_t owed_next;
+    uint32_t due_next;
     uint32_t older, newer; /* in the list of the silent; `newer` also among deaths to be told */
     uint32_t question;     /* the node's own number of what it has asked for (wire/plan.h) */
     uint64_t heard_us;     /* passed time */
@@ -85,9 +85,9 @@ struct controller_node {
     uint32_t answered;              /* number of the last question that it has answered */
     uint32_t mark, mark_entry;      /* for who looks at all nodes: scratch */
     struct node_answer answer;
-    uint32_t offset, wish_bytes, wish_choice; /* what it has asked for */
-    uint16_t wish_root;
-    uint8_t wish_operation, wish_type;
+    uint32_t offset, request_bytes, request_choice; /* what it has asked for */
+    uint16_t request_root;
+    uint8_t request_operation, request_type;
 };
 
 _Static_assert(sizeof(struct controller_node) <= CONTROLLER_NODE_BYTES, "65,536 nodes have room");
@@ -143,7 +143,7 @@ struct controller {
 
     struct controller_event events[CONTROLLER_EVENTS_MAX];
     unsigned event_first, event_count;
-    uint32_t owed_first, owed_last; /* nodes that are owed packets, in order */
+    uint32_t due_first, due_last; /* nodes that are owed packets, in order */
 
     /* boot */
     uint32_t told_count, right_count;

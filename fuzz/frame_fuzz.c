@@ -50,7 +50,7 @@ struct state {
     struct reference reference;
     struct segment segments[RING_MAX];
     struct piece pieces[RING_MAX];
-    struct agenda agenda;
+    struct channel_due due;
     bool lazy;
     bool diverged; /* a full window made the channel refuse what the reference takes */
     uint32_t packets_seen, data_seen; /* items of the reference */
@@ -123,7 +123,7 @@ static void take_pieces(struct state *s)
         struct piece taken = *piece;
         see_data(s, &taken);
         channel_drop_piece(&s->channel);
-        channel_release(&s->channel, &s->agenda, taken.buffer, CREDIT_DATA, taken.bytes);
+        channel_release(&s->channel, &s->due, taken.buffer, CREDIT_DATA, taken.bytes);
     }
 }
 
@@ -132,7 +132,7 @@ static void give_back_packets(struct state *s)
     for (unsigned i = 0; i < s->held_count; i++) {
         const struct arrival *arrival = &s->held[i];
         bool routed = packet_kind(arrival->packet) >= PACKET_ROUTED;
-        channel_release(&s->channel, &s->agenda, arrival->buffer,
+        channel_release(&s->channel, &s->due, arrival->buffer,
                         routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
     }
     s->held_count = 0;
@@ -143,7 +143,7 @@ static bool receive(struct state *s, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         struct arrival arrival;
-        enum arrival_kind kind = channel_receive(&s->channel, &s->agenda, &arrival);
+        enum arrival_kind kind = channel_receive(&s->channel, &s->due, &arrival);
         follow(s);
         if (kind == ARRIVAL_PACKET) {
             see_packet(s, &arrival);
@@ -168,7 +168,7 @@ static bool gives_up(const struct state *s)
     if (channel->state == LINK_DEAD || channel->part_us == UINT64_MAX)
         return false;
     CHECK(channel->checked && begun);
-    return channel->part_us <= s->agenda.now_us;
+    return channel->part_us <= s->due.now_us;
 }
 
 static void flush(struct state *s)
@@ -176,7 +176,7 @@ static void flush(struct state *s)
     struct segment segment;
     bool given_up = gives_up(s);
 
-    channel_flush(&s->channel, &s->agenda);
+    channel_flush(&s->channel, &s->due);
     if (given_up && s->channel.state != LINK_DEAD) {
         CHECK(!s->channel.payload_left && !s->channel.crc_left);
         reference_give_up(&s->reference, consumed(s));
@@ -257,7 +257,7 @@ static void queue(struct state *s, struct input *input)
                                                       .bytes = FRAME_HEADER_BYTES + payload,
                                                       .owner = OWNER_SLOT,
                                                       .number = s->out_next};
-    channel_queue(&s->channel, &s->agenda, data ? FRAME_DATA : FRAME_PACKET, 0, payload, 1);
+    channel_queue(&s->channel, &s->due, data ? FRAME_DATA : FRAME_PACKET, 0, payload, 1);
     s->channel.control_sent = (uint16_t)(s->channel.control_sent + !data);
     s->out_next++;
     s->reference.sent = true;
@@ -282,7 +282,7 @@ static void operate(struct state *s, struct input *input)
         break;
     case DO_RECEIVE: receive(s, input_u8(input) + 1u); break;
     case DO_TIME:
-        s->agenda.now_us += (uint64_t)input_u16(input) * 1000;
+        s->due.now_us += (uint64_t)input_u16(input) * 1000;
         flush(s);
         break;
     case DO_QUEUE: queue(s, input); break;
@@ -355,11 +355,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                     .checked = checked,
                                     .dead_after_ms = DEAD_AFTER_MS,
                                     .due_bit = 1};
-    channel_init(&s->channel, &s->agenda, &config);
+    channel_init(&s->channel, &s->due, &config);
     s->neighbour = (struct neighbour){.pipe = &s->pipe, .channel = &s->channel, .incarnation = 1};
     s->lazy = setup & FLAG_LAZY;
     s->diverged = false;
-    s->agenda.now_us = 1000000;
+    s->due.now_us = 1000000;
     s->packets_seen = s->data_seen = s->data_offset = 0;
     s->held_count = 0;
     s->out_next = s->out_done = 0;

@@ -32,7 +32,7 @@
 #include "node/sha256.h"
 #include "router/channel.h"
 #include "router/channel_state.h"
-#include "tests/controller/fake_desk.h"
+#include "tests/controller/fake_cache.h"
 #include "wire/circuit.h"
 #include "wire/packet.h"
 #include "wire/message.h"
@@ -95,7 +95,7 @@ static struct owner {
 static struct network network;
 static struct controller controller;
 static void *memory;
-static struct plan_desk *desk;
+static struct plan_cache *cache;
 static struct pipe pipes[LINKS];
 static struct link *links[LINKS];
 static struct neighbour neighbours[LINKS];
@@ -794,9 +794,9 @@ static void begin(bool ring)
     memory = aligned_alloc(64, (controller_memory_bytes(&network) / 64 + 1) * 64);
     config.memory = memory;
     /* On a ring this one has no plans. */
-    config.desk = desk = fake_desk_make();
-    desk->part_bytes = PART_BYTES;
-    desk->status = ring ? E_NETWORK : E_OK;
+    config.cache = cache = fake_cache_make();
+    cache->part_bytes = PART_BYTES;
+    cache->status = ring ? E_NETWORK : E_OK;
     for (unsigned i = 0; i < LINKS; i++)
         attach(i);
     controller_init(&controller, &config, now_us);
@@ -815,7 +815,7 @@ static void end(void)
     json_decref(teller.troubles);
     free_job();
     free(memory);
-    free(desk);
+    free(cache);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -34,11 +34,11 @@ static void check_port(const struct router *router, unsigned number, const struc
     /* a schedule's bytes may all have gone on before the answer comes */
     CHECK(port->setup_count <= port->order_count || port->setup_flags & OPEN_SCHEDULE);
     CHECK(port->opens_held <= port->circuit_count);
-    CHECK(port->owed_count <= CIRCUITS_MAX && port->replies_sent <= CIRCUITS_MAX);
+    CHECK(port->due_count <= CIRCUITS_MAX && port->replies_sent <= CIRCUITS_MAX);
     CHECK((router->held_ports >> number & 1) == (port->opens_held > 0));
-    CHECK(!((router->passing_ports | router->untold_ports) & ~router->held_ports));
-    CHECK(!(router->passing_ports & router->untold_ports));
-    CHECK((router->owed_ports >> number & 1) >= (port->owed_count > 0));
+    CHECK(!((router->passing_ports | router->unannounced_ports) & ~router->held_ports));
+    CHECK(!(router->passing_ports & router->unannounced_ports));
+    CHECK((router->replies_due >> number & 1) >= (port->due_count > 0));
     CHECK((router->routed_due >> number & 1) >= (port->routed_count > 0));
 }
 
@@ -127,7 +127,7 @@ void invariants_check_end(const struct world *world)
         CHECK(port->channel.state == LINK_DEAD);
         CHECK(world->pipes[p].taken_count == 0);
         CHECK(port->circuit_count == 0 && port->order_count == 0 && port->routed_count == 0);
-        CHECK(port->setup_count == 0 && port->opens_held == 0 && port->owed_count == 0);
+        CHECK(port->setup_count == 0 && port->opens_held == 0 && port->due_count == 0);
     }
     CHECK(router->sources_used == 0 && router->opening_count == 0 && router->slots_queued == 0);
     CHECK(router->slots_free == (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1);

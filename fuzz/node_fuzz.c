@@ -148,21 +148,21 @@ static void push_enter(struct input *input)
 /* The part that the node asks for, as a host has it; NULL: there is none. */
 static const uint8_t *wanted_part(uint32_t *bytes)
 {
-    static struct plan_desk *desks[2];
+    static struct plan_cache *caches[2];
     static const struct profile profile;
     const struct network *network = &world.node->router.network;
     const struct plan_need *need = &world.node->engine.store.need;
-    struct plan_desk **desk = &desks[network->kind == NETWORK_CUBE];
-    struct plan_wish wish = {
+    struct plan_cache **cache = &caches[network->kind == NETWORK_CUBE];
+    struct plan_request request = {
         .operation = need->operation, .root = need->root, .bytes = need->bytes, .type = need->type};
     const char *words;
     int status;
 
     if (network->nodes != 1u << WORLD_DIMS || node_id(world.node) >= network->nodes)
         return NULL;
-    if (!*desk)
-        *desk = plan_desk_make(network, &profile);
-    return plan_desk_part(*desk, &wish, node_id(world.node), bytes, &status, &words);
+    if (!*cache)
+        *cache = plan_cache_make(network, &profile);
+    return plan_cache_part(*cache, &request, node_id(world.node), bytes, &status, &words);
 }
 
 /* A piece of the part that the node asks for, true or changed at one place, with a check sum that

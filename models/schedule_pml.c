@@ -40,8 +40,8 @@ int main(int count, char **arguments)
     struct network network;
     struct plan_fault fault;
     CHECK(network_make(&network, NETWORK_CUBE, NULL, dims));
-    struct plan *plan =
-        plan_make(&network, &(struct plan_wish){.operation = ECUBE_EXCHANGE, .bytes = 1}, &fault);
+    struct plan *plan = plan_make(
+        &network, &(struct plan_request){.operation = ECUBE_EXCHANGE, .bytes = 1}, &fault);
     CHECK(plan && plan->invariant);
     printf("/* printed by schedule_pml; do not edit */\n");
     printf("#define DIMS %u\n#define NODES %u\n#define STEPS %u\n", dims, 1u << dims, plan->steps);

@@ -93,10 +93,10 @@ void audit_node(const struct node *node, const struct audit_before *before)
          "its program is over");
     /* of a program that has just exited nothing has been said yet */
     need(node,
-         !entry_owes(&node->engine.entering) || router_slots_free(&node->router) == 0 ||
-             node->owed & OWED_EXIT,
+         !entry_is_due(&node->engine.entering) || router_slots_free(&node->router) == 0 ||
+             node->due & REPORT_DUE_EXIT,
          "an ENTER or ENTERED", "it is owed, and there are slots");
-    need(node, node->engine.attention || !engine_has_business(&node->engine), "attention",
+    need(node, node->engine.look_due || !engine_has_business(&node->engine), "look_due",
          "the entry or the store has something to do");
     if ((is_ready(node) && !before->ready) ||
         (before->running && node->program != PROGRAM_RUNNING) ||

@@ -337,7 +337,7 @@ enum node_verdict node_call(struct node *node, uint64_t now_us, uint32_t number,
     }
     node->call_number = number;
     memcpy(node->call_arguments, arguments, sizeof node->call_arguments);
-    due_call(node, true);
+    node_due_call(node, true);
     node->rest_us = 0;
     /* A test or probe in vain is no progress, or a machine of programs that only test would never
      * be found to stand still. wait.c counts one that finds something. */
@@ -365,6 +365,6 @@ enum node_verdict node_resume(struct node *node, uint64_t now_us, int32_t *resul
     if (blocked) {
         return NODE_BLOCK;
     }
-    due_call(node, false);
+    node_due_call(node, false);
     return NODE_RESUME;
 }

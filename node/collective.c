@@ -67,7 +67,7 @@ int collective_start(struct node *node, const struct ecube_abi_collective *argum
     if (!request) {
         return E_FULL;
     }
-    due_collective(node);
+    node_due_collective(node);
     node->collective_arguments[request - node->requests] = *arguments;
     return (int)(request - node->requests);
 }
@@ -84,7 +84,7 @@ static void begin_next(struct node *node)
         }
     }
     CHECK(oldest);
-    due_collective_begun(node);
+    node_due_collective_begun(node);
     oldest->state = STATE_MOVING;
     node->collective_request = (uint8_t)(oldest - node->requests);
     struct engine_call call =

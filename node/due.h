@@ -9,7 +9,7 @@
  *   call_open          a system call waits
  *   load_due           the download has something to do
  *   collectives_queued collectives that wait behind the one that is under way
- *   owed, dead_owed    what is to be said once, and has found no slot yet
+ *   due, dead_due      what is to be said once, and has found no slot yet
  */
 #pragma once
 
@@ -19,34 +19,34 @@
 #include "node/state.h"
 
 /* A request, an answer, an announcement or a notice is new: messages may move. */
-static inline void due_messages(struct node *node)
+static inline void node_due_messages(struct node *node)
 {
     node->messages_move = true;
 }
 
 /* All requests have been looked at: whether one is left that may move without news. */
-static inline void due_messages_seen(struct node *node, bool left)
+static inline void node_due_messages_seen(struct node *node, bool left)
 {
     node->messages_move = left;
 }
 
 /* Something has come for which the program may wait, or it is to start, or has ended. */
-static inline void due_program(struct node *node)
+static inline void node_due_program(struct node *node)
 {
     node->program_moves = true;
 }
 
 /* A message has been stored: the program may find it, and a probe that waits or rests goes on. */
-static inline void due_stored(struct node *node)
+static inline void node_due_stored(struct node *node)
 {
     node->news++;
     if (node->call_open && node->call_number == ECUBE_CALL_PROBE) {
-        due_program(node);
+        node_due_program(node);
     }
 }
 
 /* The owner looks at the program. */
-static inline bool due_program_seen(struct node *node)
+static inline bool node_due_program_seen(struct node *node)
 {
     bool moves = node->program_moves;
 
@@ -55,51 +55,51 @@ static inline bool due_program_seen(struct node *node)
 }
 
 /* A system call is made, and answered or over with its program. */
-static inline void due_call(struct node *node, bool open)
+static inline void node_due_call(struct node *node, bool open)
 {
     node->call_open = open;
 }
 
 /* The state of the download has changed. */
-static inline void due_load(struct node *node)
+static inline void node_due_load(struct node *node)
 {
     node->load_due = node->load.state >= LOAD_SENDING;
 }
 
-static inline void due_collective(struct node *node)
+static inline void node_due_collective(struct node *node)
 {
     node->collectives_queued++;
 }
 
-static inline void due_collective_begun(struct node *node)
+static inline void node_due_collective_begun(struct node *node)
 {
     node->collectives_queued--;
 }
 
 /* The program has ended: no collective of it will begin. */
-static inline void due_collectives_gone(struct node *node)
+static inline void node_due_collectives_gone(struct node *node)
 {
     node->collectives_queued = 0;
 }
 
-/* The host is to be told: what, of enum owed. Then it has been. */
-static inline void due_say(struct node *node, enum owed what)
+/* The host is to be told: what, of enum report_due. Then it has been. */
+static inline void node_due_say(struct node *node, enum report_due what)
 {
-    node->owed |= (uint8_t)what;
+    node->due |= (uint8_t)what;
 }
 
-static inline void due_said(struct node *node, enum owed what)
+static inline void node_due_said(struct node *node, enum report_due what)
 {
-    node->owed &= (uint8_t)~what;
+    node->due &= (uint8_t)~what;
 }
 
 /* The host is to be told that a link has died, and has been. */
-static inline void due_say_dead(struct node *node, unsigned port)
+static inline void node_due_say_dead(struct node *node, unsigned port)
 {
-    node->dead_owed |= UINT32_C(1) << port;
+    node->dead_due |= UINT32_C(1) << port;
 }
 
-static inline void due_said_dead(struct node *node, unsigned port)
+static inline void node_due_said_dead(struct node *node, unsigned port)
 {
-    node->dead_owed &= ~(UINT32_C(1) << port);
+    node->dead_due &= ~(UINT32_C(1) << port);
 }

@@ -68,7 +68,7 @@ static uint8_t *image(const struct node *node)
 static void enter(struct node *node, enum load_state state)
 {
     node->load.state = (uint8_t)state;
-    due_load(node);
+    node_due_load(node);
 }
 
 /* The download is over for this node, well or not. After a failure the memory holds parts of a
@@ -180,7 +180,7 @@ void load_offer(struct node *node, const struct notice *notice)
     /* How the last program ended is told first: FAULT is made from the memory that it had. The
      * collective that it has begun goes on to its end, in that memory too; and circuits of others
      * that are still to pass need the turns of its links. */
-    if (node->program == PROGRAM_RUNNING || node->owed & (OWED_FAULT | OWED_EXIT) ||
+    if (node->program == PROGRAM_RUNNING || node->due & (REPORT_DUE_FAULT | REPORT_DUE_EXIT) ||
         load->state != LOAD_IDLE || !engine_is_quiet(&node->engine) ||
         !router_quiet(&node->router) || !router_schedule_carried(&node->router)) {
         answer(node, PACKET_RETRY, from, offer.name);

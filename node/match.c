@@ -243,7 +243,7 @@ static bool store(struct node *node, const struct unexpected *message, unsigned 
     }
     /* Also when the receive has taken an older one in its place. */
     if (node->unexpected_count <= before || node->unexpected_count <= most) {
-        due_stored(node);
+        node_due_stored(node);
         return true;
     }
     node->unexpected_count--;
@@ -317,7 +317,7 @@ void match_rts(struct node *node, const struct notice *notice)
     }
     struct unexpected message = {
         .src = notice->src, .id = rts.name, .tag = rts.tag, .bytes = rts.length, .pool = POOL_MAX};
-    due_messages(node);
+    node_due_messages(node);
     /* No slot for its answer: forgotten, for its sender asks again. */
     if (router_slots_free(&node->router) < REPLY_SLOTS) {
         node->dropped_requests++;
@@ -386,7 +386,7 @@ void match_deny(struct node *node, uint32_t dst, uint32_t name)
         return;
     }
     node->cancels[node->cancel_count++] = (struct cancel){dst, name};
-    due_messages(node);
+    node_due_messages(node);
 }
 
 /* First those for CTSs, then, when the program has ended, those for the RTSs that it leaves in the
@@ -495,7 +495,7 @@ static void take_request(struct node *node, unsigned port, const uint8_t *packet
                                  .pool = POOL_MAX};
     uint32_t behind = open_behind(packet);
 
-    due_messages(node);
+    node_due_messages(node);
     if (!takes_messages(node, open_generation(packet))) {
         router_refuse(&node->router, port, E_PEER_GONE);
         return;

@@ -72,7 +72,7 @@ void message_reset(struct node *node)
             request_free(node, request);
         }
     }
-    due_collectives_gone(node);
+    node_due_collectives_gone(node);
     match_reset(node);
 }
 
@@ -86,7 +86,7 @@ void message_end(struct node *node)
 
     message_reset(node);
     node->unexpected_count = owed;
-    due_messages(node);
+    node_due_messages(node);
 }
 
 int message_check(const struct node *node, int32_t peer, int32_t tag, bool any)
@@ -124,7 +124,7 @@ static int new_message(struct node *node, const struct ecube_abi_message *messag
     request->data = data ? data : node->config.program;
     request->bytes = message->bytes;
     *made = request;
-    due_messages(node);
+    node_due_messages(node);
     return (int)(request - node->requests);
 }
 
@@ -197,7 +197,7 @@ void message_cancel(struct node *node, struct request *request)
         request->result_tag = request->tag;
         request->result_bytes = 0;
         request_finish(node, request, E_CANCELLED, request->issue_ns);
-        due_messages(node); /* what it had been about to take is another receive's */
+        node_due_messages(node); /* what it had been about to take is another receive's */
     }
 }
 
@@ -208,7 +208,7 @@ void message_answer(struct node *node, const struct answer *answer)
     struct request *request = request_named(node, answer->name);
     uint32_t peer = answer->src;
 
-    due_messages(node);
+    node_due_messages(node);
     /* A CTS for a message that is no more: its program has ended, or the RTS came twice and the
      * message has long been sent. The receive that sent it would wait for ever, so it is told
      * CANCEL. */
@@ -315,7 +315,7 @@ void message_notice(struct node *node, const struct notice *notice)
     if (!request) {
         return;
     }
-    due_messages(node);
+    node_due_messages(node);
     switch (notice->kind) {
     case NOTICE_ACCEPTED:
         request->accepted = true;
@@ -469,7 +469,7 @@ void message_pump(struct node *node)
         }
         left |= send_moves(request) || (receive_waits(request) && node->unexpected_count);
     }
-    due_messages_seen(node, left);
+    node_due_messages_seen(node, left);
 }
 
 /* When the next repetition is due. One that is due already waits for a slot or a source, which

@@ -64,7 +64,7 @@ void node_init(struct node *node, const struct node_config *config)
                                    .link_count = config->link_count,
                                    .incarnation = config->incarnation,
                                    .payload_checked = config->payload_checked,
-                                   .attention = config->attention,
+                                   .links_due = config->links_due,
                                    .ring = config->ring,
                                    .memory = config->memory};
     router_init(&node->router, &router);
@@ -72,7 +72,7 @@ void node_init(struct node *node, const struct node_config *config)
         (uint8_t *)config->memory + router_memory_bytes(config->link_count, config->ring);
     node->pool = config->pool ? config->pool : (void *)behind;
     engine_init(&node->engine, node->pool[POOL_MAX], (uint32_t)TOKEN_STEP << 24);
-    store_init(&node->engine.store, config->plans, config->plan_bytes, config->shelf);
+    store_init(&node->engine.store, config->plans, config->plan_bytes, config->preload);
     node->news = 1;
     match_reset(node);
 }
@@ -113,13 +113,13 @@ static void take_open(struct node *node, unsigned port)
 void program_end(struct node *node, enum program_state state, int32_t status)
 {
     node->program = (uint8_t)state;
-    due_program(node);
+    node_due_program(node);
     node->start_due = node->aborted = false;
     node->exit_status = status;
     if (state == PROGRAM_EXITED) {
-        due_say(node, OWED_EXIT);
+        node_due_say(node, REPORT_DUE_EXIT);
     }
-    due_call(node, false);
+    node_due_call(node, false);
     message_end(node);
     engine_close(&node->engine, &node->router, node_gone(node));
     for (unsigned p = 0; p < node->router.port_count; p++) {
@@ -140,7 +140,7 @@ static void take_taken(struct node *node, const struct notice *notice)
     }
     if (taken.bytes - node->console_taken <= node->console_sent - node->console_taken) {
         node->console_taken = taken.bytes;
-        due_program(node);
+        node_due_program(node);
     }
 }
 
@@ -155,7 +155,7 @@ static void take_start(struct node *node, const struct notice *notice)
         return;
     }
     node->start_due = true;
-    due_program(node);
+    node_due_program(node);
     node->clock_ns = start.model_ns;
 }
 
@@ -201,7 +201,7 @@ static void take_stop(struct node *node, const struct notice *notice)
     } else if (named && node->program == PROGRAM_LOADED) {
         /* Others have been started: it takes part in nothing that they have begun. */
         node->program = PROGRAM_NONE;
-        due_program(node);
+        node_due_program(node);
         engine_close(&node->engine, &node->router, E_PEER_GONE);
     }
 }
@@ -220,14 +220,14 @@ static void take_packet(struct node *node, const struct notice *notice)
     case PACKET_PLAN_PART:
     case PACKET_PREDICTED:
         engine_packet(&node->engine, &node->router, notice, node->now_us);
-        due_program(node);
+        node_due_program(node);
         break;
     case PACKET_OFFER: load_offer(node, notice); break;
     case PACKET_START: take_start(node, notice); break;
     case PACKET_STOP: take_stop(node, notice); break;
     /* Owed, not answered here: all slots may be taken now. So each question has its answer, and the
      * host need not ask twice. */
-    case PACKET_QUERY: due_say(node, OWED_STATE); break;
+    case PACKET_QUERY: node_due_say(node, REPORT_DUE_STATE); break;
     case PACKET_TAKEN: take_taken(node, notice); break;
     default: break;
     }
@@ -346,7 +346,7 @@ bool node_take_start(struct node *node, struct node_start *start)
 
 bool node_program_moves(struct node *node)
 {
-    return due_program_seen(node);
+    return node_due_program_seen(node);
 }
 
 bool node_program_runs(const struct node *node)
@@ -360,13 +360,13 @@ void node_fault(struct node *node, uint64_t now_us, const struct fault *fault)
 {
     node->now_us = now_us;
     node->fault = *fault;
-    due_say(node, OWED_FAULT);
+    node_due_say(node, REPORT_DUE_FAULT);
     /* The report goes first, before all else that the end brings about: a kernel that has failed
      * may not come that far. Without a slot it stays owed. */
     report_pump(node);
     /* When an EXIT is owed, the program had ended before its kernel failed: its exit status
      * stands. */
-    if (!(node->owed & OWED_EXIT)) {
+    if (!(node->due & REPORT_DUE_EXIT)) {
         program_end(node, PROGRAM_FAULTED, 0);
     }
     node_work(node);

@@ -19,7 +19,7 @@
 
 struct node;
 struct link;
-struct plan_shelf;
+struct plan_preload;
 
 struct node_config {
     struct link **links; /* port p of the node is links[p] */
@@ -34,12 +34,13 @@ struct node_config {
     /* working memory for queues and pools, node_memory_bytes(link_count, ring) bytes, 8-aligned */
     void *memory;
     void *pool;          /* node_pool_bytes() bytes of it that lie elsewhere; NULL: none do */
-    uint32_t *attention; /* as in struct router_config */
+    uint32_t *links_due; /* as in struct router_config */
     uint8_t *plans;      /* where this node keeps its parts of plans, plan_bytes of them */
     uint32_t plan_bytes;
-    const struct plan_shelf *shelf; /* where all parts lie already: a simulator's; NULL: nowhere */
-    uint16_t ring;                  /* as in struct router_config */
-    uint16_t incarnation;           /* as in struct router_config */
+    const struct plan_preload
+        *preload;         /* where all parts lie already: a simulator's; NULL: nowhere */
+    uint16_t ring;        /* as in struct router_config */
+    uint16_t incarnation; /* as in struct router_config */
     bool payload_checked; /* data payloads carry a CRC: needed where a link can damage bytes */
 };
 

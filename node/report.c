@@ -2,7 +2,7 @@
  * report.c - what a node tells the host of itself: its links, dead links, the end of its program,
  * its state.
  *
- * All of it is owed until it has a slot: node->owed and dead_owed say what, and each step tries
+ * All of it is owed until it has a slot: node->due and dead_due say what, and each step tries
  * again. Nobody asks a second time, so none of it may be dropped. When it is sent:
  *
  *     LINKS      once, when all links are settled, or LINKS_REPORT_US after the node knows its
@@ -45,7 +45,7 @@ void report_notice(struct node *node, const struct notice *notice)
     case NOTICE_IDENTITY: node->identity_us = node->now_us; break;
     case NOTICE_UP:
         if (node->links_told) {
-            due_say(node, OWED_LINKS);
+            node_due_say(node, REPORT_DUE_LINKS);
         }
         break;
     /* In the boot LINKS tells of crossed cables, and the host names them all. Later the other end
@@ -57,7 +57,7 @@ void report_notice(struct node *node, const struct notice *notice)
         break;
     case NOTICE_DEAD:
         /* The reason is kept, for the report may have to wait for a slot. */
-        due_say_dead(node, notice->port);
+        node_due_say_dead(node, notice->port);
         node->dead_reason[notice->port] = (uint8_t)notice->status;
         break;
     default: break;
@@ -121,12 +121,12 @@ static void pump_links(struct node *node)
         return;
     }
     bool due = links_settled(node) || node->now_us - node->identity_us >= LINKS_REPORT_US;
-    if ((due && !node->links_told) || node->owed & OWED_LINKS) {
+    if ((due && !node->links_told) || node->due & REPORT_DUE_LINKS) {
         if (send_links(node) != E_OK) {
             return;
         }
         node->links_told = true;
-        due_said(node, OWED_LINKS);
+        node_due_said(node, REPORT_DUE_LINKS);
     }
 }
 
@@ -134,20 +134,20 @@ static void pump_links(struct node *node)
  * the host. */
 static void pump_dead(struct node *node)
 {
-    for (unsigned p = 0; p < node->router.port_count && node->dead_owed; p++) {
+    for (unsigned p = 0; p < node->router.port_count && node->dead_due; p++) {
         struct link_dead_body dead = {.port = (uint8_t)p,
                                       .reason = node->dead_reason[p],
                                       .peer = node->router.ports[p].channel.peer.id};
         uint8_t body[LINK_DEAD_BYTES];
         /* A node that has no number yet keeps it owed. */
-        if (!(node->dead_owed >> p & 1) || node->router.id == ID_UNKNOWN) {
+        if (!(node->dead_due >> p & 1) || node->router.id == ID_UNKNOWN) {
             continue;
         }
         link_dead_pack(body, &dead);
         if (router_send(&node->router, PACKET_LINK_DEAD, ID_HOST, body, sizeof body) != E_OK) {
             return;
         }
-        due_said_dead(node, p);
+        node_due_said_dead(node, p);
     }
 }
 
@@ -404,19 +404,19 @@ static int send_exit(struct node *node)
  * needs no timer. FAULT goes before EXIT: a kernel that has failed may not come farther. */
 void report_pump(struct node *node)
 {
-    if (!node->links_told || node->owed & OWED_LINKS) {
+    if (!node->links_told || node->due & REPORT_DUE_LINKS) {
         pump_links(node);
     }
-    if (node->dead_owed) {
+    if (node->dead_due) {
         pump_dead(node);
     }
-    if (node->owed & OWED_FAULT && send_fault(node) == E_OK) {
-        due_said(node, OWED_FAULT);
+    if (node->due & REPORT_DUE_FAULT && send_fault(node) == E_OK) {
+        node_due_said(node, REPORT_DUE_FAULT);
     }
-    if (node->owed & OWED_EXIT && send_exit(node) == E_OK) {
-        due_said(node, OWED_EXIT);
+    if (node->due & REPORT_DUE_EXIT && send_exit(node) == E_OK) {
+        node_due_said(node, REPORT_DUE_EXIT);
     }
-    if (node->owed & OWED_STATE && send_state(node) == E_OK) {
-        due_said(node, OWED_STATE);
+    if (node->due & REPORT_DUE_STATE && send_state(node) == E_OK) {
+        node_due_said(node, REPORT_DUE_STATE);
     }
 }

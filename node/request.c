@@ -75,7 +75,7 @@ uint32_t request_name(const struct node *node, const struct request *request)
 /* `news` counts so that a test after it finds its request untested, and does not rest. */
 void request_finish(struct node *node, struct request *request, int status, uint64_t done_ns)
 {
-    due_program(node);
+    node_due_program(node);
     node->progress++;
     node->news++;
     request->state = STATE_DONE;

@@ -106,7 +106,12 @@ struct load {
 };
 
 /* What must be reported once, and has found no slot yet: report_pump sends it when there is one. */
-enum owed { OWED_LINKS = 1, OWED_FAULT = 2, OWED_EXIT = 4, OWED_STATE = 8 };
+enum report_due {
+    REPORT_DUE_LINKS = 1,
+    REPORT_DUE_FAULT = 2,
+    REPORT_DUE_EXIT = 4,
+    REPORT_DUE_STATE = 8
+};
 
 /* A CANCEL that is owed for a CTS whose message is no more. */
 struct cancel {
@@ -116,7 +121,7 @@ struct cancel {
 /* What every step looks at comes first, here and in what this is made of. */
 struct node {
     uint8_t program; /* enum program_state */
-    uint8_t owed;    /* of enum owed: what the host has not been told yet */
+    uint8_t due;     /* of enum report_due: what the host has not been told yet */
     bool start_due, links_told;
     bool messages_move; /* a send or a posted receive may go on, or a CANCEL is owed */
     bool call_open;     /* a system call waits */
@@ -125,7 +130,7 @@ struct node {
     uint8_t collectives_queued;
     bool load_due;              /* load_pump has something to do */
     bool memory_new;            /* a download has begun, and node_takes_memory has not told */
-    uint32_t dead_owed;         /* bit p: the host has not been told that link p is dead */
+    uint32_t dead_due;          /* bit p: the host has not been told that link p is dead */
     uint8_t collective_request; /* of the collective that is under way */
     uint64_t clock_ns;          /* the program's model clock */
     struct load load;
@@ -162,7 +167,7 @@ struct node {
     uint8_t pool_free[POOL_MAX];                     /* free buffers, the next one last */
     union {
         struct ecube_abi_collective collective_arguments[ECUBE_REQUESTS_MAX];
-        struct fault fault; /* while OWED_FAULT: then no collective can be queued any more */
+        struct fault fault; /* while REPORT_DUE_FAULT: then no collective can be queued any more */
     };
 };
 

@@ -29,17 +29,17 @@ void *planner_grow(void *memory, uint64_t count, size_t bytes)
     return memory;
 }
 
-struct plan *build_begin(const struct network *network, const struct plan_wish *wish,
+struct plan *build_begin(const struct network *network, const struct plan_request *request,
                          bool invariant)
 {
     struct plan *plan = planner_memory(1, sizeof *plan);
 
     *plan = (struct plan){.network = *network,
-                          .operation = wish->operation,
-                          .root = wish->root,
+                          .operation = request->operation,
+                          .root = request->root,
                           .invariant = invariant,
                           .segments = 1,
-                          .choice = wish->choice,
+                          .choice = request->choice,
                           .bytes_max = UINT32_MAX};
     plan->scratch = planner_memory(invariant ? 1 : network->nodes, sizeof *plan->scratch);
     return plan;

@@ -32,7 +32,7 @@ void *planner_memory(uint64_t count, size_t bytes);
 /* Room for one element more behind `count` of them. */
 void *planner_grow(void *memory, uint64_t count, size_t bytes);
 
-struct plan *build_begin(const struct network *network, const struct plan_wish *wish,
+struct plan *build_begin(const struct network *network, const struct plan_request *request,
                          bool invariant);
 
 struct slots slots_begin(const struct plan *plan);

@@ -34,8 +34,8 @@ static void add_translated(struct plan *all, const struct plan *plan,
 
 struct plan *plan_expand(const struct plan *plan)
 {
-    const struct plan_wish wish = {.operation = plan->operation, .root = plan->root};
-    struct plan *all = build_begin(&plan->network, &wish, false);
+    const struct plan_request request = {.operation = plan->operation, .root = plan->root};
+    struct plan *all = build_begin(&plan->network, &request, false);
     uint32_t nodes = plan->network.nodes;
 
     all->algorithm = plan->algorithm;

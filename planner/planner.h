@@ -75,7 +75,7 @@ struct plan {
     uint32_t segments, steps;
     uint32_t bytes_min, bytes_max; /* sizes for which it has been found the cheapest; */
     uint8_t type;                  /* ... of these elements; 0: whatever they are */
-    uint32_t choice;               /* the wish's */
+    uint32_t choice;               /* the request's */
     uint32_t *scratch;             /* slots of each node; invariant: [0] alone */
     uint32_t circuit_count, extent_count, port_count, turn_count;
     struct plan_circuit *circuits;
@@ -105,15 +105,15 @@ struct plan_time {
 };
 
 /* What a plan is wanted for. */
-struct plan_wish {
+struct plan_request {
     uint32_t operation, root;
     uint32_t bytes; /* of a block; of the whole vector */
     uint32_t type;  /* enum ecube_type, of operations that reduce */
     /* A candidate's name, with or without the words of a variant ("multiphase 4+3"); NULL: any. A
      * variant that is named is allowed for every size and root. */
     const char *algorithm;
-    /* ecube_choice of the name, where a node has asked by number (a desk finds the name); 0: it has
-     * not */
+    /* ecube_choice of the name, where a node has asked by number (the cache finds the name); 0: it
+     * has not */
     uint32_t choice;
     uint32_t variant; /* for candidates' planners: which */
     /* The machine: of what is allowed the cheapest for these bytes (choose.h). NULL: the first
@@ -121,12 +121,12 @@ struct plan_wish {
     const struct profile *profile;
 };
 
-/* Whether there is an algorithm for a wish on this network. Its plan may still pass a limit. */
-bool plan_possible(const struct network *network, const struct plan_wish *wish,
+/* Whether there is an algorithm for a request on this network. Its plan may still pass a limit. */
+bool plan_possible(const struct network *network, const struct plan_request *request,
                    struct plan_fault *fault);
 
-/* Makes and proves the plan that is best for a wish. */
-struct plan *plan_make(const struct network *network, const struct plan_wish *wish,
+/* Makes and proves the plan that is best for a request. */
+struct plan *plan_make(const struct network *network, const struct plan_request *request,
                        struct plan_fault *fault);
 void plan_free(struct plan *plan);
 
@@ -135,13 +135,13 @@ const char *plan_algorithm(const struct plan *plan);
 const char *plan_source(const struct plan *plan);
 
 /* What a plan is, in few words. */
-struct plan_brief {
+struct plan_summary {
     uint32_t operation, root;
     uint32_t bytes_min, bytes_max; /* for these sizes; UINT32_MAX: and all above */
     /* as --algorithm takes it, "chain 8 segments"; of a written plan whose it is, maybe cut off */
     char algorithm[ALGORITHM_WORDS_MAX];
 };
-struct plan_brief plan_brief(const struct plan *plan);
+struct plan_summary plan_summary(const struct plan *plan);
 
 bool plan_prove(struct plan *plan, struct plan_fault *fault);
 
@@ -203,31 +203,31 @@ const char *plan_algorithm_of(const struct network *network, uint32_t operation,
  * The plans of one machine, the cheapest for each size, made at first use and kept: what a host
  * answers PLAN_ASK from.
  */
-struct plan_desk;
-struct plan_desk *plan_desk_make(const struct network *network, const struct profile *profile);
-void plan_desk_free(struct plan_desk *desk);
+struct plan_cache;
+struct plan_cache *plan_cache_make(const struct network *network, const struct profile *profile);
+void plan_cache_free(struct plan_cache *cache);
 
-/* From now on an operation's plans are made by this algorithm, where a wish names none; NULL: by
+/* From now on an operation's plans are made by this algorithm, where a request names none; NULL: by
  * the cheapest. */
-void plan_desk_force(struct plan_desk *desk, uint32_t operation, const char *algorithm);
+void plan_cache_force(struct plan_cache *cache, uint32_t operation, const char *algorithm);
 
 /* The part of a node and its bytes; NULL: there is no such plan, *status says why (E_ARGUMENT,
  * E_NETWORK: a limit) and *words, until the next call, in what respect. It stays where it is
- * until many other wishes have been answered. */
-const uint8_t *plan_desk_part(struct plan_desk *desk, const struct plan_wish *wish, uint32_t rank,
-                              uint32_t *bytes, int *status, const char **words);
+ * until many other requests have been answered. */
+const uint8_t *plan_cache_part(struct plan_cache *cache, const struct plan_request *request,
+                               uint32_t rank, uint32_t *bytes, int *status, const char **words);
 
-/* A proved plan for all wishes of its operation, root and sizes that name no algorithm. To be put
- * before anybody has asked; it must stay as long as the desk. */
-void plan_desk_put(struct plan_desk *desk, struct plan *plan);
+/* A proved plan for all requests of its operation, root and sizes that name no algorithm. To be put
+ * before anybody has asked; it must stay as long as the cache. */
+void plan_cache_put(struct plan_cache *cache, struct plan *plan);
 
 /* Whether somebody has asked for such a plan. */
-bool plan_desk_used(const struct plan_desk *desk, const struct plan *plan);
+bool plan_cache_used(const struct plan_cache *cache, const struct plan *plan);
 
 /* The plans of which nodes have been given parts, as long as they are kept: written ones, then the
  * planner's, the oldest first. Writes as many as there is room for; returns how many there are. */
-uint32_t plan_desk_given(struct plan_desk *desk, struct plan_brief *briefs, uint32_t room);
+uint32_t plan_cache_given(struct plan_cache *cache, struct plan_summary *summaries, uint32_t room);
 
-/* Time and steps for a wish; false as above. */
-bool plan_desk_predict(struct plan_desk *desk, const struct plan_wish *wish, struct plan_time *time,
-                       uint32_t *steps, int *status);
+/* Time and steps for a request; false as above. */
+bool plan_cache_predict(struct plan_cache *cache, const struct plan_request *request,
+                        struct plan_time *time, uint32_t *steps, int *status);

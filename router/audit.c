@@ -1,5 +1,5 @@
 /*
- * audit.c - every rule of work.h the other way round: from the states to the flags that must be
+ * audit.c - every rule of due.h the other way round: from the states to the flags that must be
  * set.
  *
  * What a flag stands for is asked with the very predicates that the pumps use where these change
@@ -29,7 +29,7 @@
 #include "router/source.h"
 #include "router/state.h"
 #include "router/stream.h"
-#include "router/work.h"
+#include "router/due.h"
 
 enum { TEXT_MAX = 160, DIGITS_MAX = 10, NOBODY = UINT32_MAX };
 
@@ -110,30 +110,30 @@ static void audit_channel(const struct router *router, unsigned p)
 {
     const struct port *port = &router->ports[p];
     const struct channel *channel = &port->channel;
-    const struct agenda *agenda = &router->agenda;
-    bool alive = channel->state != LINK_DEAD, due = agenda->flush_due >> p & 1;
+    const struct channel_due *due = &router->due;
+    bool alive = channel->state != LINK_DEAD, flushes = due->flush_due >> p & 1;
 
     if (!channel_settled(channel, router->id)) {
-        need(router, agenda->flush_due, p, "flush_due", "frames wait to be sent", NOBODY);
+        need(router, due->flush_due, p, "flush_due", "frames wait to be sent", NOBODY);
     }
     if (is_untold(port)) {
-        need(router, agenda->flush_due, p, "flush_due", "the owner does not know of it", NOBODY);
+        need(router, due->flush_due, p, "flush_due", "the owner does not know of it", NOBODY);
     }
     if (!alive && channel->first != channel->end) {
-        need(router, agenda->flush_due, p, "flush_due", "a dead link has segments", NOBODY);
+        need(router, due->flush_due, p, "flush_due", "a dead link has segments", NOBODY);
     }
-    if (!due && channel->wake_us < agenda->wake_us) {
+    if (!flushes && channel->wake_us < due->wake_us) {
         audit_missing(router->id, "wake_us", "a channel wants to be looked at", p, NOBODY);
     }
-    if (!due && alive && channel_deadline(channel, agenda) < channel->wake_us) {
+    if (!due && alive && channel_deadline(channel, due) < channel->wake_us) {
         audit_missing(router->id, "the channel's wake_us", "it waits for its time", p, NOBODY);
     }
     if (alive && channel_has_done(channel) && !channel->resent) {
         audit_missing(router->id, "nothing", "acknowledged segments are held", p, NOBODY);
     }
-    if (router->attention && alive && channel->link->arrived && link_news(channel->link) &&
+    if (router->links_due && alive && channel->link->arrived && link_news(channel->link) &&
         notice_room_for_step(router)) {
-        need(router, *router->attention, p, "attention", "the link has news", NOBODY);
+        need(router, *router->links_due, p, "links_due", "the link has news", NOBODY);
     }
 }
 
@@ -161,14 +161,16 @@ static void audit_held(const struct router *router, unsigned p)
         need(router, router->passing_ports, p, "passing_ports", "an OPEN is to go on", held->stamp);
     }
     if (local && held->state == CIRCUIT_HELD) {
-        need(router, router->untold_ports, p, "untold_ports", "nobody knows of it", held->stamp);
+        need(router, router->unannounced_ports, p, "unannounced_ports", "nobody knows of it",
+             held->stamp);
         need_setup(router, "an OPEN is to be told of", p);
     }
-    if (router->ports[p].owed_count) {
-        need(router, router->owed_ports, p, "owed_ports", "answers are owed", NOBODY);
+    if (router->ports[p].due_count) {
+        need(router, router->replies_due, p, "replies_due", "answers are owed", NOBODY);
     }
     /* the other way round as well: who answers looks at the ports that hold and do not pass */
-    CHECK(held || !((router->held_ports | router->passing_ports | router->untold_ports) >> p & 1));
+    CHECK(held ||
+          !((router->held_ports | router->passing_ports | router->unannounced_ports) >> p & 1));
     CHECK(!local || !(router->passing_ports >> p & 1));
 }
 
@@ -339,7 +341,7 @@ void audit_router(const struct router *router)
         audit_source(router, i);
     }
     for (uint32_t left = setup_holders(router); left;) {
-        audit_waiting(router, work_next(&left));
+        audit_waiting(router, due_next(&left));
     }
     CHECK(!router->links_freed);
 }

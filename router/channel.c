@@ -27,7 +27,7 @@
 #include "wire/crc.h"
 #include "wire/frame.h"
 
-void channel_init(struct channel *channel, struct agenda *agenda,
+void channel_init(struct channel *channel, struct channel_due *due,
                   const struct channel_config *config)
 {
     CHECK((config->ring & (config->ring - 1)) == 0 && config->ring > FRAME_SEGMENTS_MAX &&
@@ -47,12 +47,12 @@ void channel_init(struct channel *channel, struct agenda *agenda,
                                 .ack_us = UINT64_MAX};
     channel->told_id = ID_UNKNOWN;
     channel->peer.id = ID_UNKNOWN;
-    channel_wake(channel, agenda);
+    channel_wake(channel, due);
 }
 
 /* The owner is told with the next channel_flush, which finds it dead: who kills may be in the
  * middle of something. */
-void channel_kill(struct channel *channel, struct agenda *agenda, uint8_t reason)
+void channel_kill(struct channel *channel, struct channel_due *due, uint8_t reason)
 {
     if (channel->state == LINK_DEAD) {
         return;
@@ -60,7 +60,7 @@ void channel_kill(struct channel *channel, struct agenda *agenda, uint8_t reason
     channel->state = LINK_DEAD;
     channel->dead_reason = reason;
     channel->wake_us = UINT64_MAX;
-    channel_wake(channel, agenda);
+    channel_wake(channel, due);
 }
 
 static uint64_t dead_after_us(const struct channel *channel)
@@ -76,28 +76,28 @@ static bool may_expire(const struct channel *channel)
 }
 
 /* Watches the carrier and the acknowledgements; false when the link is dead. */
-static bool watch(struct channel *channel, struct agenda *agenda)
+static bool watch(struct channel *channel, struct channel_due *due)
 {
     if (channel->state == LINK_DEAD) {
         return false;
     }
     if (channel->link->carrier == CARRIER_LOST) {
-        channel_kill(channel, agenda, DEAD_CARRIER);
+        channel_kill(channel, due, DEAD_CARRIER);
         return false;
     }
     if (channel->checked && channel->asked_us &&
-        agenda->now_us - channel->asked_us >= dead_after_us(channel)) {
-        channel_kill(channel, agenda, DEAD_TIMEOUT);
+        due->now_us - channel->asked_us >= dead_after_us(channel)) {
+        channel_kill(channel, due, DEAD_TIMEOUT);
         return false;
     }
     if (channel->first == channel->end) {
         return true;
     }
-    if (may_expire(channel) && agenda->now_us - channel->progress_us >= dead_after_us(channel)) {
-        channel_kill(channel, agenda, DEAD_TIMEOUT);
+    if (may_expire(channel) && due->now_us - channel->progress_us >= dead_after_us(channel)) {
+        channel_kill(channel, due, DEAD_TIMEOUT);
         return false;
     }
-    if (channel->checked && agenda->now_us >= channel->retry_us) {
+    if (channel->checked && due->now_us >= channel->retry_us) {
         channel->owes |= OWES_AGAIN;
     }
     return true;
@@ -124,58 +124,58 @@ static bool wants_hello(const struct channel *channel)
     return !knows_all(channel) && (channel->told_id != ID_UNKNOWN || channel->state != LINK_SILENT);
 }
 
-bool channel_greets(const struct channel *channel, const struct agenda *agenda, uint32_t id)
+bool channel_greets(const struct channel *channel, const struct channel_due *due, uint32_t id)
 {
     uint8_t heard = channel_heard(channel);
     bool news = id != channel->told_id || heard != channel->told_heard;
-    bool wanting = wants_hello(channel) && agenda->now_us - channel->hello_us >= HELLO_RETRY_US;
+    bool wanting = wants_hello(channel) && due->now_us - channel->hello_us >= HELLO_RETRY_US;
 
     return channel->state != LINK_DEAD && (channel->owes & OWES_HELLO || news || wanting) &&
            channel->link->carrier == CARRIER_UP;
 }
 
-void channel_greet(struct channel *channel, struct agenda *agenda, const struct hello *hello)
+void channel_greet(struct channel *channel, struct channel_due *due, const struct hello *hello)
 {
     if (!channel_send_raw(channel, FRAME_HELLO, FLAG_CHECKED, hello)) {
         return;
     }
     channel->owes &= (uint8_t)~OWES_HELLO;
-    channel->hello_us = agenda->now_us;
+    channel->hello_us = due->now_us;
     channel->told_id = hello->id;
     channel->told_heard = hello->heard;
 }
 
-static bool owes_ack(const struct channel *channel, const struct agenda *agenda)
+static bool owes_ack(const struct channel *channel, const struct channel_due *due)
 {
-    return channel->owes & OWES_ACK || agenda->now_us >= channel->ack_us;
+    return channel->owes & OWES_ACK || due->now_us >= channel->ack_us;
 }
 
 /* A NAK says all that an ACK does. */
-static void tell_sender(struct channel *channel, struct agenda *agenda)
+static void tell_sender(struct channel *channel, struct channel_due *due)
 {
     if (channel->owes & OWES_NAK) {
         if (channel_send_raw(channel, FRAME_NAK, 0, NULL)) {
             channel->owes &= (uint8_t)~OWES_NAK;
             channel->counters.naks++;
         }
-    } else if (owes_ack(channel, agenda)) {
+    } else if (owes_ack(channel, due)) {
         channel->counters.acks += channel_send_raw(channel, FRAME_ACK, 0, NULL);
     }
 }
 
 /* Asks for credit that is late: the acknowledgement that brought it may be lost. */
-static void ask_credit(struct channel *channel, struct agenda *agenda)
+static void ask_credit(struct channel *channel, struct channel_due *due)
 {
-    channel->short_us = agenda->now_us + RETRY_US;
+    channel->short_us = due->now_us + RETRY_US;
     if (channel->asked_us == 0) {
-        channel->asked_us = agenda->now_us;
+        channel->asked_us = due->now_us;
     }
     channel->counters.acks += channel_send_raw(channel, FRAME_ACK, FLAG_ASK, NULL);
 }
 
 /* A dead or crossed link waits for nothing; one without a carrier for the carrier, which is news.
  */
-uint64_t channel_deadline(const struct channel *channel, const struct agenda *agenda)
+uint64_t channel_deadline(const struct channel *channel, const struct channel_due *due)
 {
     uint64_t wake_us = UINT64_MAX;
 
@@ -202,34 +202,34 @@ uint64_t channel_deadline(const struct channel *channel, const struct agenda *ag
     if (wants_hello(channel) && channel->hello_us + HELLO_RETRY_US < wake_us) {
         wake_us = channel->hello_us + HELLO_RETRY_US;
     }
-    return wake_us > agenda->now_us ? wake_us : agenda->now_us + ACK_DELAY_US;
+    return wake_us > due->now_us ? wake_us : due->now_us + ACK_DELAY_US;
 }
 
 /* Frames that wait come before acknowledgements: one of them carries what is due. One kick for all.
  */
-void channel_flush(struct channel *channel, struct agenda *agenda)
+void channel_flush(struct channel *channel, struct channel_due *due)
 {
-    if (!watch(channel, agenda)) {
+    if (!watch(channel, due)) {
         return;
     }
-    if (agenda->now_us >= channel->part_us) {
-        channel_give_up(channel, agenda);
+    if (due->now_us >= channel->part_us) {
+        channel_give_up(channel, due);
     }
     if (channel->owes & OWES_AGAIN) {
-        channel_resend(channel, agenda);
+        channel_resend(channel, due);
     }
-    if (owes_ack(channel, agenda)) {
+    if (owes_ack(channel, due)) {
         (void)channel_tell_with_frame(channel);
     }
     channel_hand_over(channel);
-    tell_sender(channel, agenda);
-    if (channel->checked && agenda->now_us >= channel->short_us) {
-        ask_credit(channel, agenda);
+    tell_sender(channel, due);
+    if (channel->checked && due->now_us >= channel->short_us) {
+        ask_credit(channel, due);
     }
     if (channel->kick_due) {
         channel->kick_due = false;
         channel->link->ops->kick(channel->link);
     }
-    channel->wake_us = channel_deadline(channel, agenda);
-    agenda_by(agenda, channel->wake_us);
+    channel->wake_us = channel_deadline(channel, due);
+    channel_due_by(due, channel->wake_us);
 }

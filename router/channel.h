@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "drivers/link/link.h"
-#include "router/agenda.h"
+#include "router/channel_due.h"
 #include "router/channel_state.h"
 #include "wire/frame.h"
 
@@ -48,25 +48,25 @@ struct channel_config {
     uint16_t incarnation; /* wire/frame.h: another one each time that this end starts; 0: none */
     bool checked;
     uint32_t dead_after_ms;
-    uint32_t due_bit; /* in struct agenda */
+    uint32_t due_bit; /* in struct channel_due */
 };
 
 /* A channel whose link has said nothing yet. */
-void channel_init(struct channel *channel, struct agenda *agenda,
+void channel_init(struct channel *channel, struct channel_due *due,
                   const struct channel_config *config);
 
 /* Asks the owner to call channel_flush. */
-static inline void channel_wake(struct channel *channel, struct agenda *agenda)
+static inline void channel_wake(struct channel *channel, struct channel_due *due)
 {
-    agenda->flush_due |= channel->due_bit;
+    due->flush_due |= channel->due_bit;
 }
 
 /* An acknowledgement has moved, or the first unacknowledged frame goes. */
-static inline void channel_progress(struct channel *channel, const struct agenda *agenda)
+static inline void channel_progress(struct channel *channel, const struct channel_due *due)
 {
-    channel->progress_us = agenda->now_us;
+    channel->progress_us = due->now_us;
     if (channel->checked)
-        channel->retry_us = agenda->now_us + RETRY_US;
+        channel->retry_us = due->now_us + RETRY_US;
 }
 
 /* Silence begins anew. */
@@ -77,17 +77,17 @@ static inline void channel_forgive(struct channel *channel, uint64_t now_us)
 }
 
 /* Has an acknowledgement sent with the next channel_flush. */
-static inline void channel_acknowledge(struct channel *channel, struct agenda *agenda)
+static inline void channel_acknowledge(struct channel *channel, struct channel_due *due)
 {
     channel->owes |= OWES_ACK;
-    channel_wake(channel, agenda);
+    channel_wake(channel, due);
 }
 
 /* Has channel_greets say yes, whatever the other end has been told. */
-static inline void channel_greet_soon(struct channel *channel, struct agenda *agenda)
+static inline void channel_greet_soon(struct channel *channel, struct channel_due *due)
 {
     channel->owes |= OWES_HELLO;
-    channel_wake(channel, agenda);
+    channel_wake(channel, due);
 }
 
 /* How much of the other end is known: nothing, part, or all (it hears us and has a number). */
@@ -101,16 +101,16 @@ static inline bool channel_acquainted(const struct channel *channel, uint32_t id
 }
 
 /* Whether channel_greet has something to say for a node with this number. */
-bool channel_greets(const struct channel *channel, const struct agenda *agenda, uint32_t id);
+bool channel_greets(const struct channel *channel, const struct channel_due *due, uint32_t id);
 /* Sends a HELLO; when no raw frame is free it stays due. */
-void channel_greet(struct channel *channel, struct agenda *agenda, const struct hello *hello);
+void channel_greet(struct channel *channel, struct channel_due *due, const struct hello *hello);
 
 /* Hands queued segments, and the acknowledgements that are due, to the link. */
-void channel_flush(struct channel *channel, struct agenda *agenda);
+void channel_flush(struct channel *channel, struct channel_due *due);
 
 /* When something must be looked at though nothing arrives. What is due already has just been tried:
  * the link took nothing. */
-uint64_t channel_deadline(const struct channel *channel, const struct agenda *agenda);
+uint64_t channel_deadline(const struct channel *channel, const struct channel_due *due);
 
 /* Whether channel_flush has nothing to do until something happens. */
 static inline bool channel_settled(const struct channel *channel, uint32_t id)
@@ -144,4 +144,4 @@ static inline uint8_t channel_dead_reason(const struct channel *channel)
 }
 
 /* Declares the link dead. */
-void channel_kill(struct channel *channel, struct agenda *agenda, uint8_t reason);
+void channel_kill(struct channel *channel, struct channel_due *due, uint8_t reason);

@@ -69,21 +69,21 @@ static bool control_owed(const struct channel *channel)
            (channel->in_ring && known > CONTROL_WINDOW - 2);
 }
 
-void channel_release(struct channel *channel, struct agenda *agenda, uint16_t buffer,
+void channel_release(struct channel *channel, struct channel_due *due, uint16_t buffer,
                      enum credit credit, uint32_t bytes)
 {
     channel_drop(channel, buffer);
     if (credit == CREDIT_CONTROL) {
         channel->control_consumed++;
         if (control_owed(channel)) {
-            channel_acknowledge(channel, agenda);
+            channel_acknowledge(channel, due);
         }
     } else if (credit == CREDIT_DATA) {
         channel->data_consumed += bytes;
         bool closed = channel->data_consumed == channel->data_received &&
                       channel->payload_left == 0 && channel->payload_flags & FLAG_LAST;
         if (channel->data_consumed - channel->data_told >= channel->data_window / 4 || closed) {
-            channel_acknowledge(channel, agenda);
+            channel_acknowledge(channel, due);
         }
     }
 }
@@ -253,33 +253,33 @@ static inline bool gather(struct channel *channel, uint32_t bytes)
 }
 
 /* One NAK per gap: all frames behind it are out of order too. */
-static void owe_nak(struct channel *channel, struct agenda *agenda)
+static void owe_nak(struct channel *channel, struct channel_due *due)
 {
     if (!channel->nak_sent) {
         channel->owes |= OWES_NAK;
     }
     channel->nak_sent = true;
-    channel_wake(channel, agenda);
+    channel_wake(channel, due);
 }
 
 /* An acknowledgement may wait for a frame to carry it, but not for long, and not while the sender's
  * window fills. */
-static void owe_ack(struct channel *channel, struct agenda *agenda)
+static void owe_ack(struct channel *channel, struct channel_due *due)
 {
     if (channel->ack_us == UINT64_MAX) {
-        channel->ack_us = agenda->now_us + ACK_DELAY_US;
+        channel->ack_us = due->now_us + ACK_DELAY_US;
         if (channel->ack_us < channel->wake_us) {
             channel->wake_us = channel->ack_us;
         }
-        agenda_by(agenda, channel->ack_us);
+        channel_due_by(due, channel->ack_us);
     }
     if ((uint16_t)(channel->seq_expected - channel->seq_told) >= UNTOLD_FRAMES_MAX ||
         channel->data_received - channel->data_acknowledged >= channel->data_window / 4) {
-        channel_acknowledge(channel, agenda);
+        channel_acknowledge(channel, due);
     }
 }
 
-static void accept_frame(struct channel *channel, struct agenda *agenda)
+static void accept_frame(struct channel *channel, struct channel_due *due)
 {
     channel->seq_expected++;
     if (channel->nak_sent) {
@@ -287,19 +287,19 @@ static void accept_frame(struct channel *channel, struct agenda *agenda)
         channel->owes &= (uint8_t)~OWES_NAK;
     }
     channel->frames_received++;
-    owe_ack(channel, agenda);
+    owe_ack(channel, due);
 }
 
 /* What every good header carries: acknowledgement and credits. Impossible ones are ignored and
  * counted. */
 static inline void take_credits(struct channel *channel, const struct frame *frame,
-                                struct agenda *agenda)
+                                struct channel_due *due)
 {
     uint16_t moved = (uint16_t)(frame->ack - channel->seq_acknowledged);
     uint16_t outstanding = (uint16_t)(channel->seq_next - channel->seq_acknowledged);
 
     if (moved > 0 && moved <= outstanding) {
-        channel_progress(channel, agenda);
+        channel_progress(channel, due);
         channel->seq_acknowledged = frame->ack;
     }
     uint32_t data_limit = frame->data_credit + channel->peer_data_window;
@@ -333,7 +333,7 @@ static inline bool is_for_us(const struct channel *channel, const struct frame *
 /* Only the first HELLO of an incarnation settles the windows, for credits are counted from there.
  * One of another incarnation on a link that has carried frames says that the other end has
  * forgotten everything. */
-static void take_hello(struct channel *channel, struct agenda *agenda, const struct frame *frame,
+static void take_hello(struct channel *channel, struct channel_due *due, const struct frame *frame,
                        const uint8_t *payload)
 {
     bool knows_us = channel->incarnation == 0 || frame->incarnation == channel->incarnation;
@@ -341,23 +341,23 @@ static void take_hello(struct channel *channel, struct agenda *agenda, const str
     struct hello hello;
 
     if (!hello_unpack(payload, frame->length, &hello) || hello.version != PROTOCOL_VERSION) {
-        channel_kill(channel, agenda, DEAD_VERSION);
+        channel_kill(channel, due, DEAD_VERSION);
         return;
     }
     if (hello.data_window > WINDOW_MAX || hello.control_window > CONTROL_WINDOW * 64) {
-        channel_kill(channel, agenda, DEAD_PROTOCOL);
+        channel_kill(channel, due, DEAD_PROTOCOL);
         return;
     }
     if (anew && channel->state == LINK_UP) {
         if (channel->frames_sent || channel->frames_received) {
-            channel_kill(channel, agenda, DEAD_RESTARTED);
+            channel_kill(channel, due, DEAD_RESTARTED);
             return;
         }
         channel->state = LINK_HEARD; /* they had only greeted each other */
     }
     channel->peer_incarnation = frame->seq;
     if (anew) {
-        channel_greet_soon(channel, agenda);
+        channel_greet_soon(channel, due);
     }
     if (channel->state == LINK_SILENT || (anew && channel->state == LINK_HEARD)) {
         channel->state = LINK_HEARD;
@@ -365,8 +365,8 @@ static void take_hello(struct channel *channel, struct agenda *agenda, const str
         channel->data_limit = channel->peer_data_window = hello.data_window;
         channel->control_limit = channel->peer_control_window = hello.control_window;
     }
-    if (hello.heard != HEARD_ALL && agenda->now_us - channel->hello_us >= HELLO_RETRY_US / 2) {
-        channel_greet_soon(channel, agenda); /* it asks again: what we said was lost */
+    if (hello.heard != HEARD_ALL && due->now_us - channel->hello_us >= HELLO_RETRY_US / 2) {
+        channel_greet_soon(channel, due); /* it asks again: what we said was lost */
     }
     channel->peer = hello;
     channel->peer_known = hello.id != ID_UNKNOWN;
@@ -375,25 +375,25 @@ static void take_hello(struct channel *channel, struct agenda *agenda, const str
         channel->state = LINK_UP;
     }
     if (channel_heard(channel) != channel->told_heard) {
-        channel_greet_soon(channel, agenda);
+        channel_greet_soon(channel, due);
     }
 }
 
-static void take_unnumbered(struct channel *channel, struct agenda *agenda,
+static void take_unnumbered(struct channel *channel, struct channel_due *due,
                             const struct frame *frame, const uint8_t *payload)
 {
     if (frame->type == FRAME_HELLO) {
-        take_hello(channel, agenda, frame, payload);
+        take_hello(channel, due, frame, payload);
     } else if (frame->type == FRAME_NAK) {
         channel->owes |= OWES_AGAIN;
-        channel_wake(channel, agenda);
+        channel_wake(channel, due);
     } else if (frame->flags & FLAG_ASK) {
-        channel_acknowledge(channel, agenda);
+        channel_acknowledge(channel, due);
     }
 }
 
 /* Says whether a numbered frame is the next one; if not, what is owed to the sender. */
-static bool in_order(struct channel *channel, struct agenda *agenda, const struct frame *frame)
+static bool in_order(struct channel *channel, struct channel_due *due, const struct frame *frame)
 {
     if (channel->state == LINK_SILENT) {
         return false; /* its HELLO was lost; it sends this again */
@@ -405,10 +405,10 @@ static bool in_order(struct channel *channel, struct agenda *agenda, const struc
         return true;
     }
     if ((int16_t)(frame->seq - channel->seq_expected) < 0) {
-        channel_acknowledge(channel, agenda);
+        channel_acknowledge(channel, due);
     } else {
         channel->counters.gaps++;
-        owe_nak(channel, agenda);
+        owe_nak(channel, due);
     }
     return false;
 }
@@ -420,41 +420,41 @@ static bool payload_good(const struct frame *frame, const uint8_t *payload)
                crc32_add(frame_payload_start(frame->seq), payload, frame->length);
 }
 
-static bool take_packet(struct channel *channel, const struct frame *frame, struct agenda *agenda,
+static bool take_packet(struct channel *channel, const struct frame *frame, struct channel_due *due,
                         struct arrival *arrival)
 {
     uint8_t *packet = channel->chunk.data + FRAME_HEADER_BYTES;
 
-    if (!in_order(channel, agenda, frame)) {
+    if (!in_order(channel, due, frame)) {
         return false;
     }
     if (packet_kind(packet) >= PACKET_ROUTED) {
         if (channel_control_held(channel) >= CONTROL_WINDOW) {
-            channel_kill(channel, agenda, DEAD_PROTOCOL);
+            channel_kill(channel, due, DEAD_PROTOCOL);
             return false;
         }
         channel->control_received++;
     }
-    accept_frame(channel, agenda);
+    accept_frame(channel, due);
     if (frame->flags & FLAG_ASK) {
-        channel_acknowledge(channel, agenda);
+        channel_acknowledge(channel, due);
     }
     *arrival = (struct arrival){packet, frame->length, channel->chunk.buffer};
     return true;
 }
 
 /* What does not come in order is skipped as it flows by: its length is believed, its header was. */
-static void begin_data(struct channel *channel, struct agenda *agenda, const struct frame *frame)
+static void begin_data(struct channel *channel, struct channel_due *due, const struct frame *frame)
 {
     channel->payload_flags = frame->flags;
     channel->payload_left = frame->length;
-    channel->payload_skip = !in_order(channel, agenda, frame);
+    channel->payload_skip = !in_order(channel, due, frame);
     channel->crc = frame_payload_start(frame->seq);
     channel->crc_received = 0;
     channel->crc_left = frame->flags & FLAG_CHECKED ? FRAME_CHECK_BYTES : 0;
     if (!channel->payload_skip &&
         channel->data_received + frame->length - channel->data_consumed > channel->data_window) {
-        channel_kill(channel, agenda, DEAD_PROTOCOL);
+        channel_kill(channel, due, DEAD_PROTOCOL);
     }
 }
 
@@ -486,13 +486,13 @@ static bool data_possible(const struct channel *channel, const struct frame *fra
 
 /* Skips to the next place where a header may begin. What comes before the link is up may be left
  * from an earlier incarnation: it is no damage. */
-static void hunt(struct channel *channel, struct agenda *agenda)
+static void hunt(struct channel *channel, struct channel_due *due)
 {
     uint32_t skip = 1;
 
     if (channel->incarnation == 0 || channel->state >= LINK_UP) {
         channel->counters.damaged += !channel->hunting;
-        owe_nak(channel, agenda);
+        owe_nak(channel, due);
     }
     channel->hunting = true;
     while (skip < channel->chunk.bytes && channel->chunk.data[skip] != (FRAME_SYNC & 0xff)) {
@@ -504,18 +504,18 @@ static void hunt(struct channel *channel, struct agenda *agenda)
 /* For an earlier incarnation: its payload may have been cut short when that ended, so what is
  * behind the header is hunted through. The sender may not know yet that this end has started anew.
  */
-static void pass_stray(struct channel *channel, struct agenda *agenda)
+static void pass_stray(struct channel *channel, struct channel_due *due)
 {
     channel->counters.strays++;
     channel->hunting = true;
-    if (agenda->now_us - channel->hello_us >= HELLO_RETRY_US / 2) {
-        channel_greet_soon(channel, agenda);
+    if (due->now_us - channel->hello_us >= HELLO_RETRY_US / 2) {
+        channel_greet_soon(channel, due);
     }
     advance(channel, FRAME_HEADER_BYTES);
 }
 
 /* One frame's header, and all of it unless it is data. */
-static enum arrival_kind take_frame(struct channel *channel, struct agenda *agenda,
+static enum arrival_kind take_frame(struct channel *channel, struct channel_due *due,
                                     struct arrival *arrival)
 {
     struct frame frame;
@@ -524,36 +524,36 @@ static enum arrival_kind take_frame(struct channel *channel, struct agenda *agen
         return ARRIVAL_NONE;
     }
     if (!frame_unpack(channel->chunk.data, &frame)) {
-        hunt(channel, agenda);
+        hunt(channel, due);
         return ARRIVAL_PROGRESS;
     }
     if (!is_for_us(channel, &frame)) {
-        pass_stray(channel, agenda);
+        pass_stray(channel, due);
         return ARRIVAL_PROGRESS;
     }
     if (data_possible(channel, &frame)) {
         channel->hunting = false;
-        take_credits(channel, &frame, agenda);
-        begin_data(channel, agenda, &frame);
+        take_credits(channel, &frame, due);
+        begin_data(channel, due, &frame);
         advance(channel, FRAME_HEADER_BYTES);
         return ARRIVAL_PROGRESS;
     }
     uint32_t bytes = control_bytes(channel, &frame);
     if (bytes == 0) {
-        hunt(channel, agenda);
+        hunt(channel, due);
         return ARRIVAL_PROGRESS;
     }
     if (!gather(channel, bytes)) {
         return ARRIVAL_NONE;
     }
     channel->hunting = false;
-    take_credits(channel, &frame, agenda);
+    take_credits(channel, &frame, due);
     if (!payload_good(&frame, channel->chunk.data + FRAME_HEADER_BYTES)) {
         channel->counters.damaged++;
-        owe_nak(channel, agenda);
+        owe_nak(channel, due);
     } else if (frame.type != FRAME_PACKET) {
-        take_unnumbered(channel, agenda, &frame, channel->chunk.data + FRAME_HEADER_BYTES);
-    } else if (take_packet(channel, &frame, agenda, arrival)) {
+        take_unnumbered(channel, due, &frame, channel->chunk.data + FRAME_HEADER_BYTES);
+    } else if (take_packet(channel, &frame, due, arrival)) {
         pass_hold(channel, bytes);
         return ARRIVAL_PACKET;
     }
@@ -617,18 +617,18 @@ static void roll_back(struct channel *channel)
 }
 
 /* No room for another piece: a checked frame is sent again later, any other cannot be. */
-static void lose_payload(struct channel *channel, struct agenda *agenda)
+static void lose_payload(struct channel *channel, struct channel_due *due)
 {
     if (!(channel->payload_flags & FLAG_CHECKED)) {
-        channel_kill(channel, agenda, DEAD_PROTOCOL);
+        channel_kill(channel, due, DEAD_PROTOCOL);
     }
     roll_back(channel);
     channel->payload_skip = true;
-    owe_nak(channel, agenda);
+    owe_nak(channel, due);
 }
 
 /* The last byte of a data frame has come. */
-static void end_data(struct channel *channel, struct agenda *agenda)
+static void end_data(struct channel *channel, struct channel_due *due)
 {
     if (channel->payload_skip) {
         return;
@@ -636,7 +636,7 @@ static void end_data(struct channel *channel, struct agenda *agenda)
     if (channel->payload_flags & FLAG_CHECKED && channel->crc != channel->crc_received) {
         channel->counters.damaged++;
         roll_back(channel);
-        owe_nak(channel, agenda);
+        owe_nak(channel, due);
         return;
     }
     if (channel->payload_flags & FLAG_LAST) {
@@ -644,14 +644,14 @@ static void end_data(struct channel *channel, struct agenda *agenda)
         last->flags = channel->payload_flags & (FLAG_LAST | FLAG_ABORT);
     }
     if (channel->payload_flags & (FLAG_LAST | FLAG_ASK)) {
-        channel_acknowledge(channel, agenda);
+        channel_acknowledge(channel, due);
     }
     channel->piece_commit = channel->piece_end;
-    accept_frame(channel, agenda);
+    accept_frame(channel, due);
 }
 
 /* Takes what the present chunk has of a data frame, or one byte of its check. */
-static void take_payload(struct channel *channel, struct agenda *agenda)
+static void take_payload(struct channel *channel, struct channel_due *due)
 {
     if (channel->payload_left) {
         uint32_t bytes = channel->payload_left;
@@ -662,7 +662,7 @@ static void take_payload(struct channel *channel, struct agenda *agenda)
             channel->crc = crc32_add(channel->crc, channel->chunk.data, bytes);
         }
         if (!channel->payload_skip && !keep_piece(channel, bytes)) {
-            lose_payload(channel, agenda);
+            lose_payload(channel, due);
         }
         if (!channel->payload_skip) {
             channel->data_received += bytes;
@@ -678,7 +678,7 @@ static void take_payload(struct channel *channel, struct agenda *agenda)
         advance(channel, 1);
     }
     if (channel->payload_left == 0 && channel->crc_left == 0) {
-        end_data(channel, agenda);
+        end_data(channel, due);
     }
 }
 
@@ -701,25 +701,25 @@ static bool in_frame(const struct channel *channel)
 }
 
 /* Where bytes may be lost, the rest of a frame is waited for, but not for long. */
-static void watch_part(struct channel *channel, struct agenda *agenda)
+static void watch_part(struct channel *channel, struct channel_due *due)
 {
     if (!channel->checked || channel->part_us != UINT64_MAX || !in_frame(channel)) {
         return;
     }
-    channel->part_us = agenda->now_us + PART_US;
+    channel->part_us = due->now_us + PART_US;
     if (channel->part_us < channel->wake_us) {
         channel->wake_us = channel->part_us;
     }
-    agenda_by(agenda, channel->part_us);
+    channel_due_by(due, channel->part_us);
 }
 
 /* What lies behind a header that is given up is looked at when more has come: whoever has said it
  * says it again. */
-void channel_give_up(struct channel *channel, struct agenda *agenda)
+void channel_give_up(struct channel *channel, struct channel_due *due)
 {
     channel->part_us = UINT64_MAX;
     if (channel->payload_left == 0 && channel->crc_left == 0) {
-        hunt(channel, agenda);
+        hunt(channel, due);
         return;
     }
     roll_back(channel);
@@ -727,7 +727,7 @@ void channel_give_up(struct channel *channel, struct agenda *agenda)
     channel->crc_left = 0;
     channel->hunting = true;
     channel->counters.damaged++;
-    owe_nak(channel, agenda);
+    owe_nak(channel, due);
 }
 
 /* On a dead link whatever comes is given back. */
@@ -742,7 +742,7 @@ static void drain(struct channel *channel)
     }
 }
 
-enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda,
+enum arrival_kind channel_receive(struct channel *channel, struct channel_due *due,
                                   struct arrival *arrival)
 {
     if (channel->state == LINK_DEAD) {
@@ -751,19 +751,19 @@ enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda
     }
     if (!channel->chunk_held) {
         if (!next_chunk(channel, &channel->chunk)) {
-            watch_part(channel, agenda);
+            watch_part(channel, due);
             return ARRIVAL_NONE;
         }
         channel->chunk_held = true;
     }
     if (channel->payload_left == 0 && channel->crc_left == 0) {
-        enum arrival_kind kind = take_frame(channel, agenda, arrival);
+        enum arrival_kind kind = take_frame(channel, due, arrival);
         if (kind == ARRIVAL_NONE) {
-            watch_part(channel, agenda);
+            watch_part(channel, due);
         }
         return kind;
     }
-    take_payload(channel, agenda);
+    take_payload(channel, due);
     return ARRIVAL_PROGRESS;
 }
 

@@ -16,7 +16,7 @@
 
 #include "drivers/check.h"
 #include "drivers/link/link.h"
-#include "router/agenda.h"
+#include "router/channel_due.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
 
@@ -39,11 +39,11 @@ static inline void channel_be_patient(const struct channel *channel)
 
 /* Takes the next thing from the link: a packet, or progress of any other kind; NONE when the link
  * is empty. */
-enum arrival_kind channel_receive(struct channel *channel, struct agenda *agenda,
+enum arrival_kind channel_receive(struct channel *channel, struct channel_due *due,
                                   struct arrival *arrival);
 
 /* Gives up the frame of which a part has come, and then nothing for PART_US: it has lost bytes. */
-void channel_give_up(struct channel *channel, struct agenda *agenda);
+void channel_give_up(struct channel *channel, struct channel_due *due);
 
 /* Adds a hold on a receive buffer. */
 static inline void channel_hold(struct channel *channel, uint16_t buffer)
@@ -68,7 +68,7 @@ static inline unsigned channel_control_held(const struct channel *channel)
 }
 
 /* The same, and counts what it carried as consumed. */
-void channel_release(struct channel *channel, struct agenda *agenda, uint16_t buffer,
+void channel_release(struct channel *channel, struct channel_due *due, uint16_t buffer,
                      enum credit credit, uint32_t bytes);
 
 static inline struct piece *channel_piece_at(const struct channel *channel, uint16_t index)

@@ -43,16 +43,16 @@ uint32_t channel_control_credit(const struct channel *channel)
 }
 
 /* Where no byte is lost credit comes by itself. */
-void channel_short(struct channel *channel, struct agenda *agenda)
+void channel_short(struct channel *channel, struct channel_due *due)
 {
     if (!channel->checked || channel->short_us != UINT64_MAX || channel->state != LINK_UP) {
         return;
     }
-    channel->short_us = agenda->now_us + RETRY_US;
+    channel->short_us = due->now_us + RETRY_US;
     if (channel->short_us < channel->wake_us) {
         channel->wake_us = channel->short_us;
     }
-    agenda_by(agenda, channel->short_us);
+    channel_due_by(due, channel->short_us);
 }
 
 /* The ring is used from its beginning, no farther than what is under way needs: a node of many
@@ -94,12 +94,12 @@ static inline void write_header(struct channel *channel, uint8_t *bytes, struct 
     channel->owes &= (uint8_t)~OWES_ACK;
 }
 
-void channel_queue(struct channel *channel, struct agenda *agenda, uint8_t type, uint8_t flags,
+void channel_queue(struct channel *channel, struct channel_due *due, uint8_t type, uint8_t flags,
                    uint32_t payload, unsigned count)
 {
     CHECK(count > 0 && channel_room(channel, count));
     if (channel->first == channel->end) {
-        channel_progress(channel, agenda);
+        channel_progress(channel, due);
     }
     struct frame frame = {
         .type = type, .flags = flags, .length = payload, .seq = channel->seq_next};
@@ -107,7 +107,7 @@ void channel_queue(struct channel *channel, struct agenda *agenda, uint8_t type,
     segment_at(channel, (uint16_t)(channel->end + count - 1))->last = true;
     channel->end = (uint16_t)(channel->end + count);
     channel->seq_next++;
-    channel_wake(channel, agenda);
+    channel_wake(channel, due);
     channel->frames_sent++;
     if (type == FRAME_DATA) {
         channel->data_sent += payload;
@@ -190,13 +190,13 @@ bool channel_tell_with_frame(struct channel *channel)
 
 /* Everything from the oldest on (go-back-N): the far end has thrown away what came behind the gap.
  */
-void channel_resend(struct channel *channel, const struct agenda *agenda)
+void channel_resend(struct channel *channel, const struct channel_due *due)
 {
     if (!between_frames(channel)) {
         return;
     }
     channel->owes &= (uint8_t)~OWES_AGAIN;
-    channel->retry_us = agenda->now_us + RETRY_US;
+    channel->retry_us = due->now_us + RETRY_US;
     if (channel->first == channel->next) {
         return;
     }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "router/agenda.h"
+#include "router/channel_due.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
 #include "wire/frame.h"
@@ -32,7 +32,7 @@ static inline void channel_use_credit(struct channel *channel)
 }
 
 /* Something waits for credit: a lossy link asks for it when none comes. */
-void channel_short(struct channel *channel, struct agenda *agenda);
+void channel_short(struct channel *channel, struct channel_due *due);
 
 /* Doubles the places in use; so many segments of the next frame are in theirs. */
 void channel_grow(struct channel *channel, unsigned placed);
@@ -50,7 +50,7 @@ static inline struct segment *channel_place(struct channel *channel, unsigned in
  * Queues one frame, whose segments are in their places. The first begins with FRAME_HEADER_BYTES
  * that are written here; `payload` is the length of the rest.
  */
-void channel_queue(struct channel *channel, struct agenda *agenda, uint8_t type, uint8_t flags,
+void channel_queue(struct channel *channel, struct channel_due *due, uint8_t type, uint8_t flags,
                    uint32_t payload, unsigned count);
 
 /* Whether channel_take_done may have something. */
@@ -71,7 +71,7 @@ void channel_hand_over(struct channel *channel);
 bool channel_tell_with_frame(struct channel *channel);
 
 /* Begins to send everything not acknowledged again, when no frame is half handed. */
-void channel_resend(struct channel *channel, const struct agenda *agenda);
+void channel_resend(struct channel *channel, const struct channel_due *due);
 
 /* Sends an unnumbered frame, a HELLO or one without payload; false when its memory or the link has
  * no room, or a frame is half handed. */

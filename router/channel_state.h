@@ -42,7 +42,7 @@ struct channel_counters {
 struct channel {
     struct link *link;
     struct segment *segments;
-    uint32_t due_bit; /* of this channel, in struct agenda */
+    uint32_t due_bit; /* of this channel, in struct channel_due */
     uint32_t data_window;
     uint32_t told_id;
     uint16_t ring;                          /* places in each of the two rings, at most */

@@ -37,7 +37,7 @@
 #include "router/source.h"
 #include "router/state.h"
 #include "router/stream.h"
-#include "router/work.h"
+#include "router/due.h"
 #include "wire/circuit.h"
 #include "wire/packet.h"
 
@@ -81,7 +81,7 @@ void circuit_close(struct router *router, unsigned port, struct circuit *circuit
     enter(circuit, CIRCUIT_FREE);
     leave_ring(in, circuit);
     if (in->circuit_count == 0 && channel_piece(&in->channel)) {
-        work_bytes(router, port); /* they are nobody's */
+        due_bytes(router, port); /* they are nobody's */
     }
 }
 
@@ -91,13 +91,13 @@ void circuit_discard(struct router *router, unsigned port, struct circuit *circu
     if (circuit->state != CIRCUIT_FLOWING) {
         enter(circuit, CIRCUIT_FLOWING);
     }
-    work_bytes(router, port);
+    due_bytes(router, port);
 }
 
 /* Circuits from a neighbour for which it has not been sent an answer. */
 static unsigned unanswered(struct port *in)
 {
-    unsigned count = in->owed_count + in->newest_passed;
+    unsigned count = in->due_count + in->newest_passed;
 
     for (unsigned i = 0; i < in->circuit_count; i++) {
         count += circuit_at(in, i)->state != CIRCUIT_FLOWING;
@@ -186,7 +186,7 @@ static void hold(struct router *router, unsigned port, const struct arrival *arr
                                 .open = *arrival,
                                 .stamp = router->stamp++};
     if (in->opens_held++ == 0) {
-        work_held(router, port, circuit->out == PORT_LOCAL);
+        due_held(router, port, circuit->out == PORT_LOCAL);
     }
 }
 
@@ -208,9 +208,9 @@ static void unhold(struct router *router, unsigned port, struct circuit *circuit
     struct port *in = &router->ports[port];
 
     circuit->open.packet = NULL;
-    work_unheld(router, port);
+    due_unheld(router, port);
     if (--in->opens_held > 0) {
-        work_held(router, port, circuit_held(in)->out == PORT_LOCAL);
+        due_held(router, port, circuit_held(in)->out == PORT_LOCAL);
     }
 }
 
@@ -239,7 +239,7 @@ static void owe_reply(struct router *router, unsigned port, int status, struct a
     if (in->channel.state == LINK_DEAD) {
         return; /* there is nobody to be told */
     }
-    CHECK(in->owed_count < CIRCUITS_MAX && in->replies_busy != UINT8_MAX);
+    CHECK(in->due_count < CIRCUITS_MAX && in->replies_busy != UINT8_MAX);
     unsigned number = (unsigned)__builtin_ctz(~(unsigned)in->replies_busy);
     uint8_t *packet = in->replies[number] + FRAME_HEADER_BYTES;
 
@@ -250,8 +250,8 @@ static void owe_reply(struct router *router, unsigned port, int status, struct a
         refuse_pack(packet + PACKET_HEADER_BYTES, &(struct refuse_body){status});
     }
     in->replies_busy |= (uint8_t)(1u << number);
-    in->owed |= (uint16_t)(number << OWED_BITS * in->owed_count++);
-    work_reply_owed(router, port);
+    in->due |= (uint16_t)(number << DUE_BITS * in->due_count++);
+    due_reply(router, port);
 }
 
 void circuit_refuse(struct router *router, unsigned port, int status)
@@ -316,19 +316,19 @@ void circuit_answer(struct router *router, unsigned port, int status, struct acc
 /* Tells the owner of the OPENs that are for it, but of those that come too early. */
 static void offer_opens(struct router *router)
 {
-    for (uint32_t left = router->untold_ports; left;) {
-        unsigned port = work_next(&left);
+    for (uint32_t left = router->unannounced_ports; left;) {
+        unsigned port = due_next(&left);
         struct circuit *circuit = circuit_held(&router->ports[port]);
         if (setup_early(router, circuit->open.packet)) {
             circuit_refuse(router, port, E_BUSY);
             continue;
         }
         if (!notice_room(router)) {
-            work_unsaid(router);
+            due_unsaid(router);
             return;
         }
         enter(circuit, CIRCUIT_OFFERED);
-        work_told(router, port);
+        due_announced(router, port);
         *notice_add(router) = (struct notice){.kind = NOTICE_OPEN, .port = port};
     }
 }
@@ -336,10 +336,10 @@ static void offer_opens(struct router *router)
 static void send_reply(struct router *router, unsigned port)
 {
     struct port *in = &router->ports[port];
-    unsigned number = in->owed & OWED_MASK;
+    unsigned number = in->due & DUE_MASK;
 
-    in->owed_count--;
-    in->owed = (uint16_t)(in->owed >> OWED_BITS);
+    in->due_count--;
+    in->due = (uint16_t)(in->due >> DUE_BITS);
     in->replies_sent++;
     struct segment *segment =
         packet_queue(router, port, in->replies[number], PACKET_HEADER_BYTES + ANSWER_BYTES);
@@ -352,14 +352,14 @@ static void send_reply(struct router *router, unsigned port)
  * it has not acknowledged, and needs no more: it has no more circuits here. */
 static void send_replies(struct router *router)
 {
-    for (uint32_t left = router->owed_ports; left;) {
-        unsigned port = work_next(&left);
+    for (uint32_t left = router->replies_due; left;) {
+        unsigned port = due_next(&left);
         struct port *in = &router->ports[port];
-        while (in->owed_count && in->replies_sent < CIRCUITS_MAX && channel_room(&in->channel, 1)) {
+        while (in->due_count && in->replies_sent < CIRCUITS_MAX && channel_room(&in->channel, 1)) {
             send_reply(router, port);
         }
-        if (in->owed_count == 0) {
-            work_replies_sent(router, port);
+        if (in->due_count == 0) {
+            due_replies_sent(router, port);
         }
     }
 }
@@ -368,15 +368,15 @@ static void send_replies(struct router *router)
 void circuit_pump(struct router *router)
 {
     if (router->setup_due) {
-        work_setup_taken(router);
+        due_setup_taken(router);
         while (setup_waits(router) && setup_pass_oldest(router)) {
             ;
         }
-        if (router->untold_ports) {
+        if (router->unannounced_ports) {
             offer_opens(router);
         }
     }
-    if (router->owed_ports) {
+    if (router->replies_due) {
         send_replies(router);
     }
 }
@@ -426,7 +426,7 @@ uint64_t circuit_accept(struct router *router, unsigned port, const struct circu
     in->chain_ns = done_ns;
     circuit->sink = *sink;
     enter(circuit, CIRCUIT_FLOWING);
-    work_bytes(router, port);
+    due_bytes(router, port);
     if (circuit->flags & OPEN_INLINE) {
         uint32_t bytes = circuit->length < sink->room ? circuit->length : sink->room;
         CHECK(bytes == circuit->length || sink->more == 0);
@@ -455,8 +455,8 @@ void circuit_port_dead(struct router *router, unsigned port)
         drop_open(router, port, circuit);
         circuit_close(router, port, circuit);
     }
-    work_replies_sent(router, port);
-    dead->owed_count = 0;
-    dead->owed = 0;
+    due_replies_sent(router, port);
+    dead->due_count = 0;
+    dead->due = 0;
     dead->replies_sent = dead->replies_busy = 0;
 }

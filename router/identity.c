@@ -12,7 +12,7 @@
 #include "router/channel_state.h"
 #include "router/notice.h"
 #include "router/state.h"
-#include "router/work.h"
+#include "router/due.h"
 #include "wire/circuit.h"
 
 enum {
@@ -75,7 +75,7 @@ static void learn(struct router *router, const struct hello *hello, const struct
     for (unsigned p = 0; p < router->port_count; p++) {
         struct channel *channel = &router->ports[p].channel;
         channel->dead_after_ms = hello->dead_after_ms;
-        channel_greet_soon(channel, &router->agenda);
+        channel_greet_soon(channel, &router->due);
     }
     *notice_add(router) = (struct notice){.kind = NOTICE_IDENTITY};
 }
@@ -105,7 +105,7 @@ static bool fits(const struct router *router, const struct network *network, uin
 static void cross(struct router *router, struct channel *channel)
 {
     channel->state = LINK_CROSSED;
-    work_link_changed(router);
+    due_link_changed(router);
 }
 
 /* A link whose other end says what cannot be so is not used. */

@@ -35,7 +35,7 @@ static void drop(struct router *router)
     const struct notice *notice = &router->notices[router->notice_first];
 
     if (notice->kind == NOTICE_PACKET) {
-        channel_release(&router->ports[notice->port].channel, &router->agenda, notice->buffer,
+        channel_release(&router->ports[notice->port].channel, &router->due, notice->buffer,
                         CREDIT_CONTROL, 0);
     }
     router->notice_first = (uint8_t)((router->notice_first + 1) % NOTICES_MAX);

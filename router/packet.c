@@ -32,7 +32,7 @@
 #include "router/router.h"
 #include "router/segment.h"
 #include "router/state.h"
-#include "router/work.h"
+#include "router/due.h"
 #include "wire/crc.h"
 #include "wire/packet.h"
 
@@ -124,7 +124,7 @@ static struct segment *queue(struct router *router, unsigned port, uint8_t *fram
         segment->bytes += FRAME_CHECK_BYTES;
         flags |= FLAG_CHECKED;
     }
-    channel_queue(channel, &router->agenda, FRAME_PACKET, flags, packet_bytes, 1);
+    channel_queue(channel, &router->due, FRAME_PACKET, flags, packet_bytes, 1);
     return segment;
 }
 
@@ -162,7 +162,7 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
     if (packet_body_bytes(packet) != arrival->bytes - PACKET_HEADER_BYTES || out == PORT_NONE ||
         out == port || packet_hops(packet) >= router->hops_max) {
         router->packets_dropped++;
-        channel_release(&in->channel, &router->agenda, arrival->buffer, CREDIT_CONTROL, 0);
+        channel_release(&in->channel, &router->due, arrival->buffer, CREDIT_CONTROL, 0);
     } else if (out == PORT_LOCAL) {
         *notice_add(router) = (struct notice){.kind = NOTICE_PACKET,
                                               .port = port,
@@ -174,7 +174,7 @@ void packet_take(struct router *router, unsigned port, const struct arrival *arr
     } else {
         CHECK(in->routed_count < CONTROL_WINDOW);
         in->routed[(in->routed_first + in->routed_count++) % CONTROL_WINDOW] = *arrival;
-        work_routed(router, port);
+        due_routed(router, port);
     }
 }
 
@@ -186,7 +186,7 @@ static bool can_send(struct router *router, unsigned in, unsigned port)
     bool enters = channel->in_ring && !network_stays_in_ring(&router->network, in, port);
 
     if (channel_control_credit(channel) < (enters ? 2u : 1u)) {
-        channel_short(channel, &router->agenda);
+        channel_short(channel, &router->due);
         return false;
     }
     return channel_room(channel, 1);
@@ -204,7 +204,7 @@ static void pump_routed(struct router *router, unsigned port)
 
         if (!alive(router, out)) {
             router->packets_dropped++;
-            channel_release(&in->channel, &router->agenda, arrival->buffer, CREDIT_CONTROL, 0);
+            channel_release(&in->channel, &router->due, arrival->buffer, CREDIT_CONTROL, 0);
         } else if (can_send(router, port, out)) {
             forward(router, port, out, arrival);
         } else {
@@ -213,7 +213,7 @@ static void pump_routed(struct router *router, unsigned port)
         in->routed_first = (uint8_t)((in->routed_first + 1) % CONTROL_WINDOW);
         in->routed_count--;
     }
-    work_routed_gone(router, port);
+    due_routed_gone(router, port);
 }
 
 /* Puts a packet of this node's own on its channel, or throws it away when the way is dead; false:
@@ -262,7 +262,7 @@ static void pump_slots(struct router *router)
 void packet_pump(struct router *router)
 {
     for (uint32_t left = router->routed_due; left;) {
-        pump_routed(router, work_next(&left));
+        pump_routed(router, due_next(&left));
     }
     if (router->slots_queued) {
         pump_slots(router);

@@ -59,6 +59,5 @@ void parcel_send(struct router *router, unsigned port, struct parcel *parcel, ui
         first->bytes += FRAME_HEADER_BYTES;
     }
     router->progress++;
-    channel_queue(channel, &router->agenda, FRAME_DATA, parcel->flags, parcel->bytes,
-                  parcel->count);
+    channel_queue(channel, &router->due, FRAME_DATA, parcel->flags, parcel->bytes, parcel->count);
 }

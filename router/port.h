@@ -28,8 +28,8 @@ enum {
     ORDER_INLINE = 0x80,
     /* circuits that may share one directed link: being set up, flowing, or draining */
     CIRCUITS_MAX = 4,
-    OWED_BITS = 4,
-    OWED_MASK = 15,
+    DUE_BITS = 4,
+    DUE_MASK = 15,
     REPLIES_MAX = 2 * CIRCUITS_MAX, /* answers of a port: so many owed, and as many on their way */
     REPLY_BYTES = FRAME_HEADER_BYTES + PACKET_HEADER_BYTES + ANSWER_BYTES + FRAME_CHECK_BYTES,
     LINE_BYTES = 64 /* of a cache; what is used together begins one where pointers have 64 bits */
@@ -68,9 +68,9 @@ struct port {
     uint32_t open_dst;
     uint8_t open_flags;
     /* answers owed upstream, and sent and not acknowledged: those in replies[] */
-    uint8_t owed_count, replies_sent;
+    uint8_t due_count, replies_sent;
     uint8_t replies_busy;               /* mask of replies[] */
-    uint16_t owed;                      /* their numbers, four bits each, the oldest lowest */
+    uint16_t due;                       /* their numbers, four bits each, the oldest lowest */
     uint8_t routed_first, routed_count; /* of routed[] */
     uint8_t told;                       /* of enum link_told */
     uint8_t carrier;                    /* enum carrier: as it was when last looked at */

@@ -2,7 +2,7 @@
  * router.c - one step of a router: take, move, flush.
  *
  *   take   what the links hold, port by port: packets and answers are served at once, OPENs and
- *          bytes are noted (work.h); segments that are acknowledged are given back
+ *          bytes are noted (due.h); segments that are acknowledged are given back
  *   move   packets, then set-ups, then bytes; again while bytes have freed links for set-ups
  *   flush  to each link all that it is to get in this step, with one kick
  *
@@ -29,7 +29,7 @@
 #include "router/setup.h"
 #include "router/source.h"
 #include "router/stream.h"
-#include "router/work.h"
+#include "router/due.h"
 #include "wire/circuit.h"
 #include "wire/packet.h"
 
@@ -38,7 +38,7 @@ enum {
 };
 
 _Static_assert((int)REPLY_BYTES <= (int)LINE_BYTES, "a reply has room");
-_Static_assert((int)REPLIES_MAX <= 8 && CIRCUITS_MAX * OWED_BITS <= 16,
+_Static_assert((int)REPLIES_MAX <= 8 && CIRCUITS_MAX * DUE_BITS <= 16,
                "masks of replies have room");
 _Static_assert(sizeof(void *) != 8 || (sizeof(struct port) % LINE_BYTES == 0 &&
                                        offsetof(struct port, circuits) % LINE_BYTES == 0 &&
@@ -88,9 +88,9 @@ void router_init(struct router *router, const struct router_config *config)
                               .payload_checked = config->payload_checked,
                               .port_count = config->link_count,
                               .ring = config->ring ? config->ring : RING_MAX,
-                              .attention = config->attention,
+                              .links_due = config->links_due,
                               .slots_free = (1u << (SLOTS_MAX + LARGE_SLOTS_MAX)) - 1,
-                              .agenda.wake_us = UINT64_MAX};
+                              .due.wake_us = UINT64_MAX};
     router->ports = take_memory(&memory, config->link_count * (uint32_t)sizeof(struct port));
     memset(router->ports, 0, config->link_count * sizeof(struct port));
     for (unsigned p = 0; p < config->link_count; p++) {
@@ -103,7 +103,7 @@ void router_init(struct router *router, const struct router_config *config)
         channel.segments = take_memory(&memory, router->ring * (uint32_t)sizeof(struct segment));
         channel.pieces = take_memory(&memory, router->ring * (uint32_t)sizeof(struct piece));
         CHECK(channel.segments == router_segments(router, p));
-        channel_init(&router->ports[p].channel, &router->agenda, &channel);
+        channel_init(&router->ports[p].channel, &router->due, &channel);
         router->ports[p].setup_holder = PORT_NONE;
     }
     for (unsigned i = 0; i < SLOTS_MAX + LARGE_SLOTS_MAX; i++) {
@@ -126,13 +126,13 @@ static void take_arrival(struct router *router, unsigned port, const struct arri
 
     if (channel->state != LINK_UP) {
         channel_release(
-            channel, &router->agenda, arrival->buffer,
+            channel, &router->due, arrival->buffer,
             packet_kind(arrival->packet) >= PACKET_ROUTED ? CREDIT_CONTROL : CREDIT_NONE, 0);
     } else if (packet_kind(arrival->packet) >= PACKET_ROUTED) {
         packet_take(router, port, arrival);
     } else if (!circuit_take(router, port, arrival)) {
         channel_drop(channel, arrival->buffer);
-        channel_kill(channel, &router->agenda, DEAD_PROTOCOL);
+        channel_kill(channel, &router->due, DEAD_PROTOCOL);
     }
 }
 
@@ -147,7 +147,7 @@ static bool take_link(struct router *router, unsigned port)
         if (!notice_room_for_step(router)) {
             break;
         }
-        enum arrival_kind kind = channel_receive(&in->channel, &router->agenda, &arrival);
+        enum arrival_kind kind = channel_receive(&in->channel, &router->due, &arrival);
         if (kind == ARRIVAL_PACKET) {
             take_arrival(router, port, &arrival);
         }
@@ -156,10 +156,10 @@ static bool take_link(struct router *router, unsigned port)
         }
         more = kind != ARRIVAL_NONE && channel_news(&in->channel);
     }
-    work_credit(router, in); /* there may be */
+    due_credit(router, in); /* there may be */
     channel_be_patient(&in->channel);
     if (channel_piece(&in->channel)) {
-        work_bytes(router, port);
+        due_bytes(router, port);
     }
     return more;
 }
@@ -171,12 +171,12 @@ static void tell_link(struct router *router, unsigned port)
     uint8_t state = channel_state(&p->channel);
 
     if (!notice_room_for_step(router)) {
-        channel_wake(&p->channel, &router->agenda);
+        channel_wake(&p->channel, &router->due);
         return;
     }
     if (state == LINK_UP && !(p->told & TOLD_UP)) {
         p->told |= TOLD_UP;
-        work_link_changed(router);
+        due_link_changed(router);
         *notice_add(router) = (struct notice){.kind = NOTICE_UP, .port = port};
     }
     if (state == LINK_CROSSED && p->told & TOLD_UP && !(p->told & TOLD_CROSSED)) {
@@ -187,7 +187,7 @@ static void tell_link(struct router *router, unsigned port)
         p->told |= TOLD_DEAD;
         circuit_port_dead(router, port);
         stream_port_dead(router, port);
-        work_link_dead(router, port);
+        due_link_dead(router, port);
         *notice_add(router) = (struct notice){
             .kind = NOTICE_DEAD, .port = port, .status = router_dead_reason(router, port)};
     }
@@ -216,10 +216,10 @@ static void release_done(struct router *router, struct port *port)
     struct segment segment;
 
     while (channel_has_done(channel) && channel_take_done(channel, &segment)) {
-        work_room(router, port);
+        due_room(router, port);
         switch (segment.owner) {
         case OWNER_BUFFER:
-            channel_release(&router->ports[segment.port].channel, &router->agenda, segment.number,
+            channel_release(&router->ports[segment.port].channel, &router->due, segment.number,
                             segment.credit, segment.credit_bytes);
             break;
         case OWNER_SLOT: router->slots_free |= 1u << segment.number; break;
@@ -239,7 +239,7 @@ static bool look(struct router *router, unsigned port)
 
     if (channel->link->carrier != p->carrier) {
         p->carrier = (uint8_t)channel->link->carrier;
-        channel_wake(channel, &router->agenda);
+        channel_wake(channel, &router->due);
     }
     if (!channel_news(channel)) {
         return false;
@@ -257,14 +257,14 @@ bool router_take(struct router *router, uint64_t now_us)
 {
     bool more = false;
 
-    router->agenda.now_us = now_us;
-    uint32_t left = router->attention ? *router->attention : (1u << router->port_count) - 1;
+    router->due.now_us = now_us;
+    uint32_t left = router->links_due ? *router->links_due : (1u << router->port_count) - 1;
     while (left) {
-        unsigned port = work_next(&left);
+        unsigned port = due_next(&left);
         bool waits = port < router->port_count && look(router, port);
         more |= waits;
-        if (router->attention && !waits) {
-            *router->attention &= ~(UINT32_C(1) << port);
+        if (router->links_due && !waits) {
+            *router->links_due &= ~(UINT32_C(1) << port);
         }
     }
     return more;
@@ -277,13 +277,13 @@ static void wake_channels(struct router *router)
 
     for (unsigned p = 0; p < router->port_count; p++) {
         struct channel *channel = &router->ports[p].channel;
-        if (channel->wake_us <= router->agenda.now_us) {
-            channel_wake(channel, &router->agenda);
+        if (channel->wake_us <= router->due.now_us) {
+            channel_wake(channel, &router->due);
         } else if (channel->wake_us < wake_us) {
             wake_us = channel->wake_us;
         }
     }
-    router->agenda.wake_us = wake_us;
+    router->due.wake_us = wake_us;
 }
 
 /* A link may come up, or die, in here; the owner is told in this step. */
@@ -293,14 +293,14 @@ static void flush(struct router *router, unsigned port)
     struct channel *channel = &p->channel;
 
     if (!channel_acquainted(channel, router->id) &&
-        channel_greets(channel, &router->agenda, router->id)) {
+        channel_greets(channel, &router->due, router->id)) {
         struct hello hello;
         identity_hello(router, port, &hello);
-        channel_greet(channel, &router->agenda, &hello);
+        channel_greet(channel, &router->due, &hello);
     }
-    channel_flush(channel, &router->agenda);
+    channel_flush(channel, &router->due);
     if (!channel_settled(channel, router->id)) {
-        channel_wake(channel, &router->agenda);
+        channel_wake(channel, &router->due);
     }
     watch_link(router, port, p);
     if (channel->state == LINK_DEAD) {
@@ -312,23 +312,23 @@ static void flush(struct router *router, unsigned port)
  * exchange would wait for one more step at every hop. */
 void router_move(struct router *router, uint64_t now_us)
 {
-    router->agenda.now_us = now_us;
+    router->due.now_us = now_us;
     packet_pump(router);
     do {
         circuit_pump(router);
         stream_pump(router);
-    } while (work_links_freed(router));
+    } while (due_links_freed(router));
 }
 
 void router_flush(struct router *router)
 {
-    if (router->agenda.now_us >= router->agenda.wake_us) {
+    if (router->due.now_us >= router->due.wake_us) {
         wake_channels(router);
     }
-    uint32_t due = router->agenda.flush_due;
-    router->agenda.flush_due = 0;
+    uint32_t due = router->due.flush_due;
+    router->due.flush_due = 0;
     while (due) {
-        flush(router, work_next(&due));
+        flush(router, due_next(&due));
     }
 }
 
@@ -365,7 +365,7 @@ void router_mark(struct router *router)
 
 uint64_t router_deadline(const struct router *router)
 {
-    return router->agenda.wake_us;
+    return router->due.wake_us;
 }
 
 const struct notice *router_notice(struct router *router)
@@ -421,13 +421,13 @@ void router_schedule_begin(struct router *router, uint16_t epoch, const uint16_t
     for (unsigned p = 0; p < router->port_count; p++) {
         router->ports[p].turn_total = p < router->network.ports ? carries[p] : 0;
     }
-    work_schedule_moved(router);
+    due_schedule_moved(router);
 }
 
 void router_schedule_done(struct router *router, uint16_t epoch)
 {
     router->schedules_done = epoch;
-    work_schedule_moved(router);
+    due_schedule_moved(router);
 }
 
 bool router_schedule_carried(const struct router *router)
@@ -486,12 +486,12 @@ void router_reset_clocks(struct router *router)
         router->ports[p].turn_count = router->ports[p].turn_total = 0;
         router->ports[p].chain_ns = 0;
     }
-    work_schedule_moved(router);
+    due_schedule_moved(router);
 }
 
 void router_kill_port(struct router *router, unsigned port, int reason)
 {
-    channel_kill(&router->ports[port].channel, &router->agenda, (uint8_t)reason);
+    channel_kill(&router->ports[port].channel, &router->due, (uint8_t)reason);
 }
 
 void router_forgive(struct router *router, uint64_t now_us)

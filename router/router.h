@@ -30,7 +30,7 @@ struct router_config {
     bool payload_checked;
     /* Bits of the links that have news or whose carrier has changed, set by their makers; NULL:
      * each link is asked in each step. */
-    uint32_t *attention;
+    uint32_t *links_due;
     /* places per link for what is under way: a power of two from 32 to RING_MAX; 0: RING_MAX */
     uint16_t ring;
     void *memory; /* router_memory_bytes(link_count, ring), 8-aligned */

@@ -44,7 +44,7 @@
 #include "router/segment.h"
 #include "router/source.h"
 #include "router/state.h"
-#include "router/work.h"
+#include "router/due.h"
 
 enum {
     OPEN_SEGMENTS_MAX = 4 /* OPEN, hop list, inline data, its check */
@@ -169,13 +169,13 @@ static int verdict_on(struct router *router, unsigned in, const struct waiting *
     int verdict = setup_verdict(router, in, waiting);
 
     if (verdict == SETUP_NO_ROOM) {
-        work_short(router);
+        due_short(router);
     }
     if (verdict != SETUP_NO_PLACE) {
         return verdict;
     }
     /* that they have drained may be lost word */
-    channel_short(&router->ports[waiting->out].channel, &router->agenda);
+    channel_short(&router->ports[waiting->out].channel, &router->due);
     return when_full(waiting->packet);
 }
 
@@ -194,7 +194,7 @@ static void pass(struct router *router, unsigned in, unsigned port, uint8_t *pac
     out->setup_count++;
     out->setup_flags = open_flags(packet);
     lane_enter(out, in, open_flags(packet) & OPEN_INLINE);
-    work_link_moves(router, out); /* bytes may be here already */
+    due_link_moves(router, out); /* bytes may be here already */
 }
 
 unsigned setup_end(struct router *router, unsigned port, int status, uint64_t done_ns)
@@ -205,7 +205,7 @@ unsigned setup_end(struct router *router, unsigned port, int status, uint64_t do
     if (--out->setup_count == 0) {
         out->setup_holder = PORT_NONE;
     }
-    work_answered(router);
+    due_answered(router);
     if (status == E_OK) {
         router->progress++;
         out->free_ns = done_ns;
@@ -279,7 +279,7 @@ bool setup_overtakes(const struct router *router, const struct waiting *waiting)
         return false;
     }
     for (uint32_t left = setup_holders(router); left;) {
-        if (setup_waiting_at(router, work_next(&left), &other) && other.out == waiting->out &&
+        if (setup_waiting_at(router, due_next(&left), &other) && other.out == waiting->out &&
             (int32_t)(other.stamp - waiting->stamp) < 0) {
             return true;
         }
@@ -296,7 +296,7 @@ bool setup_pass_oldest(struct router *router)
     uint32_t best_stamp = 0;
 
     for (uint32_t left = setup_holders(router); left;) {
-        unsigned in = work_next(&left);
+        unsigned in = due_next(&left);
         if (!setup_waiting_at(router, in, &waiting)) {
             continue;
         }
@@ -310,7 +310,7 @@ bool setup_pass_oldest(struct router *router)
             return true;
         }
         if (verdict < 0) {
-            work_unsaid(router);
+            due_unsaid(router);
         }
         if (verdict == SETUP_PASSES &&
             (best == PORT_NONE || (int32_t)(waiting.stamp - best_stamp) < 0) &&

@@ -36,7 +36,7 @@
 #include "router/port.h"
 #include "router/segment.h"
 #include "router/stream.h"
-#include "router/work.h"
+#include "router/due.h"
 #include "wire/circuit.h"
 #include "wire/crc.h"
 #include "wire/packet.h"
@@ -139,8 +139,8 @@ int source_open(struct router *router, const struct circuit_source *circuit)
     struct source *source = &router->sources[number];
     begin(source, circuit, out, router->stamp++);
     router->opening[router->opening_count++] = (uint8_t)number;
-    work_source_taken(router, number);
-    work_own_waits(router);
+    due_source_taken(router, number);
+    due_own_waits(router);
     write_open(router, source);
     return E_OK;
 }
@@ -189,8 +189,8 @@ static void queue_open(struct router *router, unsigned number)
     }
     source->unacknowledged += count;
     source->portion_segments += count; /* it need not be acknowledged before the second portion */
-    channel_queue(channel, &router->agenda, FRAME_PACKET,
-                  router->payload_checked ? FLAG_CHECKED : 0, OPEN_BYTES + listed + inlined, count);
+    channel_queue(channel, &router->due, FRAME_PACKET, router->payload_checked ? FLAG_CHECKED : 0,
+                  OPEN_BYTES + listed + inlined, count);
 }
 
 /* setup.c has found the link free, and room for all pieces. */
@@ -201,7 +201,7 @@ void source_pass(struct router *router)
     enter(&router->sources[number], SOURCE_OPENED);
     queue_open(router, number);
     if (source_is_empty(&router->sources[number])) {
-        work_source_done(router, number);
+        due_source_done(router, number);
     }
 }
 
@@ -256,20 +256,20 @@ static void source_close(struct router *router, unsigned number)
                                               .status = whole ? E_OK : E_LINK_DEAD};
     }
     enter(source, SOURCE_FREE);
-    work_source_free(router, number);
+    due_source_free(router, number);
 }
 
 /* Closes a source if it has nothing more under way; without room for the notice it stays due. */
 static void close_if_done(struct router *router, unsigned number)
 {
-    work_source_seen(router, number);
+    due_source_seen(router, number);
     if (!source_is_done(router, number)) {
         return;
     }
     if (router->sources[number].refused || notice_room(router)) {
         source_close(router, number);
     } else {
-        work_source_done(router, number);
+        due_source_done(router, number);
     }
 }
 
@@ -282,7 +282,7 @@ static void ask_if_empty(struct router *router, unsigned number)
         return;
     }
     if (!notice_room(router)) {
-        work_source_done(router, number);
+        due_source_done(router, number);
         return;
     }
     source->asked = true;
@@ -342,7 +342,7 @@ unsigned source_flowing(const struct router *router, unsigned out)
     unsigned best = SOURCES_MAX;
 
     for (uint32_t left = router->sources_used; left;) {
-        unsigned number = work_next(&left);
+        unsigned number = due_next(&left);
         const struct source *source = &router->sources[number];
         if (flows(source) && source->out == out &&
             (best == SOURCES_MAX || (int32_t)(source->stamp - router->sources[best].stamp) < 0)) {
@@ -361,7 +361,7 @@ static bool is_hungry(const struct source *source, uint32_t token)
 int source_feed(struct router *router, uint32_t token, const uint8_t *data, uint32_t bytes)
 {
     for (uint32_t left = router->sources_used; left;) {
-        struct source *source = &router->sources[work_next(&left)];
+        struct source *source = &router->sources[due_next(&left)];
         if (!is_hungry(source, token)) {
             continue;
         }
@@ -376,7 +376,7 @@ int source_feed(struct router *router, uint32_t token, const uint8_t *data, uint
             source->portion_segments = 0;
             source->given += bytes;
         }
-        work_bytes_for(router, source->out);
+        due_bytes_for(router, source->out);
         return E_OK;
     }
     return E_LINK_DEAD;
@@ -402,13 +402,13 @@ struct segment source_take(struct router *router, struct source *source, uint32_
 
 void source_emptied(struct router *router, const struct source *source)
 {
-    work_source_done(router, (unsigned)(source - router->sources));
+    due_source_done(router, (unsigned)(source - router->sources));
 }
 
 void source_drain(struct router *router, struct source *source)
 {
     enter(source, SOURCE_DRAINING);
-    work_source_done(router, (unsigned)(source - router->sources));
+    due_source_done(router, (unsigned)(source - router->sources));
 }
 
 void source_acknowledged(struct router *router, unsigned number)
@@ -417,14 +417,14 @@ void source_acknowledged(struct router *router, unsigned number)
 
     CHECK(source->unacknowledged > 0);
     if (--source->unacknowledged == 0 || source_is_empty(source)) {
-        work_source_done(router, number);
+        due_source_done(router, number);
     }
 }
 
 void source_pump(struct router *router)
 {
     for (uint32_t left = router->sources_due; left;) {
-        unsigned number = work_next(&left);
+        unsigned number = due_next(&left);
         close_if_done(router, number);
         ask_if_empty(router, number);
     }

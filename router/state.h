@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "network/network.h"
-#include "router/agenda.h"
+#include "router/channel_due.h"
 #include "router/circuit.h"
 #include "router/clock.h"
 #include "router/notice.h"
@@ -72,19 +72,19 @@ static inline const uint8_t *source_hops(const struct source *source)
 /* What every step looks at comes first. */
 struct router {
     struct port *ports;
-    struct agenda agenda; /* of the channels */
+    struct channel_due due; /* of the channels */
     /* What there is to look at, so that a step looks at nothing else: masks of ports, sources,
      * slots */
-    uint32_t *attention;
+    uint32_t *links_due;
     uint32_t routed_due; /* packets for other nodes lie there */
     uint32_t held_ports; /* OPENs are held there */
     /* the oldest OPEN held there is to go on, or is for this node, which has not been told */
-    uint32_t passing_ports, untold_ports;
+    uint32_t passing_ports, unannounced_ports;
     uint32_t in_due;  /* bytes of circuits have come in there, or may be taken now */
     uint32_t out_due; /* bytes of circuits may go out there */
 
     uint32_t sources_due;
-    uint32_t owed_ports; /* answers are owed there */
+    uint32_t replies_due; /* answers are owed there */
     uint32_t sources_used;
     uint32_t id;
     uint8_t role;

@@ -35,7 +35,7 @@
 #include "router/segment.h"
 #include "router/source.h"
 #include "router/state.h"
-#include "router/work.h"
+#include "router/due.h"
 #include "wire/crc.h"
 
 enum {
@@ -87,7 +87,7 @@ static bool keeps_word(struct router *router, struct port *in, const struct circ
         (!(flags & FLAG_LAST) || flags & FLAG_ABORT || circuit->moved == circuit->length)) {
         return true;
     }
-    channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
+    channel_kill(&in->channel, &router->due, DEAD_PROTOCOL);
     return false;
 }
 
@@ -106,7 +106,7 @@ static bool enough_credit(struct router *router, struct port *out, uint32_t byte
     bool enough = stream_has_credit(out, bytes);
 
     if (!enough) {
-        channel_short(&out->channel, &router->agenda);
+        channel_short(&out->channel, &router->due);
     }
     return enough;
 }
@@ -141,7 +141,7 @@ static bool abort_from_port(struct router *router, unsigned out_port, unsigned i
         return false;
     }
     circuit_close(router, in_port, oldest(&router->ports[in_port]));
-    work_bytes(router, in_port);
+    due_bytes(router, in_port);
     return true;
 }
 
@@ -196,7 +196,7 @@ static bool send_from_port(struct router *router, unsigned out_port, unsigned in
     parcel_send(router, out_port, &parcel, header);
     if (parcel.flags & FLAG_LAST) {
         circuit_close(router, in_port, circuit);
-        work_bytes(router, in_port);
+        due_bytes(router, in_port);
         lane_close(out);
     }
     return true;
@@ -263,7 +263,7 @@ static void pump_out(struct router *router, unsigned port)
 {
     struct port *out = &router->ports[port];
 
-    for (; lane_drains(out); work_drained(router)) {
+    for (; lane_drains(out); due_drained(router)) {
         lane_drained(out);
     }
     while (lane_turn(out) && send_bytes(router, port)) {
@@ -333,7 +333,7 @@ void stream_sink(struct router *router, unsigned port, uint8_t *data, uint32_t r
     circuit->sink.data = data;
     circuit->sink.room = data ? room : 0;
     circuit->sink.more = data ? circuit->sink.more - room : 0;
-    work_bytes(router, port);
+    due_bytes(router, port);
 }
 
 /* So many bytes of the oldest piece are done with. */
@@ -349,7 +349,7 @@ static void consume(struct router *router, struct port *in, struct piece *piece,
         channel_drop_piece(&in->channel);
     }
     router->progress++;
-    channel_release(&in->channel, &router->agenda, buffer, CREDIT_DATA, bytes);
+    channel_release(&in->channel, &router->due, buffer, CREDIT_DATA, bytes);
 }
 
 /* Where a circuit ends whose bytes are taken here. */
@@ -370,7 +370,7 @@ static void take_piece(struct router *router, unsigned port, struct circuit *cir
     uint8_t flags = piece->flags;
 
     if (circuit->moved + bytes > circuit->length && !(flags & FLAG_ABORT)) {
-        channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
+        channel_kill(&in->channel, &router->due, DEAD_PROTOCOL);
     } else if (circuit->out == PORT_LOCAL) {
         bytes = sink_bytes(circuit, piece->data, bytes);
     } else {
@@ -417,12 +417,12 @@ static void check_stray(struct router *router, struct port *in)
 
     if (in->channel.state != LINK_DEAD && channel_piece(&in->channel) &&
         (!circuit || (circuit->state != CIRCUIT_FLOWING && !stream_early(circuit->flags)))) {
-        channel_kill(&in->channel, &router->agenda, DEAD_PROTOCOL);
+        channel_kill(&in->channel, &router->due, DEAD_PROTOCOL);
     }
     while (in->channel.state == LINK_DEAD && !circuit && channel_piece(&in->channel)) {
         struct piece stray = *channel_piece(&in->channel);
         channel_drop_piece(&in->channel);
-        channel_release(&in->channel, &router->agenda, stray.buffer, CREDIT_DATA, stray.bytes);
+        channel_release(&in->channel, &router->due, stray.buffer, CREDIT_DATA, stray.bytes);
     }
 }
 
@@ -436,7 +436,7 @@ static bool pump_in(struct router *router, unsigned port)
     check_stray(router, in); /* behind the circuits that end with what was taken */
     const struct circuit *circuit = oldest(in);
     if (circuit && circuit->out < router->port_count) {
-        work_bytes_for(router, circuit->out);
+        due_bytes_for(router, circuit->out);
     }
     return notice_room(router);
 }
@@ -449,14 +449,14 @@ void stream_pump(struct router *router)
 
     while (router->in_due || router->out_due) {
         unsigned port;
-        if (!work_take_bytes(router, &port)) {
+        if (!due_take_bytes(router, &port)) {
             pump_out(router, port);
         } else if (!pump_in(router, port)) {
             again |= UINT32_C(1) << port;
         }
     }
     while (again) {
-        work_bytes(router, work_next(&again));
+        due_bytes(router, due_next(&again));
     }
     if (router->sources_due) {
         source_pump(router);

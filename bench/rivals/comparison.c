@@ -8,12 +8,12 @@
 const struct profile compared_profile = {
     .xi_ns = 65425, .tau_ns = 9575, .element_ns = 425, .sigma_permille = 1000};
 
-static struct plan_wish wish_for(uint32_t operation, uint32_t bytes)
+static struct plan_request request_for(uint32_t operation, uint32_t bytes)
 {
-    return (struct plan_wish){.operation = operation,
-                              .bytes = bytes,
-                              .type = operation_of(operation)->reduces ? RIVAL_TYPE : 0,
-                              .profile = &compared_profile};
+    return (struct plan_request){.operation = operation,
+                                 .bytes = bytes,
+                                 .type = operation_of(operation)->reduces ? RIVAL_TYPE : 0,
+                                 .profile = &compared_profile};
 }
 
 static uint64_t time_of(const struct plan *plan, uint32_t bytes)
@@ -24,8 +24,8 @@ static uint64_t time_of(const struct plan *plan, uint32_t bytes)
 struct plan *rival_plan(const struct rival *rival, const struct network *cube, uint32_t bytes,
                         struct plan_fault *fault)
 {
-    const struct plan_wish wish = wish_for(rival->operation, bytes);
-    struct plan *plan = rival->plan(cube, &wish, rival->how);
+    const struct plan_request request = request_for(rival->operation, bytes);
+    struct plan *plan = rival->plan(cube, &request, rival->how);
 
     if (plan_prove(plan, fault))
         return plan;
@@ -36,8 +36,8 @@ struct plan *rival_plan(const struct rival *rival, const struct network *cube, u
 static bool add_ours(const struct network *cube, uint32_t operation, struct comparison *comparison,
                      struct plan_fault *fault)
 {
-    const struct plan_wish wish = wish_for(operation, comparison->bytes);
-    struct plan *plan = plan_make(cube, &wish, fault);
+    const struct plan_request request = request_for(operation, comparison->bytes);
+    struct plan *plan = plan_make(cube, &request, fault);
 
     if (!plan)
         return false;

@@ -15,17 +15,17 @@ struct move {
 /* More waits than are needed cost no model time. */
 static const uint8_t WAITS = ROW_AFTER_RECEIVED | ROW_AFTER_SENT;
 
-struct draft draft_begin(const struct network *network, const struct plan_wish *wish,
+struct draft draft_begin(const struct network *network, const struct plan_request *request,
                          enum space work, uint32_t slots, uint32_t scratch)
 {
-    struct draft draft = {.plan = build_begin(network, wish, false),
+    struct draft draft = {.plan = build_begin(network, request, false),
                           .next = planner_memory(network->nodes, sizeof *draft.next),
                           .nodes = network->nodes,
                           .dims = network->dims,
                           .work = work,
                           .slots = slots};
 
-    if (operation_of(wish->operation)->vector)
+    if (operation_of(request->operation)->vector)
         draft.plan->segments = slots;
     for (uint32_t node = 0; node < network->nodes; node++)
         draft.plan->scratch[node] = scratch;

@@ -30,7 +30,7 @@ struct draft {
 
 /* A draft without moves: `slots` of `work`, where a vector has as many segments, and `scratch`
  * slots at every node. */
-struct draft draft_begin(const struct network *network, const struct plan_wish *wish,
+struct draft draft_begin(const struct network *network, const struct plan_request *request,
                          enum space work, uint32_t slots, uint32_t scratch);
 
 /* The plan, not yet proved. */

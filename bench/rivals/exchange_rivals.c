@@ -29,9 +29,10 @@ static bool waits(int how, uint32_t step)
            (how == ALLTOALL_FOUR_AT_A_TIME && step % AT_A_TIME == 0);
 }
 
-struct plan *rival_alltoall(const struct network *network, const struct plan_wish *wish, int how)
+struct plan *rival_alltoall(const struct network *network, const struct plan_request *request,
+                            int how)
 {
-    struct draft draft = draft_begin(network, wish, SPACE_RECEIVE, network->nodes, 0);
+    struct draft draft = draft_begin(network, request, SPACE_RECEIVE, network->nodes, 0);
 
     for (uint32_t node = 0; node < draft.nodes; node++)
         draft_copy(&draft, 0, node, block(&draft, SPACE_SEND, node),
@@ -59,11 +60,11 @@ static struct slots with_bit(struct draft *draft, uint32_t base, uint32_t bit)
 }
 
 /* Slot i of scratch has the block for the rank i places on; behind these lands what comes. */
-struct plan *rival_alltoall_bruck(const struct network *network, const struct plan_wish *wish,
+struct plan *rival_alltoall_bruck(const struct network *network, const struct plan_request *request,
                                   int how)
 {
     uint32_t n = network->nodes, step = 0;
-    struct draft draft = draft_begin(network, wish, SPACE_SCRATCH, n, 2 * n);
+    struct draft draft = draft_begin(network, request, SPACE_SCRATCH, n, 2 * n);
 
     (void)how;
     for (uint32_t node = 0; node < n; node++) {
@@ -88,11 +89,11 @@ struct plan *rival_alltoall_bruck(const struct network *network, const struct pl
 }
 
 /* All that the nodes of a subcube send goes to each of them: slot s N + t has what s has for t. */
-struct plan *rival_alltoall_doubling(const struct network *network, const struct plan_wish *wish,
-                                     int how)
+struct plan *rival_alltoall_doubling(const struct network *network,
+                                     const struct plan_request *request, int how)
 {
     uint32_t n = network->nodes;
-    struct draft draft = draft_begin(network, wish, SPACE_SCRATCH, n * n, n * n);
+    struct draft draft = draft_begin(network, request, SPACE_SCRATCH, n * n, n * n);
 
     (void)how;
     for (uint32_t node = 0; node < n; node++)
@@ -151,9 +152,10 @@ static void gather_by_neighbours(struct draft *draft)
         }
 }
 
-static struct draft allgather_begin(const struct network *network, const struct plan_wish *wish)
+static struct draft allgather_begin(const struct network *network,
+                                    const struct plan_request *request)
 {
-    struct draft draft = draft_begin(network, wish, SPACE_RECEIVE, network->nodes, 0);
+    struct draft draft = draft_begin(network, request, SPACE_RECEIVE, network->nodes, 0);
 
     for (uint32_t node = 0; node < draft.nodes; node++)
         draft_copy(&draft, 0, node, block(&draft, SPACE_SEND, 0),
@@ -161,9 +163,10 @@ static struct draft allgather_begin(const struct network *network, const struct 
     return draft;
 }
 
-struct plan *rival_allgather(const struct network *network, const struct plan_wish *wish, int how)
+struct plan *rival_allgather(const struct network *network, const struct plan_request *request,
+                             int how)
 {
-    struct draft draft = allgather_begin(network, wish);
+    struct draft draft = allgather_begin(network, request);
 
     switch (how) {
     case ALLGATHER_NEIGHBOURS: gather_by_neighbours(&draft); break;
@@ -174,10 +177,10 @@ struct plan *rival_allgather(const struct network *network, const struct plan_wi
     return draft_end(&draft);
 }
 
-struct plan *rival_gather_spread(const struct network *network, const struct plan_wish *wish,
+struct plan *rival_gather_spread(const struct network *network, const struct plan_request *request,
                                  int how)
 {
-    struct draft draft = allgather_begin(network, wish);
+    struct draft draft = allgather_begin(network, request);
 
     part_gather(&draft, how & GATHER_BY_TREE);
     part_spread(&draft, (enum spreading)(how & ~GATHER_BY_TREE), draft.slots);

@@ -23,8 +23,9 @@ enum { RIVAL_TYPE = ECUBE_INT32, RIVAL_ELEMENT_BYTES = 4 };
 struct rival {
     uint8_t operation;
     const char *name, *source;
-    /* The plan, not yet proved, for the bytes of the wish. */
-    struct plan *(*plan)(const struct network *network, const struct plan_wish *wish, int how);
+    /* The plan, not yet proved, for the bytes of the request. */
+    struct plan *(*plan)(const struct network *network, const struct plan_request *request,
+                         int how);
     int how; /* for planners that lay down several */
 };
 
@@ -91,19 +92,23 @@ struct selection {
 const struct selection *selection_of(unsigned number);
 
 /* The planners, by family. */
-struct plan *rival_alltoall(const struct network *network, const struct plan_wish *wish, int how);
-struct plan *rival_alltoall_bruck(const struct network *network, const struct plan_wish *wish,
+struct plan *rival_alltoall(const struct network *network, const struct plan_request *request,
+                            int how);
+struct plan *rival_alltoall_bruck(const struct network *network, const struct plan_request *request,
                                   int how);
-struct plan *rival_alltoall_doubling(const struct network *network, const struct plan_wish *wish,
-                                     int how);
-struct plan *rival_allgather(const struct network *network, const struct plan_wish *wish, int how);
-struct plan *rival_gather_spread(const struct network *network, const struct plan_wish *wish,
+struct plan *rival_alltoall_doubling(const struct network *network,
+                                     const struct plan_request *request, int how);
+struct plan *rival_allgather(const struct network *network, const struct plan_request *request,
+                             int how);
+struct plan *rival_gather_spread(const struct network *network, const struct plan_request *request,
                                  int how);
-struct plan *rival_broadcast(const struct network *network, const struct plan_wish *wish, int how);
-struct plan *rival_allreduce(const struct network *network, const struct plan_wish *wish, int how);
-struct plan *rival_reduce_spread(const struct network *network, const struct plan_wish *wish,
+struct plan *rival_broadcast(const struct network *network, const struct plan_request *request,
+                             int how);
+struct plan *rival_allreduce(const struct network *network, const struct plan_request *request,
+                             int how);
+struct plan *rival_reduce_spread(const struct network *network, const struct plan_request *request,
                                  int how);
-struct plan *rival_reduce_scatter(const struct network *network, const struct plan_wish *wish,
+struct plan *rival_reduce_scatter(const struct network *network, const struct plan_request *request,
                                   int how);
 
 /* What `how` says to them, beside enum rival_number and enum spreading. */

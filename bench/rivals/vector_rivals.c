@@ -16,31 +16,33 @@ static uint32_t pieces_in(uint32_t bytes, uint32_t piece_bytes)
 }
 
 /* Pieces go where there is a pipeline, a slot per node where nodes share the work. */
-static uint32_t slots_for(const struct network *network, const struct plan_wish *wish, int how)
+static uint32_t slots_for(const struct network *network, const struct plan_request *request,
+                          int how)
 {
     switch (how) {
     case BINARY:
-    case CHAIN: return pieces_in(wish->bytes, SPREAD_PIECE_BYTES);
+    case CHAIN: return pieces_in(request->bytes, SPREAD_PIECE_BYTES);
     case SCATTER_DOUBLING:
     case SCATTER_RING: return network->nodes;
     default: return 1;
     }
 }
 
-struct plan *rival_broadcast(const struct network *network, const struct plan_wish *wish, int how)
+struct plan *rival_broadcast(const struct network *network, const struct plan_request *request,
+                             int how)
 {
     struct draft draft =
-        draft_begin(network, wish, SPACE_RECEIVE, slots_for(network, wish, how), 0);
+        draft_begin(network, request, SPACE_RECEIVE, slots_for(network, request, how), 0);
 
     part_spread(&draft, (enum spreading)how, 1);
     return draft_end(&draft);
 }
 
 /* Every node begins with its own vector where the result is wanted. */
-static struct draft allreduce_begin(const struct network *network, const struct plan_wish *wish,
-                                    uint32_t slots)
+static struct draft allreduce_begin(const struct network *network,
+                                    const struct plan_request *request, uint32_t slots)
 {
-    struct draft draft = draft_begin(network, wish, SPACE_RECEIVE, slots, slots);
+    struct draft draft = draft_begin(network, request, SPACE_RECEIVE, slots, slots);
 
     for (uint32_t node = 0; node < draft.nodes; node++)
         draft_copy(&draft, 0, node, slots_of(draft.plan, SPACE_SEND, 0, slots),
@@ -48,10 +50,11 @@ static struct draft allreduce_begin(const struct network *network, const struct 
     return draft;
 }
 
-struct plan *rival_allreduce(const struct network *network, const struct plan_wish *wish, int how)
+struct plan *rival_allreduce(const struct network *network, const struct plan_request *request,
+                             int how)
 {
     struct draft draft =
-        allreduce_begin(network, wish, how == ALLREDUCE_DOUBLING ? 1 : network->nodes);
+        allreduce_begin(network, request, how == ALLREDUCE_DOUBLING ? 1 : network->nodes);
 
     switch (how) {
     case ALLREDUCE_RABENSEIFNER:
@@ -76,12 +79,12 @@ struct plan *rival_allreduce(const struct network *network, const struct plan_wi
     return draft_end(&draft);
 }
 
-struct plan *rival_reduce_spread(const struct network *network, const struct plan_wish *wish,
+struct plan *rival_reduce_spread(const struct network *network, const struct plan_request *request,
                                  int how)
 {
     uint32_t pieces =
-        wish->bytes < REDUCE_WHOLE_BYTES ? 1 : pieces_in(wish->bytes, REDUCE_PIECE_BYTES);
-    struct draft draft = allreduce_begin(network, wish, pieces);
+        request->bytes < REDUCE_WHOLE_BYTES ? 1 : pieces_in(request->bytes, REDUCE_PIECE_BYTES);
+    struct draft draft = allreduce_begin(network, request, pieces);
 
     part_reduce(&draft);
     part_spread(&draft, (enum spreading)how, SPREAD_PIECE_BYTES / REDUCE_PIECE_BYTES);
@@ -165,12 +168,12 @@ static void add_by_parts(struct draft *draft, int how)
                    slots_of(draft->plan, SPACE_RECEIVE, 0, 1));
 }
 
-struct plan *rival_reduce_scatter(const struct network *network, const struct plan_wish *wish,
+struct plan *rival_reduce_scatter(const struct network *network, const struct plan_request *request,
                                   int how)
 {
     uint32_t n = network->nodes;
     struct draft draft =
-        draft_begin(network, wish, SPACE_SCRATCH, n, how == REDUCE_SCATTER_PAIRS ? 0 : 2 * n);
+        draft_begin(network, request, SPACE_SCRATCH, n, how == REDUCE_SCATTER_PAIRS ? 0 : 2 * n);
 
     draft.landing = n;
     if (how == REDUCE_SCATTER_PAIRS)

@@ -57,11 +57,11 @@ static uint32_t find_owner(const char *name)
 static bool is_possible(const struct network *network, uint32_t operation, const char *name,
                         struct plan_fault *fault)
 {
-    const struct plan_wish wish = {.operation = operation,
-                                   .type = operation_of(operation)->reduces ? ECUBE_INT32 : 0,
-                                   .algorithm = name};
+    const struct plan_request request = {.operation = operation,
+                                         .type = operation_of(operation)->reduces ? ECUBE_INT32 : 0,
+                                         .algorithm = name};
 
-    return plan_possible(network, &wish, fault);
+    return plan_possible(network, &request, fault);
 }
 
 int algorithm_find(const struct network *network, const char *name,

@@ -158,12 +158,12 @@ void report_print(FILE *file, const json_t *reports)
     }
 }
 
-json_t *report_plans(const struct plan_brief *briefs, uint32_t count)
+json_t *report_plans(const struct plan_summary *summaries, uint32_t count)
 {
     json_t *list = json_array();
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct plan_brief *b = &briefs[i];
+        const struct plan_summary *b = &summaries[i];
 
         json_array_append_new(
             list, json_pack("{s:s, s:I, s:I, s:o, s:o?}", "operation",

@@ -43,7 +43,7 @@ json_t *report_to_json(const struct report_table *table);
 void report_print(FILE *file, const json_t *reports);
 
 /* Plans that nodes were given: operation, root, bytes_min, bytes_max, algorithm. */
-json_t *report_plans(const struct plan_brief *briefs, uint32_t count);
+json_t *report_plans(const struct plan_summary *summaries, uint32_t count);
 
 /* The machine whose times are modelled: name, xi_us, tau_us, element_us, sigma. */
 json_t *report_profile(const char *name, const struct profile *profile);

@@ -50,14 +50,14 @@ static json_t *describe_exits(const struct machine *machine)
 /* The plans that nodes have been given since the boot. */
 static json_t *describe_plans(const struct machine *machine)
 {
-    uint32_t count = machine->desk ? plan_desk_given(machine->desk, NULL, 0) : 0;
-    struct plan_brief *briefs = count ? calloc(count, sizeof *briefs) : NULL;
+    uint32_t count = machine->cache ? plan_cache_given(machine->cache, NULL, 0) : 0;
+    struct plan_summary *summaries = count ? calloc(count, sizeof *summaries) : NULL;
 
-    if (briefs) {
-        plan_desk_given(machine->desk, briefs, count);
+    if (summaries) {
+        plan_cache_given(machine->cache, summaries, count);
     }
-    json_t *list = report_plans(briefs, briefs ? count : 0);
-    free(briefs);
+    json_t *list = report_plans(summaries, summaries ? count : 0);
+    free(summaries);
     return list;
 }
 

@@ -785,14 +785,14 @@ static int start_controller(struct machine *machine, struct message *message)
                                        .patience_us = patience_us(machine),
                                        .boot_held = machine->target.jtag[0] != '\0'};
 
-    machine->desk = plan_desk_make(&options->network, &options->profile);
+    machine->cache = plan_cache_make(&options->network, &options->profile);
     for (unsigned i = 0; i < options->plan_count; i++) {
-        plan_desk_put(machine->desk, options->plans[i]);
+        plan_cache_put(machine->cache, options->plans[i]);
     }
     for (uint32_t i = 0; i < OPERATIONS; i++) {
-        plan_desk_force(machine->desk, i, options->algorithms[i]);
+        plan_cache_force(machine->cache, i, options->algorithms[i]);
     }
-    config.desk = machine->desk;
+    config.cache = machine->cache;
     machine->controller_memory = aligned_alloc(CACHE_LINE_BYTES, lines * CACHE_LINE_BYTES);
     if (!machine->controller_memory) {
         return message_set(message, "out of memory");
@@ -880,6 +880,6 @@ void machine_free(struct machine *machine)
     free(machine->controller_memory);
     machine->nodes = NULL;
     machine->controller_memory = NULL;
-    plan_desk_free(machine->desk);
-    machine->desk = NULL;
+    plan_cache_free(machine->cache);
+    machine->cache = NULL;
 }

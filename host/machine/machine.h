@@ -100,8 +100,8 @@ struct machine {
     struct debuggers debuggers;
     struct controller controller;
     void *controller_memory;
-    struct plan_desk *desk; /* the plans of its network */
-    uint16_t incarnation;   /* of the host's ends of its links */
+    struct plan_cache *cache; /* the plans of its network */
+    uint16_t incarnation;     /* of the host's ends of its links */
 
     uv_loop_t *loop;
     uv_signal_t child_signal;

@@ -148,64 +148,66 @@ static int find_operation(const char *name, uint32_t *operation, struct message 
                 : message_set(message, "name an operation: %s", choice.names);
 }
 
-static int find_root(const char *text, struct plan_request *request, struct message *message)
+static int find_root(const char *text, struct plan_command *command, struct message *message)
 {
-    const struct operation *operation = operation_of(request->wish.operation);
+    const struct operation *operation = operation_of(command->request.operation);
 
     if (!text) {
         return 0;
     }
-    if (!network_parse_node(&request->network, text, &request->wish.root, message->text)) {
+    if (!network_parse_node(&command->network, text, &command->request.root, message->text)) {
         return -1;
     }
-    return operation->rooted || request->wish.root == 0
+    return operation->rooted || command->request.root == 0
                ? 0
                : message_set(message, "--root %.40s: %s has no root", text, operation->name);
 }
 
-static int find_parameter(const char *text, struct plan_request *request, struct message *message)
+static int find_parameter(const char *text, struct plan_command *command, struct message *message)
 {
-    const struct operation *operation = operation_of(request->wish.operation);
+    const struct operation *operation = operation_of(command->request.operation);
 
     if (!text) {
         if (operation->parameter) {
-            request->wish.root = operation_root_usual(operation, &request->network);
+            command->request.root = operation_root_usual(operation, &command->network);
         }
         return 0;
     }
-    return options_find_parameter(operation, &request->network, text, &request->wish.root, message);
+    return options_find_parameter(operation, &command->network, text, &command->request.root,
+                                  message);
 }
 
-static int find_type(const char *text, struct plan_request *request, struct message *message)
+static int find_type(const char *text, struct plan_command *command, struct message *message)
 {
-    const struct operation *operation = operation_of(request->wish.operation);
+    const struct operation *operation = operation_of(command->request.operation);
 
     if (!operation->reduces) {
-        request->element_bytes = 1;
+        command->element_bytes = 1;
         return text ? message_set(message, "--type %.40s: %s combines nothing", text,
                                   operation->name)
                     : 0;
     }
-    request->wish.type = ECUBE_INT32;
-    if (text && options_find_type(text, &request->wish.type, message) != 0) {
+    command->request.type = ECUBE_INT32;
+    if (text && options_find_type(text, &command->request.type, message) != 0) {
         return -1;
     }
-    request->element_bytes = reduction_element_bytes(request->wish.type);
-    return request->wish.bytes % request->element_bytes == 0
+    command->element_bytes = reduction_element_bytes(command->request.type);
+    return command->request.bytes % command->element_bytes == 0
                ? 0
                : message_set(message, "--bytes %u: an element of %s has %u bytes",
-                             (unsigned)request->wish.bytes, reduction_type_name(request->wish.type),
-                             (unsigned)request->element_bytes);
+                             (unsigned)command->request.bytes,
+                             reduction_type_name(command->request.type),
+                             (unsigned)command->element_bytes);
 }
 
-static int make_request(const struct plan_arguments *arguments, struct plan_request *request,
+static int make_command(const struct plan_arguments *arguments, struct plan_command *command,
                         struct message *message)
 {
     static const struct network_limits limits = {.nodes = NETWORK_NODES_MAX, .place = "in a plan"};
 
-    *request = (struct plan_request){
+    *command = (struct plan_command){
         .profile_name = arguments->machine.profile,
-        .wish = {.bytes = arguments->bytes, .algorithm = arguments->algorithm}};
+        .request = {.bytes = arguments->bytes, .algorithm = arguments->algorithm}};
     if (arguments->action == ACTION_NONE) {
         return message_set(message, "say what to do: ecube plan show OPERATION, export "
                                     "OPERATION, verify FILE, list, or explain OPERATION");
@@ -213,37 +215,37 @@ static int make_request(const struct plan_arguments *arguments, struct plan_requ
     if (arguments->action != ACTION_EXPORT && arguments->json) {
         return message_set(message, "--json %.40s: that is for ecube plan export", arguments->json);
     }
-    if (find_operation(arguments->operation, &request->wish.operation, message) != 0) {
+    if (find_operation(arguments->operation, &command->request.operation, message) != 0) {
         return -1;
     }
-    if (options_find_network(arguments->machine.network, &limits, &request->network, message) !=
+    if (options_find_network(arguments->machine.network, &limits, &command->network, message) !=
         0) {
         return -1;
     }
-    network_name(&request->network, request->network_name);
-    if (options_find_profile(&arguments->machine, &request->profile, message) != 0 ||
-        find_root(arguments->root, request, message) != 0 ||
-        find_parameter(arguments->parameter, request, message) != 0) {
+    network_name(&command->network, command->network_name);
+    if (options_find_profile(&arguments->machine, &command->profile, message) != 0 ||
+        find_root(arguments->root, command, message) != 0 ||
+        find_parameter(arguments->parameter, command, message) != 0) {
         return -1;
     }
-    request->wish.profile = &request->profile;
-    return find_type(arguments->type, request, message);
+    command->request.profile = &command->profile;
+    return find_type(arguments->type, command, message);
 }
 
-static struct plan *make_plan(const struct plan_request *request, struct message *message)
+static struct plan *make_plan(const struct plan_command *command, struct message *message)
 {
     struct plan_fault fault;
-    struct plan *plan = plan_make(&request->network, &request->wish, &fault);
+    struct plan *plan = plan_make(&command->network, &command->request, &fault);
 
     if (!plan) {
-        message_set(message, "no plan for %s: %s", request->network_name, fault.words);
-        algorithm_suggest(request->wish.operation, request->wish.algorithm, message);
+        message_set(message, "no plan for %s: %s", command->network_name, fault.words);
+        algorithm_suggest(command->request.operation, command->request.algorithm, message);
     }
     return plan;
 }
 
 /* The file is opened first: one that cannot be written is told before the plan is made. */
-static int export(const struct plan_arguments *arguments, const struct plan_request *request,
+static int export(const struct plan_arguments *arguments, const struct plan_command *command,
                   struct message *message)
 {
     struct output output;
@@ -251,10 +253,10 @@ static int export(const struct plan_arguments *arguments, const struct plan_requ
     if (output_open(&output, arguments->json ? arguments->json : "-", message) != 0) {
         return -1;
     }
-    struct plan *plan = make_plan(request, message);
+    struct plan *plan = make_plan(command, message);
     int status = -1;
     if (plan && plan_export_check(plan, message) == 0) {
-        status = plan_export(plan, request, &output, message);
+        status = plan_export(plan, command, &output, message);
     }
     plan_free(plan);
     if (status != 0) {
@@ -266,9 +268,9 @@ static int export(const struct plan_arguments *arguments, const struct plan_requ
 /* The words that go with it are those that say for what the file is looked at. */
 static int verify(const struct plan_arguments *arguments, struct message *message)
 {
-    const struct plan_verify_wish wish = {.machine = &arguments->machine,
-                                          .has_bytes = arguments->has_bytes,
-                                          .bytes = arguments->bytes};
+    const struct plan_verify_request request = {.machine = &arguments->machine,
+                                                .has_bytes = arguments->has_bytes,
+                                                .bytes = arguments->bytes};
     const char *other = arguments->root        ? "--root"
                         : arguments->type      ? "--type"
                         : arguments->algorithm ? "--algorithm"
@@ -278,7 +280,7 @@ static int verify(const struct plan_arguments *arguments, struct message *messag
     if (other) {
         return message_set(message, "%s is not for ecube plan verify: the file says it", other);
     }
-    return arguments->operation ? plan_verify(arguments->operation, &wish, message)
+    return arguments->operation ? plan_verify(arguments->operation, &request, message)
                                 : message_set(message, "name a file: ecube plan verify FILE");
 }
 
@@ -297,7 +299,7 @@ int verb_plan(int argc, char **argv)
 {
     struct plan_arguments arguments = {.machine = options_machine_defaults(),
                                        .bytes = BYTES_DEFAULT};
-    struct plan_request request;
+    struct plan_command command;
     struct message message;
 
     options_parse(&plan_argp, argc, argv, 0, &arguments);
@@ -307,20 +309,20 @@ int verb_plan(int argc, char **argv)
     if (arguments.action == ACTION_LIST) {
         return list(&arguments, &message) == 0 ? 0 : message_print(&message);
     }
-    if (make_request(&arguments, &request, &message) != 0) {
+    if (make_command(&arguments, &command, &message) != 0) {
         return message_print(&message);
     }
     if (arguments.action == ACTION_EXPORT) {
-        return export(&arguments, &request, &message) == 0 ? 0 : message_print(&message);
+        return export(&arguments, &command, &message) == 0 ? 0 : message_print(&message);
     }
     if (arguments.action == ACTION_EXPLAIN) {
-        return plan_explain(&request, &message) == 0 ? 0 : message_print(&message);
+        return plan_explain(&command, &message) == 0 ? 0 : message_print(&message);
     }
-    struct plan *plan = make_plan(&request, &message);
+    struct plan *plan = make_plan(&command, &message);
     if (!plan) {
         return message_print(&message);
     }
-    plan_show(plan, &request);
+    plan_show(plan, &command);
     plan_free(plan);
     return 0;
 }

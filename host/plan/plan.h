@@ -12,29 +12,29 @@
 #include "network/text.h"
 #include "router/clock.h"
 
-struct plan_request {
+struct plan_command {
     struct network network;
     char network_name[NETWORK_NAME_MAX];
     struct profile profile;
     const char *profile_name;
-    struct plan_wish wish;
+    struct plan_request request;
     uint32_t element_bytes; /* of a reduction; else 1 */
 };
 
 /* Prints a plan for people: algorithm, rows, steps, times. */
-void plan_show(const struct plan *plan, const struct plan_request *request);
+void plan_show(const struct plan *plan, const struct plan_command *command);
 
 /* Prints the operation's algorithms, of all operations for OPERATIONS. */
 void plan_list(uint32_t operation);
 
 /* Prints what each algorithm takes, and which one is chosen. -1: there is no plan. */
-int plan_explain(const struct plan_request *request, struct message *message);
+int plan_explain(const struct plan_command *command, struct message *message);
 
 /* Whether this computer has the memory to name the blocks of all circuits. */
 int plan_export_check(const struct plan *plan, struct message *message);
 
 /* Writes a plan as JSON (doc/json.md) to a file that output_open has opened, and closes it. */
-int plan_export(const struct plan *plan, const struct plan_request *request, struct output *output,
+int plan_export(const struct plan *plan, const struct plan_command *command, struct output *output,
                 struct message *message);
 
 /* Whether two plans of all nodes move the same blocks in the same circuits, in the same order: what
@@ -44,12 +44,13 @@ bool plan_exports_alike(const struct plan *a, const struct plan *b);
 /* Reads the plan in a file, proves it and shows it; `bytes` where the file says no size, or the
  * command line does. */
 struct machine_arguments;
-struct plan_verify_wish {
+struct plan_verify_request {
     const struct machine_arguments *machine;
     bool has_bytes;
     uint32_t bytes;
 };
-int plan_verify(const char *path, const struct plan_verify_wish *wish, struct message *message);
+int plan_verify(const char *path, const struct plan_verify_request *request,
+                struct message *message);
 
 /* What has been proved of a plan, in words. */
 const char *plan_promise(const struct plan *plan);

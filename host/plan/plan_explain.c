@@ -32,7 +32,7 @@ struct offer {
 };
 
 struct table {
-    const struct plan_request *request;
+    const struct plan_command *command;
     const struct plan *chosen; /* NULL: there is no plan */
     uint64_t bound_ns;
 };
@@ -40,16 +40,16 @@ struct table {
 static struct offer make_offer(const struct table *table, const struct candidate *candidate,
                                unsigned number, unsigned variant)
 {
-    const struct plan_request *request = table->request;
+    const struct plan_command *command = table->command;
     struct plan_fault fault = {.words = ""};
     struct offer offer = {.variant = variant, .model_ns = UINT64_MAX};
     struct plan *plan =
-        candidate_plan(candidate, number, variant, &request->network, &request->wish, &fault);
+        candidate_plan(candidate, number, variant, &command->network, &command->request, &fault);
 
     if (plan) {
         offer.steps = plan->steps;
         offer.model_ns =
-            plan_time(plan, request->wish.bytes, request->element_bytes, &request->profile)
+            plan_time(plan, command->request.bytes, command->element_bytes, &command->profile)
                 .model_ns;
         plan_free(plan);
     }
@@ -88,7 +88,7 @@ static void print_offer(const struct table *table, const struct candidate *candi
 {
     char name[ALGORITHM_WORDS_MAX], time[CELL_MAX], over[CELL_MAX];
 
-    candidate_words(candidate, &table->request->network, offer->variant, name);
+    candidate_words(candidate, &table->command->network, offer->variant, name);
     print_name(is_chosen(table, number, offer->variant) ? '*' : ' ', name);
     if (offer->model_ns == UINT64_MAX) {
         printf("  %cno plan: %s\n", FOLD_HANG, offer->words);
@@ -104,8 +104,8 @@ static void print_offer(const struct table *table, const struct candidate *candi
 static void print_candidate(const struct table *table, const struct candidate *candidate,
                             unsigned number)
 {
-    const struct plan_request *request = table->request;
-    unsigned count = candidate_variants(candidate, &request->network, &request->wish);
+    const struct plan_command *command = table->command;
+    unsigned count = candidate_variants(candidate, &command->network, &command->request);
 
     if (count == 0) {
         print_name(' ', candidate->name);
@@ -127,32 +127,32 @@ static void print_candidate(const struct table *table, const struct candidate *c
     free(offers);
 }
 
-static void print_head(const struct plan_request *request)
+static void print_head(const struct plan_command *command)
 {
-    const struct operation *operation = operation_of(request->wish.operation);
+    const struct operation *operation = operation_of(command->request.operation);
 
-    printf("%s on %s, %u nodes", operation->name, request->network_name,
-           (unsigned)request->network.nodes);
-    if (request->wish.operation != ECUBE_BARRIER) {
+    printf("%s on %s, %u nodes", operation->name, command->network_name,
+           (unsigned)command->network.nodes);
+    if (command->request.operation != ECUBE_BARRIER) {
         printf(operation->vector ? ", a vector of %u bytes" : ", blocks of %u bytes",
-               (unsigned)request->wish.bytes);
+               (unsigned)command->request.bytes);
     }
     if (operation->rooted) {
-        printf(", root %u", (unsigned)request->wish.root);
+        printf(", root %u", (unsigned)command->request.root);
     }
-    printf(", profile %s\n\n", request->profile_name);
+    printf(", profile %s\n\n", command->profile_name);
 }
 
 /* For which sizes it is the cheapest, as far as that was looked at. */
 static void print_reason(const struct table *table)
 {
     const struct plan *plan = table->chosen;
-    const struct plan_request *request = table->request;
+    const struct plan_command *command = table->command;
     struct plan_time time =
-        plan_time(plan, request->wish.bytes, request->element_bytes, &request->profile);
+        plan_time(plan, command->request.bytes, command->element_bytes, &command->profile);
     char name[ALGORITHM_WORDS_MAX];
 
-    candidate_words(candidate_of(plan->operation, plan->algorithm), &request->network,
+    candidate_words(candidate_of(plan->operation, plan->algorithm), &command->network,
                     plan->variant, name);
     printf("\nchosen        %s, %.3f us: no other is cheaper", name, (double)time.model_ns / 1e3);
     if (plan->bytes_max == UINT32_MAX) {
@@ -163,28 +163,29 @@ static void print_reason(const struct table *table)
         printf(", nor for %u to %u bytes\n", (unsigned)plan->bytes_min, (unsigned)plan->bytes_max);
     }
     printf("bound         %.3f us: %s\n", (double)time.bound_ns / 1e3,
-           plan_bound_argument(plan, request->wish.bytes, &request->profile));
+           plan_bound_argument(plan, command->request.bytes, &command->profile));
 }
 
-int plan_explain(const struct plan_request *request, struct message *message)
+int plan_explain(const struct plan_command *command, struct message *message)
 {
     struct plan_fault fault;
-    struct table table = {.request = request};
+    struct table table = {.command = command};
     const struct candidate *candidate;
-    struct plan *chosen = plan_make(&request->network, &request->wish, &fault);
+    struct plan *chosen = plan_make(&command->network, &command->request, &fault);
 
     if (!chosen) {
-        message_set(message, "no plan for %s: %s", request->network_name, fault.words);
-        algorithm_suggest(request->wish.operation, request->wish.algorithm, message);
+        message_set(message, "no plan for %s: %s", command->network_name, fault.words);
+        algorithm_suggest(command->request.operation, command->request.algorithm, message);
         return -1;
     }
     table.chosen = chosen;
     table.bound_ns =
-        plan_time(chosen, request->wish.bytes, request->element_bytes, &request->profile).bound_ns;
-    print_head(request);
+        plan_time(chosen, command->request.bytes, command->element_bytes, &command->profile)
+            .bound_ns;
+    print_head(command);
     printf("  %-*s %6s %*s %*s\n", NAME, "algorithm", "steps", TIME, "predicted us", OVER,
            "over bound");
-    for (unsigned i = 0; (candidate = candidate_of(request->wish.operation, i)); i++) {
+    for (unsigned i = 0; (candidate = candidate_of(command->request.operation, i)); i++) {
         print_candidate(&table, candidate, i);
     }
     print_reason(&table);

@@ -92,21 +92,22 @@ static void write_us(FILE *file, const char *name, uint64_t ns)
     fprintf(file, "\"%s\":%" PRIu64 ".%03u", name, ns / ns_per_us, (unsigned)(ns % ns_per_us));
 }
 
-static void write_head(FILE *file, const struct plan *plan, const struct plan_request *request)
+static void write_head(FILE *file, const struct plan *plan, const struct plan_command *command)
 {
-    const struct profile *profile = &request->profile;
-    struct plan_time time = plan_time(plan, request->wish.bytes, request->element_bytes, profile);
+    const struct profile *profile = &command->profile;
+    struct plan_time time =
+        plan_time(plan, command->request.bytes, command->element_bytes, profile);
     const char *type =
-        operation_of(plan->operation)->reduces ? reduction_type_name(request->wish.type) : NULL;
+        operation_of(plan->operation)->reduces ? reduction_type_name(command->request.type) : NULL;
 
     fprintf(file,
             "{\"network\":\"%s\",\"operation\":\"%s\",\"algorithm\":\"%s\",\n"
             "\"nodes\":%u,\"root\":%u,\"ports\":1,\"bytes\":%u,\n"
             "\"profile\":{\"xi_ns\":%u,\"tau_ns\":%u,\"element_ns\":%u},\n"
             "\"segments\":%u,%s%s%s",
-            request->network_name, operation_of(plan->operation)->standard,
-            plan_brief(plan).algorithm, (unsigned)plan->network.nodes, (unsigned)plan->root,
-            (unsigned)request->wish.bytes, (unsigned)profile->xi_ns, (unsigned)profile->tau_ns,
+            command->network_name, operation_of(plan->operation)->standard,
+            plan_summary(plan).algorithm, (unsigned)plan->network.nodes, (unsigned)plan->root,
+            (unsigned)command->request.bytes, (unsigned)profile->xi_ns, (unsigned)profile->tau_ns,
             (unsigned)profile->element_ns, (unsigned)plan->segments, type ? "\"type\":\"" : "",
             type ? type : "", type ? "\"," : "");
     write_us(file, "predicted_us", time.model_ns);
@@ -206,12 +207,12 @@ static bool is_combined(const struct plan *plan, const struct plan_circuit *circ
     return false;
 }
 
-static void write_circuit(FILE *file, const struct plan *plan, const struct plan_request *request,
+static void write_circuit(FILE *file, const struct plan *plan, const struct plan_command *command,
                           const struct plan_circuit *circuit, const uint32_t *names,
                           const struct plan_ranks *ranks, uint32_t order)
 {
-    uint32_t each = request->wish.bytes;
-    uint64_t bytes = plan_circuit_bytes(plan, circuit, each, request->element_bytes);
+    uint32_t each = command->request.bytes;
+    uint64_t bytes = plan_circuit_bytes(plan, circuit, each, command->element_bytes);
 
     fprintf(
         file, "%s\n{\"step\":%u,\"order\":%u,\"from\":%u,\"to\":%u,\"path\":", order > 0 ? "," : "",
@@ -233,7 +234,7 @@ static void write_circuit(FILE *file, const struct plan *plan, const struct plan
 }
 
 /* Copies inside a node are the engine's affair: they move blocks, but nobody else sees them. */
-static void write_circuits(FILE *file, const struct plan *plan, const struct plan_request *request)
+static void write_circuits(FILE *file, const struct plan *plan, const struct plan_command *command)
 {
     struct progress progress = {
         .told_ms = now_ms(), .terminal = terminal_redraws(STDERR_FILENO) && !isatty(fileno(file))};
@@ -245,7 +246,7 @@ static void write_circuits(FILE *file, const struct plan *plan, const struct pla
     plan_blocks_begin(&blocks, plan);
     while ((circuit = plan_blocks_next(&blocks, &names)) != NULL && !ferror(file)) {
         if (circuit->from != circuit->to) {
-            write_circuit(file, plan, request, circuit, names, plan_blocks_ranks(&blocks), order++);
+            write_circuit(file, plan, command, circuit, names, plan_blocks_ranks(&blocks), order++);
         }
         progress_show(&progress, blocks.next, plan->circuit_count);
     }
@@ -259,7 +260,7 @@ static int cannot_write(const struct output *output, int error, struct message *
                        strerror(error));
 }
 
-int plan_export(const struct plan *plan, const struct plan_request *request, struct output *output,
+int plan_export(const struct plan *plan, const struct plan_command *command, struct output *output,
                 struct message *message)
 {
     if (output_begin(output, message) != 0) {
@@ -274,8 +275,8 @@ int plan_export(const struct plan *plan, const struct plan_request *request, str
     }
     output->fd = -1; /* the file has it */
     setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
-    write_head(file, plan, request);
-    write_circuits(file, all ? all : plan, request);
+    write_head(file, plan, command);
+    write_circuits(file, all ? all : plan, command);
     fputs("\n]}\n", file);
     plan_free(all);
     bool failed = ferror(file);

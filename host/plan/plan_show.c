@@ -394,7 +394,7 @@ static void print_links(const struct chart *chart)
 }
 
 /* Which link is whose in which step: of a plan that fits. */
-static void print_chart(const struct plan *plan, const struct plan_request *request)
+static void print_chart(const struct plan *plan, const struct plan_command *command)
 {
     uint64_t circuits = (uint64_t)plan->circuit_count * (plan->invariant ? plan->network.nodes : 1);
 
@@ -406,7 +406,7 @@ static void print_chart(const struct plan *plan, const struct plan_request *requ
     struct chart chart = {.plan = all ? all : plan, .steps = plan->steps};
     struct plan_moment *moments = calloc(chart.plan->circuit_count, sizeof *moments);
     CHECK(moments);
-    plan_replay(chart.plan, request->wish.bytes, request->element_bytes, &request->profile,
+    plan_replay(chart.plan, command->request.bytes, command->element_bytes, &command->profile,
                 moments);
     chart.moments = moments;
     print_links(&chart);
@@ -466,23 +466,23 @@ __attribute__((format(printf, 2, 3))) static void say(const char *name, const ch
     putchar('\n');
 }
 
-static void print_head(const struct plan *plan, const struct plan_request *request)
+static void print_head(const struct plan *plan, const struct plan_command *command)
 {
     const struct operation *operation = operation_of(plan->operation);
     unsigned nodes = (unsigned)plan->network.nodes;
 
-    printf("%s on %s, %u node%s", operation->name, request->network_name, nodes,
+    printf("%s on %s, %u node%s", operation->name, command->network_name, nodes,
            nodes == 1 ? "" : "s");
     if (operation_root_name(operation)) {
         printf(", %s %u", operation_root_name(operation), (unsigned)plan->root);
     }
     if (operation->vector) {
-        printf(", a vector of %u bytes", (unsigned)request->wish.bytes);
+        printf(", a vector of %u bytes", (unsigned)command->request.bytes);
     } else if (operation->span[SPACE_RECEIVE] != SPAN_NONE) {
-        printf(", blocks of %u bytes", (unsigned)request->wish.bytes);
+        printf(", blocks of %u bytes", (unsigned)command->request.bytes);
     }
     printf("\n\n");
-    say("algorithm", "%s", plan->written ? plan->written : plan_brief(plan).algorithm);
+    say("algorithm", "%s", plan->written ? plan->written : plan_summary(plan).algorithm);
     say("source", "%s", plan_source(plan));
     if (plan->segments > 1) {
         say("segments", "%u", (unsigned)plan->segments);
@@ -522,14 +522,14 @@ static void print_counts(const struct plan *plan)
     say("blocks", "%" PRIu64 " carried", plan->blocks * nodes);
 }
 
-static void print_time(const struct plan_request *request, const struct plan *plan,
+static void print_time(const struct plan_command *command, const struct plan *plan,
                        const struct plan_time *time)
 {
     say("model time", "%" PRIu64 ".%03u us on %s", time->model_ns / 1000,
-        (unsigned)(time->model_ns % 1000), request->profile_name);
+        (unsigned)(time->model_ns % 1000), command->profile_name);
     say("bound", "%" PRIu64 ".%03u us: %s", time->bound_ns / 1000,
         (unsigned)(time->bound_ns % 1000),
-        plan_bound_argument(plan, request->wish.bytes, &request->profile));
+        plan_bound_argument(plan, command->request.bytes, &command->profile));
     if (time->bound_ns > 0) {
         say("ratio", "%.3f", (double)time->model_ns / (double)time->bound_ns);
     }
@@ -546,7 +546,7 @@ static struct plan_moment *moments_of(const struct plan *plan)
     return moments;
 }
 
-void plan_show(const struct plan *plan, const struct plan_request *request)
+void plan_show(const struct plan *plan, const struct plan_command *command)
 {
     struct plan_moment *moments = moments_of(plan);
     struct table *table = calloc(1, sizeof *table);
@@ -555,17 +555,18 @@ void plan_show(const struct plan *plan, const struct plan_request *request)
     *table =
         (struct table){.plan = plan, .moments = moments, .whole = plan->circuit_count <= ROWS_MAX};
     struct plan_time time =
-        moments ? plan_replay(plan, request->wish.bytes, request->element_bytes, &request->profile,
-                              moments)
-                : plan_time(plan, request->wish.bytes, request->element_bytes, &request->profile);
-    print_head(plan, request);
+        moments
+            ? plan_replay(plan, command->request.bytes, command->element_bytes, &command->profile,
+                          moments)
+            : plan_time(plan, command->request.bytes, command->element_bytes, &command->profile);
+    print_head(plan, command);
     fill(table);
     print_table(table);
-    print_chart(plan, request);
+    print_chart(plan, command);
     puts("");
     print_counts(plan);
     print_order(plan);
-    print_time(request, plan, &time);
+    print_time(command, plan, &time);
     free(table);
     free(moments);
 }

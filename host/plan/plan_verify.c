@@ -11,65 +11,65 @@
 
 /* The file's profile, unless another one is named; then it must be the file's. */
 static int find_profile(const struct plan_file *file, const struct machine_arguments *machine,
-                        struct plan_request *request, struct message *message)
+                        struct plan_command *command, struct message *message)
 {
     const struct machine_arguments defaults = options_machine_defaults();
     bool named = machine->profile != defaults.profile;
 
-    if (options_find_profile(machine, &request->profile, message) != 0) {
+    if (options_find_profile(machine, &command->profile, message) != 0) {
         return -1;
     }
-    request->profile_name = machine->profile;
+    command->profile_name = machine->profile;
     if (!file->has_profile || named) {
-        return plan_file_fits(file, &file->named.network, &request->profile, message);
+        return plan_file_fits(file, &file->named.network, &command->profile, message);
     }
-    if (plan_file_fits(file, &file->named.network, &request->profile, message) != 0) {
-        request->profile = file->profile;
-        request->profile_name = "the file's machine";
+    if (plan_file_fits(file, &file->named.network, &command->profile, message) != 0) {
+        command->profile = file->profile;
+        command->profile_name = "the file's machine";
     }
     return 0;
 }
 
-static int make_request(const struct plan_file *file, const struct plan_verify_wish *wish,
-                        struct plan_request *request, struct message *message)
+static int make_command(const struct plan_file *file, const struct plan_verify_request *request,
+                        struct plan_command *command, struct message *message)
 {
     const struct named_plan *named = &file->named;
 
-    *request = (struct plan_request){
+    *command = (struct plan_command){
         .network = named->network,
-        .wish = {.operation = named->operation, .root = named->root, .type = file->type},
+        .request = {.operation = named->operation, .root = named->root, .type = file->type},
         .element_bytes = plan_file_element_bytes(file)};
-    network_name(&request->network, request->network_name);
-    request->wish.bytes = wish->has_bytes || !file->has_bytes ? wish->bytes : file->bytes;
-    if (wish->machine->network != options_machine_defaults().network) {
+    network_name(&command->network, command->network_name);
+    command->request.bytes = request->has_bytes || !file->has_bytes ? request->bytes : file->bytes;
+    if (request->machine->network != options_machine_defaults().network) {
         struct network network;
         static const struct network_limits limits = {NETWORK_NODES_MAX, "in a plan"};
-        if (options_find_network(wish->machine->network, &limits, &network, message) != 0 ||
+        if (options_find_network(request->machine->network, &limits, &network, message) != 0 ||
             plan_file_fits(file, &network, &file->profile, message) != 0) {
             return -1;
         }
     }
-    if (request->wish.bytes % request->element_bytes != 0) {
+    if (command->request.bytes % command->element_bytes != 0) {
         return message_set(message, "%.60s: %u bytes are no whole elements of %u bytes", file->path,
-                           (unsigned)request->wish.bytes, (unsigned)request->element_bytes);
+                           (unsigned)command->request.bytes, (unsigned)command->element_bytes);
     }
-    return find_profile(file, wish->machine, request, message);
+    return find_profile(file, request->machine, command, message);
 }
 
 /* A plan that is what its file calls it is the planner's. */
-static void give_name(const struct plan_file *file, const struct plan_request *request,
+static void give_name(const struct plan_file *file, const struct plan_command *command,
                       struct plan *plan)
 {
-    struct plan_wish wish = request->wish;
+    struct plan_request request = command->request;
     struct plan_fault fault;
     struct message message;
 
-    wish.algorithm = file->algorithm;
-    wish.profile = &request->profile;
-    if (operation_of(wish.operation)->reduces && !wish.type) {
-        wish.type = ECUBE_INT32;
+    request.algorithm = file->algorithm;
+    request.profile = &command->profile;
+    if (operation_of(request.operation)->reduces && !request.type) {
+        request.type = ECUBE_INT32;
     }
-    struct plan *own = plan_make(&request->network, &wish, &fault);
+    struct plan *own = plan_make(&command->network, &request, &fault);
     if (own && plan_export_check(own, &message) == 0) {
         struct plan *all = own->invariant ? plan_expand(own) : NULL;
         if (plan_exports_alike(plan, all ? all : own)) {
@@ -84,26 +84,27 @@ static void give_name(const struct plan_file *file, const struct plan_request *r
     plan_free(own);
 }
 
-int plan_verify(const char *path, const struct plan_verify_wish *wish, struct message *message)
+int plan_verify(const char *path, const struct plan_verify_request *request,
+                struct message *message)
 {
-    struct plan_request request;
+    struct plan_command command;
     struct plan_file file;
     struct plan *plan = NULL;
 
     if (plan_file_read(&file, path, message) != 0) {
         return -1;
     }
-    if (make_request(&file, wish, &request, message) == 0) {
-        plan = plan_file_prove(&file, request.wish.bytes, request.element_bytes, message);
+    if (make_command(&file, request, &command, message) == 0) {
+        plan = plan_file_prove(&file, command.request.bytes, command.element_bytes, message);
     }
-    if (plan && plan_file_suits(&file, plan, &request.profile, message) != 0) {
+    if (plan && plan_file_suits(&file, plan, &command.profile, message) != 0) {
         plan_free(plan);
         plan = NULL;
     }
     if (plan) {
-        give_name(&file, &request, plan);
+        give_name(&file, &command, plan);
         printf("%s is right: %s\n\n", path, plan_promise(plan));
-        plan_show(plan, &request);
+        plan_show(plan, &command);
         printf("digest        %08x\n", (unsigned)plan->digest);
         plan_free(plan);
     }

@@ -86,5 +86,5 @@ void errors_failed(struct errors *errors, uint32_t rank, int32_t status, json_t 
 void errors_pass(struct errors *errors, uint64_t now_us);
 
 /* The run is over, with this status but for errors; `explained`: what has ended it is told, or was
- * its owner's wish. Tells what is left; returns the run's status. */
+ * its owner's request. Tells what is left; returns the run's status. */
 int errors_end(struct errors *errors, bool explained, int status);

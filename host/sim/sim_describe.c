@@ -153,6 +153,6 @@ json_t *sim_describe(const struct sim_run *run, json_t *reports, int status)
                      (int)run->arguments.network.nodes, "profile",
                      report_profile(run->arguments.machine.profile, &options->profile), "download",
                      describe_download(run), "status", status, "reports", reports, "plans",
-                     report_plans(run->plans->briefs, run->plans->shelf.count), "troubles",
+                     report_plans(run->plans->summaries, run->plans->preload.count), "troubles",
                      troubles, "sim", sim);
 }

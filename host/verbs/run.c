@@ -274,7 +274,7 @@ static int execute(struct run *run, const struct machine_options *options,
         run->result = describe_result(&run->machine, run->status);
     }
     for (unsigned i = 0; i < run->plans.count && started == 0; i++) {
-        run->plan_used[i] = plan_desk_used(run->machine.desk, run->plans.plans[i]);
+        run->plan_used[i] = plan_cache_used(run->machine.cache, run->plans.plans[i]);
     }
     for (unsigned i = 0; i < 3; i++) {
         uv_close((uv_handle_t *)&run->signals[i], NULL);

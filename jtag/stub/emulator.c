@@ -347,7 +347,7 @@ static bool do_bus_op(struct emulator *emulator)
  * are not answered yet. True: there are none. */
 static bool is_memory_settled(const struct emulator *emulator)
 {
-    return emulator->memory.owed == 0;
+    return emulator->memory.due == 0;
 }
 
 /* A stub's operation that waited for writes goes on. */
@@ -379,7 +379,7 @@ static void on_memory_ended(void *context)
     wire_close(emulator->memory_wire, false);
     emulator->memory_wire = NULL;
     emulator->memory_open = false;
-    emulator->memory.owed = 0;
+    emulator->memory.due = 0;
     go_on_after_writes(emulator);
     if (emulator->op && is_bus_op(emulator->op)) {
         end_op(emulator, true);
@@ -404,7 +404,7 @@ static void on_memory_event(struct emulator *emulator, enum qtest_event event)
         end_op(emulator, false);
         break;
     case QTEST_WRITTEN:
-        if (emulator->wake == EMULATOR_WAKES_NO_MORE && emulator->memory.owed == 0) {
+        if (emulator->wake == EMULATOR_WAKES_NO_MORE && emulator->memory.due == 0) {
             end_wake(emulator);
         }
         if (emulator->op && emulator->op->kind == CORE_WRITE_BUS && do_bus_op(emulator)) {

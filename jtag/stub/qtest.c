@@ -28,14 +28,14 @@ __attribute__((format(printf, 2, 3))) static void add(struct qtest *qtest, const
 
 bool qtest_has_room(const struct qtest *qtest)
 {
-    return qtest->owed < QTEST_OWED_MAX;
+    return qtest->due < QTEST_OWED_MAX;
 }
 
 void qtest_write(struct qtest *qtest, uint32_t address, unsigned bytes, uint32_t value)
 {
     CHECK(qtest_has_room(qtest) && !qtest->reads);
     add(qtest, "write%c 0x%x 0x%x\n", letter(bytes), (unsigned)address, (unsigned)value);
-    qtest->owed++;
+    qtest->due++;
 }
 
 void qtest_read(struct qtest *qtest, uint32_t address, unsigned bytes)
@@ -61,8 +61,8 @@ static enum qtest_event end_line(struct qtest *qtest)
 {
     qtest->line[qtest->line_bytes] = '\0';
     qtest->line_bytes = 0;
-    if (qtest->owed > 0) {
-        qtest->owed--;
+    if (qtest->due > 0) {
+        qtest->due--;
         return strcmp(qtest->line, "OK") == 0 ? QTEST_WRITTEN : QTEST_BROKEN;
     }
     return qtest->reads ? end_read(qtest) : QTEST_BROKEN;

@@ -28,8 +28,8 @@ enum qtest_event {
 
 /* Start from zeros. */
 struct qtest {
-    unsigned owed; /* writes that are not answered yet */
-    bool reads;    /* an answer to a read is to come, behind theirs */
+    unsigned due; /* writes that are not answered yet */
+    bool reads;   /* an answer to a read is to come, behind theirs */
     uint32_t value;
     unsigned line_bytes;
     char line[QTEST_LINE_MAX];

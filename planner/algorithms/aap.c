@@ -68,10 +68,10 @@ static uint32_t all_masks(uint32_t n, uint32_t *masks)
 }
 
 /* Every step of node 0, its block to the node that differs in a set of dimensions. */
-static struct plan *laid_down(const struct network *network, const struct plan_wish *wish,
+static struct plan *laid_down(const struct network *network, const struct plan_request *request,
                               const uint32_t *masks, uint8_t flags)
 {
-    struct plan *plan = build_begin(network, wish, true);
+    struct plan *plan = build_begin(network, request, true);
     struct slots from_zero = slots_of(plan, SPACE_RECEIVE, 0, 1);
     struct slots for_zero = slots_of(plan, SPACE_SEND, 0, 1);
 
@@ -83,12 +83,12 @@ static struct plan *laid_down(const struct network *network, const struct plan_w
     return plan;
 }
 
-struct plan *plan_aap(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_aap(const struct network *network, const struct plan_request *request)
 {
     uint32_t *masks = planner_memory(network->nodes, sizeof *masks);
 
     all_masks(network->dims, masks);
-    struct plan *plan = laid_down(network, wish, masks, 0);
+    struct plan *plan = laid_down(network, request, masks, 0);
     free(masks);
     return plan;
 }
@@ -96,7 +96,7 @@ struct plan *plan_aap(const struct network *network, const struct plan_wish *wis
 /* Every set is followed by the others' dimensions: from both ends of AAP's order, in which the
  * complement of the set at place j of those of a size is at place j from behind of its own. A set
  * of n / 2 dimensions is in the middle, with its complement. */
-struct plan *plan_aap_ahead(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_aap_ahead(const struct network *network, const struct plan_request *request)
 {
     uint32_t *masks = planner_memory(network->nodes, sizeof *masks);
     uint32_t *duals = planner_memory(network->nodes, sizeof *duals);
@@ -104,7 +104,7 @@ struct plan *plan_aap_ahead(const struct network *network, const struct plan_wis
 
     for (uint32_t at = 0; at < count; at++)
         duals[at] = at == 0 ? masks[0] : masks[at % 2 ? (at + 1) / 2 : count - at / 2];
-    struct plan *plan = laid_down(network, wish, duals, ROW_AHEAD);
+    struct plan *plan = laid_down(network, request, duals, ROW_AHEAD);
     free(masks);
     free(duals);
     return plan;

@@ -74,10 +74,10 @@ static void line_step(struct ring *ring, uint32_t step, uint32_t node)
             along(dim, at, dim->size - step));
 }
 
-struct plan *plan_ring_allgather(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_ring_allgather(const struct network *network, const struct plan_request *request)
 {
     bool invariant = network_is_symmetric(network);
-    struct plan *plan = build_begin(network, wish, invariant);
+    struct plan *plan = build_begin(network, request, invariant);
     struct ring ring = {.plan = plan};
     uint32_t nodes = invariant ? 1 : network->nodes;
 

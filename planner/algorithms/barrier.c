@@ -6,9 +6,9 @@
 #include "planner/build.h"
 #include "planner/algorithms/candidates.h"
 
-struct plan *plan_cube_barrier(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_cube_barrier(const struct network *network, const struct plan_request *request)
 {
-    struct plan *plan = build_begin(network, wish, true);
+    struct plan *plan = build_begin(network, request, true);
 
     for (uint32_t d = 0; d < network->dims; d++)
         build_circuit(plan, d, 0, network->dim[d].stride, NO_SLOTS, NO_SLOTS, 0);

@@ -92,9 +92,9 @@ static uint32_t lay_out(struct phase *phase, uint32_t at)
     return at;
 }
 
-struct plan *plan_both_ways(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_both_ways(const struct network *network, const struct plan_request *request)
 {
-    struct plan *plan = build_begin(network, wish, false);
+    struct plan *plan = build_begin(network, request, false);
     unsigned dims[NETWORK_DIMS_MAX], count = parcels_dimensions(network, dims);
     uint32_t step = 0, scratch = 0;
 

@@ -64,10 +64,10 @@ static void order_shift(const struct parcels *parcels, uint32_t nodes, uint32_t 
 
 /* The exchange -------------------------------------------------------------------------------- */
 
-unsigned bruck_variants(const struct network *network, const struct plan_wish *wish)
+unsigned bruck_variants(const struct network *network, const struct plan_request *request)
 {
     (void)network;
-    (void)wish;
+    (void)request;
     return WAYS;
 }
 
@@ -147,11 +147,11 @@ static uint32_t add_phase(struct phase *phase, uint32_t step)
     return step;
 }
 
-struct plan *plan_bruck(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_bruck(const struct network *network, const struct plan_request *request)
 {
-    struct plan *plan = build_begin(network, wish, false);
+    struct plan *plan = build_begin(network, request, false);
     unsigned dims[NETWORK_DIMS_MAX], count = parcels_dimensions(network, dims);
-    bool both = wish->variant;
+    bool both = request->variant;
     uint32_t step = 0;
 
     for (unsigned i = 0; i < count; i++) {
@@ -198,9 +198,9 @@ struct flow bruck_flow(const struct network *network)
     return flow;
 }
 
-struct plan *plan_bruck_allgather(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_bruck_allgather(const struct network *network, const struct plan_request *request)
 {
     struct flow flow = bruck_flow(network);
 
-    return flow_plan(network, wish, &flow, network->nodes);
+    return flow_plan(network, request, &flow, network->nodes);
 }

@@ -95,10 +95,10 @@ static void add_step(struct plan *plan, uint32_t shift, uint32_t *round)
                 send_block(plan, shift - 1, node, network_translate(network, node, shift));
 }
 
-struct plan *plan_direct_exchange(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_direct_exchange(const struct network *network, const struct plan_request *request)
 {
     bool invariant = is_translated(network);
-    struct plan *plan = build_begin(network, wish, invariant);
+    struct plan *plan = build_begin(network, request, invariant);
     uint32_t *round = planner_memory(network->nodes, sizeof *round);
 
     for (uint32_t node = 0; node < (invariant ? 1 : network->nodes); node++) {

@@ -399,15 +399,15 @@ void layer_pairs(struct layer *layer, const struct flow_pair *pairs, uint32_t co
         take_in(layer, pairs[i].node, step, &pairs[i].blocks);
 }
 
-struct plan *flow_plan(const struct network *network, const struct plan_wish *wish,
+struct plan *flow_plan(const struct network *network, const struct plan_request *request,
                        struct flow *flow, uint32_t blocks)
 {
-    const struct operation *operation = operation_of(wish->operation);
-    struct plan *plan = build_begin(network, wish, false);
+    const struct operation *operation = operation_of(request->operation);
+    struct plan *plan = build_begin(network, request, false);
     bool to_one = operation->span[SPACE_SEND] != SPAN_NONE &&
                   operation->span[SPACE_SEND] != SPAN_NODES_ROOT &&
                   operation->span[SPACE_RECEIVE] != SPAN_NODES;
-    bool back = operation->reduces && wish->operation == ECUBE_ALLREDUCE;
+    bool back = operation->reduces && request->operation == ECUBE_ALLREDUCE;
 
     if (operation->vector)
         plan->segments = blocks;

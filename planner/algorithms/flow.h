@@ -89,7 +89,7 @@ struct flow_pair {
 void layer_pairs(struct layer *layer, const struct flow_pair *pairs, uint32_t count);
 void layer_end(struct layer *layer);
 
-/* The plan of a wish by a flow of so many blocks, forwards, backwards or both, as the operation
+/* The plan of a request by a flow of so many blocks, forwards, backwards or both, as the operation
  * wants it. Frees the flow. */
-struct plan *flow_plan(const struct network *network, const struct plan_wish *wish,
+struct plan *flow_plan(const struct network *network, const struct plan_request *request,
                        struct flow *flow, uint32_t blocks);

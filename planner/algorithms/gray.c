@@ -84,11 +84,11 @@ static void add_renamed(struct plan *plan, const struct plan *cube,
                  circuit->hops);
 }
 
-struct plan *plan_gray_multiphase(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_gray_multiphase(const struct network *network, const struct plan_request *request)
 {
-    struct plan *plan = build_begin(network, wish, false);
+    struct plan *plan = build_begin(network, request, false);
     struct network cube = cube_of(network);
-    struct plan *one = plan_multiphase(&cube, wish), *all = plan_expand(one);
+    struct plan *one = plan_multiphase(&cube, request), *all = plan_expand(one);
 
     for (uint32_t node = 0; node < network->nodes; node++)
         plan->scratch[node] = one->scratch[0];
@@ -99,11 +99,11 @@ struct plan *plan_gray_multiphase(const struct network *network, const struct pl
     return plan;
 }
 
-unsigned gray_variants(const struct network *network, const struct plan_wish *wish)
+unsigned gray_variants(const struct network *network, const struct plan_request *request)
 {
     struct network cube = cube_of(network);
 
-    return multiphase_variants(&cube, wish);
+    return multiphase_variants(&cube, request);
 }
 
 void gray_words(const struct network *network, unsigned variant, char words[VARIANT_WORDS_MAX])

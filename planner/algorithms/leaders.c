@@ -116,9 +116,9 @@ bool possible_in_groups_of_blocks(const struct network *network)
     return possible_in_groups(network) && network->nodes <= BLOCK_NODES_MAX;
 }
 
-unsigned leaders_variants(const struct network *network, const struct plan_wish *wish)
+unsigned leaders_variants(const struct network *network, const struct plan_request *request)
 {
-    bool all = wish && wish->operation == ECUBE_BARRIER;
+    bool all = request && request->operation == ECUBE_BARRIER;
     unsigned levels = all ? levels_of(network) : levels_of_groups(network), variants = 0;
 
     for (unsigned level = 1; level <= levels; level++)
@@ -177,12 +177,12 @@ static void pair_up(const struct leaders *leaders, unsigned step, struct flow_pa
 
 /* Whole vectors ------------------------------------------------------------------------------- */
 
-struct plan *plan_leaders(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_leaders(const struct network *network, const struct plan_request *request)
 {
-    struct leaders leaders = leaders_of(network, wish->variant);
+    struct leaders leaders = leaders_of(network, request->variant);
     struct tree tree = tree_make_groups(network, &leaders.groups, leaders.share);
     struct flow_pair *pairs = planner_memory(leaders.grid.nodes, sizeof *pairs);
-    struct plan *plan = build_begin(network, wish, false);
+    struct plan *plan = build_begin(network, request, false);
     struct flow flow = {0};
 
     for (uint32_t i = 0; i < tree.count; i++) {
@@ -206,12 +206,12 @@ struct plan *plan_leaders(const struct network *network, const struct plan_wish 
     return plan;
 }
 
-struct plan *plan_leaders_barrier(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_leaders_barrier(const struct network *network, const struct plan_request *request)
 {
-    struct leaders leaders = leaders_of(network, wish->variant);
+    struct leaders leaders = leaders_of(network, request->variant);
     struct tree tree = tree_make_groups(network, &leaders.groups, leaders.share);
     struct flow_pair *pairs = planner_memory(leaders.grid.nodes, sizeof *pairs);
-    struct plan *plan = build_begin(network, wish, false);
+    struct plan *plan = build_begin(network, request, false);
     unsigned steps = pairs_steps(&leaders.grid);
 
     for (uint32_t i = tree.count; i-- > 0;) {
@@ -283,9 +283,10 @@ static void gather_lines(struct flow *flow, struct heard *heard, const struct le
     free(pairs);
 }
 
-struct plan *plan_leaders_of_blocks(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_leaders_of_blocks(const struct network *network,
+                                    const struct plan_request *request)
 {
-    struct leaders leaders = leaders_of(network, wish->variant);
+    struct leaders leaders = leaders_of(network, request->variant);
     struct heard heard = heard_make(network->nodes);
     struct flow flow = {0};
 
@@ -295,5 +296,5 @@ struct plan *plan_leaders_of_blocks(const struct network *network, const struct 
         gather_lines(&flow, &heard, &line, &network->dim[k], leaders.share);
     }
     heard_free(&heard);
-    return flow_plan(network, wish, &flow, network->nodes);
+    return flow_plan(network, request, &flow, network->nodes);
 }

@@ -91,12 +91,12 @@ static bool parts_of(uint32_t dims, unsigned variant, struct parts *parts)
     return dims == 1 ? variant == 0 : parts->count < dims;
 }
 
-unsigned multiphase_variants(const struct network *network, const struct plan_wish *wish)
+unsigned multiphase_variants(const struct network *network, const struct plan_request *request)
 {
     struct parts parts;
     unsigned count = 0;
 
-    (void)wish;
+    (void)request;
     while (parts_of(network->dims, count, &parts))
         count++;
     return count;
@@ -212,10 +212,10 @@ static uint32_t add_phase(struct plan *plan, const struct phase *phase, uint32_t
     return step;
 }
 
-static struct plan *laid_down(const struct network *network, const struct plan_wish *wish,
+static struct plan *laid_down(const struct network *network, const struct plan_request *request,
                               const struct parts *parts)
 {
-    struct plan *plan = build_begin(network, wish, true);
+    struct plan *plan = build_begin(network, request, true);
     uint32_t *masks = planner_memory(network->nodes, sizeof *masks);
     uint32_t step = 0;
     struct phase phase = {0};
@@ -233,17 +233,18 @@ static struct plan *laid_down(const struct network *network, const struct plan_w
     return plan;
 }
 
-struct plan *plan_multiphase(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_multiphase(const struct network *network, const struct plan_request *request)
 {
     struct parts parts;
 
-    (void)parts_of(network->dims, wish->variant, &parts);
-    return laid_down(network, wish, &parts);
+    (void)parts_of(network->dims, request->variant, &parts);
+    return laid_down(network, request, &parts);
 }
 
-struct plan *plan_standard_exchange(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_standard_exchange(const struct network *network,
+                                    const struct plan_request *request)
 {
     struct parts parts = equal_parts(network->dims, network->dims);
 
-    return laid_down(network, wish, &parts);
+    return laid_down(network, request, &parts);
 }

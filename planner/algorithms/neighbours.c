@@ -85,9 +85,10 @@ static void pass_on(struct round *round, uint32_t step, uint32_t place)
                  step ? ROW_AFTER_RECEIVED | ROW_AFTER_SENT : 0, ports, hops);
 }
 
-struct plan *plan_neighbour_exchange(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_neighbour_exchange(const struct network *network,
+                                     const struct plan_request *request)
 {
-    struct plan *plan = build_begin(network, wish, false);
+    struct plan *plan = build_begin(network, request, false);
     struct round round = {.plan = plan, .cycle = cycle_make(network), .nodes = network->nodes};
 
     for (uint32_t place = 0; place < network->nodes; place++) {

@@ -178,10 +178,10 @@ static struct flow doubling(const struct network *network, unsigned count, unsig
     return flow;
 }
 
-unsigned pair_variants(const struct network *network, const struct plan_wish *wish)
+unsigned pair_variants(const struct network *network, const struct plan_request *request)
 {
     (void)network;
-    (void)wish;
+    (void)request;
     return PAIR_VARIANTS;
 }
 
@@ -196,11 +196,11 @@ struct flow pairs_flow(const struct network *network, bool halves)
     return doubling(network, pairs_steps(network), 0, halves);
 }
 
-struct plan *plan_pairs(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_pairs(const struct network *network, const struct plan_request *request)
 {
-    struct flow flow = pairs_flow(network, wish->variant);
+    struct flow flow = pairs_flow(network, request->variant);
 
-    return flow_plan(network, wish, &flow, network->nodes);
+    return flow_plan(network, request, &flow, network->nodes);
 }
 
 /* Steps of halving of a variant of allreduce. */
@@ -209,9 +209,9 @@ static unsigned halvings_of(const struct network *network, unsigned variant)
     return network->kind == NETWORK_CUBE || variant < 2 ? variant / 2 : pairs_steps(network);
 }
 
-unsigned halving_variants(const struct network *network, const struct plan_wish *wish)
+unsigned halving_variants(const struct network *network, const struct plan_request *request)
 {
-    (void)wish;
+    (void)request;
     if (network->nodes == 1)
         return 1;
     return network->kind == NETWORK_CUBE ? 2 * pairs_steps(network) + 2 : 4;
@@ -242,12 +242,12 @@ static void exchange_pairs(struct layer *layer, const struct network *network, u
     free(pairs);
 }
 
-struct plan *plan_halving(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_halving(const struct network *network, const struct plan_request *request)
 {
-    unsigned halvings = halvings_of(network, wish->variant);
+    unsigned halvings = halvings_of(network, request->variant);
     unsigned shift = pairs_steps(network) - halvings;
-    struct flow flow = doubling(network, halvings, shift, wish->variant % 2);
-    struct plan *plan = build_begin(network, wish, false);
+    struct flow flow = doubling(network, halvings, shift, request->variant % 2);
+    struct plan *plan = build_begin(network, request, false);
 
     plan->segments = UINT32_C(1) << halvings;
     flow_reverse(&flow);

@@ -233,11 +233,11 @@ static void end(struct permuter *p)
     free(p->rounds->round);
 }
 
-struct plan *permute_plan(const struct network *network, const struct plan_wish *wish,
+struct plan *permute_plan(const struct network *network, const struct plan_request *request,
                           void (*lay)(struct permuter *permuter))
 {
-    struct plan *plan = build_begin(network, wish, false);
-    struct permuter p = {.plan = plan, .nodes = network->nodes, .variant = wish->variant};
+    struct plan *plan = build_begin(network, request, false);
+    struct permuter p = {.plan = plan, .nodes = network->nodes, .variant = request->variant};
     struct rounds rounds;
 
     begin(&p, &rounds);

@@ -10,7 +10,7 @@
  *             p->to[node] = p->goal[node];
  *         permute_step(p);
  *     }
- *     plan = permute_plan(network, wish, all_at_once);
+ *     plan = permute_plan(network, request, all_at_once);
  *
  * The function is called twice and must do the same both times: first the receives of each node are
  * counted. Where a node's last block comes goes to RECEIVE, the one before into scratch, and so on
@@ -48,7 +48,7 @@ struct permuter {
     struct slots places[SPACES];
 };
 
-struct plan *permute_plan(const struct network *network, const struct plan_wish *wish,
+struct plan *permute_plan(const struct network *network, const struct plan_request *request,
                           void (*lay)(struct permuter *permuter));
 
 /* Moves the blocks; false: nothing moved, or the plan has passed a limit. */

@@ -36,11 +36,11 @@ bool possible_in_pieces(const struct network *network)
     return network->nodes > 1 && network->nodes <= NODES_MAX;
 }
 
-unsigned pieces_variants(const struct network *network, const struct plan_wish *wish)
+unsigned pieces_variants(const struct network *network, const struct plan_request *request)
 {
     unsigned lines = 0;
 
-    if (wish && wish->bytes / PIECE_BYTES_MIN < network->nodes)
+    if (request && request->bytes / PIECE_BYTES_MIN < network->nodes)
         return 1;
     for (unsigned k = 0; k < network->dims; k++)
         lines += network->dim[k].size > 1;
@@ -62,12 +62,12 @@ static struct flow allgather_of(const struct network *network, unsigned how)
     return how < LINES_BOTH_WAYS ? cycle_flow(network, by_turns) : lines_flow(network, by_turns);
 }
 
-struct plan *plan_pieces(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_pieces(const struct network *network, const struct plan_request *request)
 {
-    bool on_cycle = wish->variant == CYCLE_BOTH_WAYS || wish->variant == CYCLE_ONE_WAY;
-    struct flow flow = spread_flow(network, wish->root, on_cycle);
-    struct flow more = allgather_of(network, wish->variant);
+    bool on_cycle = request->variant == CYCLE_BOTH_WAYS || request->variant == CYCLE_ONE_WAY;
+    struct flow flow = spread_flow(network, request->root, on_cycle);
+    struct flow more = allgather_of(network, request->variant);
 
-    heard_append(&flow, &more, wish->root, network->nodes);
-    return flow_plan(network, wish, &flow, network->nodes);
+    heard_append(&flow, &more, request->root, network->nodes);
+    return flow_plan(network, request, &flow, network->nodes);
 }

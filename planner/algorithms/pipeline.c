@@ -38,11 +38,11 @@ bool possible_by_rotation(const struct network *network)
     return network->kind == NETWORK_CUBE && network->nodes <= MOVES_MAX / 4;
 }
 
-unsigned pipeline_variants(const struct network *network, const struct plan_wish *wish)
+unsigned pipeline_variants(const struct network *network, const struct plan_request *request)
 {
     unsigned exponent = 0;
 
-    while (exponent < EXPONENT_MAX && wish->bytes >> (exponent + 1) >= SEGMENT_BYTES_MIN &&
+    while (exponent < EXPONENT_MAX && request->bytes >> (exponent + 1) >= SEGMENT_BYTES_MIN &&
            (uint64_t)network->nodes << (exponent + 1) <= MOVES_MAX)
         exponent++;
     return 2 * (exponent + 1);
@@ -55,14 +55,15 @@ void pipeline_words(const struct network *network, unsigned variant, char words[
              variant % 2 ? " ahead" : "");
 }
 
-struct plan *plan_chain(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_chain(const struct network *network, const struct plan_request *request)
 {
-    uint32_t segments = UINT32_C(1) << wish->variant / 2, nodes = network->nodes, first = 0;
-    uint32_t delay = 1 + wish->variant % 2, steps = nodes > 1 ? segments + delay * (nodes - 2) : 0;
+    uint32_t segments = UINT32_C(1) << request->variant / 2, nodes = network->nodes, first = 0;
+    uint32_t delay = 1 + request->variant % 2,
+             steps = nodes > 1 ? segments + delay * (nodes - 2) : 0;
     struct cycle cycle = cycle_make(network);
     struct flow flow = {0};
 
-    while (cycle.at[first] != wish->root)
+    while (cycle.at[first] != request->root)
         first++;
     for (uint32_t step = 0; step < steps; step++)
         for (uint32_t i = 0; i + 1 < nodes && i * delay <= step; i++) {
@@ -74,7 +75,7 @@ struct plan *plan_chain(const struct network *network, const struct plan_wish *w
             flow_add(&flow, step - i * delay, 1);
         }
     cycle_free(&cycle);
-    return flow_plan(network, wish, &flow, segments);
+    return flow_plan(network, request, &flow, segments);
 }
 
 /* How many rounds ago the segment was given out that node x, seen from the root, sends in a round:
@@ -89,29 +90,30 @@ static uint32_t age_at(uint32_t dims, uint32_t x, uint32_t round)
 }
 
 /* The moves of a round; segment q of a stream is stream + q * streams of all. */
-static void rotate(struct flow *flow, const struct plan_wish *wish, uint32_t dims, uint32_t round,
-                   uint32_t stream, uint32_t streams)
+static void rotate(struct flow *flow, const struct plan_request *request, uint32_t dims,
+                   uint32_t round, uint32_t stream, uint32_t streams)
 {
-    uint32_t segments = UINT32_C(1) << wish->variant / 2, over = UINT32_C(1) << round % dims;
+    uint32_t segments = UINT32_C(1) << request->variant / 2, over = UINT32_C(1) << round % dims;
     uint32_t own = (segments + streams - 1 - stream) / streams;
 
     for (uint32_t x = 0; x < UINT32_C(1) << dims; x++) {
         uint32_t age = x ? age_at(dims, x, round) : 0, to = x ^ over;
         if (to == 0 || age > round || round - age >= own)
             continue;
-        flow_move(flow, streams * round + stream, x ^ wish->root, to ^ wish->root, FLOW_DIRECT);
+        flow_move(flow, streams * round + stream, x ^ request->root, to ^ request->root,
+                  FLOW_DIRECT);
         flow_add(flow, stream + (round - age) * streams, 1);
     }
 }
 
-struct plan *plan_rotation(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_rotation(const struct network *network, const struct plan_request *request)
 {
-    uint32_t segments = UINT32_C(1) << wish->variant / 2, dims = network->dims;
-    uint32_t streams = 1 + wish->variant % 2;
+    uint32_t segments = UINT32_C(1) << request->variant / 2, dims = network->dims;
+    uint32_t streams = 1 + request->variant % 2;
     struct flow flow = {0};
 
     for (uint32_t round = 0; dims > 0 && round < (segments + streams - 1) / streams + dims; round++)
         for (uint32_t stream = 0; stream < streams; stream++)
-            rotate(&flow, wish, dims, round, stream, streams);
-    return flow_plan(network, wish, &flow, segments);
+            rotate(&flow, request, dims, round, stream, streams);
+    return flow_plan(network, request, &flow, segments);
 }

@@ -92,22 +92,24 @@ static void lay_by_dimensions(struct permuter *p)
     }
 }
 
-struct plan *plan_direct_reverse(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_direct_reverse(const struct network *network, const struct plan_request *request)
 {
-    return permute_plan(network, wish, lay_direct);
+    return permute_plan(network, request, lay_direct);
 }
 
-struct plan *plan_hierarchical_reverse(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_hierarchical_reverse(const struct network *network,
+                                       const struct plan_request *request)
 {
-    return permute_plan(network, wish, lay_by_dimensions);
+    return permute_plan(network, request, lay_by_dimensions);
 }
 
-unsigned reverse_variants(const struct network *network, const struct plan_wish *wish)
+unsigned reverse_variants(const struct network *network, const struct plan_request *request)
 {
     bool lines = false;
 
     for (unsigned k = 0; k < network->dims; k++)
-        lines = lines || ((wish->root == 0 || wish->root >> k & 1) && network->dim[k].size > 2);
+        lines =
+            lines || ((request->root == 0 || request->root >> k & 1) && network->dim[k].size > 2);
     return lines ? VARIANT_NEIGHBOURS + 1 : 1;
 }
 

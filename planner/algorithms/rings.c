@@ -42,10 +42,10 @@ static struct turn turn_of(uint32_t step, bool by_turns)
     return (struct turn){step / 2, step % 2 == 0};
 }
 
-unsigned ring_variants(const struct network *network, const struct plan_wish *wish)
+unsigned ring_variants(const struct network *network, const struct plan_request *request)
 {
     (void)network;
-    (void)wish;
+    (void)request;
     return RING_VARIANTS;
 }
 
@@ -80,11 +80,11 @@ struct flow cycle_flow(const struct network *network, bool by_turns)
     return flow;
 }
 
-struct plan *plan_cycle(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_cycle(const struct network *network, const struct plan_request *request)
 {
-    struct flow flow = cycle_flow(network, wish->variant);
+    struct flow flow = cycle_flow(network, request->variant);
 
-    return flow_plan(network, wish, &flow, network->nodes);
+    return flow_plan(network, request, &flow, network->nodes);
 }
 
 bool possible_by_lines(const struct network *network)
@@ -132,9 +132,9 @@ struct flow lines_flow(const struct network *network, bool by_turns)
     return flow;
 }
 
-struct plan *plan_lines(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_lines(const struct network *network, const struct plan_request *request)
 {
-    struct flow flow = lines_flow(network, wish->variant);
+    struct flow flow = lines_flow(network, request->variant);
 
-    return flow_plan(network, wish, &flow, network->nodes);
+    return flow_plan(network, request, &flow, network->nodes);
 }

@@ -387,9 +387,9 @@ static void end(struct search *s)
     free(s->best_way);
 }
 
-struct plan *plan_rounds(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_rounds(const struct network *network, const struct plan_request *request)
 {
-    struct plan *plan = build_begin(network, wish, false);
+    struct plan *plan = build_begin(network, request, false);
     struct search search = {.network = network};
     uint32_t trials = network->nodes <= SMALL_NODES ? TRIALS : 2;
 

@@ -75,9 +75,9 @@ static void combine_totals(struct plan *plan, unsigned step)
     }
 }
 
-struct plan *plan_cube_scan(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_cube_scan(const struct network *network, const struct plan_request *request)
 {
-    struct plan *plan = build_begin(network, wish, false);
+    struct plan *plan = build_begin(network, request, false);
     struct slots own = slots_of(plan, SPACE_SEND, 0, 1);
     struct slots result = slots_of(plan, SPACE_RECEIVE, 0, 1);
     struct slots total = slots_of(plan, SPACE_SCRATCH, TOTAL, 1);
@@ -205,13 +205,14 @@ static void count_children(struct scan_tree *t)
     }
 }
 
-struct plan *plan_tree_scan(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_scan(const struct network *network, const struct plan_request *request)
 {
     struct network open = *network;
 
     for (unsigned k = 0; k < open.dims; k++)
         open.dim[k].wraps = false;
-    struct scan_tree t = {.plan = build_begin(network, wish, false), .tree = tree_make(&open, 0)};
+    struct scan_tree t = {.plan = build_begin(network, request, false),
+                          .tree = tree_make(&open, 0)};
     t.branches = planner_memory(network->nodes, sizeof *t.branches);
     count_children(&t);
     struct slots own = slots_of(t.plan, SPACE_SEND, 0, 1), result = kept(&t, 0);
@@ -243,10 +244,10 @@ bool possible_in_chain(const struct network *network)
 }
 
 /* Segments of 1, 2, 4, ... up to one for each element. */
-unsigned chain_variants(const struct network *network, const struct plan_wish *wish)
+unsigned chain_variants(const struct network *network, const struct plan_request *request)
 {
-    uint32_t element_bytes = reduction_element_bytes(wish->type);
-    uint32_t elements = wish->bytes / (element_bytes ? element_bytes : 1);
+    uint32_t element_bytes = reduction_element_bytes(request->type);
+    uint32_t elements = request->bytes / (element_bytes ? element_bytes : 1);
     unsigned count = 1;
 
     while (count < CHAIN_VARIANTS_MAX && UINT32_C(1) << count <= elements &&
@@ -261,10 +262,10 @@ void chain_words(const struct network *network, unsigned variant, char words[VAR
     snprintf(words, VARIANT_WORDS_MAX, "%u segment%s", 1u << variant, variant ? "s" : "");
 }
 
-struct plan *plan_chain_scan(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_chain_scan(const struct network *network, const struct plan_request *request)
 {
-    struct plan *plan = build_begin(network, wish, false);
-    uint32_t segments = UINT32_C(1) << wish->variant, nodes = network->nodes;
+    struct plan *plan = build_begin(network, request, false);
+    uint32_t segments = UINT32_C(1) << request->variant, nodes = network->nodes;
 
     plan->segments = segments;
     struct slots own = slots_of(plan, SPACE_SEND, 0, segments);

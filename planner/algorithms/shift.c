@@ -99,23 +99,24 @@ static void lay_by_dimensions(struct permuter *p)
         } while (permute_step(p) && by_hops);
 }
 
-struct plan *plan_direct_shift(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_direct_shift(const struct network *network, const struct plan_request *request)
 {
-    return permute_plan(network, wish, lay_direct);
+    return permute_plan(network, request, lay_direct);
 }
 
-struct plan *plan_hierarchical_shift(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_hierarchical_shift(const struct network *network,
+                                     const struct plan_request *request)
 {
-    return permute_plan(network, wish, lay_by_dimensions);
+    return permute_plan(network, request, lay_by_dimensions);
 }
 
-unsigned direct_shift_variants(const struct network *network, const struct plan_wish *wish)
+unsigned direct_shift_variants(const struct network *network, const struct plan_request *request)
 {
     bool rings = false;
 
     for (unsigned k = 0; k < network->dims; k++)
         rings = rings || is_ring(&network->dim[k]);
-    return rings && wish->root ? VARIANT_BOTH_WAYS + 1 : 1;
+    return rings && request->root ? VARIANT_BOTH_WAYS + 1 : 1;
 }
 
 /* The most hops that a line of a dimension is moved, the shorter way. */
@@ -133,13 +134,14 @@ static uint32_t farthest_in_line(const struct network_dimension *dim, uint32_t d
     return most;
 }
 
-unsigned hierarchical_shift_variants(const struct network *network, const struct plan_wish *wish)
+unsigned hierarchical_shift_variants(const struct network *network,
+                                     const struct plan_request *request)
 {
     uint32_t most = 0;
     unsigned count = 0;
 
     for (unsigned k = 0; k < network->dims; k++) {
-        uint32_t hops = farthest_in_line(&network->dim[k], wish->root);
+        uint32_t hops = farthest_in_line(&network->dim[k], request->root);
         most = hops > most ? hops : most;
     }
     if (most <= 1)

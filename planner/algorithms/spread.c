@@ -43,9 +43,9 @@ bool possible_in_blocks(const struct network *network)
     return network->nodes <= BLOCKS_NODES_MAX;
 }
 
-unsigned spread_variants(const struct network *network, const struct plan_wish *wish)
+unsigned spread_variants(const struct network *network, const struct plan_request *request)
 {
-    (void)wish;
+    (void)request;
     return has_one_line(network) || network->nodes > CYCLE_NODES_MAX ? SHARES : 2 * SHARES;
 }
 
@@ -138,11 +138,11 @@ struct flow spread_flow(const struct network *network, uint32_t root, bool on_cy
     return flow_of(network, root, on_cycle && !has_one_line(network) ? SHARES : 0, false);
 }
 
-struct plan *plan_spread(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_spread(const struct network *network, const struct plan_request *request)
 {
-    const struct operation *operation = operation_of(wish->operation);
-    uint32_t root = operation->rooted ? wish->root : tree_middle(network);
-    struct flow flow = flow_of(network, root, wish->variant, operation->vector);
+    const struct operation *operation = operation_of(request->operation);
+    uint32_t root = operation->rooted ? request->root : tree_middle(network);
+    struct flow flow = flow_of(network, root, request->variant, operation->vector);
 
-    return flow_plan(network, wish, &flow, operation->vector ? 1 : network->nodes);
+    return flow_plan(network, request, &flow, operation->vector ? 1 : network->nodes);
 }

@@ -36,11 +36,11 @@ static uint32_t ranks_count(const struct ranks *ranks)
     return ranks->count[0] + ranks->count[1];
 }
 
-static struct tree_plan begin(const struct network *network, const struct plan_wish *wish,
+static struct tree_plan begin(const struct network *network, const struct plan_request *request,
                               uint32_t root)
 {
     struct tree_plan t = {.tree = tree_make(network, root),
-                          .plan = build_begin(network, wish, false),
+                          .plan = build_begin(network, request, false),
                           .below = planner_memory(network->nodes, sizeof *t.below)};
 
     t.below[root] = (struct ranks){{0, 0}, {network->nodes, 0}};
@@ -67,9 +67,9 @@ static uint8_t passes_on(const struct tree_plan *t, uint32_t node)
     return node == t->plan->root ? 0 : ROW_AFTER_RECEIVED;
 }
 
-struct plan *plan_tree_broadcast(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_broadcast(const struct network *network, const struct plan_request *request)
 {
-    struct tree_plan t = begin(network, wish, wish->root);
+    struct tree_plan t = begin(network, request, request->root);
     struct slots whole = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
 
     for (uint32_t i = 0; i < t.tree.count; i++) {
@@ -129,14 +129,14 @@ static void set_scratch(struct tree_plan *t)
             t->plan->scratch[node] = ranks_count(&t->below[node]) - 1;
 }
 
-struct plan *plan_tree_scatter(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_scatter(const struct network *network, const struct plan_request *request)
 {
-    struct tree_plan t = begin(network, wish, wish->root);
+    struct tree_plan t = begin(network, request, request->root);
 
     t.rooted = SPACE_SEND;
     set_scratch(&t);
-    struct slots own = slots_of(t.plan, SPACE_SEND, wish->root, 1);
-    build_copy(t.plan, 0, wish->root, own, slots_of(t.plan, SPACE_RECEIVE, 0, 1), 0);
+    struct slots own = slots_of(t.plan, SPACE_SEND, request->root, 1);
+    build_copy(t.plan, 0, request->root, own, slots_of(t.plan, SPACE_RECEIVE, 0, 1), 0);
     for (uint32_t i = 0; i < t.tree.count; i++) {
         const struct edge *edge = &t.tree.edges[i];
         struct slots send = places(&t, edge->from, &edge->below);
@@ -152,14 +152,14 @@ static uint32_t step_upwards(const struct tree_plan *t, const struct edge *edge)
     return t->tree.steps - 1 - edge->step;
 }
 
-struct plan *plan_tree_gather(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_gather(const struct network *network, const struct plan_request *request)
 {
-    struct tree_plan t = begin(network, wish, wish->root);
+    struct tree_plan t = begin(network, request, request->root);
 
     t.rooted = SPACE_RECEIVE;
     set_scratch(&t);
     struct slots own = slots_of(t.plan, SPACE_SEND, 0, 1);
-    build_copy(t.plan, 0, wish->root, own, slots_of(t.plan, SPACE_RECEIVE, wish->root, 1), 0);
+    build_copy(t.plan, 0, request->root, own, slots_of(t.plan, SPACE_RECEIVE, request->root, 1), 0);
     for (uint32_t i = t.tree.count; i-- > 0;) {
         const struct edge *edge = &t.tree.edges[i];
         struct slots send = places(&t, edge->to, &edge->below);
@@ -191,14 +191,14 @@ static void add_up(struct tree_plan *t, struct slots own, struct slots sum, stru
     free(received);
 }
 
-struct plan *plan_tree_reduce(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_reduce(const struct network *network, const struct plan_request *request)
 {
-    struct tree_plan t = begin(network, wish, wish->root);
+    struct tree_plan t = begin(network, request, request->root);
     struct slots result = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
     struct slots own = slots_of(t.plan, SPACE_SEND, 0, 1);
 
     for (uint32_t node = 0; node < network->nodes; node++)
-        t.plan->scratch[node] = node != wish->root && !is_leaf(&t, node);
+        t.plan->scratch[node] = node != request->root && !is_leaf(&t, node);
     add_up(&t, own, slots_of(t.plan, SPACE_SCRATCH, 0, 1), result);
     return end(&t);
 }
@@ -214,9 +214,9 @@ static void pass_down(struct tree_plan *t, struct slots slots)
 }
 
 /* Sums grow where the result is wanted, so no scratch is needed. */
-struct plan *plan_tree_allreduce(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_allreduce(const struct network *network, const struct plan_request *request)
 {
-    struct tree_plan t = begin(network, wish, wish->root);
+    struct tree_plan t = begin(network, request, request->root);
     struct slots result = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
 
     add_up(&t, slots_of(t.plan, SPACE_SEND, 0, 1), result, result);
@@ -235,9 +235,9 @@ static struct slots ranks_slots(struct plan *plan, enum space space, const struc
 }
 
 /* Every block has its slot at every node, so no scratch is needed on the way. */
-struct plan *plan_tree_allgather(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_allgather(const struct network *network, const struct plan_request *request)
 {
-    struct tree_plan t = begin(network, wish, wish->root);
+    struct tree_plan t = begin(network, request, request->root);
     struct slots own = slots_of(t.plan, SPACE_SEND, 0, 1);
 
     for (uint32_t node = 0; node < network->nodes; node++)
@@ -253,15 +253,16 @@ struct plan *plan_tree_allgather(const struct network *network, const struct pla
 }
 
 /* All blocks are added up on the way to the root, in scratch, and scattered from there. */
-struct plan *plan_tree_reduce_scatter(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_reduce_scatter(const struct network *network,
+                                      const struct plan_request *request)
 {
-    struct tree_plan t = begin(network, wish, wish->root);
+    struct tree_plan t = begin(network, request, request->root);
     uint32_t nodes = network->nodes, last = 2 * t.tree.steps - (t.tree.steps > 0);
     struct slots sums = slots_of(t.plan, SPACE_SCRATCH, 0, nodes);
     struct slots result = slots_of(t.plan, SPACE_RECEIVE, 0, 1);
 
     for (uint32_t node = 0; node < nodes; node++)
-        t.plan->scratch[node] = node == wish->root || !is_leaf(&t, node) ? nodes : 0;
+        t.plan->scratch[node] = node == request->root || !is_leaf(&t, node) ? nodes : 0;
     add_up(&t, slots_of(t.plan, SPACE_SEND, 0, nodes), sums, sums);
     for (uint32_t i = 0; i < t.tree.count; i++) {
         const struct edge *edge = &t.tree.edges[i];
@@ -276,9 +277,9 @@ struct plan *plan_tree_reduce_scatter(const struct network *network, const struc
     return end(&t);
 }
 
-struct plan *plan_tree_barrier(const struct network *network, const struct plan_wish *wish)
+struct plan *plan_tree_barrier(const struct network *network, const struct plan_request *request)
 {
-    struct tree_plan t = begin(network, wish, tree_middle(network));
+    struct tree_plan t = begin(network, request, tree_middle(network));
 
     for (uint32_t i = t.tree.count; i-- > 0;) {
         const struct edge *edge = &t.tree.edges[i];

@@ -14,15 +14,15 @@ enum { KEPT_CIRCUITS_MAX = 1 << 18 };
 
 __extension__ typedef __int128 wide; /* times times segments times segments times sizes */
 
-struct contest *contest_make(const struct network *network, const struct plan_wish *wish)
+struct contest *contest_make(const struct network *network, const struct plan_request *request)
 {
     struct contest *contest = planner_memory(1, sizeof *contest);
 
-    CHECK(wish->root < operation_roots(operation_of(wish->operation), network));
+    CHECK(request->root < operation_roots(operation_of(request->operation), network));
     contest->network = *network;
-    contest->operation = wish->operation;
-    contest->root = wish->root;
-    contest->algorithm = wish->algorithm ? strdup(wish->algorithm) : NULL;
+    contest->operation = request->operation;
+    contest->root = request->root;
+    contest->algorithm = request->algorithm ? strdup(request->algorithm) : NULL;
     return contest;
 }
 
@@ -37,11 +37,11 @@ void contest_free(struct contest *contest)
     free(contest);
 }
 
-bool contest_is_for(const struct contest *contest, const struct plan_wish *wish)
+bool contest_is_for(const struct contest *contest, const struct plan_request *request)
 {
-    const char *one = contest->algorithm, *other = wish->algorithm;
+    const char *one = contest->algorithm, *other = request->algorithm;
 
-    return contest->operation == wish->operation && contest->root == wish->root &&
+    return contest->operation == request->operation && contest->root == request->root &&
            (one && other ? strcmp(one, other) == 0 : one == other);
 }
 
@@ -72,12 +72,12 @@ static void add(struct contest *contest, const struct candidate *candidate, unsi
         .candidate = candidate, .number = (uint8_t)number, .variant = (uint16_t)variant};
 }
 
-void contest_enter(struct contest *contest, const struct plan_wish *wish)
+void contest_enter(struct contest *contest, const struct plan_request *request)
 {
     const struct candidate *candidate;
 
     for (unsigned i = 0; (candidate = candidate_of(contest->operation, i)); i++) {
-        unsigned variants = candidate_variants(candidate, &contest->network, wish);
+        unsigned variants = candidate_variants(candidate, &contest->network, request);
         for (unsigned v = 0; v < variants; v++)
             if (candidate_is(candidate, &contest->network, v, contest->algorithm) &&
                 !is_here(contest, i, v))
@@ -85,22 +85,24 @@ void contest_enter(struct contest *contest, const struct plan_wish *wish)
     }
 }
 
-bool contest_allows(const struct contest *contest, uint32_t number, const struct plan_wish *wish)
+bool contest_allows(const struct contest *contest, uint32_t number,
+                    const struct plan_request *request)
 {
     const struct contestant *one = &contest->all[number];
 
-    return !one->out && one->variant < candidate_variants(one->candidate, &contest->network, wish);
+    return !one->out &&
+           one->variant < candidate_variants(one->candidate, &contest->network, request);
 }
 
 /* Lays a contestant's plan down, unless it is there; false when it passes a limit. */
 static bool lay_down(struct contest *contest, struct contestant *one)
 {
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = contest->operation, .root = contest->root, .variant = one->variant};
 
     if (one->plan)
         return true;
-    one->plan = one->candidate->plan(&contest->network, &wish);
+    one->plan = one->candidate->plan(&contest->network, &request);
     if (!one->plan->refused) {
         contest->kept += one->plan->circuit_count;
         return true;
@@ -122,16 +124,16 @@ static void put_away(struct contest *contest, struct contestant *one)
     one->plan = NULL;
 }
 
-bool contest_time(struct contest *contest, uint32_t number, const struct plan_wish *wish,
+bool contest_time(struct contest *contest, uint32_t number, const struct plan_request *request,
                   uint64_t *model_ns)
 {
     struct contestant *one = &contest->all[number];
 
-    if (!contest_allows(contest, number, wish) || !lay_down(contest, one))
+    if (!contest_allows(contest, number, request) || !lay_down(contest, one))
         return false;
-    *model_ns =
-        plan_time(one->plan, wish->bytes, reduction_element_bytes(wish->type), wish->profile)
-            .model_ns;
+    *model_ns = plan_time(one->plan, request->bytes, reduction_element_bytes(request->type),
+                          request->profile)
+                    .model_ns;
     put_away(contest, one);
     return true;
 }
@@ -142,7 +144,7 @@ bool contest_time(struct contest *contest, uint32_t number, const struct plan_wi
 /* The winner and what its range is found for. Sizes are counted in units. */
 struct ranging {
     struct contest *contest;
-    struct plan_wish wish;
+    struct plan_request request;
     const struct plan *winner;
     uint32_t place; /* of the winner among the contestants */
     uint32_t unit;
@@ -151,7 +153,7 @@ struct ranging {
 static uint64_t limit_of(const struct ranging *r, const struct plan *plan, uint64_t size,
                          enum replay_side side)
 {
-    return replay_limit(plan, (uint32_t)(size * r->unit), r->unit, r->wish.profile, side);
+    return replay_limit(plan, (uint32_t)(size * r->unit), r->unit, r->request.profile, side);
 }
 
 /* A rival against the winner between sizes x and y; times are multiplied by both plans' segments,
@@ -241,7 +243,7 @@ static bool same_variants(const struct ranging *r, const struct contestant *riva
                           uint64_t y)
 {
     const struct network *network = &r->contest->network;
-    struct plan_wish one = r->wish, other = r->wish;
+    struct plan_request one = r->request, other = r->request;
     const struct candidate *candidate;
 
     (void)rival;
@@ -260,7 +262,7 @@ static void push_away(const struct ranging *r, uint32_t place, uint64_t size, ui
 {
     struct contestant *rival = &r->contest->all[place];
 
-    if (place == r->place || !contest_allows(r->contest, place, &r->wish) ||
+    if (place == r->place || !contest_allows(r->contest, place, &r->request) ||
         !lay_down(r->contest, rival))
         return;
     *high = farthest(r, rival, size, *high, wins_between);
@@ -284,16 +286,16 @@ static bool is_contested(const struct contest *contest)
     return false;
 }
 
-static void find_range(struct contest *contest, uint32_t place, const struct plan_wish *wish,
+static void find_range(struct contest *contest, uint32_t place, const struct plan_request *request,
                        struct plan *winner)
 {
-    bool reduces = operation_of(wish->operation)->reduces;
-    struct ranging r = {.contest = contest, .wish = *wish, .winner = winner, .place = place};
+    bool reduces = operation_of(request->operation)->reduces;
+    struct ranging r = {.contest = contest, .request = *request, .winner = winner, .place = place};
 
     if (!is_contested(contest))
         return;
-    r.unit = reduces ? reduction_element_bytes(wish->type) : 1;
-    uint64_t size = wish->bytes / r.unit, low = 0, high = 0, most = UINT32_MAX / r.unit;
+    r.unit = reduces ? reduction_element_bytes(request->type) : 1;
+    uint64_t size = request->bytes / r.unit, low = 0, high = 0, most = UINT32_MAX / r.unit;
     if (size > 0)
         for (low = 1, high = 1; high < size; high = 2 * high + 1)
             low = high + 1;
@@ -304,42 +306,42 @@ static void find_range(struct contest *contest, uint32_t place, const struct pla
         push_away(&r, i, size, &low, &high);
     winner->bytes_min = (uint32_t)(low * r.unit);
     winner->bytes_max = (uint32_t)(high * r.unit + (r.unit - 1));
-    winner->type = (uint8_t)(reduces ? wish->type : 0);
+    winner->type = (uint8_t)(reduces ? request->type : 0);
 }
 
 /* The winner --------------------------------------------------------------------------------- */
 
 /* The place of the first of the cheapest; count: there is none. */
-static uint32_t find_cheapest(struct contest *contest, const struct plan_wish *wish)
+static uint32_t find_cheapest(struct contest *contest, const struct plan_request *request)
 {
     uint32_t best = contest->count;
     uint64_t best_ns = UINT64_MAX, model_ns;
 
     for (uint32_t i = 0; i < contest->count; i++)
-        if (contest_time(contest, i, wish, &model_ns) && model_ns < best_ns) {
+        if (contest_time(contest, i, request, &model_ns) && model_ns < best_ns) {
             best = i;
             best_ns = model_ns;
         }
     return best;
 }
 
-struct plan *contest_win(struct contest *contest, const struct plan_wish *wish,
+struct plan *contest_win(struct contest *contest, const struct plan_request *request,
                          struct plan_fault *fault)
 {
     struct plan *plan = NULL;
 
-    contest_enter(contest, wish);
+    contest_enter(contest, request);
     while (!plan) {
-        uint32_t place = find_cheapest(contest, wish);
+        uint32_t place = find_cheapest(contest, request);
         if (place == contest->count) {
             *fault = contest->fault;
             return NULL;
         }
         struct contestant *one = &contest->all[place];
-        plan = candidate_plan(one->candidate, one->number, one->variant, &contest->network, wish,
+        plan = candidate_plan(one->candidate, one->number, one->variant, &contest->network, request,
                               &contest->fault);
         if (plan)
-            find_range(contest, place, wish, plan);
+            find_range(contest, place, request, plan);
         else
             one->out = true;
     }

@@ -5,7 +5,7 @@
  * since plans are the same for every size, and timed by replay for the size that is asked for. The
  * first of the least wins, is proved, and carries [bytes_min, bytes_max]: sizes around the one
  * asked for at which no other is as cheap, or none before it and none behind it cheaper. So the
- * answer to a size never depends on what was asked before, and plan and desk give the same one.
+ * answer to a size never depends on what was asked before, and plan and cache give the same one.
  *
  * How the range is found: a plan's time is convex in the size (replay.h). Between two sizes x and y
  * the winner takes at most what its chord says, a rival at least what its first and last steps say,
@@ -48,21 +48,23 @@ struct contest {
     struct plan_fault fault;
 };
 
-/* The wish's operation, root and algorithm; its root is a node. */
-struct contest *contest_make(const struct network *network, const struct plan_wish *wish);
+/* The request's operation, root and algorithm; its root is a node. */
+struct contest *contest_make(const struct network *network, const struct plan_request *request);
 void contest_free(struct contest *contest);
 
-/* Whether a wish is for what competes here. */
-bool contest_is_for(const struct contest *contest, const struct plan_wish *wish);
+/* Whether a request is for what competes here. */
+bool contest_is_for(const struct contest *contest, const struct plan_request *request);
 
-/* Whether a contestant is allowed for the wish's size; then the model time of its plan, in ns. */
-bool contest_allows(const struct contest *contest, uint32_t number, const struct plan_wish *wish);
-bool contest_time(struct contest *contest, uint32_t number, const struct plan_wish *wish,
+/* Whether a contestant is allowed for the request's size; then the model time of its plan, in ns.
+ * */
+bool contest_allows(const struct contest *contest, uint32_t number,
+                    const struct plan_request *request);
+bool contest_time(struct contest *contest, uint32_t number, const struct plan_request *request,
                   uint64_t *model_ns);
 
-/* Lets all come that are allowed for the wish's size. */
-void contest_enter(struct contest *contest, const struct plan_wish *wish);
+/* Lets all come that are allowed for the request's size. */
+void contest_enter(struct contest *contest, const struct plan_request *request);
 
-/* The cheapest plan for the wish's size, type and profile, proved; NULL: there is none. */
-struct plan *contest_win(struct contest *contest, const struct plan_wish *wish,
+/* The cheapest plan for the request's size, type and profile, proved; NULL: there is none. */
+struct plan *contest_win(struct contest *contest, const struct plan_request *request,
                          struct plan_fault *fault);

@@ -660,7 +660,7 @@ static bool lay_all(struct laying *l, const uint32_t *sorted)
 struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
                             struct named_fault *fault)
 {
-    const struct plan_wish wish = {.operation = named->operation, .root = named->root};
+    const struct plan_request request = {.operation = named->operation, .root = named->root};
     const struct operation *operation = operation_of(named->operation);
 
     if (!operation || !operation->planned ||
@@ -675,7 +675,7 @@ struct plan *named_plan_lay(const struct named_plan *named, uint32_t *sorted,
     if (!named_sort(named, sorted, fault))
         return NULL;
     struct laying l = {.named = named,
-                       .plan = build_begin(&named->network, &wish, false),
+                       .plan = build_begin(&named->network, &request, false),
                        .reduces = operation->reduces,
                        .with_sets = operation->reduces && named->circuit_count &&
                                     named->circuits[0].set_at != NAMED_NONE,

@@ -76,53 +76,53 @@ struct place holdings_scratch(struct plan *plan, struct holding *holding)
     return (struct place){SPACE_SCRATCH, (uint32_t)slot};
 }
 
-static struct holding **drawer_of(struct holdings *holdings, uint32_t node, uint32_t name)
+static struct holding **bucket_of(struct holdings *holdings, uint32_t node, uint32_t name)
 {
     uint64_t key = ((uint64_t)node << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
 
-    return &holdings->drawers[(key >> 32) & (holdings->drawer_count - 1)];
+    return &holdings->buckets[(key >> 32) & (holdings->bucket_count - 1)];
 }
 
-/* Half of the drawers stay empty. A drawer has one holding: the next ones take its neighbours. */
+/* Half of the buckets stay empty. A bucket has one holding: the next ones take its neighbours. */
 static void make_room(struct holdings *holdings)
 {
     struct holdings old = *holdings;
 
-    if (2 * (uint64_t)(holdings->count + 1) <= holdings->drawer_count)
+    if (2 * (uint64_t)(holdings->count + 1) <= holdings->bucket_count)
         return;
-    holdings->drawer_count = old.drawer_count ? 2 * old.drawer_count : DRAWERS_LEAST;
-    holdings->drawers = planner_memory(holdings->drawer_count, sizeof *holdings->drawers);
-    for (uint32_t i = 0; i < old.drawer_count; i++) {
-        struct holding *h = old.drawers[i];
+    holdings->bucket_count = old.bucket_count ? 2 * old.bucket_count : DRAWERS_LEAST;
+    holdings->buckets = planner_memory(holdings->bucket_count, sizeof *holdings->buckets);
+    for (uint32_t i = 0; i < old.bucket_count; i++) {
+        struct holding *h = old.buckets[i];
         if (!h)
             continue;
-        struct holding **drawer = drawer_of(holdings, h->node, h->name);
-        while (*drawer)
-            if (++drawer == holdings->drawers + holdings->drawer_count)
-                drawer = holdings->drawers;
-        *drawer = h;
+        struct holding **bucket = bucket_of(holdings, h->node, h->name);
+        while (*bucket)
+            if (++bucket == holdings->buckets + holdings->bucket_count)
+                bucket = holdings->buckets;
+        *bucket = h;
     }
-    free(old.drawers);
+    free(old.buckets);
 }
 
 struct holding *holdings_find(struct holdings *holdings, const struct plan *plan, uint32_t node,
                               uint32_t name, bool *made)
 {
     make_room(holdings);
-    struct holding **drawer = drawer_of(holdings, node, name);
-    while (*drawer && ((*drawer)->node != node || (*drawer)->name != name))
-        if (++drawer == holdings->drawers + holdings->drawer_count)
-            drawer = holdings->drawers;
-    *made = !*drawer;
-    if (*drawer)
-        return *drawer;
+    struct holding **bucket = bucket_of(holdings, node, name);
+    while (*bucket && ((*bucket)->node != node || (*bucket)->name != name))
+        if (++bucket == holdings->buckets + holdings->bucket_count)
+            bucket = holdings->buckets;
+    *made = !*bucket;
+    if (*bucket)
+        return *bucket;
     struct holding *h = planner_memory(1, sizeof *h);
     h->node = node;
     h->name = name;
     h->at = place_given(plan, node, name);
     h->other.space = SPACE_NONE;
     holdings->count++;
-    *drawer = h;
+    *bucket = h;
     return h;
 }
 
@@ -152,11 +152,11 @@ struct sum *sums_at(struct sum *sums, struct place at)
 
 void holdings_free(struct holdings *holdings)
 {
-    for (uint32_t i = 0; i < holdings->drawer_count; i++) {
-        struct holding *h = holdings->drawers[i];
+    for (uint32_t i = 0; i < holdings->bucket_count; i++) {
+        struct holding *h = holdings->buckets[i];
         while (h && h->sums)
             sums_remove(&h->sums, h->sums);
         free(h);
     }
-    free(holdings->drawers);
+    free(holdings->buckets);
 }

@@ -42,8 +42,8 @@ struct holding {
 };
 
 struct holdings {
-    struct holding **drawers;
-    uint32_t drawer_count, count;
+    struct holding **buckets;
+    uint32_t bucket_count, count;
 };
 
 /* A node's holding of a block; *made: it is new, and holds what the program has. It stays where it

@@ -1,10 +1,10 @@
 #include "planner/written/written.h"
 
-bool written_suits(const struct plan *written, const struct plan_wish *wish)
+bool written_suits(const struct plan *written, const struct plan_request *request)
 {
-    return !wish->algorithm && written->operation == wish->operation &&
-           written->root == wish->root && wish->bytes >= written->bytes_min &&
-           wish->bytes <= written->bytes_max && plan_is_right_on(written, wish->profile);
+    return !request->algorithm && written->operation == request->operation &&
+           written->root == request->root && request->bytes >= written->bytes_min &&
+           request->bytes <= written->bytes_max && plan_is_right_on(written, request->profile);
 }
 
 void written_cut(struct plan *plan, const struct plan *written, uint32_t bytes)

@@ -9,8 +9,8 @@
 
 #include "planner/planner.h"
 
-/* Whether a written plan is for a wish that names no algorithm, and right on its machine. */
-bool written_suits(const struct plan *written, const struct plan_wish *wish);
+/* Whether a written plan is for a request that names no algorithm, and right on its machine. */
+bool written_suits(const struct plan *written, const struct plan_request *request);
 
 /* Leaves out of a plan's sizes those that a written plan is for. The plan is for `bytes` at least,
  * for which the written one is not. */

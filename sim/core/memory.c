@@ -180,8 +180,8 @@ static void place_node(struct sim *sim, uint32_t rank, uint8_t *area, uint8_t *w
                                  .memory = rest,
                                  .pool = sim->pools + rank * node_pool_bytes(),
                                  .ring = RING_PLACES,
-                                 .attention = &sim->actors[rank].attention,
-                                 .shelf = &sim->options.plans->shelf,
+                                 .links_due = &sim->actors[rank].links_due,
+                                 .preload = &sim->options.plans->preload,
                                  .payload_checked = sim->options.payload_checked};
     node_init(node, &config);
     CHECK(node->router.ports == sim_ports(sim, rank));

@@ -105,7 +105,7 @@ void partition_meet(struct partition *partition);
 /* Notes what the loop will ask: at the end of each half, and when the host has added to it. */
 void partition_tell(struct partition *partition);
 
-/* Keeps a timer for an actor's deadline. A later wish finds the earlier timer and goes on from
+/* Keeps a timer for an actor's deadline. A later request finds the earlier timer and goes on from
  * there. */
 void partition_arm(struct partition *partition, uint32_t actor, uint64_t deadline_us);
 

@@ -16,8 +16,8 @@ static void *must(void *memory)
     return memory;
 }
 
-/* Puts the parts of all nodes on the shelf, or the one part that is everybody's. */
-static struct shelf_plan parts_of(struct sim_plans *plans, const struct plan *plan)
+/* Puts the parts of all nodes in the preload, or the one part that is everybody's. */
+static struct preloaded_plan parts_of(struct sim_plans *plans, const struct plan *plan)
 {
     uint32_t count = plan->invariant ? 1 : plan->network.nodes;
     uint64_t *at = must(calloc(count, sizeof *at)), bytes = 0;
@@ -34,49 +34,49 @@ static struct shelf_plan parts_of(struct sim_plans *plans, const struct plan *pl
         at = NULL;
     }
     plans->bytes += bytes + (at ? count * sizeof *at : 0);
-    return (struct shelf_plan){.data = data, .at = at};
+    return (struct preloaded_plan){.data = data, .at = at};
 }
 
-static bool is_for(const struct shelf_plan *shelved, const struct plan *plan)
+static bool is_for(const struct preloaded_plan *preloaded, const struct plan *plan)
 {
-    return shelved->bytes_min == plan->bytes_min && shelved->bytes_max == plan->bytes_max;
+    return preloaded->bytes_min == plan->bytes_min && preloaded->bytes_max == plan->bytes_max;
 }
 
-static bool is_same(const struct shelf_plan *shelved, const struct plan *plan)
+static bool is_same(const struct preloaded_plan *preloaded, const struct plan *plan)
 {
-    return plan_digest(shelved->data) == plan->digest;
+    return plan_digest(preloaded->data) == plan->digest;
 }
 
 /* Finds a plan's place, which a plan that is the same for other sizes shares its parts with. */
 static unsigned put_down(struct sim_plans *plans, const struct plan *plan)
 {
-    struct plan_shelf *shelf = &plans->shelf;
-    struct shelf_plan *place = &shelf->plans[shelf->count];
+    struct plan_preload *preload = &plans->preload;
+    struct preloaded_plan *place = &preload->plans[preload->count];
     unsigned i = 0;
 
-    while (i < shelf->count && !is_for(&shelf->plans[i], plan))
+    while (i < preload->count && !is_for(&preload->plans[i], plan))
         i++;
-    if (i < shelf->count)
+    if (i < preload->count)
         return i;
-    for (i = 0; i < shelf->count && !is_same(&shelf->plans[i], plan);)
+    for (i = 0; i < preload->count && !is_same(&preload->plans[i], plan);)
         i++;
-    *place = i < shelf->count ? shelf->plans[i] : parts_of(plans, plan);
+    *place = i < preload->count ? preload->plans[i] : parts_of(plans, plan);
     place->bytes_min = plan->bytes_min;
     place->bytes_max = plan->bytes_max;
-    plans->briefs[shelf->count] = plan_brief(plan);
-    return shelf->count++;
+    plans->summaries[preload->count] = plan_summary(plan);
+    return preload->count++;
 }
 
-/* The written plan for a wish, or the planner's own for the sizes that are left to it. */
-static struct plan *plan_for(const struct sim_options *options, const struct plan_wish *wish,
+/* The written plan for a request, or the planner's own for the sizes that are left to it. */
+static struct plan *plan_for(const struct sim_options *options, const struct plan_request *request,
                              struct plan_fault *fault)
 {
     for (unsigned i = 0; i < options->written_count; i++)
-        if (written_suits(options->written[i], wish))
+        if (written_suits(options->written[i], request))
             return options->written[i];
-    struct plan *plan = plan_make(&options->network, wish, fault);
+    struct plan *plan = plan_make(&options->network, request, fault);
     for (unsigned i = 0; plan && i < options->written_count; i++)
-        written_cut(plan, options->written[i], wish->bytes);
+        written_cut(plan, options->written[i], request->bytes);
     return plan;
 }
 
@@ -93,13 +93,13 @@ static bool is_written(const struct sim_options *options, const struct plan *pla
 static bool add_size(struct sim_plans *plans, const struct sim_options *options, unsigned size,
                      struct plan_fault *fault)
 {
-    struct plan_wish wish = {.operation = (uint32_t)options->scenario,
-                             .root = scenario_root(options),
-                             .bytes = options->sizes[size],
-                             .type = scenario_type(options),
-                             .algorithm = options->algorithm,
-                             .profile = &options->profile};
-    struct plan *plan = plan_for(options, &wish, fault);
+    struct plan_request request = {.operation = (uint32_t)options->scenario,
+                                   .root = scenario_root(options),
+                                   .bytes = options->sizes[size],
+                                   .type = scenario_type(options),
+                                   .algorithm = options->algorithm,
+                                   .profile = &options->profile};
+    struct plan *plan = plan_for(options, &request, fault);
 
     if (!plan)
         return false;
@@ -108,7 +108,7 @@ static bool add_size(struct sim_plans *plans, const struct sim_options *options,
     plans->hops[size] = plan->hops * nodes;
     plans->blocks[size] = plan->blocks * nodes;
     plans->times[size] =
-        plan_time(plan, wish.bytes, scenario_element_bytes(options), &options->profile);
+        plan_time(plan, request.bytes, scenario_element_bytes(options), &options->profile);
     if (!is_written(options, plan))
         plan_free(plan);
     return true;
@@ -129,11 +129,11 @@ struct sim_plans *sim_plans_make(const struct sim_options *options, char why[SIM
 }
 
 /* Whether an earlier place has the same parts. */
-static bool is_shared(const struct plan_shelf *shelf, unsigned place)
+static bool is_shared(const struct plan_preload *preload, unsigned place)
 {
     unsigned i = 0;
 
-    while (i < place && shelf->plans[i].data != shelf->plans[place].data)
+    while (i < place && preload->plans[i].data != preload->plans[place].data)
         i++;
     return i < place;
 }
@@ -142,11 +142,11 @@ void sim_plans_free(struct sim_plans *plans)
 {
     if (!plans)
         return;
-    for (unsigned i = 0; i < plans->shelf.count; i++) {
-        if (is_shared(&plans->shelf, i))
+    for (unsigned i = 0; i < plans->preload.count; i++) {
+        if (is_shared(&plans->preload, i))
             continue;
-        free((void *)(uintptr_t)plans->shelf.plans[i].data);
-        free((void *)(uintptr_t)plans->shelf.plans[i].at);
+        free((void *)(uintptr_t)plans->preload.plans[i].data);
+        free((void *)(uintptr_t)plans->preload.plans[i].at);
     }
     free(plans);
 }
@@ -156,7 +156,7 @@ uint64_t sim_plans_scratch(const struct sim_options *options, const struct sim_p
 {
     if (!scenario_is_collective(options->scenario))
         return 0;
-    const struct shelf_plan *plan = &plans->shelf.plans[plans->of_size[size]];
+    const struct preloaded_plan *plan = &plans->preload.plans[plans->of_size[size]];
     const uint8_t *part = plan->data + (plan->at ? plan->at[rank] : 0);
 
     return operation_slot_at(operation_of((uint32_t)options->scenario), plan_scratch(part),

@@ -16,12 +16,12 @@
 #include "collectives/store.h"
 #include "sim/options.h"
 
-_Static_assert((int)SIM_SIZES_MAX <= (int)SHELF_MAX, "each size may have a plan of its own");
+_Static_assert((int)SIM_SIZES_MAX <= (int)PRELOAD_MAX, "each size may have a plan of its own");
 
 struct sim_plans {
-    struct plan_shelf shelf;
-    struct plan_brief briefs[SHELF_MAX]; /* of each on it */
-    unsigned of_size[SIM_SIZES_MAX];     /* its place on the shelf */
+    struct plan_preload preload;
+    struct plan_summary summaries[PRELOAD_MAX]; /* of each on it */
+    unsigned of_size[SIM_SIZES_MAX];            /* its place in the preload */
     struct plan_time times[SIM_SIZES_MAX];
     uint64_t hops[SIM_SIZES_MAX], blocks[SIM_SIZES_MAX]; /* of all circuits, added up */
     uint64_t bytes;                                      /* of all parts */

@@ -37,10 +37,10 @@ struct sample {
 static struct plan *planned(const struct network *network, uint32_t operation, uint32_t root,
                             const char *algorithm)
 {
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = operation, .root = root, .type = ECUBE_INT32, .algorithm = algorithm};
     struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(network, &wish, &fault);
+    struct plan *plan = plan_make(network, &request, &fault);
 
     if (!plan)
         assert_string_equal(fault.words, "");

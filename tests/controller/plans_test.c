@@ -1,39 +1,39 @@
 /*
  * The controller as the one who is asked for plans: nodes played by the test ask, and the answers
- * are read from the cable. Its desk is the test's own.
+ * are read from the cable. Its cache is the test's own.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "controller/internal.h"
 #include "drivers/status.h"
-#include "tests/controller/fake_desk.h"
+#include "tests/controller/fake_cache.h"
 #include "tests/controller/fake_nodes.h"
 #include "tests/testing.h"
 #include "wire/plan.h"
 
 /* What a test plays on. */
-struct desk_nodes {
+struct cache_nodes {
     struct fake_nodes *all;
-    struct plan_desk *desk;
+    struct plan_cache *cache;
 };
 
-static struct desk_nodes running(const char *network, uint32_t part_bytes)
+static struct cache_nodes running(const char *network, uint32_t part_bytes)
 {
-    struct desk_nodes nodes = {fake_running(network), fake_desk_make()};
+    struct cache_nodes nodes = {fake_running(network), fake_cache_make()};
 
-    nodes.desk->part_bytes = part_bytes;
-    nodes.all->controller.config.desk = nodes.desk;
+    nodes.cache->part_bytes = part_bytes;
+    nodes.all->controller.config.cache = nodes.cache;
     return nodes;
 }
 
-static void release(struct desk_nodes *nodes)
+static void release(struct cache_nodes *nodes)
 {
     fake_free(nodes->all);
-    free(nodes->desk);
+    free(nodes->cache);
 }
 
-static void ask(struct desk_nodes *nodes, uint32_t rank, uint8_t kind, struct plan_ask_body what)
+static void ask(struct cache_nodes *nodes, uint32_t rank, uint8_t kind, struct plan_ask_body what)
 {
     uint8_t body[PLAN_ASK_BYTES];
 
@@ -42,7 +42,7 @@ static void ask(struct desk_nodes *nodes, uint32_t rank, uint8_t kind, struct pl
 }
 
 /* The last part that was sent, of which the first bytes are seen. */
-static struct plan_part_body part_sent(const struct desk_nodes *nodes, uint32_t *dst)
+static struct plan_part_body part_sent(const struct cache_nodes *nodes, uint32_t *dst)
 {
     const struct fake_packet *packet = fake_last(nodes->all, PACKET_PLAN_PART);
     struct plan_part_body part;
@@ -52,7 +52,7 @@ static struct plan_part_body part_sent(const struct desk_nodes *nodes, uint32_t 
     return part;
 }
 
-static struct predicted_body predicted_sent(const struct desk_nodes *nodes)
+static struct predicted_body predicted_sent(const struct cache_nodes *nodes)
 {
     const struct fake_packet *packet = fake_last(nodes->all, PACKET_PREDICTED);
     struct predicted_body predicted;
@@ -69,7 +69,7 @@ static void a_node_gets_its_part_from_the_offset_that_it_asks_for(void **state)
     static const struct {
         uint32_t offset, bytes;
     } cases[] = {{0, 1024}, {1024, 1024}, {2048, 452}, {2499, 1}, {2500, 0}, {UINT32_MAX, 0}};
-    struct desk_nodes nodes = running("cube:2", 2500);
+    struct cache_nodes nodes = running("cube:2", 2500);
 
     (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -87,20 +87,20 @@ static void a_node_gets_its_part_from_the_offset_that_it_asks_for(void **state)
         assert_int_equal(part.status, E_OK);
         assert_int_equal(part.bytes, cases[i].bytes);
         for (uint32_t at = 0; at < part.bytes && at < FAKE_BODY - PLAN_PART_BYTES; at++) {
-            assert_int_equal(part.data[at], fake_desk_byte(3, cases[i].offset + at));
+            assert_int_equal(part.data[at], fake_cache_byte(3, cases[i].offset + at));
         }
     }
-    assert_int_equal(nodes.desk->wish.operation, ECUBE_BROADCAST);
-    assert_int_equal(nodes.desk->wish.root, 2);
-    assert_int_equal(nodes.desk->wish.bytes, 100);
-    assert_int_equal(nodes.desk->wish.type, 0);
+    assert_int_equal(nodes.cache->request.operation, ECUBE_BROADCAST);
+    assert_int_equal(nodes.cache->request.root, 2);
+    assert_int_equal(nodes.cache->request.bytes, 100);
+    assert_int_equal(nodes.cache->request.type, 0);
     release(&nodes);
 }
 
 /* Nobody takes what the controller sends: its few places are full at once. */
 static void all_nodes_may_ask_at_once_and_each_is_answered_once(void **state)
 {
-    struct desk_nodes nodes = running("mesh:16x16", 3000);
+    struct cache_nodes nodes = running("mesh:16x16", 3000);
     uint32_t count = nodes.all->network.nodes;
 
     (void)state;
@@ -132,7 +132,7 @@ static void all_nodes_may_ask_at_once_and_each_is_answered_once(void **state)
         if (packet->kind == PACKET_PLAN_PART) {
             assert_true(plan_part_unpack(packet->body, packet->bytes, &part));
             assert_int_equal(part.question, 1000 + packet->dst);
-            assert_int_equal(part.data[0], fake_desk_byte(packet->dst, 0));
+            assert_int_equal(part.data[0], fake_cache_byte(packet->dst, 0));
             assert_int_equal(fake_sent_to(nodes.all, PACKET_PLAN_PART, packet->dst), 1);
         }
     }
@@ -146,7 +146,7 @@ static void a_node_takes_at_most_128_bytes(void **state)
     assert_int_equal(CONTROLLER_NODE_BYTES, 128);
 }
 
-static void note(struct desk_nodes *nodes, uint32_t rank, uint8_t kind, uint32_t question)
+static void note(struct cache_nodes *nodes, uint32_t rank, uint8_t kind, uint32_t question)
 {
     struct plan_ask_body what = broadcast;
 
@@ -161,7 +161,7 @@ static void note(struct desk_nodes *nodes, uint32_t rank, uint8_t kind, uint32_t
 
 static void a_new_question_takes_the_place_of_one_without_an_answer(void **state)
 {
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
     uint32_t dst;
 
     (void)state;
@@ -180,7 +180,7 @@ static void a_new_question_takes_the_place_of_one_without_an_answer(void **state
 
 static void a_million_questions_are_one_answer_for_each_who_asks(void **state)
 {
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
 
     (void)state;
     for (uint32_t i = 1; i <= 1000000; i++) {
@@ -195,9 +195,9 @@ static void a_million_questions_are_one_answer_for_each_who_asks(void **state)
     release(&nodes);
 }
 
-static void a_prediction_is_the_desks(void **state)
+static void a_prediction_is_the_caches(void **state)
 {
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
     struct plan_ask_body what = {
         .question = 77, .operation = ECUBE_REDUCE, .type = ECUBE_DOUBLE, .root = 3, .bytes = 16};
 
@@ -209,8 +209,8 @@ static void a_prediction_is_the_desks(void **state)
     assert_true(told.model_ns == UINT64_C(80000000000));
     assert_true(told.bound_ns == 7);
     assert_int_equal(told.steps, ECUBE_REDUCE);
-    assert_int_equal(nodes.desk->wish.type, ECUBE_DOUBLE);
-    nodes.desk->status = E_NETWORK;
+    assert_int_equal(nodes.cache->request.type, ECUBE_DOUBLE);
+    nodes.cache->status = E_NETWORK;
     ask(&nodes, 2, PACKET_PREDICT, what);
     assert_int_equal(predicted_sent(&nodes).status, E_NETWORK);
     assert_true(predicted_sent(&nodes).model_ns == 0);
@@ -219,12 +219,12 @@ static void a_prediction_is_the_desks(void **state)
 
 static void a_plan_that_cannot_be_made_is_told_once_in_a_run(void **state)
 {
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
     char text[WORDS_MAX];
     uint32_t dst;
 
     (void)state;
-    nodes.desk->status = E_NETWORK;
+    nodes.cache->status = E_NETWORK;
     for (uint32_t rank = 0; rank < 4; rank++) {
         ask(&nodes, rank, PACKET_PLAN_ASK, broadcast);
         assert_int_equal(part_sent(&nodes, &dst).status, E_NETWORK);
@@ -251,15 +251,15 @@ static void a_plan_that_cannot_be_made_is_told_once_in_a_run(void **state)
 /* Of two that are noted before either is answered each has its own words. */
 static void the_words_of_a_refusal_stay_until_they_are_taken(void **state)
 {
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
     struct controller *controller = &nodes.all->controller;
     const struct controller_event *event;
 
     (void)state;
-    nodes.desk->status = E_NETWORK;
-    nodes.desk->words = NULL;
+    nodes.cache->status = E_NETWORK;
+    nodes.cache->words = NULL;
     note(&nodes, 1, PACKET_PLAN_ASK, 1);
-    plans_ask(controller, 2, OWED_PLAN, &(struct plan_ask_body){.operation = ECUBE_GATHER});
+    plans_ask(controller, 2, PACKET_DUE_PLAN, &(struct plan_ask_body){.operation = ECUBE_GATHER});
     controller_step(controller, nodes.all->now_us);
     event = controller_event(controller);
     assert_non_null(event);
@@ -271,7 +271,7 @@ static void the_words_of_a_refusal_stay_until_they_are_taken(void **state)
     release(&nodes);
 }
 
-static void what_no_collective_is_called_with_gets_an_error_and_no_desk_is_asked(void **state)
+static void what_no_collective_is_called_with_gets_an_error_and_no_cache_is_asked(void **state)
 {
     static const struct plan_ask_body wrong[] = {
         {.operation = ECUBE_ALIGN},
@@ -285,7 +285,7 @@ static void what_no_collective_is_called_with_gets_an_error_and_no_desk_is_asked
         {.operation = ECUBE_REDUCE, .type = 77, .bytes = 8},
         {.operation = ECUBE_REDUCE, .type = ECUBE_DOUBLE, .bytes = 12},
     };
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
     uint32_t dst;
 
     (void)state;
@@ -295,18 +295,18 @@ static void what_no_collective_is_called_with_gets_an_error_and_no_desk_is_asked
         ask(&nodes, i & 3, PACKET_PREDICT, wrong[i]);
         assert_int_equal(predicted_sent(&nodes).status, E_ARGUMENT);
     }
-    assert_int_equal(nodes.desk->asked, 0);
+    assert_int_equal(nodes.cache->asked, 0);
     assert_int_equal(fake_told(nodes.all, EVENT_NO_PLAN), 0);
     release(&nodes);
 }
 
-static void without_a_desk_there_are_no_plans(void **state)
+static void without_a_cache_there_are_no_plans(void **state)
 {
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
     uint32_t dst;
 
     (void)state;
-    nodes.all->controller.config.desk = NULL;
+    nodes.all->controller.config.cache = NULL;
     ask(&nodes, 1, PACKET_PLAN_ASK, broadcast);
     assert_int_equal(part_sent(&nodes, &dst).status, E_NETWORK);
     ask(&nodes, 1, PACKET_PREDICT, broadcast);
@@ -316,7 +316,7 @@ static void without_a_desk_there_are_no_plans(void **state)
 
 static void a_question_that_is_cut_short_is_none(void **state)
 {
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
     uint8_t body[PLAN_ASK_BYTES];
 
     (void)state;
@@ -333,7 +333,7 @@ static void a_question_that_is_cut_short_is_none(void **state)
 /* Its kernel goes on with what the program had begun. */
 static void a_node_whose_program_has_ended_is_answered(void **state)
 {
-    struct desk_nodes nodes = running("cube:2", 10);
+    struct cache_nodes nodes = running("cube:2", 10);
 
     (void)state;
     fake_exit(nodes.all, 1, 0);
@@ -347,10 +347,10 @@ TEST_MAIN(cmocka_unit_test(a_node_gets_its_part_from_the_offset_that_it_asks_for
           cmocka_unit_test(a_node_takes_at_most_128_bytes),
           cmocka_unit_test(a_new_question_takes_the_place_of_one_without_an_answer),
           cmocka_unit_test(a_million_questions_are_one_answer_for_each_who_asks),
-          cmocka_unit_test(a_prediction_is_the_desks),
+          cmocka_unit_test(a_prediction_is_the_caches),
           cmocka_unit_test(a_plan_that_cannot_be_made_is_told_once_in_a_run),
           cmocka_unit_test(the_words_of_a_refusal_stay_until_they_are_taken),
-          cmocka_unit_test(what_no_collective_is_called_with_gets_an_error_and_no_desk_is_asked),
-          cmocka_unit_test(without_a_desk_there_are_no_plans),
+          cmocka_unit_test(what_no_collective_is_called_with_gets_an_error_and_no_cache_is_asked),
+          cmocka_unit_test(without_a_cache_there_are_no_plans),
           cmocka_unit_test(a_question_that_is_cut_short_is_none),
           cmocka_unit_test(a_node_whose_program_has_ended_is_answered))

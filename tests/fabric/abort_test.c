@@ -27,7 +27,7 @@ static bool all_over(struct fabric *fabric)
         return false;
     for (unsigned rank = 0; rank < fabric->count; rank++)
         if (node_program_runs(fabric->nodes[rank].node) ||
-            fabric->nodes[rank].node->owed & OWED_EXIT)
+            fabric->nodes[rank].node->due & REPORT_DUE_EXIT)
             return false;
     return true;
 }

@@ -62,13 +62,13 @@ static void last_cannot(struct fabric *fabric, const struct ecube_abi_collective
 
 static uint64_t predicted_by(struct fabric *fabric, uint32_t operation, const char *algorithm)
 {
-    const struct plan_wish wish = {.operation = operation,
-                                   .bytes = BYTES,
-                                   .type = operation_of(operation)->reduces ? ECUBE_INT32 : 0,
-                                   .algorithm = algorithm,
-                                   .profile = &ipsc860};
+    const struct plan_request request = {.operation = operation,
+                                         .bytes = BYTES,
+                                         .type = operation_of(operation)->reduces ? ECUBE_INT32 : 0,
+                                         .algorithm = algorithm,
+                                         .profile = &ipsc860};
     struct plan_fault fault;
-    struct plan *plan = plan_make(&fabric->network, &wish, &fault);
+    struct plan *plan = plan_make(&fabric->network, &request, &fault);
 
     assert_non_null(plan);
     uint64_t model_ns = plan_time(plan, BYTES, 4, &ipsc860).model_ns;
@@ -163,7 +163,7 @@ static void what_the_tool_forces_holds_where_a_program_asks_for_nothing(void **s
     struct fabric *fabric = ring();
 
     (void)state;
-    plan_desk_force(fabric->desk, ECUBE_EXCHANGE, "neighbours");
+    plan_cache_force(fabric->cache, ECUBE_EXCHANGE, "neighbours");
     all_end(fabric, &align, &align, E_OK);
     uint64_t before = collective_latest_clock(fabric);
     all_end(fabric, &call, &call, E_OK);

@@ -200,16 +200,16 @@ static void buffers_that_overlap_are_refused_and_such_that_touch_are_right(void 
 static void try_scratch(struct fabric *fabric, uint32_t operation)
 {
     const struct ecube_abi_collective right = right_call(operation);
-    const struct plan_wish wish = {.operation = operation,
-                                   .root = right.root,
-                                   .bytes = right.block_bytes,
-                                   .type = right.type,
-                                   .profile = &ipsc860};
+    const struct plan_request request = {.operation = operation,
+                                         .root = right.root,
+                                         .bytes = right.block_bytes,
+                                         .type = right.type,
+                                         .profile = &ipsc860};
     struct plan_fault fault;
 
     if (!operation_of(operation)->planned)
         return;
-    struct plan *plan = plan_make(&fabric->network, &wish, &fault);
+    struct plan *plan = plan_make(&fabric->network, &request, &fault);
     assert_non_null(plan);
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         struct ecube_abi_collective calls[NODES_MAX];

@@ -26,7 +26,7 @@ static void heard_packets(unsigned count)
 static void release_all(struct pair_side *side)
 {
     for (unsigned i = 0; i < side->held_count; i++)
-        channel_release(&side->channel, &side->agenda, side->held[i].buffer, CREDIT_CONTROL, 0);
+        channel_release(&side->channel, &side->due, side->held[i].buffer, CREDIT_CONTROL, 0);
     side->held_count = 0;
 }
 
@@ -39,7 +39,7 @@ static uint32_t take_data(struct pair_side *side)
         struct piece whole = *piece;
         bytes += whole.bytes;
         channel_drop_piece(&side->channel);
-        channel_release(&side->channel, &side->agenda, whole.buffer, CREDIT_DATA, whole.bytes);
+        channel_release(&side->channel, &side->due, whole.buffer, CREDIT_DATA, whole.bytes);
     }
     return bytes;
 }
@@ -115,7 +115,7 @@ static void a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due(v
         heard_packets(1);
         pair.now_us += ACK_DELAY_US / 2;
         channel_flush(&pair.b.channel, pair_agenda(&pair, &pair.b));
-        assert_true(pair.b.agenda.wake_us == due_us);
+        assert_true(pair.b.due.wake_us == due_us);
         unsigned said = pair.b.end.said.frames[FRAME_ACK];
         pair.now_us = due_us;
         pair_look(&pair, &pair.b);
@@ -409,8 +409,7 @@ static void data_is_not_joined_over_a_packet_that_is_in_use(void **state)
                 assert_int_equal(whole.data[i], at < 50 ? 1 : 2);
             assert_int_equal((whole.flags & FLAG_LAST) != 0, at == 100);
             channel_drop_piece(&pair.b.channel);
-            channel_release(&pair.b.channel, &pair.b.agenda, whole.buffer, CREDIT_DATA,
-                            whole.bytes);
+            channel_release(&pair.b.channel, &pair.b.due, whole.buffer, CREDIT_DATA, whole.bytes);
         }
         assert_int_equal(at, 100);
         release_all(&pair.b);

@@ -153,15 +153,15 @@ void collective_fails(struct fabric *fabric, const struct ecube_abi_collective *
 struct plan_time collective_predicted(struct fabric *fabric,
                                       const struct ecube_abi_collective *call)
 {
-    const struct plan_wish wish = {.operation = call->operation,
-                                   .root = call->root,
-                                   .bytes = call->block_bytes,
-                                   .type = call->type};
+    const struct plan_request request = {.operation = call->operation,
+                                         .root = call->root,
+                                         .bytes = call->block_bytes,
+                                         .type = call->type};
     struct plan_time time;
     uint32_t steps;
     int status;
 
-    assert_true(plan_desk_predict(fabric->desk, &wish, &time, &steps, &status));
+    assert_true(plan_cache_predict(fabric->cache, &request, &time, &steps, &status));
     return time;
 }
 

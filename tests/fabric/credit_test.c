@@ -27,7 +27,7 @@ static void lose_credit(void)
     assert_true(pair_is_acknowledged(&pair.a));
     assert_false(channel_control_credit(&pair.a.channel));
     for (unsigned i = 0; i < pair.b.held_count; i++)
-        channel_release(&pair.b.channel, &pair.b.agenda, pair.b.held[i].buffer, CREDIT_CONTROL, 0);
+        channel_release(&pair.b.channel, &pair.b.due, pair.b.held[i].buffer, CREDIT_CONTROL, 0);
     pair.b.held_count = 0;
     channel_flush(&pair.b.channel, pair_agenda(&pair, &pair.b));
     assert_true(pair.b.end.end != pair.b.end.first);

@@ -213,12 +213,12 @@ static unsigned scratch_fails(const char *name, struct ecube_abi_collective wron
 {
     struct fabric *fabric = fabric_make_named(name, DATA_BYTES, 1, no_fault, ipsc860);
     const struct ecube_abi_collective right = right_call(wrong.operation);
-    const struct plan_wish wish = {.operation = wrong.operation,
-                                   .root = wrong.root,
-                                   .bytes = wrong.block_bytes,
-                                   .type = wrong.type};
+    const struct plan_request request = {.operation = wrong.operation,
+                                         .root = wrong.root,
+                                         .bytes = wrong.block_bytes,
+                                         .type = wrong.type};
     struct plan_fault fault;
-    struct plan *plan = plan_make(&fabric->network, &wish, &fault);
+    struct plan *plan = plan_make(&fabric->network, &request, &fault);
     unsigned nodes = 0;
 
     assert_non_null(plan);

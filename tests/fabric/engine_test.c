@@ -26,10 +26,10 @@ static struct fabric *started(const char *name, uint64_t seed, struct memory_fau
     return fabric;
 }
 
-static struct plan *planned(const struct fabric *fabric, const struct plan_wish *wish)
+static struct plan *planned(const struct fabric *fabric, const struct plan_request *request)
 {
     struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(&fabric->network, wish, &fault);
+    struct plan *plan = plan_make(&fabric->network, request, &fault);
 
     if (!plan)
         assert_string_equal(fault.words, "");
@@ -107,7 +107,7 @@ static bool lie_apart(const struct plan *plan, bool received)
 /* Sizes end with UINT32_MAX. */
 static void sizes_are_exchanged(struct fabric *fabric, struct plan *plan, const uint32_t *sizes)
 {
-    fabric_shelve(fabric, plan);
+    fabric_preload(fabric, plan);
     for (; *sizes != UINT32_MAX; sizes++)
         assert_int_equal(exchange_ns(fabric, *sizes),
                          plan_time(plan, *sizes, 1, &ipsc860).model_ns);
@@ -150,12 +150,12 @@ static void small_blocks_go_in_several_slices(void **state)
 static void blocks_are_stored_and_forwarded_between_neighbours(void **state)
 {
     static const char *const names[] = {"ring:5", "cube:3", "mesh:2x3"};
-    const struct plan_wish wish = {.operation = ECUBE_EXCHANGE, .algorithm = "neighbours"};
+    const struct plan_request request = {.operation = ECUBE_EXCHANGE, .algorithm = "neighbours"};
 
     (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct fabric *fabric = started(names[seed % 3], seed, seed <= 3 ? no_fault : losses);
-        struct plan *plan = planned(fabric, &wish);
+        struct plan *plan = planned(fabric, &request);
         assert_true(lie_apart(plan, true));
         every_size_is_exchanged(fabric, plan);
     }
@@ -165,10 +165,10 @@ static void blocks_are_stored_and_forwarded_between_neighbours(void **state)
 static void takes_what_is_predicted(const char *name, const char *algorithm)
 {
     static const uint32_t sizes[] = {0, 100, 600, UINT32_MAX};
-    const struct plan_wish wish = {.operation = ECUBE_EXCHANGE, .algorithm = algorithm};
+    const struct plan_request request = {.operation = ECUBE_EXCHANGE, .algorithm = algorithm};
     struct fabric *fabric = started(name, 1, no_fault);
 
-    sizes_are_exchanged(fabric, planned(fabric, &wish), sizes);
+    sizes_are_exchanged(fabric, planned(fabric, &request), sizes);
 }
 
 static void every_exchange_takes_what_is_predicted(void **state)
@@ -213,7 +213,7 @@ static void set_up_ahead_nodes_take_what_others_say(void **state)
         for (uint64_t seed = 1; seed <= 5; seed++) {
             struct fabric *fabric = started(cases[i].network, seed, no_fault);
             struct plan *plan = ahead_plan(&fabric->network, cases[i].masks);
-            fabric_shelve(fabric, plan);
+            fabric_preload(fabric, plan);
             assert_int_equal(exchange_ns(fabric, 1000), cases[i].model_ns);
             for (uint32_t bytes = 0; bytes < 600; bytes += 50)
                 assert_int_equal(exchange_ns(fabric, bytes),
@@ -274,18 +274,18 @@ static void sums_have_the_bits_of_the_plan_s_order(void **state)
                                         .type = ECUBE_DOUBLE,
                                         .operator_ = ECUBE_SUM,
                                         .choice = ecube_choice("halving tree")};
-    const struct plan_wish wish = {.operation = ECUBE_REDUCE,
-                                   .root = 5,
-                                   .bytes = VECTOR_BYTES,
-                                   .type = ECUBE_DOUBLE,
-                                   .algorithm = "halving tree"};
+    const struct plan_request request = {.operation = ECUBE_REDUCE,
+                                         .root = 5,
+                                         .bytes = VECTOR_BYTES,
+                                         .type = ECUBE_DOUBLE,
+                                         .algorithm = "halving tree"};
     uint8_t sum[VECTOR_BYTES];
     double in_order[ELEMENTS];
 
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct fabric *fabric = started("ring:16", seed, no_fault);
-        struct plan *plan = planned(fabric, &wish);
+        struct plan *plan = planned(fabric, &request);
         for (uint32_t rank = 0; rank < fabric->count; rank++)
             give_addends(fabric, rank);
         expect_sums(fabric, plan, sum, in_order);

@@ -37,7 +37,7 @@ static struct fabric *started(unsigned dims, uint32_t data, uint64_t seed,
 {
     struct fabric *fabric = fabric_make(dims, data, seed, fault, profile);
 
-    plan_desk_force(fabric->desk, ECUBE_EXCHANGE, "AAP");
+    plan_cache_force(fabric->cache, ECUBE_EXCHANGE, "AAP");
     assert_true(fabric_start(fabric));
     return fabric;
 }

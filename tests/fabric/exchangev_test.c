@@ -113,12 +113,12 @@ static uint64_t latest_clock(struct fabric *fabric)
 /* What the exchange takes with these sizes by one of its algorithms; 0: the network has it not. */
 static uint64_t predicted_ns(const struct fabric *fabric, const char *algorithm)
 {
-    const struct plan_wish wish = {.operation = ECUBE_EXCHANGEV,
-                                   .bytes = ECUBE_EXCHANGEV_BYTES,
-                                   .algorithm = algorithm,
-                                   .profile = &ipsc860};
+    const struct plan_request request = {.operation = ECUBE_EXCHANGEV,
+                                         .bytes = ECUBE_EXCHANGEV_BYTES,
+                                         .algorithm = algorithm,
+                                         .profile = &ipsc860};
     struct plan_fault fault;
-    struct plan *plan = plan_make(&fabric->network, &wish, &fault);
+    struct plan *plan = plan_make(&fabric->network, &request, &fault);
 
     if (!plan)
         return 0;

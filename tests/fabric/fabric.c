@@ -60,7 +60,7 @@ static void make_node(struct fabric *fabric, unsigned rank)
                                  .memory = n->memory,
                                  .plans = n->plans,
                                  .plan_bytes = FABRIC_PLAN_BYTES,
-                                 .shelf = &fabric->shelf,
+                                 .preload = &fabric->preload,
                                  .payload_checked = fabric->fault.flip_per_million ||
                                                     fabric->fault.drop_per_million};
     node_init(n->node, &config);
@@ -125,9 +125,9 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
         make_node(fabric, rank);
     fabric->host_memory =
         must(aligned_alloc(LINE_BYTES, controller_memory_bytes(&fabric->network)));
-    fabric->desk = plan_desk_make(&fabric->network, &profile);
+    fabric->cache = plan_cache_make(&fabric->network, &profile);
     struct controller_config config = {.links = fabric->host_links,
-                                       .desk = fabric->desk,
+                                       .cache = fabric->cache,
                                        .network = &fabric->network,
                                        .profile = profile,
                                        .payload_checked =
@@ -141,13 +141,13 @@ struct fabric *fabric_make_named(const char *network, uint32_t data_bytes, uint6
 }
 
 /* An invariant plan has one part, which stands for all. */
-void fabric_shelve(struct fabric *fabric, const struct plan *plan)
+void fabric_preload(struct fabric *fabric, const struct plan *plan)
 {
     unsigned parts = plan->invariant ? 1 : fabric->count;
     uint64_t *at = must(calloc(parts, sizeof *at)), bytes = 0;
     uint8_t *data;
 
-    CHECK(fabric->shelf.count < SHELF_MAX);
+    CHECK(fabric->preload.count < PRELOAD_MAX);
     for (unsigned rank = 0; rank < parts; rank++) {
         at[rank] = bytes;
         bytes += plan_part(plan, rank, NULL);
@@ -159,15 +159,15 @@ void fabric_shelve(struct fabric *fabric, const struct plan *plan)
         free(at);
         at = NULL;
     }
-    fabric->shelf.plans[fabric->shelf.count++] =
-        (struct shelf_plan){data, at, plan->bytes_min, plan->bytes_max};
+    fabric->preload.plans[fabric->preload.count++] =
+        (struct preloaded_plan){data, at, plan->bytes_min, plan->bytes_max};
 }
 
-static void clear_shelf(struct plan_shelf *shelf)
+static void clear_preload(struct plan_preload *preload)
 {
-    for (unsigned i = 0; i < shelf->count; i++) {
-        free((void *)shelf->plans[i].data);
-        free((void *)shelf->plans[i].at);
+    for (unsigned i = 0; i < preload->count; i++) {
+        free((void *)preload->plans[i].data);
+        free((void *)preload->plans[i].at);
     }
 }
 
@@ -189,8 +189,8 @@ void fabric_free(struct fabric *fabric)
     free(fabric->blocks);
     free(fabric->digests);
     free(fabric->host_memory);
-    plan_desk_free(fabric->desk);
-    clear_shelf(&fabric->shelf);
+    plan_cache_free(fabric->cache);
+    clear_preload(&fabric->preload);
     free(fabric);
 }
 

@@ -52,8 +52,8 @@ struct fabric {
     unsigned count;
     uint32_t data_bytes; /* program memory behind FABRIC_DATA */
     struct fabric_node *nodes;
-    struct plan_desk *desk;
-    struct plan_shelf shelf; /* the plans that nodes read in place, of fabric_shelve */
+    struct plan_cache *cache;
+    struct plan_preload preload; /* the plans that nodes read in place, of fabric_preload */
     struct controller controller;
     struct memory_end host_ends[PORTS_MAX];
     struct link *host_links[PORTS_MAX];
@@ -137,7 +137,7 @@ int32_t fabric_collective_with(struct fabric *fabric, unsigned rank,
                                const struct ecube_abi_collective *arguments);
 
 /* All nodes execute this plan where it suits what they call, and do not ask the host for one. */
-void fabric_shelve(struct fabric *fabric, const struct plan *plan);
+void fabric_preload(struct fabric *fabric, const struct plan *plan);
 
 /* A call of node `rank`, while the fabric runs if it blocks: its result; E_TIMEOUT when it never
  * returns. */

@@ -32,7 +32,7 @@ static void greet(void)
 static void release_all(struct pair_side *side)
 {
     for (unsigned i = 0; i < side->held_count; i++)
-        channel_release(&side->channel, &side->agenda, side->held[i].buffer, CREDIT_CONTROL, 0);
+        channel_release(&side->channel, &side->due, side->held[i].buffer, CREDIT_CONTROL, 0);
     side->held_count = 0;
 }
 
@@ -53,7 +53,7 @@ static void what_an_earlier_incarnation_has_begun_to_say_is_nobodys(void **state
         pair_look(&pair, &pair.a);
     }
     assert_int_equal(pair_link(&pair.a), LINK_UP);
-    channel_greet_soon(&pair.a.channel, &pair.a.agenda);
+    channel_greet_soon(&pair.a.channel, &pair.a.due);
     pair_look(&pair, &pair.a);
     for (unsigned i = 0; i < 3; i++)
         say(&pair.a, i);
@@ -179,7 +179,7 @@ static void look(unsigned i)
     while ((piece = channel_piece(&side->channel)) != NULL) {
         struct piece whole = *piece;
         channel_drop_piece(&side->channel);
-        channel_release(&side->channel, &side->agenda, whole.buffer, CREDIT_DATA, whole.bytes);
+        channel_release(&side->channel, &side->due, whole.buffer, CREDIT_DATA, whole.bytes);
     }
 }
 

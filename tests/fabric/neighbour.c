@@ -8,7 +8,7 @@
 #include "router/notice.h"
 #include "router/router.h"
 #include "router/state.h"
-#include "router/work.h"
+#include "router/due.h"
 #include "tests/testing.h"
 #include "wire/circuit.h"
 
@@ -380,7 +380,7 @@ void hold_bytes(struct neighbours *all, unsigned rank, unsigned port, bool hold)
     struct channel *channel = &router->ports[port].channel;
 
     channel->data_sent += hold ? DATA_WINDOW : 0 - (uint32_t)DATA_WINDOW;
-    work_bytes_for(router, port);
+    due_bytes_for(router, port);
 }
 
 void neighbours_turn_without_2(struct neighbours *all)

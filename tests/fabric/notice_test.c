@@ -117,7 +117,7 @@ static void what_becomes_of_a_link_is_told_later(void **state)
         struct port *port = &all->node->router.ports[TO_1];
         port->channel.state = (uint8_t)cases[i].link;
         port->told = cases[i].told;
-        channel_wake(&port->channel, &all->node->router.agenda);
+        channel_wake(&port->channel, &all->node->router.due);
         is_told_later(all, cases[i].kind, 0);
         neighbours_end(state);
         assert_int_equal(neighbours_begin(state), 0);

@@ -23,20 +23,20 @@ static void begin_side(struct pair *pair, struct pair_side *side)
                                     .dead_after_ms = pair->dead_after_ms,
                                     .due_bit = 1};
 
-    channel_init(&side->channel, &side->agenda, &config);
+    channel_init(&side->channel, &side->due, &config);
 }
 
-struct agenda *pair_agenda(const struct pair *pair, struct pair_side *side)
+struct channel_due *pair_agenda(const struct pair *pair, struct pair_side *side)
 {
-    side->agenda.now_us = pair->now_us;
-    return &side->agenda;
+    side->due.now_us = pair->now_us;
+    return &side->due;
 }
 
 /* As the router does: a channel is flushed when it has asked for it, or its time has come. */
 static void flush(struct pair *pair, struct pair_side *side)
 {
     struct channel *channel = &side->channel;
-    struct agenda *agenda = pair_agenda(pair, side);
+    struct channel_due *due = pair_agenda(pair, side);
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .id = side->nameless ? (uint32_t)ID_UNKNOWN : side == &pair->b,
                           .heard = channel_heard(channel),
@@ -44,21 +44,21 @@ static void flush(struct pair *pair, struct pair_side *side)
                           .control_window = CONTROL_WINDOW,
                           .peer_id = ID_UNKNOWN};
 
-    if (agenda->now_us >= agenda->wake_us) {
-        agenda->wake_us = UINT64_MAX;
-        if (channel->wake_us <= agenda->now_us)
-            channel_wake(channel, agenda);
+    if (due->now_us >= due->wake_us) {
+        due->wake_us = UINT64_MAX;
+        if (channel->wake_us <= due->now_us)
+            channel_wake(channel, due);
         else
-            agenda_by(agenda, channel->wake_us);
+            channel_due_by(due, channel->wake_us);
     }
-    if (!agenda->flush_due)
+    if (!due->flush_due)
         return;
-    agenda->flush_due = 0;
-    if (channel_greets(channel, agenda, hello.id))
-        channel_greet(channel, agenda, &hello);
-    channel_flush(channel, agenda);
+    due->flush_due = 0;
+    if (channel_greets(channel, due, hello.id))
+        channel_greet(channel, due, &hello);
+    channel_flush(channel, due);
     if (!channel_settled(channel, hello.id))
-        channel_wake(channel, agenda);
+        channel_wake(channel, due);
 }
 
 void pair_look(struct pair *pair, struct pair_side *side)
@@ -66,9 +66,9 @@ void pair_look(struct pair *pair, struct pair_side *side)
     struct segment done;
     struct arrival arrival;
     enum arrival_kind kind;
-    struct agenda *agenda = pair_agenda(pair, side);
+    struct channel_due *due = pair_agenda(pair, side);
 
-    while ((kind = channel_receive(&side->channel, agenda, &arrival)) != ARRIVAL_NONE)
+    while ((kind = channel_receive(&side->channel, due, &arrival)) != ARRIVAL_NONE)
         if (kind == ARRIVAL_PACKET) {
             assert_true(side->held_count < PAIR_HELD_MAX);
             side->held[side->held_count++] = arrival;
@@ -158,7 +158,7 @@ void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes
     end->offset = 0;
     memset(end->taken, 0, sizeof end->taken);
     side->held_count = side->done_count = side->queued_count = 0;
-    side->agenda.wake_us = 0;
+    side->due.wake_us = 0;
     side->incarnation = (uint16_t)(side->incarnation + 1);
     begin_side(pair, side);
 }

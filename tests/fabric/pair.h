@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "router/agenda.h"
+#include "router/channel_due.h"
 #include "router/channel_state.h"
 #include "router/segment.h"
 #include "tests/fabric/memory_link.h"
@@ -26,7 +26,7 @@ struct pair_side {
     bool nameless;               /* does not know its number: speaks only when it is spoken to */
     uint16_t incarnation;        /* 0: they are not told apart */
     uint8_t left[PAIR_LEFT_MAX]; /* what an earlier one has said and nobody has heard */
-    struct agenda agenda;
+    struct channel_due due;
     /* packets that have arrived and are not released; how many segments have been given back */
     struct arrival held[PAIR_HELD_MAX];
     unsigned held_count, done_count;
@@ -57,8 +57,8 @@ void pair_restart(struct pair *pair, struct pair_side *side, uint32_t left_bytes
 /* Whether all that a side has queued has come back to it: it is acknowledged. */
 bool pair_is_acknowledged(const struct pair_side *side);
 
-/* A side's agenda, at the present time. */
-struct agenda *pair_agenda(const struct pair *pair, struct pair_side *side);
+/* A side's due, at the present time. */
+struct channel_due *pair_agenda(const struct pair *pair, struct pair_side *side);
 
 /* One side takes what has arrived and flushes; both do, until a time has passed. */
 void pair_look(struct pair *pair, struct pair_side *side);

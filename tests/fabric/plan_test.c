@@ -3,7 +3,7 @@
  * none at all, or in pieces that are lost and come twice. Every node that takes part gets the same
  * error, the host hears why, and the next collective works.
  *
- * The linker gives this test the desk's parts before they go to nodes, and the packets that bring
+ * The linker gives this test the cache's parts before they go to nodes, and the packets that bring
  * them (--wrap in the Makefile).
  */
 #include <string.h>
@@ -44,12 +44,12 @@ static struct tampering tampering;
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static const struct memory_fault no_fault;
 
-const uint8_t *__real_plan_desk_part(struct plan_desk *desk, const struct plan_wish *wish,
-                                     uint32_t rank, uint32_t *bytes, int *status,
-                                     const char **words);
-const uint8_t *__wrap_plan_desk_part(struct plan_desk *desk, const struct plan_wish *wish,
-                                     uint32_t rank, uint32_t *bytes, int *status,
-                                     const char **words);
+const uint8_t *__real_plan_cache_part(struct plan_cache *cache, const struct plan_request *request,
+                                      uint32_t rank, uint32_t *bytes, int *status,
+                                      const char **words);
+const uint8_t *__wrap_plan_cache_part(struct plan_cache *cache, const struct plan_request *request,
+                                      uint32_t rank, uint32_t *bytes, int *status,
+                                      const char **words);
 int __real_router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body,
                        uint32_t bytes);
 int __wrap_router_send(struct router *router, uint8_t kind, uint32_t dst, const void *body,
@@ -67,14 +67,14 @@ static void change_part(uint8_t *part, uint32_t bytes)
     plan_set_check(part, plan_sum(part, bytes));
 }
 
-const uint8_t *__wrap_plan_desk_part(struct plan_desk *desk, const struct plan_wish *wish,
-                                     uint32_t rank, uint32_t *bytes, int *status,
-                                     const char **words)
+const uint8_t *__wrap_plan_cache_part(struct plan_cache *cache, const struct plan_request *request,
+                                      uint32_t rank, uint32_t *bytes, int *status,
+                                      const char **words)
 {
-    struct plan_wish other = *wish;
+    struct plan_request other = *request;
 
     if (tampering.change == AS_IS || rank != tampering.rank)
-        return __real_plan_desk_part(desk, wish, rank, bytes, status, words);
+        return __real_plan_cache_part(cache, request, rank, bytes, status, words);
     if (tampering.change == NO_PLAN) {
         *status = E_NETWORK;
         *words = "a test has none";
@@ -84,7 +84,7 @@ const uint8_t *__wrap_plan_desk_part(struct plan_desk *desk, const struct plan_w
         rank++;
     if (tampering.change == OTHER_OPERATION)
         other.operation = ECUBE_GATHER;
-    const uint8_t *part = __real_plan_desk_part(desk, &other, rank, bytes, status, words);
+    const uint8_t *part = __real_plan_cache_part(cache, &other, rank, bytes, status, words);
     memcpy(tampering.part, part, *bytes);
     change_part(tampering.part, *bytes);
     return tampering.part;
@@ -323,10 +323,10 @@ static void comes_through(enum fate fate)
     uint32_t bytes;
     int status;
     const char *words;
-    const struct plan_wish wish = {.operation = ECUBE_EXCHANGE, .bytes = BYTES};
+    const struct plan_request request = {.operation = ECUBE_EXCHANGE, .bytes = BYTES};
 
-    plan_desk_force(fabric->desk, ECUBE_EXCHANGE, "neighbours both ways");
-    assert_non_null(__real_plan_desk_part(fabric->desk, &wish, 0, &bytes, &status, &words));
+    plan_cache_force(fabric->cache, ECUBE_EXCHANGE, "neighbours both ways");
+    assert_non_null(__real_plan_cache_part(fabric->cache, &request, 0, &bytes, &status, &words));
     assert_in_range(bytes, 2 * PLAN_PART_MAX, 3 * PLAN_PART_MAX);
     tampering.fate = fate;
     exchange_works(fabric);

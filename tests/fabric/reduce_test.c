@@ -134,17 +134,17 @@ static void reduce_all(struct fabric *fabric, const struct plan *plan, uint32_t 
 
 static struct plan *laid(const struct network *network, const struct candidate *candidate)
 {
-    struct plan_wish wish = {
+    struct plan_request request = {
         .operation = candidate->operation, .bytes = VECTOR_MAX, .type = ECUBE_INT8};
     struct plan_fault fault = {.words = ""};
 
-    if (operation_of(wish.operation)->rooted)
-        wish.root = ROOT;
+    if (operation_of(request.operation)->rooted)
+        request.root = ROOT;
     if (candidate->variants) {
-        uint32_t variants = candidate->variants(network, &wish);
-        wish.variant = variants > VARIANT ? VARIANT : variants - 1;
+        uint32_t variants = candidate->variants(network, &request);
+        request.variant = variants > VARIANT ? VARIANT : variants - 1;
     }
-    struct plan *plan = candidate->plan(network, &wish);
+    struct plan *plan = candidate->plan(network, &request);
     if (!plan_prove(plan, &fault))
         assert_string_equal(fault.words, "");
     return plan;
@@ -162,7 +162,7 @@ static void on_network(const char *name, struct memory_fault fault)
             if (candidate->possible(&fabric->network)) {
                 struct plan *plan = laid(&fabric->network, candidate);
                 assert_true(fabric_start(fabric));
-                fabric_shelve(fabric, plan);
+                fabric_preload(fabric, plan);
                 reduce_all(fabric, plan, plans++);
                 plan_free(plan);
             }

@@ -28,7 +28,7 @@ static struct fabric *patient(uint32_t dead_after_ms)
 
     if (dead_after_ms) { /* another host, which has said nothing yet either */
         struct controller_config config = {.links = fabric->host_links,
-                                           .desk = fabric->desk,
+                                           .cache = fabric->cache,
                                            .network = &fabric->network,
                                            .profile = ipsc860,
                                            .dead_after_ms = dead_after_ms,

@@ -60,7 +60,7 @@ static void get_data(struct neighbours *all, unsigned number, uint32_t bytes, ui
     memset(frames[number] + FRAME_HEADER_BYTES, 0x77, bytes);
     *channel_place(channel, 0) = (struct segment){
         .data = frames[number], .bytes = FRAME_HEADER_BYTES + bytes, .owner = OWNER_NONE};
-    channel_queue(channel, &router->agenda, FRAME_DATA, flags, bytes, 1);
+    channel_queue(channel, &router->due, FRAME_DATA, flags, bytes, 1);
     go_on(all);
 }
 

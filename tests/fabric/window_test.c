@@ -105,7 +105,7 @@ static void release(unsigned index)
     assert_int_equal(packet_body_bytes(held->packet), bytes);
     for (uint32_t i = 0; i < bytes; i++)
         assert_int_equal(body[i], number);
-    channel_release(&pair.b.channel, &pair.b.agenda, held->buffer,
+    channel_release(&pair.b.channel, &pair.b.due, held->buffer,
                     routed ? CREDIT_CONTROL : CREDIT_NONE, 0);
     *held = pair.b.held[--pair.b.held_count];
 }
@@ -201,7 +201,7 @@ static void take_data(void)
         assert_memory_equal(whole.data, source + at, whole.bytes);
         at += whole.bytes;
         channel_drop_piece(&pair.b.channel);
-        channel_release(&pair.b.channel, &pair.b.agenda, whole.buffer, CREDIT_DATA, whole.bytes);
+        channel_release(&pair.b.channel, &pair.b.due, whole.buffer, CREDIT_DATA, whole.bytes);
     }
     assert_int_equal(at, DATA_WINDOW);
 }

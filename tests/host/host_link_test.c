@@ -154,7 +154,7 @@ static void leave_words(struct fixture *f)
 {
     uint8_t half[FRAME_HEADER_BYTES / 2] = {FRAME_SYNC & 0xff, FRAME_SYNC >> 8, FRAME_DATA};
 
-    channel_greet_soon(&f->node.ports[0].channel, &f->node.agenda);
+    channel_greet_soon(&f->node.ports[0].channel, &f->node.due);
     router_step(&f->node, f->now_us);
     node_says(f, 1);
     node_says(f, 2);

@@ -71,10 +71,10 @@ static void what_takes_no_time_is_predicted_so(void **state)
 
 static void a_plan_for_all_larger_sizes_has_no_end(void **state)
 {
-    static const struct plan_brief briefs[] = {
+    static const struct plan_summary summaries[] = {
         {.operation = ECUBE_EXCHANGE, .bytes_min = 9, .bytes_max = 12, .algorithm = "AAP"},
         {.operation = ECUBE_SHIFT, .root = 3, .bytes_max = UINT32_MAX, .algorithm = "by \xff"}};
-    json_t *list = report_plans(briefs, 2);
+    json_t *list = report_plans(summaries, 2);
     char *text = json_dumps(list, JSON_COMPACT);
 
     (void)state;

@@ -30,13 +30,13 @@ static int make_file(char path[PATH_ROOM])
     return fd;
 }
 
-static void export_to(const char *path, const struct plan *plan, const struct plan_request *request)
+static void export_to(const char *path, const struct plan *plan, const struct plan_command *command)
 {
     struct output output;
     struct message message;
 
     assert_int_equal(output_open(&output, path, &message), 0);
-    assert_int_equal(plan_export(plan, request, &output, &message), 0);
+    assert_int_equal(plan_export(plan, command, &output, &message), 0);
 }
 
 /* A file's text without the line that names the algorithm. */
@@ -70,7 +70,7 @@ static void forget_combining(char *text)
 }
 
 /* The plan, exported, read and exported once more. */
-static void read_back(const struct plan *plan, const struct plan_request *request)
+static void read_back(const struct plan *plan, const struct plan_command *command)
 {
     char path[PATH_ROOM], again_path[PATH_ROOM];
     int fd = make_file(path), again_fd = make_file(again_path);
@@ -78,18 +78,18 @@ static void read_back(const struct plan *plan, const struct plan_request *reques
     struct message message = {""};
     struct plan *again = NULL;
 
-    export_to(path, plan, request);
+    export_to(path, plan, command);
     if (plan_file_read(&file, path, &message) == 0) {
-        again = plan_file_prove(&file, request->wish.bytes, request->element_bytes, &message);
+        again = plan_file_prove(&file, command->request.bytes, command->element_bytes, &message);
         plan_file_free(&file);
     }
     if (!again)
         fail_msg("%s by %s on %s: %s", operation_name(plan->operation), plan_algorithm(plan),
-                 request->network_name, message.text);
+                 command->network_name, message.text);
     struct plan *all = plan->invariant ? plan_expand(plan) : NULL;
     assert_true(plan_exports_alike(all ? all : plan, again));
     plan_free(all);
-    export_to(again_path, again, request);
+    export_to(again_path, again, command);
     char *text = text_of(fd), *again_text = text_of(again_fd);
     if (operation_of(plan->operation)->prefix) {
         forget_combining(text);
@@ -100,7 +100,7 @@ static void read_back(const struct plan *plan, const struct plan_request *reques
         const char *fault = machine_tries(again, BYTES);
         if (fault)
             fail_msg("%s by %s on %s: %s", operation_name(plan->operation), plan_algorithm(plan),
-                     request->network_name, fault);
+                     command->network_name, fault);
     }
     free(text);
     free(again_text);
@@ -110,7 +110,7 @@ static void read_back(const struct plan *plan, const struct plan_request *reques
 }
 
 /* Every candidate with its first variants, from its first and last root, distance or mask. */
-static void read_all_back(const struct network *network, struct plan_request *request)
+static void read_all_back(const struct network *network, struct plan_command *command)
 {
     const struct candidate *candidate;
 
@@ -118,22 +118,22 @@ static void read_all_back(const struct network *network, struct plan_request *re
         for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
             uint32_t roots = operation_roots(operation_of(operation), network);
             bool reduces = operation_of(operation)->reduces;
-            request->wish = (struct plan_wish){.operation = operation, .bytes = BYTES};
-            request->wish.type = reduces ? ECUBE_INT32 : 0;
-            request->element_bytes = reduces ? 4 : 1;
+            command->request = (struct plan_request){.operation = operation, .bytes = BYTES};
+            command->request.type = reduces ? ECUBE_INT32 : 0;
+            command->element_bytes = reduces ? 4 : 1;
             for (unsigned v = 0; candidate->possible(network) && v < 8; v++) {
                 if (v > 0 &&
-                    (!candidate->variants || v >= candidate->variants(network, &request->wish)))
+                    (!candidate->variants || v >= candidate->variants(network, &command->request)))
                     break;
-                request->wish.variant = v;
+                command->request.variant = v;
                 for (uint32_t last = 0; last <= (roots > 1); last++) {
                     struct plan_fault fault;
-                    request->wish.root = last ? roots - 1 : 0;
-                    struct plan *plan = candidate->plan(network, &request->wish);
+                    command->request.root = last ? roots - 1 : 0;
+                    struct plan *plan = candidate->plan(network, &command->request);
                     plan->algorithm = (uint8_t)i;
                     plan->variant = (uint16_t)v;
                     if (plan_prove(plan, &fault))
-                        read_back(plan, request);
+                        read_back(plan, command);
                     plan_free(plan);
                 }
             }
@@ -149,11 +149,11 @@ static void what_is_exported_is_read_back_as_the_same_plan(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         static const struct network_limits limits = {NETWORK_NODES_MAX, "here"};
-        struct plan_request request = {.profile = ipsc, .profile_name = "ipsc860"};
+        struct plan_command command = {.profile = ipsc, .profile_name = "ipsc860"};
         char error[NETWORK_ERROR_MAX];
-        assert_true(network_parse(&request.network, names[i], &limits, error));
-        network_name(&request.network, request.network_name);
-        read_all_back(&request.network, &request);
+        assert_true(network_parse(&command.network, names[i], &limits, error));
+        network_name(&command.network, command.network_name);
+        read_all_back(&command.network, &command);
     }
 }
 
@@ -365,20 +365,20 @@ static void what_is_wrong_is_told_in_one_line(void **state)
     assert_int_equal(others, 0);
 }
 
-/* The plan that a desk has for a size, by its digest; and the sizes that it is for. */
-static uint32_t asked(struct plan_desk *desk, uint32_t bytes, const char *algorithm,
+/* The plan that a cache has for a size, by its digest; and the sizes that it is for. */
+static uint32_t asked(struct plan_cache *cache, uint32_t bytes, const char *algorithm,
                       uint32_t *steps)
 {
-    struct plan_wish wish = {
+    struct plan_request request = {
         .operation = ECUBE_ALLREDUCE, .bytes = bytes, .type = ECUBE_DOUBLE, .algorithm = algorithm};
     struct plan_time time;
     uint32_t part_bytes;
     int status;
     const char *words;
-    const uint8_t *part = plan_desk_part(desk, &wish, 1, &part_bytes, &status, &words);
+    const uint8_t *part = plan_cache_part(cache, &request, 1, &part_bytes, &status, &words);
 
     assert_non_null(part);
-    assert_true(plan_desk_predict(desk, &wish, &time, steps, &status));
+    assert_true(plan_cache_predict(cache, &request, &time, steps, &status));
     struct plan_header header;
     assert_true(plan_header_unpack(part, part_bytes, &header));
     assert_in_range(bytes, header.bytes_min, header.bytes_max);
@@ -387,7 +387,7 @@ static uint32_t asked(struct plan_desk *desk, uint32_t bytes, const char *algori
     return header.digest;
 }
 
-static void a_desk_gives_a_written_plan_for_its_sizes_alone(void **state)
+static void a_cache_gives_a_written_plan_for_its_sizes_alone(void **state)
 {
     static const char sum[] = "{\"network\":\"cube:1\",\"operation\":\"allreduce\",\"circuits\":["
                               "{\"step\":0,\"from\":0,\"to\":1,\"blocks\":[0],\"combine\":true},"
@@ -399,17 +399,17 @@ static void a_desk_gives_a_written_plan_for_its_sizes_alone(void **state)
     (void)state;
     assert_non_null(plan);
     plan->bytes_min = plan->bytes_max = 800;
-    struct plan_desk *desk = plan_desk_make(&plan->network, &ipsc);
-    plan_desk_put(desk, plan);
-    assert_false(plan_desk_used(desk, plan));
-    assert_int_not_equal(asked(desk, 8, NULL, &steps), plan->digest);
-    assert_int_not_equal(asked(desk, 80000, NULL, &steps), plan->digest);
-    assert_false(plan_desk_used(desk, plan));
-    assert_int_equal(asked(desk, 800, NULL, &steps), plan->digest);
+    struct plan_cache *cache = plan_cache_make(&plan->network, &ipsc);
+    plan_cache_put(cache, plan);
+    assert_false(plan_cache_used(cache, plan));
+    assert_int_not_equal(asked(cache, 8, NULL, &steps), plan->digest);
+    assert_int_not_equal(asked(cache, 80000, NULL, &steps), plan->digest);
+    assert_false(plan_cache_used(cache, plan));
+    assert_int_equal(asked(cache, 800, NULL, &steps), plan->digest);
     assert_int_equal(steps, 1);
-    assert_true(plan_desk_used(desk, plan));
-    assert_int_not_equal(asked(desk, 800, "reduce and broadcast", &steps), plan->digest);
-    plan_desk_free(desk);
+    assert_true(plan_cache_used(cache, plan));
+    assert_int_not_equal(asked(cache, 800, "reduce and broadcast", &steps), plan->digest);
+    plan_cache_free(cache);
     plan_free(plan);
 }
 
@@ -417,7 +417,7 @@ static void a_desk_gives_a_written_plan_for_its_sizes_alone(void **state)
 static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
 {
     static const struct network_limits limits = {NETWORK_NODES_MAX, "here"};
-    struct plan_request request = {.profile = ipsc, .profile_name = "ipsc860", .element_bytes = 8};
+    struct plan_command command = {.profile = ipsc, .profile_name = "ipsc860", .element_bytes = 8};
     struct profile all = ipsc;
     struct plan_fault fault;
     struct message message;
@@ -427,31 +427,31 @@ static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
 
     (void)state;
     all.all_port = 1;
-    assert_true(network_parse(&request.network, "ring:5", &limits, error));
-    network_name(&request.network, request.network_name);
-    request.wish = (struct plan_wish){.operation = ECUBE_ALLREDUCE,
-                                      .bytes = 800,
-                                      .type = ECUBE_DOUBLE,
-                                      .algorithm = "cycle both ways"};
-    struct plan *plan = plan_make(&request.network, &request.wish, &fault);
+    assert_true(network_parse(&command.network, "ring:5", &limits, error));
+    network_name(&command.network, command.network_name);
+    command.request = (struct plan_request){.operation = ECUBE_ALLREDUCE,
+                                            .bytes = 800,
+                                            .type = ECUBE_DOUBLE,
+                                            .algorithm = "cycle both ways"};
+    struct plan *plan = plan_make(&command.network, &command.request, &fault);
     assert_non_null(plan);
     assert_true(plan->one_port);
-    export_to(path, plan, &request);
+    export_to(path, plan, &command);
     plan_free(plan);
     struct plan_list list = {.paths = {path}, .count = 1};
-    assert_int_equal(plan_list_read(&list, &request.network, &all, &message), -1);
+    assert_int_equal(plan_list_read(&list, &command.network, &all, &message), -1);
     assert_non_null(strstr(message.text, "one port, and the machine's have all"));
-    assert_int_equal(plan_list_read(&list, &request.network, &ipsc, &message), 0);
-    struct plan_desk *desk = plan_desk_make(&request.network, &ipsc);
-    plan_desk_put(desk, list.plans[0]);
-    (void)asked(desk, 800, NULL, &steps);
-    assert_true(plan_desk_used(desk, list.plans[0]));
-    plan_desk_free(desk);
-    desk = plan_desk_make(&request.network, &all);
-    plan_desk_put(desk, list.plans[0]);
-    (void)asked(desk, 800, NULL, &steps);
-    assert_false(plan_desk_used(desk, list.plans[0]));
-    plan_desk_free(desk);
+    assert_int_equal(plan_list_read(&list, &command.network, &ipsc, &message), 0);
+    struct plan_cache *cache = plan_cache_make(&command.network, &ipsc);
+    plan_cache_put(cache, list.plans[0]);
+    (void)asked(cache, 800, NULL, &steps);
+    assert_true(plan_cache_used(cache, list.plans[0]));
+    plan_cache_free(cache);
+    cache = plan_cache_make(&command.network, &all);
+    plan_cache_put(cache, list.plans[0]);
+    (void)asked(cache, 800, NULL, &steps);
+    assert_false(plan_cache_used(cache, list.plans[0]));
+    plan_cache_free(cache);
     plan_list_free(&list);
     close(fd);
 }
@@ -473,6 +473,6 @@ static void what_cannot_be_read_is_told(void **state)
 TEST_MAIN(cmocka_unit_test(what_is_exported_is_read_back_as_the_same_plan),
           cmocka_unit_test(a_plan_by_hand_does_what_it_promises),
           cmocka_unit_test(what_is_wrong_is_told_in_one_line),
-          cmocka_unit_test(a_desk_gives_a_written_plan_for_its_sizes_alone),
+          cmocka_unit_test(a_cache_gives_a_written_plan_for_its_sizes_alone),
           cmocka_unit_test(what_rests_on_one_port_is_not_for_machines_with_all),
           cmocka_unit_test(what_cannot_be_read_is_told))

@@ -352,7 +352,7 @@ static void many_writes_wait_for_their_answers(void **state)
         struct core_op op = {.kind = CORE_WRITE_BUS, .address = 0x40000000, .bytes = 1, .value = 1};
 
         assert_false(do_op(f, op).failed);
-        assert_true(f->emulator.memory.owed <= QTEST_OWED_MAX);
+        assert_true(f->emulator.memory.due <= QTEST_OWED_MAX);
         f->log[0] = '\0';
     }
     free_fixture(f);
@@ -401,7 +401,7 @@ static void gdb_hears_of_a_steps_end_when_no_interrupt_is_left(void **state)
     turn_until(f, &f->answered, 1);
     assert_string_equal(f->answer, "T05thread:01;");
     assert_asked(f, "s\nwriteb 0x8000f2f 0x1\nwriteb 0x8000f1f 0x1\n");
-    assert_int_equal(f->emulator.memory.owed, 0);
+    assert_int_equal(f->emulator.memory.due, 0);
     free_fixture(f);
 }
 

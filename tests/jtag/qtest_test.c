@@ -58,7 +58,7 @@ static void answers_of_writes_come_before_that_of_a_read(void **state)
     assert_int_equal(event, QTEST_WRITTEN);
     used += qtest_feed(&qtest, answers + used, sizeof answers - 1 - used, &event);
     assert_int_equal(event, QTEST_WRITTEN);
-    assert_int_equal(qtest.owed, 0);
+    assert_int_equal(qtest.due, 0);
     assert_true(qtest.reads);
     used += qtest_feed(&qtest, answers + used, sizeof answers - 1 - used, &event);
     assert_int_equal(event, QTEST_READ);

@@ -1,6 +1,6 @@
 /*
  * choose_test.c - the cheapest plan for a size: no other candidate or variant takes less, at the
- * size asked for, at both ends of its range, inside it and beyond it; the desk's answers do not
+ * size asked for, at both ends of its range, inside it and beyond it; the cache's answers do not
  * depend on what was asked before.
  */
 #include "tests/testing.h"
@@ -29,7 +29,7 @@ static uint32_t random_below(uint32_t below)
     return (uint32_t)((seed >> 32) % below);
 }
 
-static void complain(const struct contest *contest, const struct plan_wish *wish,
+static void complain(const struct contest *contest, const struct plan_request *request,
                      const struct plan *plan, uint64_t took, uint32_t other, uint64_t less)
 {
     char name[NETWORK_NAME_MAX], words[ALGORITHM_WORDS_MAX];
@@ -39,19 +39,20 @@ static void complain(const struct contest *contest, const struct plan_wish *wish
     candidate_words(one->candidate, &contest->network, one->variant, words);
     print_error("%s on %s from %u, %u bytes of type %u: %s variant %u takes %llu ns, for %u to %u; "
                 "%s %llu\n",
-                operation_name(wish->operation), name, wish->root, wish->bytes, wish->type,
-                plan_algorithm(plan), plan->variant, (unsigned long long)took, plan->bytes_min,
-                plan->bytes_max, words, (unsigned long long)less);
+                operation_name(request->operation), name, request->root, request->bytes,
+                request->type, plan_algorithm(plan), plan->variant, (unsigned long long)took,
+                plan->bytes_min, plan->bytes_max, words, (unsigned long long)less);
     fail();
 }
 
 /* Whether a rival is proved for this machine: what needs one port alone is refused with all. */
-static bool is_refused(const struct contest *contest, const struct plan_wish *wish, uint32_t other)
+static bool is_refused(const struct contest *contest, const struct plan_request *request,
+                       uint32_t other)
 {
     const struct contestant *one = &contest->all[other];
     struct plan_fault fault;
-    struct plan *plan =
-        candidate_plan(one->candidate, one->number, one->variant, &contest->network, wish, &fault);
+    struct plan *plan = candidate_plan(one->candidate, one->number, one->variant, &contest->network,
+                                       request, &fault);
     bool refused = !plan;
 
     plan_free(plan);
@@ -59,53 +60,53 @@ static bool is_refused(const struct contest *contest, const struct plan_wish *wi
 }
 
 /* Holds a plan against all that compete for a size; of those that take the same it is the first. */
-static void is_cheapest(struct contest *contest, struct plan_wish wish, const struct plan *plan,
-                        uint32_t bytes)
+static void is_cheapest(struct contest *contest, struct plan_request request,
+                        const struct plan *plan, uint32_t bytes)
 {
     uint64_t took, other;
     bool found = false;
 
-    wish.bytes = bytes;
-    took = plan_time(plan, bytes, reduction_element_bytes(wish.type), wish.profile).model_ns;
-    contest_enter(contest, &wish);
+    request.bytes = bytes;
+    took = plan_time(plan, bytes, reduction_element_bytes(request.type), request.profile).model_ns;
+    contest_enter(contest, &request);
     for (uint32_t i = 0; i < contest->count; i++) {
         const struct contestant *one = &contest->all[i];
         if (one->number == plan->algorithm && one->variant == plan->variant)
-            found = contest_allows(contest, i, &wish);
-        else if (contest_time(contest, i, &wish, &other) &&
-                 (found ? other < took : other <= took) && !is_refused(contest, &wish, i))
-            complain(contest, &wish, plan, took, i, other);
+            found = contest_allows(contest, i, &request);
+        else if (contest_time(contest, i, &request, &other) &&
+                 (found ? other < took : other <= took) && !is_refused(contest, &request, i))
+            complain(contest, &request, plan, took, i, other);
     }
     assert_true(found);
 }
 
 /* The whole range of the plan for a size: its ends, what is inside; and the sizes beyond. */
-static void holds_in_its_range(struct contest *contest, struct plan_wish wish, uint32_t bytes,
+static void holds_in_its_range(struct contest *contest, struct plan_request request, uint32_t bytes,
                                bool beyond)
 {
     struct plan_fault fault;
-    uint32_t size = reduction_element_bytes(wish.type), unit = size ? size : 1;
+    uint32_t size = reduction_element_bytes(request.type), unit = size ? size : 1;
 
-    wish.bytes = bytes - bytes % unit;
-    struct plan *plan = plan_make(&contest->network, &wish, &fault);
+    request.bytes = bytes - bytes % unit;
+    struct plan *plan = plan_make(&contest->network, &request, &fault);
     assert_non_null(plan);
-    assert_true(plan->bytes_min <= wish.bytes && wish.bytes <= plan->bytes_max);
+    assert_true(plan->bytes_min <= request.bytes && request.bytes <= plan->bytes_max);
     assert_true(plan->bytes_min % unit == 0);
-    is_cheapest(contest, wish, plan, wish.bytes);
-    is_cheapest(contest, wish, plan, plan->bytes_min);
+    is_cheapest(contest, request, plan, request.bytes);
+    is_cheapest(contest, request, plan, plan->bytes_min);
     bool whole = plan->bytes_max == UINT32_MAX;
     uint32_t last = whole ? plan->bytes_min : plan->bytes_max - (unit - 1);
-    is_cheapest(contest, wish, plan, last);
+    is_cheapest(contest, request, plan, last);
     for (unsigned i = 0; i < INSIDE && last > plan->bytes_min; i++) {
         uint32_t inside = plan->bytes_min + random_below(last - plan->bytes_min);
-        is_cheapest(contest, wish, plan, inside - inside % unit);
+        is_cheapest(contest, request, plan, inside - inside % unit);
     }
     uint32_t below = plan->bytes_min, above = last;
     plan_free(plan);
     if (beyond && below > 0)
-        holds_in_its_range(contest, wish, below - unit, false);
+        holds_in_its_range(contest, request, below - unit, false);
     if (beyond && !whole)
-        holds_in_its_range(contest, wish, above + unit, false);
+        holds_in_its_range(contest, request, above + unit, false);
 }
 
 static void holds_on(const char *name, uint32_t operation, uint32_t root, uint32_t type,
@@ -113,12 +114,12 @@ static void holds_on(const char *name, uint32_t operation, uint32_t root, uint32
 {
     static const uint32_t sizes[] = {0, 1, 24, 1000, 65536};
     struct network network = network_of(name);
-    struct plan_wish wish = {
+    struct plan_request request = {
         .operation = operation, .root = root, .type = type, .profile = profile};
-    struct contest *contest = contest_make(&network, &wish);
+    struct contest *contest = contest_make(&network, &request);
 
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        holds_in_its_range(contest, wish, sizes[i], true);
+        holds_in_its_range(contest, request, sizes[i], true);
     contest_free(contest);
 }
 
@@ -170,11 +171,11 @@ static void no_other_plan_takes_less_on_any_machine(void **state)
         struct network network = network_of(names[random_below(sizeof names / sizeof names[0])]);
         struct profile profile = {random_below(100000), random_below(20000), 1 + random_below(1000),
                                   1000, (uint8_t)random_below(2)};
-        struct plan_wish wish = {.operation = operations[i % 5], .profile = &profile};
-        if (operation_of(wish.operation)->reduces)
-            wish.type = i % 2 ? ECUBE_FLOAT : ECUBE_INT16;
-        struct contest *contest = contest_make(&network, &wish);
-        holds_in_its_range(contest, wish, random_below(UINT32_C(1) << random_below(20)), true);
+        struct plan_request request = {.operation = operations[i % 5], .profile = &profile};
+        if (operation_of(request.operation)->reduces)
+            request.type = i % 2 ? ECUBE_FLOAT : ECUBE_INT16;
+        struct contest *contest = contest_make(&network, &request);
+        holds_in_its_range(contest, request, random_below(UINT32_C(1) << random_below(20)), true);
         contest_free(contest);
     }
 }
@@ -183,15 +184,16 @@ static void no_other_plan_takes_less_on_any_machine(void **state)
 static void thresholds_are_exact(void **state)
 {
     struct network network = network_of("cube:4");
-    struct plan_wish wish = {.operation = ECUBE_SCAN, .type = ECUBE_INT32, .profile = &ipsc860};
+    struct plan_request request = {
+        .operation = ECUBE_SCAN, .type = ECUBE_INT32, .profile = &ipsc860};
     unsigned others = 0;
     struct plan_fault fault;
     const char *before = "";
 
     (void)state;
     for (uint32_t bytes = 4; bytes < 1 << 14;) {
-        wish.bytes = bytes;
-        struct plan *plan = plan_make(&network, &wish, &fault);
+        request.bytes = bytes;
+        struct plan *plan = plan_make(&network, &request, &fault);
         assert_int_equal(plan->bytes_min, bytes);
         others += plan_algorithm(plan) != before;
         before = plan_algorithm(plan);
@@ -201,18 +203,18 @@ static void thresholds_are_exact(void **state)
     assert_true(others >= 2);
 }
 
-/* The desk ------------------------------------------------------------------------------------ */
+/* The cache ------------------------------------------------------------------------------------ */
 
-static const uint8_t *part_of(struct plan_desk *desk, struct plan_wish wish, uint32_t bytes)
+static const uint8_t *part_of(struct plan_cache *cache, struct plan_request request, uint32_t bytes)
 {
     const char *words;
     uint32_t part_bytes;
     int status;
 
-    wish.bytes = bytes;
-    const uint8_t *part = plan_desk_part(desk, &wish, 1, &part_bytes, &status, &words);
+    request.bytes = bytes;
+    const uint8_t *part = plan_cache_part(cache, &request, 1, &part_bytes, &status, &words);
     assert_int_equal(status, E_OK);
-    assert_true(plan_suits(part, bytes, (uint8_t)wish.type));
+    assert_true(plan_suits(part, bytes, (uint8_t)request.type));
     return part;
 }
 
@@ -220,49 +222,49 @@ static const uint8_t *part_of(struct plan_desk *desk, struct plan_wish wish, uin
 static void an_answer_does_not_depend_on_the_questions_before_it(void **state)
 {
     struct network network = network_of("mesh:3x4");
-    struct plan_desk *up = plan_desk_make(&network, &ipsc860);
-    struct plan_desk *down = plan_desk_make(&network, &ipsc860);
-    struct plan_wish wish = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
+    struct plan_cache *up = plan_cache_make(&network, &ipsc860);
+    struct plan_cache *down = plan_cache_make(&network, &ipsc860);
+    struct plan_request request = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
     enum { SIZES = 700 };
     uint32_t digests[SIZES];
 
     (void)state;
     for (uint32_t i = 0; i < SIZES; i++)
-        digests[i] = plan_digest(part_of(up, wish, 5 * i));
+        digests[i] = plan_digest(part_of(up, request, 5 * i));
     for (uint32_t i = SIZES; i-- > 0;)
-        assert_int_equal(plan_digest(part_of(down, wish, 5 * i)), digests[i]);
-    plan_desk_free(up);
-    plan_desk_free(down);
+        assert_int_equal(plan_digest(part_of(down, request, 5 * i)), digests[i]);
+    plan_cache_free(up);
+    plan_cache_free(down);
 }
 
 static void the_part_for_one_type_is_not_another_s(void **state)
 {
     struct network network = network_of("ring:6");
-    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
-    struct plan_wish wish = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
-    const uint8_t *bytes = part_of(desk, wish, 96);
+    struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
+    struct plan_request request = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
+    const uint8_t *bytes = part_of(cache, request, 96);
 
     (void)state;
     assert_false(plan_suits(bytes, 96, ECUBE_DOUBLE));
-    wish.type = ECUBE_DOUBLE;
-    assert_ptr_not_equal(part_of(desk, wish, 96), bytes);
-    plan_desk_free(desk);
+    request.type = ECUBE_DOUBLE;
+    assert_ptr_not_equal(part_of(cache, request, 96), bytes);
+    plan_cache_free(cache);
 }
 
 /* Nodes may ask for any number of sizes. */
-static void the_desk_forgets_what_was_asked_long_ago(void **state)
+static void the_cache_forgets_what_was_asked_long_ago(void **state)
 {
     struct network network = network_of("cube:1");
-    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
-    struct plan_wish wish = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
+    struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
+    struct plan_request request = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
 
     (void)state;
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t i = 0; i < DESK_SIZES; i++) {
-            wish.algorithm = i % 2 ? "chain" : "recursive doubling";
-            (void)part_of(desk, wish, i * 31);
+            request.algorithm = i % 2 ? "chain" : "recursive doubling";
+            (void)part_of(cache, request, i * 31);
         }
-    plan_desk_free(desk);
+    plan_cache_free(cache);
 }
 
 int main(void)
@@ -274,7 +276,7 @@ int main(void)
         cmocka_unit_test(thresholds_are_exact),
         cmocka_unit_test(an_answer_does_not_depend_on_the_questions_before_it),
         cmocka_unit_test(the_part_for_one_type_is_not_another_s),
-        cmocka_unit_test(the_desk_forgets_what_was_asked_long_ago),
+        cmocka_unit_test(the_cache_forgets_what_was_asked_long_ago),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

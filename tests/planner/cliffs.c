@@ -44,24 +44,24 @@ unsigned cliffs_sizes(uint32_t sizes[CLIFF_SIZES_MAX])
 static void measure(const struct network *network, uint32_t operation,
                     const struct cliff_sweep *sweep, struct times *times)
 {
-    struct plan_wish wish = {.operation = operation,
-                             .type = operation_of(operation)->reduces ? ECUBE_UINT8 : 0,
-                             .profile = &ipsc860};
-    struct contest *contest = contest_make(network, &wish);
+    struct plan_request request = {.operation = operation,
+                                   .type = operation_of(operation)->reduces ? ECUBE_UINT8 : 0,
+                                   .profile = &ipsc860};
+    struct contest *contest = contest_make(network, &request);
     uint64_t model_ns;
 
     for (unsigned i = 0; i < sweep->size_count; i++) {
-        wish.bytes = sweep->sizes[i];
+        request.bytes = sweep->sizes[i];
         times->model_ns[i] = UINT64_MAX;
-        contest_enter(contest, &wish);
+        contest_enter(contest, &request);
         for (uint32_t j = 0; j < contest->count; j++)
-            if (contest_time(contest, j, &wish, &model_ns) && model_ns < times->model_ns[i]) {
+            if (contest_time(contest, j, &request, &model_ns) && model_ns < times->model_ns[i]) {
                 times->model_ns[i] = model_ns;
                 times->algorithm[i] = contest->all[j].candidate->name;
             }
         const struct plan bounded = {
             .network = *network, .operation = operation, .segments = 1, .invariant = true};
-        times->bound_ns[i] = plan_time(&bounded, wish.bytes, 1, &ipsc860).bound_ns;
+        times->bound_ns[i] = plan_time(&bounded, request.bytes, 1, &ipsc860).bound_ns;
     }
     contest_free(contest);
 }

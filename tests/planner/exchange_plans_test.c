@@ -15,11 +15,11 @@ static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static struct plan *planned(const char *name, const char *algorithm, uint32_t bytes,
                             const struct profile *profile)
 {
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = ECUBE_EXCHANGE, .bytes = bytes, .algorithm = algorithm, .profile = profile};
     struct plan_fault fault = {.words = ""};
     struct network network = network_of(name);
-    struct plan *plan = plan_make(&network, &wish, &fault);
+    struct plan *plan = plan_make(&network, &request, &fault);
 
     if (!plan)
         fail_msg("%s by %s: %s", name, algorithm ? algorithm : "any", fault.words);

@@ -17,13 +17,13 @@ static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static struct plan *planned(uint32_t dims, const char *algorithm, uint32_t bytes,
                             const struct profile *profile)
 {
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = ECUBE_EXCHANGE, .bytes = bytes, .algorithm = algorithm, .profile = profile};
     struct plan_fault fault = {.words = ""};
     struct network cube;
 
     network_make(&cube, NETWORK_CUBE, NULL, dims);
-    struct plan *plan = plan_make(&cube, &wish, &fault);
+    struct plan *plan = plan_make(&cube, &request, &fault);
     if (!plan)
         assert_string_equal(fault.words, "");
     return plan;
@@ -96,7 +96,7 @@ static uint64_t plain_ns(struct plan *plan, uint32_t bytes)
 static uint64_t best_plain_ns(uint32_t dims, uint32_t bytes)
 {
     struct plan *plan = planned(dims, "standard exchange", bytes, NULL);
-    const struct plan_wish any = {.operation = ECUBE_EXCHANGE, .bytes = bytes};
+    const struct plan_request any = {.operation = ECUBE_EXCHANGE, .bytes = bytes};
     unsigned count = multiphase_variants(&plan->network, &any);
     uint64_t best_ns = time_ns(plan, bytes);
     char words[ALGORITHM_WORDS_MAX];

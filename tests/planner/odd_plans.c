@@ -7,7 +7,7 @@
 
 enum { NODES_MAX = 32 };
 
-static const struct plan_wish wish = {.operation = ECUBE_EXCHANGE};
+static const struct plan_request request = {.operation = ECUBE_EXCHANGE};
 
 static struct plan *proved(struct plan *plan)
 {
@@ -19,7 +19,7 @@ static struct plan *proved(struct plan *plan)
 
 struct plan *ahead_plan(const struct network *cube, const uint32_t *masks)
 {
-    struct plan *plan = build_begin(cube, &wish, true);
+    struct plan *plan = build_begin(cube, &request, true);
     struct slots place = slots_of(plan, SPACE_RECEIVE, 0, 1);
 
     build_copy(plan, 0, 0, slots_of(plan, SPACE_SEND, 0, 1), place, 0);
@@ -70,7 +70,7 @@ static void note_places(struct exchange *e, uint32_t k, uint32_t node)
 
 struct plan *dimensions_plan(const struct network *cube)
 {
-    struct exchange e = {build_begin(cube, &wish, false), cube->nodes, cube->dims, {{{0}}}};
+    struct exchange e = {build_begin(cube, &request, false), cube->nodes, cube->dims, {{{0}}}};
 
     CHECK(cube->nodes <= NODES_MAX);
     for (uint32_t node = 0; node < e.nodes; node++) {

@@ -17,11 +17,11 @@ enum { SMALL_NODES = 10, DIMS = 7, BYTES = 52 };
 
 static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 
-static struct plan *planned(const char *name, const struct plan_wish *wish)
+static struct plan *planned(const char *name, const struct plan_request *request)
 {
     struct network network = network_of(name);
     struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(&network, wish, &fault);
+    struct plan *plan = plan_make(&network, request, &fault);
 
     if (!plan)
         assert_string_equal(fault.words, "");
@@ -30,22 +30,22 @@ static struct plan *planned(const char *name, const struct plan_wish *wish)
 
 /* A variant does what it promises, in no less than the bound. */
 static void try(const struct network *network, const struct candidate *candidate,
-                const struct plan_wish *wish)
+                const struct plan_request *request)
 {
     struct plan_fault fault = {.words = ""};
-    struct plan *plan = candidate->plan(network, wish);
+    struct plan *plan = candidate->plan(network, request);
     char name[NETWORK_NAME_MAX];
     const char *wrong = plan_prove(plan, &fault) ? machine_tries(plan, BYTES) : fault.words;
 
     network_name(network, name);
     if (wrong)
-        fail_msg("%s by %s %u, %u on %s: %s", operation_name(wish->operation), candidate->name,
-                 wish->variant, wish->root, name, wrong);
+        fail_msg("%s by %s %u, %u on %s: %s", operation_name(request->operation), candidate->name,
+                 request->variant, request->root, name, wrong);
     struct plan_time time = plan_time(plan, BYTES, 1, &ipsc860);
     if (time.bound_ns > time.model_ns)
-        fail_msg("%s by %s %u, %u on %s: %lu ns, bound %lu", operation_name(wish->operation),
-                 candidate->name, wish->variant, wish->root, name, (unsigned long)time.model_ns,
-                 (unsigned long)time.bound_ns);
+        fail_msg("%s by %s %u, %u on %s: %lu ns, bound %lu", operation_name(request->operation),
+                 candidate->name, request->variant, request->root, name,
+                 (unsigned long)time.model_ns, (unsigned long)time.bound_ns);
     plan_free(plan);
 }
 
@@ -59,15 +59,16 @@ static void every_block_comes_to_its_node_by_every_way(void **state)
     for (uint32_t operation = ECUBE_SHIFT; operation <= ECUBE_REVERSE; operation++)
         for (unsigned i = 0; i < count; i++)
             for (unsigned c = 0; (candidate = candidate_of(operation, c)); c++) {
-                struct plan_wish wish = {.operation = operation, .bytes = BYTES};
+                struct plan_request request = {.operation = operation, .bytes = BYTES};
                 uint32_t roots = operation_roots(operation_of(operation), &shapes[i]);
-                const struct plan_wish any = {.operation = operation, .root = CANDIDATE_ROOT_ANY};
+                const struct plan_request any = {.operation = operation,
+                                                 .root = CANDIDATE_ROOT_ANY};
                 unsigned variants = candidate->variants ? candidate->variants(&shapes[i], &any) : 1;
-                for (; wish.root < roots; wish.root++) {
+                for (; request.root < roots; request.root++) {
                     assert_true(!candidate->variants ||
-                                candidate->variants(&shapes[i], &wish) <= variants);
-                    for (wish.variant = 0; wish.variant < variants; wish.variant++)
-                        try(&shapes[i], candidate, &wish);
+                                candidate->variants(&shapes[i], &request) <= variants);
+                    for (request.variant = 0; request.variant < variants; request.variant++)
+                        try(&shapes[i], candidate, &request);
                 }
             }
 }
@@ -98,16 +99,16 @@ static void shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension(void
     (void)state;
     for (uint32_t dims = 0; dims <= DIMS; dims++)
         for (uint32_t distance = 0; distance < UINT32_C(1) << dims; distance++) {
-            struct plan_wish wish = {
+            struct plan_request request = {
                 .operation = ECUBE_SHIFT, .root = distance, .bytes = 100, .algorithm = "direct"};
             uint32_t hops = distance ? dims - (uint32_t)__builtin_ctz(distance) : 0;
             snprintf(name, sizeof name, "cube:%u", dims);
-            struct plan *direct = planned(name, &wish);
+            struct plan *direct = planned(name, &request);
             struct plan_time time = plan_time(direct, 100, 1, &ipsc860);
             assert_int_equal(time.bound_ns, time.model_ns);
             takes(direct, 100, circuit_ns(hops, 100), hops > 0);
-            wish.algorithm = "hierarchical";
-            takes(planned(name, &wish), 100, hops * circuit_ns(1, 100), hops);
+            request.algorithm = "hierarchical";
+            takes(planned(name, &request), 100, hops * circuit_ns(1, 100), hops);
             assert_true(hops <= dims);
         }
 }
@@ -116,12 +117,12 @@ static void reversals_of_cubes_take_one_circuit_of_the_subcube_s_dimensions(void
 {
     (void)state;
     for (uint32_t mask = 0; mask < 64; mask++) {
-        struct plan_wish wish = {
+        struct plan_request request = {
             .operation = ECUBE_REVERSE, .root = mask, .bytes = 100, .algorithm = "direct"};
         uint32_t hops = mask ? (uint32_t)__builtin_popcount(mask) : 6;
-        takes(planned("cube:6", &wish), 100, circuit_ns(hops, 100), 1);
-        wish.algorithm = "hierarchical";
-        takes(planned("cube:6", &wish), 100, hops * circuit_ns(1, 100), hops);
+        takes(planned("cube:6", &request), 100, circuit_ns(hops, 100), 1);
+        request.algorithm = "hierarchical";
+        takes(planned("cube:6", &request), 100, hops * circuit_ns(1, 100), hops);
     }
 }
 
@@ -165,11 +166,11 @@ static void elsewhere_they_take_what_is_worked_out_by_hand(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct exact *c = &cases[i];
-        const struct plan_wish wish = {.operation = c->operation,
-                                       .root = c->root,
-                                       .bytes = c->bytes,
-                                       .algorithm = c->algorithm};
-        struct plan *plan = planned(c->network, &wish);
+        const struct plan_request request = {.operation = c->operation,
+                                             .root = c->root,
+                                             .bytes = c->bytes,
+                                             .algorithm = c->algorithm};
+        struct plan *plan = planned(c->network, &request);
         uint64_t ns = plan_time(plan, c->bytes, 1, &ipsc860).model_ns;
         if (ns != c->ns || plan->steps != c->steps)
             fail_msg("%s %u on %s by %s: %lu ns in %u steps, not %lu in %u",
@@ -182,9 +183,9 @@ static void elsewhere_they_take_what_is_worked_out_by_hand(void **state)
 static void chosen(const char *name, uint32_t operation, uint32_t root, uint32_t bytes,
                    const char *wanted)
 {
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = operation, .root = root, .bytes = bytes, .profile = &ipsc860};
-    struct plan *plan = planned(name, &wish);
+    struct plan *plan = planned(name, &request);
     char words[ALGORITHM_WORDS_MAX];
 
     candidate_words(candidate_of(operation, plan->algorithm), &plan->network, plan->variant, words);
@@ -204,36 +205,36 @@ static void the_cheapest_is_chosen(void **state)
     chosen("mesh:1x64", ECUBE_REVERSE, 0, 10000, "direct");
 }
 
-static void refused(const char *name, const struct plan_wish *wish, const char *words)
+static void refused(const char *name, const struct plan_request *request, const char *words)
 {
     struct network network = network_of(name);
     struct plan_fault fault = {.words = ""};
 
-    assert_null(plan_make(&network, wish, &fault));
+    assert_null(plan_make(&network, request, &fault));
     if (!strstr(fault.words, words))
         assert_string_equal(fault.words, words);
 }
 
 static void what_cannot_be_is_refused_in_words(void **state)
 {
-    struct plan_wish wish = {.operation = ECUBE_SHIFT, .root = 8};
+    struct plan_request request = {.operation = ECUBE_SHIFT, .root = 8};
 
     (void)state;
-    refused("cube:3", &wish, "distance 8 is not below 8");
-    wish = (struct plan_wish){.operation = ECUBE_REVERSE, .root = 4};
-    refused("mesh:9x9", &wish, "dimensions 4 is not below 4");
-    wish = (struct plan_wish){.operation = ECUBE_SHIFT, .root = 300, .algorithm = "direct"};
-    refused("ring:600", &wish, "more hops than a circuit can list");
-    wish = (struct plan_wish){.operation = ECUBE_SHIFT, .root = 30000, .profile = &ipsc860};
-    refused("ring:60000", &wish, "more than 2,097,152 circuits");
-    wish = (struct plan_wish){.operation = ECUBE_SHIFT, .root = 300, .profile = &ipsc860};
-    plan_free(planned("ring:600", &wish));
+    refused("cube:3", &request, "distance 8 is not below 8");
+    request = (struct plan_request){.operation = ECUBE_REVERSE, .root = 4};
+    refused("mesh:9x9", &request, "dimensions 4 is not below 4");
+    request = (struct plan_request){.operation = ECUBE_SHIFT, .root = 300, .algorithm = "direct"};
+    refused("ring:600", &request, "more hops than a circuit can list");
+    request = (struct plan_request){.operation = ECUBE_SHIFT, .root = 30000, .profile = &ipsc860};
+    refused("ring:60000", &request, "more than 2,097,152 circuits");
+    request = (struct plan_request){.operation = ECUBE_SHIFT, .root = 300, .profile = &ipsc860};
+    plan_free(planned("ring:600", &request));
 }
 
 static void a_block_that_comes_to_another_node_is_found(void **state)
 {
-    struct plan_wish wish = {.operation = ECUBE_SHIFT, .root = 3};
-    struct plan *plan = planned("mesh:3x4", &wish);
+    struct plan_request request = {.operation = ECUBE_SHIFT, .root = 3};
+    struct plan *plan = planned("mesh:3x4", &request);
     struct plan_fault fault;
 
     (void)state;
@@ -241,8 +242,8 @@ static void a_block_that_comes_to_another_node_is_found(void **state)
     assert_false(plan_prove(plan, &fault));
     assert_non_null(strstr(fault.words, "holds another block at the end"));
     plan_free(plan);
-    wish = (struct plan_wish){.operation = ECUBE_REVERSE, .root = 1};
-    plan = planned("cube:3", &wish);
+    request = (struct plan_request){.operation = ECUBE_REVERSE, .root = 1};
+    plan = planned("cube:3", &request);
     plan->root = 3;
     assert_false(plan_prove(plan, &fault));
     assert_non_null(strstr(fault.words, "holds another block at the end"));
@@ -254,19 +255,19 @@ static void try_named(const char *network_words, uint32_t operation, uint32_t ro
                       const char *algorithm)
 {
     struct network network = network_of(network_words);
-    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
-    struct plan_wish wish = {.operation = operation, .root = root, .bytes = BYTES};
+    struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
+    struct plan_request request = {.operation = operation, .root = root, .bytes = BYTES};
     struct plan_time named, numbered;
     uint32_t steps;
     int status;
 
-    wish.algorithm = algorithm;
-    assert_true(plan_desk_predict(desk, &wish, &named, &steps, &status));
-    wish.algorithm = NULL;
-    wish.choice = ecube_choice(algorithm);
-    assert_true(plan_desk_predict(desk, &wish, &numbered, &steps, &status));
+    request.algorithm = algorithm;
+    assert_true(plan_cache_predict(cache, &request, &named, &steps, &status));
+    request.algorithm = NULL;
+    request.choice = ecube_choice(algorithm);
+    assert_true(plan_cache_predict(cache, &request, &numbered, &steps, &status));
     assert_int_equal(named.model_ns, numbered.model_ns);
-    plan_desk_free(desk);
+    plan_cache_free(cache);
 }
 
 /* A program that asks for one shifts by all distances, and reverses in all dimensions. */

@@ -34,23 +34,24 @@ static int make_shapes(void **state)
     return 0;
 }
 
-static void complain(const struct network *network, const struct plan_wish *wish, const char *words)
+static void complain(const struct network *network, const struct plan_request *request,
+                     const char *words)
 {
     char name[NETWORK_NAME_MAX];
 
     network_name(network, name);
-    print_error("%s, %s by %s from %u: %s\n", name, operation_name(wish->operation),
-                wish->algorithm, wish->root, words);
+    print_error("%s, %s by %s from %u: %s\n", name, operation_name(request->operation),
+                request->algorithm, request->root, words);
     fail();
 }
 
-static struct plan *planned(const struct network *network, const struct plan_wish *wish)
+static struct plan *planned(const struct network *network, const struct plan_request *request)
 {
     struct plan_fault fault;
-    struct plan *plan = plan_make(network, wish, &fault);
+    struct plan *plan = plan_make(network, request, &fault);
 
     if (!plan)
-        complain(network, wish, fault.words);
+        complain(network, request, fault.words);
     return plan;
 }
 
@@ -74,35 +75,35 @@ static bool is_slow(const struct network *network, const struct candidate *candi
 
 /* Calls `look` with every plan there is for a network. */
 static void each_plan(const struct network *network,
-                      void (*look)(const struct plan *plan, const struct plan_wish *wish))
+                      void (*look)(const struct plan *plan, const struct plan_request *request))
 {
     const struct candidate *candidate;
 
     for (uint32_t operation = 0; operation < OPERATIONS; operation++)
         for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++) {
-            struct plan_wish wish = {.operation = operation,
-                                     .bytes = BYTES,
-                                     .type = ECUBE_INT32,
-                                     .algorithm = candidate->name};
+            struct plan_request request = {.operation = operation,
+                                           .bytes = BYTES,
+                                           .type = ECUBE_INT32,
+                                           .algorithm = candidate->name};
             uint32_t roots = operation_roots(operation_of(operation), network);
             if (!candidate->possible(network) || is_slow(network, candidate))
                 continue;
-            for (; wish.root < roots; wish.root++) {
-                if (!is_tried(network, wish.root))
+            for (; request.root < roots; request.root++) {
+                if (!is_tried(network, request.root))
                     continue;
-                struct plan *plan = planned(network, &wish);
-                look(plan, &wish);
+                struct plan *plan = planned(network, &request);
+                look(plan, &request);
                 plan_free(plan);
             }
         }
 }
 
-static void try_on_machine(const struct plan *plan, const struct plan_wish *wish)
+static void try_on_machine(const struct plan *plan, const struct plan_request *request)
 {
     const char *fault = machine_tries(plan, BYTES);
 
     if (fault)
-        complain(&plan->network, wish, fault);
+        complain(&plan->network, request, fault);
 }
 
 static void every_plan_does_what_it_promises_in_the_time_it_says(void **state)
@@ -113,7 +114,7 @@ static void every_plan_does_what_it_promises_in_the_time_it_says(void **state)
             each_plan(&shapes[i], try_on_machine);
 }
 
-static void compare_with_all(const struct plan *plan, const struct plan_wish *wish)
+static void compare_with_all(const struct plan *plan, const struct plan_request *request)
 {
     struct profile profile = {65425, 9575, 425, 1000, 0};
     uint32_t nodes = plan->network.nodes, ports = plan->network.ports;
@@ -123,7 +124,7 @@ static void compare_with_all(const struct plan *plan, const struct plan_wish *wi
         return;
     struct plan *all = plan_expand(plan);
     if (!plan_prove(all, &fault))
-        complain(&plan->network, wish, fault.words);
+        complain(&plan->network, request, fault.words);
     assert_int_equal(all->steps, plan->steps);
     assert_int_equal(all->hops, plan->hops * nodes);
     assert_int_equal(all->blocks, plan->blocks * nodes);
@@ -136,7 +137,7 @@ static void compare_with_all(const struct plan *plan, const struct plan_wish *wi
             assert_int_equal(one.model_ns, each.model_ns);
             assert_int_equal(one.bound_ns, each.bound_ns);
         }
-    try_on_machine(all, wish);
+    try_on_machine(all, request);
     plan_free(all);
 }
 
@@ -148,7 +149,7 @@ static void the_plan_of_one_node_says_what_the_plan_of_all_says(void **state)
             each_plan(&shapes[i], compare_with_all);
 }
 
-static void compare_with_bound(const struct plan *plan, const struct plan_wish *wish)
+static void compare_with_bound(const struct plan *plan, const struct plan_request *request)
 {
     static const struct profile profiles[] = {
         {65425, 9575, 425, 1000, 0}, {7, 100, 30, 1000, 1}, {900, 1, 0, 1000, 0}};
@@ -156,7 +157,7 @@ static void compare_with_bound(const struct plan *plan, const struct plan_wish *
     for (unsigned i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         struct plan_time time = plan_time(plan, i * BYTES, 1, &profiles[i]);
         if (time.bound_ns > time.model_ns)
-            complain(&plan->network, wish, "it takes less than any plan can");
+            complain(&plan->network, request, "it takes less than any plan can");
     }
 }
 

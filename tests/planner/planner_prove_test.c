@@ -19,12 +19,12 @@ enum { CHANGES = 1000, BYTES = 40 };
 static struct plan *laid(const char *name, uint32_t operation, const char *algorithm, uint32_t root)
 {
     struct network network = network_of(name);
-    const struct plan_wish wish = {.operation = operation, .root = root};
+    const struct plan_request request = {.operation = operation, .root = root};
     const struct candidate *candidate;
 
     for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++)
         if (candidate->possible(&network) && (!algorithm || !strcmp(algorithm, candidate->name)))
-            return candidate->plan(&network, &wish);
+            return candidate->plan(&network, &request);
     fail();
     return NULL;
 }
@@ -33,9 +33,9 @@ static struct plan *laid(const char *name, uint32_t operation, const char *algor
 static struct plan *blank(const char *name, uint32_t operation)
 {
     struct network network = network_of(name);
-    const struct plan_wish wish = {.operation = operation};
+    const struct plan_request request = {.operation = operation};
 
-    return build_begin(&network, &wish, false);
+    return build_begin(&network, &request, false);
 }
 
 static void rejected(struct plan *plan, const char *why)
@@ -232,8 +232,8 @@ static void what_passes_a_limit_is_refused_by_name(void **state)
 static void the_same_for_all_uses_no_link_twice(void **state)
 {
     struct network ring = network_of("ring:8");
-    const struct plan_wish wish = {.operation = ECUBE_BARRIER};
-    struct plan *plan = build_begin(&ring, &wish, true);
+    const struct plan_request request = {.operation = ECUBE_BARRIER};
+    struct plan *plan = build_begin(&ring, &request, true);
 
     (void)state;
     build_circuit(plan, 0, 0, 2, NO_SLOTS, NO_SLOTS, 0);
@@ -610,9 +610,9 @@ static struct plan *drawn_plan(void)
         count++;
     while (!candidate || !candidate->possible(&network))
         candidate = candidate_of(operation, drawn(count));
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = operation, .root = drawn(operation_roots(operation_of(operation), &network))};
-    return candidate->plan(&network, &wish);
+    return candidate->plan(&network, &request);
 }
 
 static void a_changed_plan_is_rejected_or_does_what_it_says(void **state)

@@ -1,6 +1,6 @@
 /*
  * Plans and what they take: on cubes the papers' closed forms, the paper's order of AAP,
- * independent figures for circuits that go ahead; trees by hand; the desk; results in the plan's
+ * independent figures for circuits that go ahead; trees by hand; the cache; results in the plan's
  * order.
  */
 #include "tests/testing.h"
@@ -25,10 +25,10 @@ static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static struct plan *planned_by(const struct network *network, uint32_t operation, uint32_t root,
                                const char *algorithm)
 {
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = operation, .root = root, .type = ECUBE_DOUBLE, .algorithm = algorithm};
     struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(network, &wish, &fault);
+    struct plan *plan = plan_make(network, &request, &fault);
 
     if (!plan)
         assert_string_equal(fault.words, "");
@@ -170,8 +170,8 @@ static void set_up_ahead_takes_what_others_say(void **state)
 static void a_receiver_takes_one_circuit_after_the_other(void **state)
 {
     const struct network line = network_of("mesh:1x3");
-    const struct plan_wish wish = {.operation = ECUBE_GATHER, .root = 1};
-    struct plan *plan = build_begin(&line, &wish, false);
+    const struct plan_request request = {.operation = ECUBE_GATHER, .root = 1};
+    struct plan *plan = build_begin(&line, &request, false);
     struct slots own = slots_of(plan, SPACE_SEND, 0, 1);
     struct plan_moment moments[3];
     struct plan_fault fault;
@@ -280,35 +280,35 @@ static void exchanges_reach_five_hundred_and_twelve_nodes(void **state)
     }
 }
 
-/* Wishes -------------------------------------------------------------------------------------- */
+/* Requests ------------------------------------------------------------------------------------ */
 
 static void refused(const char *name, uint32_t operation, uint32_t root, uint32_t type,
                     const char *algorithm, const char *why, int status)
 {
     struct network network = network_of(name);
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = operation, .root = root, .type = type, .algorithm = algorithm};
-    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
+    struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
     struct plan_time time;
     struct plan_fault fault;
     const char *words;
     uint32_t bytes, steps;
     int got;
 
-    assert_null(plan_make(&network, &wish, &fault));
+    assert_null(plan_make(&network, &request, &fault));
     if (!strstr(fault.words, why))
         assert_string_equal(fault.words, why);
     for (unsigned i = 0; i < 2; i++) {
-        assert_null(plan_desk_part(desk, &wish, 0, &bytes, &got, &words));
+        assert_null(plan_cache_part(cache, &request, 0, &bytes, &got, &words));
         assert_int_equal(got, status);
         assert_string_equal(words, fault.words);
-        assert_false(plan_desk_predict(desk, &wish, &time, &steps, &got));
+        assert_false(plan_cache_predict(cache, &request, &time, &steps, &got));
         assert_int_equal(got, status);
     }
-    plan_desk_free(desk);
+    plan_cache_free(cache);
 }
 
-static void wishes_that_cannot_be_are_refused_in_words(void **state)
+static void requests_that_cannot_be_are_refused_in_words(void **state)
 {
     (void)state;
     refused("ring:5", ECUBE_SCATTER, 5, 0, NULL, "no node 5 to be the root", E_ARGUMENT);
@@ -321,7 +321,7 @@ static void wishes_that_cannot_be_are_refused_in_words(void **state)
     refused("ring:5", ECUBE_EXCHANGE, 0, 0, "Swing", "there are \"AAP\", \"AAP ahead\"", E_NETWORK);
 }
 
-/* A new part, to compare with one of the desk. */
+/* A new part, to compare with one of the cache. */
 static void assert_part(const struct plan *plan, uint32_t rank, const uint8_t *part, uint32_t bytes)
 {
     uint8_t *again = malloc(bytes);
@@ -332,10 +332,10 @@ static void assert_part(const struct plan *plan, uint32_t rank, const uint8_t *p
     free(again);
 }
 
-static void the_desk_keeps_parts_where_they_are(void **state)
+static void the_cache_keeps_parts_where_they_are(void **state)
 {
     struct network network = network_of("mesh:3x4");
-    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
+    struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
     const uint8_t *parts[12];
     uint32_t bytes, steps;
     const char *words;
@@ -343,32 +343,32 @@ static void the_desk_keeps_parts_where_they_are(void **state)
 
     (void)state;
     for (uint32_t round = 0; round < 3; round++) {
-        const struct plan_wish wish = {
+        const struct plan_request request = {
             .operation = ECUBE_GATHER, .root = 7, .bytes = 24, .profile = &ipsc860};
         struct plan_fault fault;
-        struct plan *plan = plan_make(&network, &wish, &fault);
+        struct plan *plan = plan_make(&network, &request, &fault);
         for (uint32_t rank = 0; rank < network.nodes; rank++) {
-            const uint8_t *part = plan_desk_part(desk, &wish, rank, &bytes, &status, &words);
+            const uint8_t *part = plan_cache_part(cache, &request, rank, &bytes, &status, &words);
             assert_int_equal(status, E_OK);
             assert_part(plan, rank, part, bytes);
             assert_true(round == 0 || part == parts[rank]);
             parts[rank] = part;
         }
-        struct plan_time time, there = plan_time(plan, wish.bytes, 0, &ipsc860);
-        assert_true(plan_desk_predict(desk, &wish, &time, &steps, &status));
+        struct plan_time time, there = plan_time(plan, request.bytes, 0, &ipsc860);
+        assert_true(plan_cache_predict(cache, &request, &time, &steps, &status));
         assert_int_equal(time.model_ns, there.model_ns);
         assert_int_equal(time.bound_ns, there.bound_ns);
         assert_int_equal(steps, plan->steps);
         plan_free(plan);
     }
-    plan_desk_free(desk);
+    plan_cache_free(cache);
 }
 
 /* Bytes from nodes are data: whatever they ask for is answered, and kept only if it can be. */
-static void no_question_fills_the_desk(void **state)
+static void no_question_fills_the_cache(void **state)
 {
     struct network network = network_of("ring:5");
-    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
+    struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
     const uint8_t *part = NULL;
     uint32_t bytes;
     const char *words;
@@ -376,75 +376,75 @@ static void no_question_fills_the_desk(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < 100000; i++) {
-        struct plan_wish wish = {
+        struct plan_request request = {
             .operation = i % 11, .root = i / 11, .bytes = 7 * i, .type = i % 7};
-        const uint8_t *next = plan_desk_part(desk, &wish, i % 5, &bytes, &status, &words);
+        const uint8_t *next = plan_cache_part(cache, &request, i % 5, &bytes, &status, &words);
         assert_true(next ? status == E_OK : status == E_ARGUMENT && words[0]);
     }
     for (uint32_t i = 0; i < 100; i++) { /* the type is no part of what a gather is */
-        struct plan_wish wish = {.operation = ECUBE_GATHER, .type = i};
-        const uint8_t *next = plan_desk_part(desk, &wish, 2, &bytes, &status, &words);
+        struct plan_request request = {.operation = ECUBE_GATHER, .type = i};
+        const uint8_t *next = plan_cache_part(cache, &request, 2, &bytes, &status, &words);
         assert_true(next && (!part || next == part));
         part = next;
     }
-    plan_desk_free(desk);
+    plan_cache_free(cache);
 }
 
-static void other_wishes_have_other_plans(void **state)
+static void other_requests_have_other_plans(void **state)
 {
     struct network network = network_of("torus:3x4");
-    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
-    struct plan_wish wish = {.operation = ECUBE_ALLGATHER, .algorithm = "ring of neighbours"};
+    struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
+    struct plan_request request = {.operation = ECUBE_ALLGATHER, .algorithm = "ring of neighbours"};
     uint32_t bytes;
     const char *words;
     int status;
 
     (void)state;
-    const uint8_t *one = plan_desk_part(desk, &wish, 3, &bytes, &status, &words);
-    assert_ptr_equal(one, plan_desk_part(desk, &wish, 4, &bytes, &status, &words));
-    wish.algorithm = "gather and broadcast";
-    assert_ptr_not_equal(one, plan_desk_part(desk, &wish, 3, &bytes, &status, &words));
-    struct plan_wish scatter = {.operation = ECUBE_SCATTER, .root = 1};
-    one = plan_desk_part(desk, &scatter, 3, &bytes, &status, &words);
+    const uint8_t *one = plan_cache_part(cache, &request, 3, &bytes, &status, &words);
+    assert_ptr_equal(one, plan_cache_part(cache, &request, 4, &bytes, &status, &words));
+    request.algorithm = "gather and broadcast";
+    assert_ptr_not_equal(one, plan_cache_part(cache, &request, 3, &bytes, &status, &words));
+    struct plan_request scatter = {.operation = ECUBE_SCATTER, .root = 1};
+    one = plan_cache_part(cache, &scatter, 3, &bytes, &status, &words);
     scatter.root = 2;
-    assert_ptr_not_equal(one, plan_desk_part(desk, &scatter, 3, &bytes, &status, &words));
-    plan_desk_free(desk);
-    network = network_of("mesh:1x1100"); /* more roots than the desk has drawers */
-    desk = plan_desk_make(&network, &ipsc860);
+    assert_ptr_not_equal(one, plan_cache_part(cache, &scatter, 3, &bytes, &status, &words));
+    plan_cache_free(cache);
+    network = network_of("mesh:1x1100"); /* more roots than the cache has drawers */
+    cache = plan_cache_make(&network, &ipsc860);
     scatter.root = 1;
-    one = plan_desk_part(desk, &scatter, 3, &bytes, &status, &words);
+    one = plan_cache_part(cache, &scatter, 3, &bytes, &status, &words);
     scatter.root = 1025;
-    assert_ptr_not_equal(one, plan_desk_part(desk, &scatter, 3, &bytes, &status, &words));
-    plan_desk_free(desk);
+    assert_ptr_not_equal(one, plan_cache_part(cache, &scatter, 3, &bytes, &status, &words));
+    plan_cache_free(cache);
 }
 
 /* Not those of which only the time was asked for. */
-static void the_desk_tells_which_plans_it_has_given(void **state)
+static void the_cache_tells_which_plans_it_has_given(void **state)
 {
     struct network network = network_of("ring:6");
-    struct plan_desk *desk = plan_desk_make(&network, &ipsc860);
-    struct plan_wish wishes[] = {
+    struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
+    struct plan_request requests[] = {
         {.operation = ECUBE_GATHER, .root = 2, .bytes = 100, .algorithm = "halving tree"},
         {.operation = ECUBE_BROADCAST, .bytes = 4096, .algorithm = "chain 8 segments"}};
-    struct plan_brief briefs[2];
+    struct plan_summary summaries[2];
     struct plan_time time;
     uint32_t bytes, steps;
     const char *words;
     int status;
 
     (void)state;
-    assert_true(plan_desk_predict(desk, &wishes[1], &time, &steps, &status));
-    assert_int_equal(plan_desk_given(desk, briefs, 2), 0);
+    assert_true(plan_cache_predict(cache, &requests[1], &time, &steps, &status));
+    assert_int_equal(plan_cache_given(cache, summaries, 2), 0);
     for (unsigned i = 0; i < 4; i++)
-        assert_non_null(plan_desk_part(desk, &wishes[i % 2], i, &bytes, &status, &words));
-    assert_int_equal(plan_desk_given(desk, briefs, 1), 2);
-    assert_int_equal(briefs[0].operation, ECUBE_BROADCAST); /* it is the older one */
-    assert_string_equal(briefs[0].algorithm, "chain 8 segments");
-    assert_in_range(4096, briefs[0].bytes_min, briefs[0].bytes_max);
-    assert_int_equal(plan_desk_given(desk, briefs, 2), 2);
-    assert_int_equal(briefs[1].root, 2);
-    assert_string_equal(briefs[1].algorithm, "halving tree");
-    plan_desk_free(desk);
+        assert_non_null(plan_cache_part(cache, &requests[i % 2], i, &bytes, &status, &words));
+    assert_int_equal(plan_cache_given(cache, summaries, 1), 2);
+    assert_int_equal(summaries[0].operation, ECUBE_BROADCAST); /* it is the older one */
+    assert_string_equal(summaries[0].algorithm, "chain 8 segments");
+    assert_in_range(4096, summaries[0].bytes_min, summaries[0].bytes_max);
+    assert_int_equal(plan_cache_given(cache, summaries, 2), 2);
+    assert_int_equal(summaries[1].root, 2);
+    assert_string_equal(summaries[1].algorithm, "halving tree");
+    plan_cache_free(cache);
 }
 
 static void other_plans_have_other_digests(void **state)
@@ -571,11 +571,11 @@ TEST_MAIN(cmocka_unit_test(plans_of_cubes_take_what_the_closed_forms_say),
           cmocka_unit_test(no_edge_of_a_tree_is_longer_than_a_circuit),
           cmocka_unit_test(large_networks_have_all_but_exchanges_and_reversal),
           cmocka_unit_test(exchanges_reach_five_hundred_and_twelve_nodes),
-          cmocka_unit_test(wishes_that_cannot_be_are_refused_in_words),
-          cmocka_unit_test(the_desk_keeps_parts_where_they_are),
-          cmocka_unit_test(no_question_fills_the_desk),
-          cmocka_unit_test(other_wishes_have_other_plans),
-          cmocka_unit_test(the_desk_tells_which_plans_it_has_given),
+          cmocka_unit_test(requests_that_cannot_be_are_refused_in_words),
+          cmocka_unit_test(the_cache_keeps_parts_where_they_are),
+          cmocka_unit_test(no_question_fills_the_cache),
+          cmocka_unit_test(other_requests_have_other_plans),
+          cmocka_unit_test(the_cache_tells_which_plans_it_has_given),
           cmocka_unit_test(other_plans_have_other_digests), cmocka_unit_test(bounds_say_why),
           cmocka_unit_test(sums_are_in_the_order_of_the_plan),
           cmocka_unit_test(the_order_is_said_in_words),

@@ -22,13 +22,13 @@ static struct plan *planned(const char *name, const char *algorithm, uint32_t by
                             const struct profile *profile)
 {
     struct network network = network_of(name);
-    const struct plan_wish wish = {.operation = ECUBE_SCAN,
-                                   .bytes = bytes,
-                                   .type = ECUBE_UINT8,
-                                   .algorithm = algorithm,
-                                   .profile = profile};
+    const struct plan_request request = {.operation = ECUBE_SCAN,
+                                         .bytes = bytes,
+                                         .type = ECUBE_UINT8,
+                                         .algorithm = algorithm,
+                                         .profile = profile};
     struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(&network, &wish, &fault);
+    struct plan *plan = plan_make(&network, &request, &fault);
 
     if (!plan)
         assert_string_equal(fault.words, "");
@@ -114,11 +114,12 @@ static void every_chain_is_right_on_every_small_network(void **state)
     (void)state;
     assert_string_equal(chain->name, "chain");
     for (unsigned i = 0; i < count; i++) {
-        struct plan_wish wish = {.operation = ECUBE_SCAN, .bytes = BYTES, .type = ECUBE_INT32};
-        unsigned variants = chain->variants(&shapes[i], &wish);
+        struct plan_request request = {
+            .operation = ECUBE_SCAN, .bytes = BYTES, .type = ECUBE_INT32};
+        unsigned variants = chain->variants(&shapes[i], &request);
         assert_int_equal(variants, 4); /* of 13 elements */
-        for (; wish.variant < variants; wish.variant++) {
-            struct plan *plan = chain->plan(&shapes[i], &wish);
+        for (; request.variant < variants; request.variant++) {
+            struct plan *plan = chain->plan(&shapes[i], &request);
             struct plan_fault fault = {.words = ""};
             if (!plan_prove(plan, &fault))
                 assert_string_equal(fault.words, "");
@@ -155,9 +156,9 @@ static void operands_stand_in_the_order_of_ranks(void **state)
 static struct plan *laid(const char *name, unsigned number)
 {
     struct network network = network_of(name);
-    const struct plan_wish wish = {.operation = ECUBE_SCAN};
+    const struct plan_request request = {.operation = ECUBE_SCAN};
 
-    return candidate_of(ECUBE_SCAN, number)->plan(&network, &wish);
+    return candidate_of(ECUBE_SCAN, number)->plan(&network, &request);
 }
 
 static void rejected(struct plan *plan, const char *why)

@@ -21,31 +21,31 @@ static const struct profile ipsc860 = {65425, 9575, 425, 1000, 0};
 static const struct profile all_ports = {65425, 9575, 425, 1000, 1};
 
 static void complain(const struct network *network, const struct candidate *candidate,
-                     const struct plan_wish *wish, const char *words)
+                     const struct plan_request *request, const char *words)
 {
     char name[NETWORK_NAME_MAX], algorithm[ALGORITHM_WORDS_MAX];
 
     network_name(network, name);
-    candidate_words(candidate, network, wish->variant, algorithm);
-    fail_msg("%s, %s by %s from %u: %s", name, operation_name(wish->operation), algorithm,
-             wish->root, words);
+    candidate_words(candidate, network, request->variant, algorithm);
+    fail_msg("%s, %s by %s from %u: %s", name, operation_name(request->operation), algorithm,
+             request->root, words);
 }
 
 typedef void try_plan(const struct candidate *candidate, const struct plan *plan,
-                      const struct plan_wish *wish);
+                      const struct plan_request *request);
 
 static void each_variant(const struct network *network, const struct candidate *candidate,
-                         struct plan_wish wish, try_plan *look)
+                         struct plan_request request, try_plan *look)
 {
     struct plan_fault fault = {.words = ""};
-    unsigned variants = candidate->variants ? candidate->variants(network, &wish) : 1;
+    unsigned variants = candidate->variants ? candidate->variants(network, &request) : 1;
 
-    for (wish.variant = 0; wish.variant < variants; wish.variant++) {
-        struct plan *plan = candidate->plan(network, &wish);
-        plan->variant = (uint16_t)wish.variant;
+    for (request.variant = 0; request.variant < variants; request.variant++) {
+        struct plan *plan = candidate->plan(network, &request);
+        plan->variant = (uint16_t)request.variant;
         if (!plan_prove(plan, &fault))
-            complain(network, candidate, &wish, fault.words);
-        look(candidate, plan, &wish);
+            complain(network, candidate, &request, fault.words);
+        look(candidate, plan, &request);
         plan_free(plan);
     }
 }
@@ -60,9 +60,9 @@ static void each_plan(const struct network *network, uint32_t operation, try_pla
 
     for (unsigned i = 0; (candidate = candidate_of(operation, i)); i++)
         for (uint32_t root = 0; candidate->possible(network) && root < roots; root += stride) {
-            const struct plan_wish wish = {
+            const struct plan_request request = {
                 .operation = operation, .root = root, .bytes = BYTES, .type = ECUBE_DOUBLE};
-            each_variant(network, candidate, wish, look);
+            each_variant(network, candidate, request, look);
         }
 }
 
@@ -75,12 +75,12 @@ static const char *const names[] = {"cube:0",   "cube:1",    "cube:3",    "cube:
                                     "mesh:1x7", "torus:5x3", "mesh:1x13", "ring:12"};
 
 static void try_on_machine(const struct candidate *candidate, const struct plan *plan,
-                           const struct plan_wish *wish)
+                           const struct plan_request *request)
 {
     const char *words = machine_tries(plan, BYTES);
 
     if (words)
-        complain(&plan->network, candidate, wish, words);
+        complain(&plan->network, candidate, request, words);
 }
 
 static void every_variant_does_what_it_promises(void **state)
@@ -122,7 +122,7 @@ static double added_up(const char **words, unsigned at)
 }
 
 static void compare_orders(const struct candidate *candidate, const struct plan *plan,
-                           const struct plan_wish *wish)
+                           const struct plan_request *request)
 {
     static double results[NODES][DOUBLES];
     bool blocks = plan->operation == ECUBE_REDUCE_SCATTER;
@@ -145,7 +145,7 @@ static void compare_orders(const struct candidate *candidate, const struct plan 
             assert_true(plan_order(plan, node, segment, words, sizeof words));
             double sum = added_up(&at, (blocks ? node * DOUBLES : 0) + i);
             if (memcmp(&sum, &results[node][i], sizeof sum) != 0)
-                complain(&plan->network, candidate, wish, "another sum than in its order");
+                complain(&plan->network, candidate, request, "another sum than in its order");
             i += DOUBLES / 8;
         }
 }
@@ -177,10 +177,10 @@ static void best_is(const char *name, uint32_t operation, uint32_t bytes, uint64
 {
     struct network network = network_of(name);
     uint32_t type = operation_of(operation)->reduces ? ECUBE_INT32 : 0;
-    const struct plan_wish wish = {
+    const struct plan_request request = {
         .operation = operation, .bytes = bytes, .type = type, .profile = &ipsc860};
     struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(&network, &wish, &fault);
+    struct plan *plan = plan_make(&network, &request, &fault);
 
     assert_string_equal(plan ? "" : fault.words, "");
     uint64_t took_ns = plan_time(plan, bytes, type ? 4 : 1, &ipsc860).model_ns;
@@ -233,13 +233,13 @@ static void variant_takes(const char *name, uint32_t operation, const char *algo
                           uint32_t bytes, uint64_t wanted_ns)
 {
     struct network network = network_of(name);
-    const struct plan_wish wish = {.operation = operation,
-                                   .bytes = bytes,
-                                   .type = operation_of(operation)->reduces ? ECUBE_UINT8 : 0,
-                                   .algorithm = algorithm,
-                                   .profile = &ipsc860};
+    const struct plan_request request = {.operation = operation,
+                                         .bytes = bytes,
+                                         .type = operation_of(operation)->reduces ? ECUBE_UINT8 : 0,
+                                         .algorithm = algorithm,
+                                         .profile = &ipsc860};
     struct plan_fault fault = {.words = ""};
-    struct plan *plan = plan_make(&network, &wish, &fault);
+    struct plan *plan = plan_make(&network, &request, &fault);
 
     assert_string_equal(plan ? "" : fault.words, "");
     uint64_t took_ns = plan_time(plan, bytes, 1, &ipsc860).model_ns;
@@ -352,18 +352,18 @@ static void vectors_in_pieces_take_their_closed_form(void **state)
 static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
 {
     struct network network = network_of("ring:8");
-    struct plan_wish wish = {.operation = ECUBE_ALLREDUCE,
-                             .bytes = BYTES,
-                             .type = ECUBE_INT32,
-                             .algorithm = "cycle both ways",
-                             .profile = &all_ports};
+    struct plan_request request = {.operation = ECUBE_ALLREDUCE,
+                                   .bytes = BYTES,
+                                   .type = ECUBE_INT32,
+                                   .algorithm = "cycle both ways",
+                                   .profile = &all_ports};
     struct plan_fault fault = {.words = ""};
 
     (void)state;
-    assert_null(plan_make(&network, &wish, &fault));
+    assert_null(plan_make(&network, &request, &fault));
     assert_non_null(strstr(fault.words, "one port"));
-    wish.algorithm = NULL;
-    struct plan *plan = plan_make(&network, &wish, &fault);
+    request.algorithm = NULL;
+    struct plan *plan = plan_make(&network, &request, &fault);
     assert_non_null(plan);
     assert_false(plan->one_port);
     plan_free(plan);

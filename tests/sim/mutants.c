@@ -66,24 +66,25 @@ static const struct candidate *draw_candidate(struct mutant *m, uint32_t *number
 }
 
 /* A variant that stands its proof on this network. */
-static struct plan *draw_plan(struct mutant *m, struct plan_request *request)
+static struct plan *draw_plan(struct mutant *m, struct plan_command *command)
 {
     struct plan_fault fault;
     uint32_t number;
     const struct candidate *candidate = draw_candidate(m, &number);
     const struct operation *operation = operation_of(candidate->operation);
 
-    *request = (struct plan_request){.network = m->network, .profile = ipsc860};
-    network_name(&m->network, request->network_name);
-    request->wish = (struct plan_wish){.operation = candidate->operation,
-                                       .root = draw(m, operation_roots(operation, &m->network)),
-                                       .type = operation->reduces ? ECUBE_INT32 : 0,
-                                       .profile = &request->profile};
-    request->element_bytes = operation->reduces ? reduction_element_bytes(ECUBE_INT32) : 1;
-    request->wish.bytes = draw(m, ELEMENTS_MAX) * request->element_bytes;
-    unsigned variants = candidate_variants(candidate, &m->network, &request->wish);
+    *command = (struct plan_command){.network = m->network, .profile = ipsc860};
+    network_name(&m->network, command->network_name);
+    command->request =
+        (struct plan_request){.operation = candidate->operation,
+                              .root = draw(m, operation_roots(operation, &m->network)),
+                              .type = operation->reduces ? ECUBE_INT32 : 0,
+                              .profile = &command->profile};
+    command->element_bytes = operation->reduces ? reduction_element_bytes(ECUBE_INT32) : 1;
+    command->request.bytes = draw(m, ELEMENTS_MAX) * command->element_bytes;
+    unsigned variants = candidate_variants(candidate, &m->network, &command->request);
     return candidate_plan(candidate, number, variants ? draw(m, variants) : 0, &m->network,
-                          &request->wish, &fault);
+                          &command->request, &fault);
 }
 
 /* A file in memory. */
@@ -97,7 +98,7 @@ static int make_file(char path[PATH_ROOM])
 }
 
 /* What the export of a plan says, but for its claims. */
-static void load(struct mutant *m, const struct plan *plan, const struct plan_request *request)
+static void load(struct mutant *m, const struct plan *plan, const struct plan_command *command)
 {
     struct output output;
     struct message message;
@@ -107,7 +108,7 @@ static void load(struct mutant *m, const struct plan *plan, const struct plan_re
     json_t *circuit;
 
     CHECK(output_open(&output, path, &message) == 0);
-    CHECK(plan_export(plan, request, &output, &message) == 0);
+    CHECK(plan_export(plan, command, &output, &message) == 0);
     m->head = json_load_file(path, 0, NULL);
     m->circuits = json_object_get(m->head, "circuits");
     CHECK(m->head && m->circuits);
@@ -341,7 +342,7 @@ static void change(struct mutant *m)
 /* What becomes of it --------------------------------------------------------------------------- */
 
 /* The plan, if it is accepted. */
-static struct plan *prove(const struct mutant *m, const struct plan_request *request)
+static struct plan *prove(const struct mutant *m, const struct plan_command *command)
 {
     struct plan_file file;
     struct message message;
@@ -351,7 +352,7 @@ static struct plan *prove(const struct mutant *m, const struct plan_request *req
 
     CHECK(json_dumpfd(m->head, fd, 0) == 0);
     if (plan_file_read(&file, path, &message) == 0) {
-        plan = plan_file_prove(&file, request->wish.bytes, request->element_bytes, &message);
+        plan = plan_file_prove(&file, command->request.bytes, command->element_bytes, &message);
         plan_file_free(&file);
     }
     close(fd);
@@ -368,21 +369,21 @@ static void complain(const struct mutant *m, uint64_t number, const char *why)
 static void one(uint64_t number, struct mutants_tally *tally)
 {
     struct mutant m = {.seed = random_mix(number)};
-    struct plan_request request;
+    struct plan_command command;
     char why[SIM_TEXT_MAX];
 
     m.network = draw_network(&m);
-    struct plan *original = draw_plan(&m, &request);
+    struct plan *original = draw_plan(&m, &command);
     if (!original)
         return;
-    load(&m, original, &request);
+    load(&m, original, &command);
     plan_free(original);
     change(&m);
     tally->drawn++;
-    struct plan *plan = prove(&m, &request);
+    struct plan *plan = prove(&m, &command);
     if (plan) {
         tally->accepted++;
-        if (!execution_is_right(plan, request.wish.bytes, request.wish.type, why) &&
+        if (!execution_is_right(plan, command.request.bytes, command.request.type, why) &&
             tally->failed++ < SHOWN_MAX)
             complain(&m, number, why);
         plan_free(plan);

@@ -16,18 +16,18 @@ nothing_up() {
 
 two_machines() {
     tool_succeeds up --network cube:1 --name lab
-    tool_succeeds up --network cube:2 --name desk
-    tool_succeeds kill --name desk 3
+    tool_succeeds up --network cube:2 --name cache
+    tool_succeeds kill --name cache 3
     wait_until 10 eval 'tool list; grep -q broken out'
     tool_succeeds list --json list.json
     listed lab cube:1 2 whole
-    listed desk cube:2 4 broken
-    [ "$("$json_get" list.json machines 0 name)" = desk ] || { cat list.json; fail "not in order"; }
+    listed cache cube:2 4 broken
+    [ "$("$json_get" list.json machines 0 name)" = cache ] || { cat list.json; fail "not in order"; }
     [ "$("$json_get" list.json machines 1 nodes)" = 2 ] || { cat list.json; fail "nodes"; }
     tool_succeeds down --name lab
     tool_succeeds list
     ! grep -q '^lab' out || fail "it is down, and listed"
-    tool_succeeds down --name desk
+    tool_succeeds down --name cache
 }
 
 silent_machine() {

@@ -68,14 +68,14 @@ openocd_and_gdb() {
 # Each has its ports and its chain; both are in the middle of something.
 two_machines() {
     tool_succeeds up --network cube:1 --jtag --name lab
-    tool_succeeds up --network cube:0 --jtag --name desk
+    tool_succeeds up --network cube:0 --jtag --name cache
     openocd_stays lab "all halt; touch lab; await go; for {set i 0} {\$i < 20} {incr i} { all step }; all resume"
     lab=$openocd
     comes lab
     mv stays stays.lab
-    openocd_stays desk "halt; touch desk; await go; for {set i 0} {\$i < 20} {incr i} { step }; targets; resume"
-    comes desk
-    tool_succeeds ps --name desk
+    openocd_stays cache "halt; touch cache; await go; for {set i 0} {\$i < 20} {incr i} { step }; targets; resume"
+    comes cache
+    tool_succeeds ps --name cache
     grep -q "halted by openocd (process $openocd)" out || { cat out; fail "ps names another one"; }
     tool_succeeds ps --name lab
     [ "$(grep -c "halted by openocd (process $lab)" out)" -eq 2 ] || { cat out; fail "ps names another one"; }
@@ -85,7 +85,7 @@ two_machines() {
     no_errors stays
     wait "$lab" || { cat stays.lab; fail "OpenOCD failed"; }
     no_errors stays.lab
-    for name in lab desk; do
+    for name in lab cache; do
         tool_succeeds load -q --name $name "$counter" 10
         tool_succeeds down --name $name
     done

@@ -233,7 +233,7 @@ static void set_size(int fd, unsigned columns)
     ioctl(fd, TIOCSWINSZ, &size);
 }
 
-struct wish {
+struct request {
     unsigned columns, later;
     const char *when, *watched;
     bool truncates;
@@ -251,7 +251,7 @@ static unsigned number(const char *text, char **end)
 }
 
 /* Shows what the command writes until it has closed the terminal. */
-static void watch(int fd, struct wish *wish)
+static void watch(int fd, struct request *request)
 {
     unsigned most = 0;
     char bytes[4096];
@@ -261,21 +261,21 @@ static void watch(int fd, struct wish *wish)
         for (ssize_t i = 0; i < count; i++) {
             put_byte(&screen, bytes[i]);
         }
-        if (wish->watched) {
-            unsigned rows = rows_with(&screen, wish->watched);
+        if (request->watched) {
+            unsigned rows = rows_with(&screen, request->watched);
             most = rows > most ? rows : most;
         }
-        if (wish->when && rows_with(&screen, wish->when) > 0) {
-            (wish->truncates ? truncate_rows : reflow)(&screen, wish->later);
-            set_size(fd, wish->later);
-            wish->when = NULL;
+        if (request->when && rows_with(&screen, request->when) > 0) {
+            (request->truncates ? truncate_rows : reflow)(&screen, request->later);
+            set_size(fd, request->later);
+            request->when = NULL;
         }
     }
-    if (wish->watched) {
+    if (request->watched) {
         fprintf(stderr, "rows %u colours %u\n", most, screen.colours);
     }
-    if (wish->when) {
-        fprintf(stderr, "screen: '%s' was never on it\n", wish->when);
+    if (request->when) {
+        fprintf(stderr, "screen: '%s' was never on it\n", request->when);
         exit(STATUS_USAGE);
     }
 }
@@ -292,23 +292,23 @@ static void print(const struct screen *s)
 
 int main(int argc, char **argv)
 {
-    struct wish wish = {.columns = 80};
+    struct request request = {.columns = 80};
     int option, fd, status = 0;
     char *end;
 
     while ((option = getopt(argc, argv, "c:r:tw:")) != -1) {
         switch (option) {
-        case 'c': wish.columns = number(optarg, &end); break;
+        case 'c': request.columns = number(optarg, &end); break;
         case 'r':
-            wish.later = number(optarg, &end);
-            wish.when = *end == '@' ? end + 1 : end;
+            request.later = number(optarg, &end);
+            request.when = *end == '@' ? end + 1 : end;
             break;
-        case 't': wish.truncates = true; break;
-        case 'w': wish.watched = optarg; break;
+        case 't': request.truncates = true; break;
+        case 'w': request.watched = optarg; break;
         default: return STATUS_USAGE;
         }
     }
-    struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)wish.columns};
+    struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)request.columns};
     pid_t child = optind < argc ? forkpty(&fd, NULL, NULL, &size) : -1;
     if (child < 0) {
         fputs("screen: name a command\n", stderr);
@@ -319,9 +319,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "screen: cannot run %s: %s\n", argv[optind], strerror(errno));
         _exit(STATUS_USAGE);
     }
-    screen.columns = wish.columns;
+    screen.columns = request.columns;
     row_at(&screen, 0);
-    watch(fd, &wish);
+    watch(fd, &request);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     print(&screen);
