@@ -116,6 +116,8 @@ UNIT_TESTS := $(call in,tests/bench,never_slower_test.c raw_run_test.c rivals_te
 	tests/network/network_test.c tests/router/clock_test.c
 TARGET_TESTS := $(call in,tests/wire,crc_test.c frame_test.c) \
 	tests/arch/copy_test.c tests/drivers/generic_timer_test.c tests/reduction/reduction_test.c tests/router/clock_test.c
+# What runs the tests of a binary.
+TEST_RUNNER := tests/main.c
 TARGET_GLUE := $(call in,tests/target,start.c testing.c)
 FABRIC_TESTS := $(call in,tests/fabric,abort_test.c algorithm_test.c answer_test.c any_test.c arguments_test.c \
 	ask_test.c behind_test.c cancel_test.c channel_test.c circuit_test.c collective_test.c console_test.c \
@@ -501,7 +503,7 @@ $(B)/tests/bench/raw_run_test: $(call checked,bench/raw_run.c)
 $(B)/tests/bench/never_slower_test $(B)/tests/bench/rivals_test: $(call checked,$(BENCH_RIVALS))
 
 # The same test once more, with another sanitizer.
-$(B)/tests/sim/race_test: $(call raced,tests/sim/threads_test.c $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/console/check.c)
+$(B)/tests/sim/race_test: $(call raced,$(TEST_RUNNER) tests/sim/threads_test.c $(SIM) $(ROOMS) $(PLANNER) $(CRC_TABLES) host/console/check.c)
 	@mkdir -p $(@D)
 	@echo "  link  $@"
 	$(Q)$(CC) -fsanitize=thread -o $@ $^ -lcmocka $(SIM_LIBS)
@@ -512,7 +514,7 @@ $(B)/host/librooms.so: $(CHECKED_ROOMS)
 	$(Q)$(CC) -shared -fsanitize=address,undefined $(AUDIT_LINK) -o $@ $^ $(TOOL_LIBS)
 
 # An archive, so that only the tests that use the many-node loop or campaigns carry them.
-$(B)/host/fabric_support.a: $(call checked,$(FABRIC_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN) $(MUTANTS)) Makefile
+$(B)/host/fabric_support.a: $(call checked,$(TEST_RUNNER) $(FABRIC_SUPPORT) $(UNIT_SUPPORT) $(CAMPAIGN) $(MUTANTS)) Makefile
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 # Another cache in place of the planner's.

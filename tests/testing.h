@@ -1,36 +1,57 @@
 /*
- * testing.h - what a unit test includes, so that the same source runs on the host and on the
- * target.
+ * testing.h - what a test includes, so that the same source runs on the host and on the target.
  *
  * On the host it is cmocka. On the target it is the part of cmocka's interface that our tests use,
  * in tests/target/testing.h, ended by a semihosting exit. A test is a function whose name is a
  * sentence that is true:
  *
- *     static void crc_of_123456789_is_e3069283(void **state) { ... assert_int_equal(...); }
- *     TEST_MAIN(cmocka_unit_test(crc_of_123456789_is_e3069283), ...)
+ *     TEST(crc_of_123456789_is_e3069283)
+ *     {
+ *         assert_int_equal(crc32c(...), 0xe3069283);
+ *     }
+ *
+ * That is all: the linker gathers the tests of a binary, which tests/main.c (on the target
+ * tests/target/testing.c) runs in the order in which they stand.
  */
 #pragma once
+
+#include <stddef.h>
+
+struct test {
+    const char *name;
+    int line;
+    void (*function)(void **state);
+    int (*setup)(void **state);
+    int (*teardown)(void **state);
+};
+
+/* A test between setup and teardown, either of which may be NULL; `state` is what they share. */
+#define TEST_WITH(name, setup, teardown)                                                           \
+    static void name(void **state);                                                                \
+    static const struct test name##_test = {#name, __LINE__, name, setup, teardown};               \
+    static const struct test *const name##_entry __attribute__((used, section("tests"))) =         \
+        &name##_test;                                                                              \
+    static void name(void **state __attribute__((unused)))
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/* At most once in a binary: what comes before all its tests, and after them; either may be NULL. */
+struct test_group {
+    int (*setup)(void **state);
+    int (*teardown)(void **state);
+};
+extern const struct test_group test_group;
+#define TEST_GROUP(setup, teardown) const struct test_group test_group = {setup, teardown}
+
+/* The tests of this binary, as the linker has gathered them: in no order. */
+extern const struct test *const __start_tests[], *const __stop_tests[];
 
 #ifdef __arm__
 #include "tests/target/testing.h"
 #else
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 #endif
-
-#ifdef __arm__
-#define TEST_ENTRY testing_main
-#else
-#define TEST_ENTRY main
-#endif
-
-#define TEST_MAIN(...)                                                                             \
-    int TEST_ENTRY(void)                                                                           \
-    {                                                                                              \
-        const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
-        return cmocka_run_group_tests(tests, NULL, NULL);                                          \
-    }

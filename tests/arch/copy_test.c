@@ -37,9 +37,8 @@ static void move_expected(size_t to, size_t from, size_t length)
         slowly[to + i] = source[from + i];
 }
 
-static void copies_are_exact_at_every_length_and_alignment(void **state)
+TEST(copies_are_exact_at_every_length_and_alignment)
 {
-    (void)state;
     fill(source, 7);
     for (size_t length = 0; length <= LENGTH_MAX; length = next_length(length)) {
         for (unsigned at = 0; at < ALIGNMENTS * ALIGNMENTS; at++) {
@@ -55,9 +54,8 @@ static void copies_are_exact_at_every_length_and_alignment(void **state)
     }
 }
 
-static void moves_may_overlap_in_both_directions(void **state)
+TEST(moves_may_overlap_in_both_directions)
 {
-    (void)state;
     for (size_t length = 0; length <= LENGTH_MAX; length = next_length(length)) {
         for (unsigned distance = 0; distance < 80; distance = distance * 3 + 1) {
             move_expected(1, 1 + distance, length);
@@ -70,9 +68,8 @@ static void moves_may_overlap_in_both_directions(void **state)
     }
 }
 
-static void fills_are_exact_at_every_length_and_alignment(void **state)
+TEST(fills_are_exact_at_every_length_and_alignment)
 {
-    (void)state;
     for (size_t length = 0; length <= LENGTH_MAX; length = next_length(length)) {
         for (unsigned at = 0; at < ALIGNMENTS; at++) {
             fill(copied, 13);
@@ -84,7 +81,3 @@ static void fills_are_exact_at_every_length_and_alignment(void **state)
         }
     }
 }
-
-TEST_MAIN(cmocka_unit_test(copies_are_exact_at_every_length_and_alignment),
-          cmocka_unit_test(moves_may_overlap_in_both_directions),
-          cmocka_unit_test(fills_are_exact_at_every_length_and_alignment))

@@ -44,36 +44,27 @@ static void check(uint32_t operation)
     assert_int_equal(slower, 0);
 }
 
-static void alltoall_is_never_slower(void **state)
+TEST(alltoall_is_never_slower)
 {
-    (void)state;
     check(ECUBE_EXCHANGE);
 }
 
-static void allgather_is_never_slower(void **state)
+TEST(allgather_is_never_slower)
 {
-    (void)state;
     check(ECUBE_ALLGATHER);
 }
 
-static void broadcast_is_never_slower(void **state)
+TEST(broadcast_is_never_slower)
 {
-    (void)state;
     check(ECUBE_BROADCAST);
 }
 
-static void allreduce_is_never_slower(void **state)
+TEST(allreduce_is_never_slower)
 {
-    (void)state;
     check(ECUBE_ALLREDUCE);
 }
 
-static void reduce_scatter_is_never_slower(void **state)
+TEST(reduce_scatter_is_never_slower)
 {
-    (void)state;
     check(ECUBE_REDUCE_SCATTER);
 }
-
-TEST_MAIN(cmocka_unit_test(alltoall_is_never_slower), cmocka_unit_test(allgather_is_never_slower),
-          cmocka_unit_test(broadcast_is_never_slower), cmocka_unit_test(allreduce_is_never_slower),
-          cmocka_unit_test(reduce_scatter_is_never_slower))

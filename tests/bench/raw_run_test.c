@@ -24,19 +24,18 @@ static struct raw_bench bench_of(const char *what)
     return (struct raw_bench){.qemu = script, .image = "image"};
 }
 
-static void the_line_of_the_receiver_is_the_result(void **state)
+TEST(the_line_of_the_receiver_is_the_result)
 {
     struct raw_bench bench = bench_of("echo 'raw receive 4000 10'\nexec sleep 60");
     struct raw_stream stream;
 
-    (void)state;
     assert_true(raw_run_stream(&bench, 0, 4000, &stream));
     assert_true(stream.bytes_per_us == 400);
     assert_int_equal(bench.runs, 1);
     assert_int_equal(bench.stood_still, 0);
 }
 
-static void rings_in_shared_memory_have_roles_of_their_own(void **state)
+TEST(rings_in_shared_memory_have_roles_of_their_own)
 {
     struct raw_bench bench = bench_of("case \"$*\" in\n"
                                       "*ivshmem*arg=2,arg=ring-receive,*)\n"
@@ -44,13 +43,12 @@ static void rings_in_shared_memory_have_roles_of_their_own(void **state)
                                       "esac\nexec sleep 60");
     struct raw_stream stream;
 
-    (void)state;
     bench.shared = true;
     assert_true(raw_run_stream(&bench, 1, 4000, &stream));
     assert_true(stream.bytes_per_us == 400);
 }
 
-static void node_0_tells_the_time_of_an_exchange(void **state)
+TEST(node_0_tells_the_time_of_an_exchange)
 {
     struct raw_bench bench = bench_of("case \"$*\" in\n"
                                       "*arg=0,arg=ring-exchange,arg=3*)\n"
@@ -58,30 +56,27 @@ static void node_0_tells_the_time_of_an_exchange(void **state)
                                       "esac\nexec sleep 60");
     struct raw_exchange exchange;
 
-    (void)state;
     bench.shared = true;
     assert_true(raw_run_exchange(&bench, 3, 3, &exchange));
     assert_true(exchange.wall_us == 5);
     assert_int_equal(bench.runs, 1);
 }
 
-static void a_run_in_which_all_wait_is_counted_as_standing_still(void **state)
+TEST(a_run_in_which_all_wait_is_counted_as_standing_still)
 {
     struct raw_bench bench = bench_of("exec sleep 60");
     struct raw_stream stream;
 
-    (void)state;
     assert_false(raw_run_stream(&bench, 0, 4000, &stream));
     assert_int_equal(bench.runs, 1);
     assert_int_equal(bench.stood_still, 1);
 }
 
-static void a_run_that_ends_without_a_result_has_failed_and_does_not_stand(void **state)
+TEST(a_run_that_ends_without_a_result_has_failed_and_does_not_stand)
 {
     struct raw_bench bench = bench_of("echo nothing");
     struct raw_stream stream;
 
-    (void)state;
     assert_false(raw_run_stream(&bench, 0, 4000, &stream));
     assert_int_equal(bench.runs, 1);
     assert_int_equal(bench.stood_still, 0);
@@ -101,14 +96,4 @@ static int remove_script(void **state)
     return unlink(script);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_line_of_the_receiver_is_the_result),
-        cmocka_unit_test(rings_in_shared_memory_have_roles_of_their_own),
-        cmocka_unit_test(node_0_tells_the_time_of_an_exchange),
-        cmocka_unit_test(a_run_in_which_all_wait_is_counted_as_standing_still),
-        cmocka_unit_test(a_run_that_ends_without_a_result_has_failed_and_does_not_stand),
-    };
-    return cmocka_run_group_tests(tests, make_script, remove_script);
-}
+TEST_GROUP(make_script, remove_script);

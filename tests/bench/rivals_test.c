@@ -37,9 +37,8 @@ static struct plan *planned(const struct rival *rival, unsigned dims, uint32_t b
 }
 
 /* Of which there is one piece, and several. */
-static void every_rival_is_a_plan_on_cubes(void **state)
+TEST(every_rival_is_a_plan_on_cubes)
 {
-    (void)state;
     for (unsigned i = 0; i < RIVALS; i++)
         for (unsigned dims = 1; dims <= 5; dims++) {
             plan_free(planned(&rivals[i], dims, 64));
@@ -49,7 +48,7 @@ static void every_rival_is_a_plan_on_cubes(void **state)
 
 /* Where nobody waits for a link or a port, SimGrid 3.32 simulates the same times on the platform
  * of bench/simgrid_run.h, with the library's selector. */
-static void rivals_take_what_simgrid_says(void **state)
+TEST(rivals_take_what_simgrid_says)
 {
     static const struct {
         unsigned dims;
@@ -79,7 +78,6 @@ static void rivals_take_what_simgrid_says(void **state)
         {5, REDUCE_SCATTER_PAIRS, 10000, 134905000},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         const struct rival *rival = &rivals[figures[i].rival];
         struct plan *plan = planned(rival, figures[i].dims, figures[i].bytes);
@@ -102,13 +100,12 @@ static bool selects(enum library library, uint32_t operation, uint16_t nodes, ui
 }
 
 /* Ends of ranges and what lies beside them are enough. */
-static void every_library_selects_for_every_size(void **state)
+TEST(every_library_selects_for_every_size)
 {
     static const uint32_t operations[] = {ECUBE_EXCHANGE, ECUBE_ALLGATHER, ECUBE_BROADCAST,
                                           ECUBE_ALLREDUCE, ECUBE_REDUCE_SCATTER};
     const struct selection *s;
 
-    (void)state;
     for (unsigned i = 0; (s = selection_of(i)); i++)
         for (unsigned o = 0; o < sizeof operations / sizeof operations[0]; o++)
             for (unsigned n = 0; n < NODES_OF; n++)
@@ -122,12 +119,11 @@ static void every_library_selects_for_every_size(void **state)
                 }
 }
 
-static void every_rival_is_selected_by_a_library(void **state)
+TEST(every_rival_is_selected_by_a_library)
 {
     const struct selection *s;
     bool selected[RIVALS] = {false};
 
-    (void)state;
     for (unsigned i = 0; (s = selection_of(i)); i++)
         selected[s->rival] = true;
     for (unsigned i = 0; i < RIVALS; i++) {
@@ -135,8 +131,3 @@ static void every_rival_is_selected_by_a_library(void **state)
         assert_true(selected[i]);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(every_rival_is_a_plan_on_cubes),
-          cmocka_unit_test(rivals_take_what_simgrid_says),
-          cmocka_unit_test(every_library_selects_for_every_size),
-          cmocka_unit_test(every_rival_is_selected_by_a_library))

@@ -41,30 +41,26 @@ static void sweep(const char *name, uint64_t stride)
     assert_true(sum.right && sum.named);
 }
 
-static void any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told(void **state)
+TEST(any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told)
 {
-    (void)state;
     sweep("cube:2", 1);
     sweep("mesh:2x2", 1);
 }
 
-static void any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told(void **state)
+TEST(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told)
 {
-    (void)state;
     sweep("cube:3", 1);
 }
 
-static void events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told(void **state)
+TEST(events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told)
 {
-    (void)state;
     sweep("cube:4", 29);
     sweep("cube:5", 149);
     sweep("cube:6", 997);
 }
 
-static void so_are_those_of_rings_meshes_and_tori(void **state)
+TEST(so_are_those_of_rings_meshes_and_tori)
 {
-    (void)state;
     sweep("ring:5", 1);
     sweep("ring:6", 5);
     sweep("mesh:3x4", 17);
@@ -73,11 +69,10 @@ static void so_are_those_of_rings_meshes_and_tori(void **state)
     sweep("torus:3x4x2", 97);
 }
 
-static void random_faults_in_random_runs_are_repaired_or_told(void **state)
+TEST(random_faults_in_random_runs_are_repaired_or_told)
 {
     struct campaign campaign = {.name = "seeds", .first = 1, .stride = 1, .seeds = SEEDS};
 
-    (void)state;
     struct campaign_tally tally = campaign_run(&campaign, 1);
     assert_int_equal(tally.failed, 0);
     assert_int_equal(tally.runs, SEEDS);
@@ -115,9 +110,8 @@ static struct sim_result result_of(const struct sim_options *options)
     return result;
 }
 
-static void the_printed_command_repeats_the_run(void **state)
+TEST(the_printed_command_repeats_the_run)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct sim_options options;
         struct campaign_reference reference;
@@ -130,10 +124,3 @@ static void the_printed_command_repeats_the_run(void **state)
         assert_memory_equal(first.digest, second.digest, sizeof first.digest);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(any_event_failed_in_any_way_on_4_nodes_is_repaired_or_told),
-          cmocka_unit_test(any_event_failed_in_any_way_on_8_nodes_is_repaired_or_told),
-          cmocka_unit_test(events_all_over_runs_of_16_to_64_nodes_are_repaired_or_told),
-          cmocka_unit_test(so_are_those_of_rings_meshes_and_tori),
-          cmocka_unit_test(random_faults_in_random_runs_are_repaired_or_told),
-          cmocka_unit_test(the_printed_command_repeats_the_run))

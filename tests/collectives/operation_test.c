@@ -10,9 +10,8 @@ static uint32_t slots(uint32_t operation, enum space space, uint32_t rank, uint3
     return operation_slots(operation_of(operation), space, NODES, rank, ROOT, segments);
 }
 
-static void every_operation_is_found_by_both_names(void **state)
+TEST(every_operation_is_found_by_both_names)
 {
-    (void)state;
     for (uint32_t i = 0; i < OPERATIONS; i++) {
         if (!operation_of(i))
             continue;
@@ -23,17 +22,15 @@ static void every_operation_is_found_by_both_names(void **state)
     assert_int_equal(operation_named("alltoall"), ECUBE_EXCHANGE);
 }
 
-static void what_is_no_operation_has_no_row(void **state)
+TEST(what_is_no_operation_has_no_row)
 {
-    (void)state;
     assert_null(operation_of(OPERATIONS));
     assert_int_equal(operation_named("all"), OPERATIONS);
     assert_string_equal(operation_name(OPERATIONS), "collective");
 }
 
-static void only_the_root_has_what_the_root_alone_gives_or_gets(void **state)
+TEST(only_the_root_has_what_the_root_alone_gives_or_gets)
 {
-    (void)state;
     assert_int_equal(slots(ECUBE_SCATTER, SPACE_SEND, ROOT, 1), NODES);
     assert_int_equal(slots(ECUBE_SCATTER, SPACE_SEND, ROOT + 1, 1), 0);
     assert_int_equal(slots(ECUBE_SCATTER, SPACE_RECEIVE, ROOT + 1, 1), 1);
@@ -43,9 +40,8 @@ static void only_the_root_has_what_the_root_alone_gives_or_gets(void **state)
     assert_int_equal(slots(ECUBE_ALLREDUCE, SPACE_RECEIVE, 0, 1), 1);
 }
 
-static void only_vectors_have_a_slot_for_every_segment(void **state)
+TEST(only_vectors_have_a_slot_for_every_segment)
 {
-    (void)state;
     assert_int_equal(slots(ECUBE_BROADCAST, SPACE_RECEIVE, 0, 7), 7);
     assert_int_equal(slots(ECUBE_REDUCE, SPACE_SEND, 0, 7), 7);
     assert_int_equal(slots(ECUBE_GATHER, SPACE_SEND, 0, 7), 1);
@@ -53,11 +49,10 @@ static void only_vectors_have_a_slot_for_every_segment(void **state)
     assert_int_equal(slots(ECUBE_BARRIER, SPACE_SEND, 0, 7), 0);
 }
 
-static void segments_fill_a_vector_and_differ_by_one_element(void **state)
+TEST(segments_fill_a_vector_and_differ_by_one_element)
 {
     const struct operation *reduce = operation_of(ECUBE_REDUCE);
 
-    (void)state;
     for (uint32_t count = 0; count < 40; count++) {
         for (uint32_t m = 1; m < 10; m++) {
             assert_int_equal(operation_slot_at(reduce, 0, 8 * count, 8, m), 0);
@@ -73,16 +68,8 @@ static void segments_fill_a_vector_and_differ_by_one_element(void **state)
     }
 }
 
-static void blocks_lie_behind_each_other(void **state)
+TEST(blocks_lie_behind_each_other)
 {
-    (void)state;
     assert_int_equal(operation_slot_at(operation_of(ECUBE_GATHER), 65535, UINT32_MAX, 0, 1),
                      UINT64_C(65535) * UINT32_MAX);
 }
-
-TEST_MAIN(cmocka_unit_test(every_operation_is_found_by_both_names),
-          cmocka_unit_test(what_is_no_operation_has_no_row),
-          cmocka_unit_test(only_the_root_has_what_the_root_alone_gives_or_gets),
-          cmocka_unit_test(only_vectors_have_a_slot_for_every_segment),
-          cmocka_unit_test(segments_fill_a_vector_and_differ_by_one_element),
-          cmocka_unit_test(blocks_lie_behind_each_other))

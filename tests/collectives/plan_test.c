@@ -168,13 +168,12 @@ static void parts_pass(const struct network *network, const struct plan *plan)
     }
 }
 
-static void what_the_planner_writes_passes(void **state)
+TEST(what_the_planner_writes_passes)
 {
     static const char *const names[] = {"cube:0",     "cube:1",    "cube:4",     "ring:3",
                                         "ring:5",     "ring:16",   "mesh:1x7",   "mesh:3x4",
                                         "mesh:2x3x2", "torus:3x3", "torus:3x4x2"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct network network = network_of(names[i]);
         for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
@@ -194,11 +193,10 @@ static void what_the_planner_writes_passes(void **state)
 
 /* Single faults ------------------------------------------------------------------------------- */
 
-static void every_damaged_byte_is_found(void **state)
+TEST(every_damaged_byte_is_found)
 {
     struct sample good = sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2);
 
-    (void)state;
     assert_int_equal(check(&good), E_OK);
     for (uint32_t at = 0; at < good.bytes; at++) {
         struct sample bad = good;
@@ -209,14 +207,13 @@ static void every_damaged_byte_is_found(void **state)
         assert_int_equal(check(&good), E_FORMAT);
 }
 
-static void parts_of_other_machines_and_nodes_are_found(void **state)
+TEST(parts_of_other_machines_and_nodes_are_found)
 {
     const struct sample good = sample_of("mesh:2x3", ECUBE_SCATTER, 1, 0);
     const struct sample ring = sample_of("ring:5", ECUBE_ALLGATHER, 0, 3);
     const struct sample alone = sample_of("ring:1", ECUBE_BARRIER, 0, 0);
     struct sample other = good;
 
-    (void)state;
     found(good, E_OK);
     found(ring, E_OK);
     assert_true(plan_is_invariant(ring.part) && !plan_is_invariant(good.part));
@@ -241,26 +238,24 @@ static void parts_of_other_machines_and_nodes_are_found(void **state)
 }
 
 /* A block that has a size of its own goes by itself: what a node could not know is no plan. */
-static void blocks_of_their_own_size_go_one_by_one(void **state)
+TEST(blocks_of_their_own_size_go_one_by_one)
 {
     const struct sample direct = sample_of("mesh:2x3", ECUBE_EXCHANGEV, 0, 2);
     const struct sample neighbours = sample_of("cube:3", ECUBE_EXCHANGE, 0, 2);
 
-    (void)state;
     found(direct, E_OK);
     found(neighbours, E_OK);
     found(with(direct, PLAN_HEADER_BYTES + PLAN_ROW_BYTES + 4, 4, 2), E_FORMAT);
     found(with(direct, PLAN_HEADER_BYTES + PLAN_ROW_BYTES + 3, 1, SPACE_RECEIVE << 6), E_FORMAT);
 }
 
-static void rows_out_of_place_are_found(void **state)
+TEST(rows_out_of_place_are_found)
 {
     const struct sample good = sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2);
     uint32_t first = row_with(&good, ROW_SENDS), second = first + plan_row_bytes(good.part + first);
     uint32_t step = plan_row_at(good.part + second).step, rows = plan_rows(good.part);
     struct sample longer = good, shorter = good;
 
-    (void)state;
     found(with(good, first + 2, 2, step), E_OK);
     found(with(good, first + 2, 2, step + 1), E_FORMAT);
     found(with(good, ROWS_AT, 4, rows + 1), E_FORMAT);
@@ -283,13 +278,12 @@ static void rows_out_of_place_are_found(void **state)
 }
 
 /* The first extent of a row that sends one of six blocks. */
-static void slots_outside_their_space_are_found(void **state)
+TEST(slots_outside_their_space_are_found)
 {
     const struct sample good = sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2);
     uint32_t at = row_with(&good, ROW_SENDS) + PLAN_ROW_BYTES;
     const struct sample two = with(with(with(good, at, 4, 0), at + 4, 4, 2), at + 12, 4, 2);
 
-    (void)state;
     found(with(good, at, 4, 5), E_OK);
     found(with(good, at, 4, 6), E_FORMAT);
     found(with(good, at, 4, 0x3fffffff), E_FORMAT);
@@ -307,25 +301,23 @@ static void slots_outside_their_space_are_found(void **state)
 }
 
 /* It may be constants, which nobody can write. */
-static void what_is_put_where_a_program_sends_from_is_found(void **state)
+TEST(what_is_put_where_a_program_sends_from_is_found)
 {
     const struct sample good = sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2);
     uint32_t row = row_with(&good, ROW_SENDS | ROW_RECEIVES), copy = row_with(&good, ROW_COPIES);
     uint32_t behind = PLAN_ROW_BYTES + PLAN_EXTENT_BYTES;
 
-    (void)state;
     found(with(good, row + behind, 4, (uint32_t)SPACE_RECEIVE << 30), E_OK);
     found(with(good, row + behind, 4, (uint32_t)SPACE_SEND << 30), E_FORMAT);
     found(with(good, copy + behind, 4, (uint32_t)SPACE_SEND << 30), E_FORMAT);
 }
 
-static void wrong_peers_and_copies_are_found(void **state)
+TEST(wrong_peers_and_copies_are_found)
 {
     const struct sample good = sample_of("mesh:2x3", ECUBE_EXCHANGE, 0, 2);
     uint32_t row = row_with(&good, ROW_SENDS | ROW_RECEIVES), copy = row_with(&good, ROW_COPIES);
     struct plan_row head = plan_row_at(good.part + row);
 
-    (void)state;
     assert_int_equal(head.send_extents, 1);
     found(with(good, row + 8, 4, 6), E_FORMAT);
     found(with(good, row + 8, 4, 2), E_FORMAT);
@@ -384,7 +376,7 @@ static struct sample with_spare(struct sample line, uint32_t bytes)
     return with(line, PLAN_HEADER_BYTES, 2, plan_row_bytes(line.part + PLAN_HEADER_BYTES) + bytes);
 }
 
-static void paths_that_lead_elsewhere_are_found(void **state)
+TEST(paths_that_lead_elsewhere_are_found)
 {
     struct network line = network_of("mesh:1x3");
     uint8_t up = (uint8_t)network_port_to(&line, 0, 1),
@@ -395,7 +387,6 @@ static void paths_that_lead_elsewhere_are_found(void **state)
     const uint8_t no_port[] = {HOP_DIMENSION_ORDER - 1}, back_again[] = {down, up, up};
     uint8_t long_way[OPEN_HOPS_MAX + 1];
 
-    (void)state;
     found(line_over(2, way, 2), E_OK);
     found(line_over(2, named, 2), E_OK);
     found(line_over(1, way, 1), E_OK);
@@ -419,13 +410,12 @@ static void paths_that_lead_elsewhere_are_found(void **state)
 }
 
 /* A circuit would end where it first comes to its receiver. */
-static void paths_that_come_to_a_node_twice_are_found(void **state)
+TEST(paths_that_come_to_a_node_twice_are_found)
 {
     const uint8_t over[] = {2, 0, 1, 0, 1}, round[] = {0, 1, 0, 1, 2},
                   middle[] = {0, 1, 2, 1, 2, 3}, open[] = {0, 1, 2, 0, 3};
     uint8_t rows[17], far[] = {0, 0, 0};
 
-    (void)state;
     found(way_over("cube:4", 4, 0, over, 1), E_OK);
     found(way_over("cube:4", 4, 0, over, 5), E_FORMAT);   /* 0 1 3 2 0: the receiver */
     found(way_over("cube:4", 0, 4, round, 5), E_FORMAT);  /* 0 1 3 2 0: the sender */
@@ -473,7 +463,7 @@ static bool passes(struct sample *bad)
     return ok;
 }
 
-static void what_passes_can_be_read_to_its_end(void **state)
+TEST(what_passes_can_be_read_to_its_end)
 {
     const struct sample samples[] = {
         sample_of("cube:3", ECUBE_EXCHANGE, 0, 5),    sample_of("cube:3", ECUBE_ALLGATHER, 0, 6),
@@ -485,7 +475,6 @@ static void what_passes_can_be_read_to_its_end(void **state)
     uint64_t seed = 1;
     unsigned passed = 0;
 
-    (void)state;
     for (unsigned i = 0; i < CHANGES; i++) {
         struct sample bad = samples[i % SAMPLES];
         for (uint32_t changes = 1 + random_below(&seed, 3); changes > 0; changes--) {
@@ -496,15 +485,3 @@ static void what_passes_can_be_read_to_its_end(void **state)
     }
     assert_in_range(passed, CHANGES / 100, CHANGES * 9 / 10);
 }
-
-TEST_MAIN(cmocka_unit_test(what_the_planner_writes_passes),
-          cmocka_unit_test(every_damaged_byte_is_found),
-          cmocka_unit_test(parts_of_other_machines_and_nodes_are_found),
-          cmocka_unit_test(blocks_of_their_own_size_go_one_by_one),
-          cmocka_unit_test(rows_out_of_place_are_found),
-          cmocka_unit_test(slots_outside_their_space_are_found),
-          cmocka_unit_test(what_is_put_where_a_program_sends_from_is_found),
-          cmocka_unit_test(wrong_peers_and_copies_are_found),
-          cmocka_unit_test(paths_that_lead_elsewhere_are_found),
-          cmocka_unit_test(paths_that_come_to_a_node_twice_are_found),
-          cmocka_unit_test(what_passes_can_be_read_to_its_end))

@@ -51,11 +51,10 @@ static void expect_failure(const struct fake_nodes *all, const char *words)
     assert_true(all->controller.broken);
 }
 
-static void a_whole_network_is_booted(void **state)
+TEST(a_whole_network_is_booted)
 {
     static const char *const networks[] = {"cube:0", "cube:4", "ring:6", "mesh:3x4", "torus:3x2"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         struct fake_nodes *all = fake_make(networks[i]);
 
@@ -68,13 +67,12 @@ static void a_whole_network_is_booted(void **state)
     }
 }
 
-static void a_missing_cable_is_one_line(void **state)
+TEST(a_missing_cable_is_one_line)
 {
     static const char *const lines[] = {
         "missing: link 1-3 (dimension 1): node 1 hears nothing, node 3 hears nothing"};
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     fake_find(all, 1, 3, silent);
     fake_find(all, 3, 1, silent);
     tell_all(all);
@@ -84,13 +82,12 @@ static void a_missing_cable_is_one_line(void **state)
     fake_free(all);
 }
 
-static void the_cable_that_closes_a_ring_is_named(void **state)
+TEST(the_cable_that_closes_a_ring_is_named)
 {
     static const char *const lines[] = {
         "missing: link 5-0 (dimension 0): node 5 hears nothing, node 0 had it and lost it"};
     struct fake_nodes *all = fake_make("ring:6");
 
-    (void)state;
     fake_find(all, 5, 0, silent);
     fake_find(all, 0, 5, (struct links_port){LINK_DEAD, 0, 5});
     tell_all(all);
@@ -98,7 +95,7 @@ static void the_cable_that_closes_a_ring_is_named(void **state)
     fake_free(all);
 }
 
-static void a_one_way_cable_is_one_line(void **state)
+TEST(a_one_way_cable_is_one_line)
 {
     static const char *const cube[] = {
         "one-way: link 0-1 (dimension 0): node 0 hears nothing, node 1 hears the other end but is "
@@ -107,7 +104,6 @@ static void a_one_way_cable_is_one_line(void **state)
         "one-way: link 5-9 (dimension 1): node 5 sees it up, node 9 hears nothing"};
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     fake_find(all, 0, 1, silent);
     fake_find(all, 1, 0, (struct links_port){LINK_HEARD, 0, 0});
     tell_all(all);
@@ -120,7 +116,7 @@ static void a_one_way_cable_is_one_line(void **state)
     fake_free(all);
 }
 
-static void crossed_cables_are_a_line_each(void **state)
+TEST(crossed_cables_are_a_line_each)
 {
     static const char *const lines[] = {
         "crossed: link 0-1 (dimension 0) leads from node 0 to node 2, port 1, and from node 1 to "
@@ -129,7 +125,6 @@ static void crossed_cables_are_a_line_each(void **state)
         "node 0, port 0"};
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     fake_plug(all, 0, 0, 2, 1);
     fake_plug(all, 0, 1, 1, 0);
     tell_all(all);
@@ -138,7 +133,7 @@ static void crossed_cables_are_a_line_each(void **state)
     fake_free(all);
 }
 
-static void crossed_cables_of_a_mesh_are_named(void **state)
+TEST(crossed_cables_of_a_mesh_are_named)
 {
     static const char *const lines[] = {
         "crossed: link 5-6 (dimension 0) leads from node 5 to node 10, port 1, and from node 6 to "
@@ -147,7 +142,6 @@ static void crossed_cables_of_a_mesh_are_named(void **state)
         "node 5, port 0"};
     struct fake_nodes *all = fake_make("mesh:3x4");
 
-    (void)state;
     fake_plug(all, 5, 0, 10, 1);
     fake_plug(all, 9, 0, 6, 1);
     tell_all(all);
@@ -155,13 +149,12 @@ static void crossed_cables_of_a_mesh_are_named(void **state)
     fake_free(all);
 }
 
-static void a_cable_in_a_port_without_a_link_is_found_at_its_other_end(void **state)
+TEST(a_cable_in_a_port_without_a_link_is_found_at_its_other_end)
 {
     static const char *const lines[] = {
         "crossed: link 2-3 (dimension 0) leads from node 2 to node 11, port 0"};
     struct fake_nodes *all = fake_make("mesh:3x4");
 
-    (void)state;
     fake_find(all, 3, 2, silent);
     fake_plug(all, 2, 0, 11, 0); /* node 11 is the last of its row */
     tell_all(all);
@@ -177,7 +170,7 @@ static void cross_and_rename(struct fake_nodes *all)
     all->found[2][0] = (struct links_port){LINK_CROSSED, 0, 1};
 }
 
-static void crossed_cables_are_named_when_one_gives_a_wrong_number(void **state)
+TEST(crossed_cables_are_named_when_one_gives_a_wrong_number)
 {
     static const char *const lines[] = {
         "crossed: link 0-1 (dimension 0) leads from node 0 to node 3, port 0, and from node 1 to "
@@ -186,7 +179,6 @@ static void crossed_cables_are_named_when_one_gives_a_wrong_number(void **state)
         "node 0, port 0"};
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     cross_and_rename(all);
     tell_all_but(all, 3);
     expect_cables(all, 2, lines);
@@ -195,7 +187,7 @@ static void crossed_cables_are_named_when_one_gives_a_wrong_number(void **state)
 }
 
 /* The example of cables.h. */
-static void the_second_node_of_a_number_is_told_from_the_first(void **state)
+TEST(the_second_node_of_a_number_is_told_from_the_first)
 {
     static const char *const lines[] = {
         "crossed: link 1-3 (dimension 1) leads from node 1 to node 7, port 1, and from node 3 to "
@@ -204,7 +196,6 @@ static void the_second_node_of_a_number_is_told_from_the_first(void **state)
         "node 1, port 1"};
     struct fake_nodes *all = fake_make("cube:3");
 
-    (void)state;
     all->found[3][1] = (struct links_port){LINK_CROSSED, 1, 5};
     all->found[5][1] = (struct links_port){LINK_CROSSED, 1, 3};
     all->found[6][0] = (struct links_port){LINK_CROSSED, 0, 3};
@@ -216,7 +207,7 @@ static void the_second_node_of_a_number_is_told_from_the_first(void **state)
 
 /* 1-5 and 6-10 are crossed. Node 1 has made a 5 of 10, which makes a 6 of 11, which makes a 2 of 7;
  * those three tell nothing. 3 finds a port of a 2 that the real 2, at the edge, has no link at. */
-static void a_number_that_was_passed_on_blames_no_right_link(void **state)
+TEST(a_number_that_was_passed_on_blames_no_right_link)
 {
     static const char *const lines[] = {
         "crossed: link 1-5 (dimension 1) leads from node 1 to node 10, port 3, and from node 5 to "
@@ -225,7 +216,6 @@ static void a_number_that_was_passed_on_blames_no_right_link(void **state)
         "node 1, port 2"};
     struct fake_nodes *all = fake_make("mesh:3x4");
 
-    (void)state;
     all->found[3][2] = (struct links_port){LINK_CROSSED, 3, 2};
     all->found[5][3] = (struct links_port){LINK_CROSSED, 2, 6};
     all->found[6][0] = (struct links_port){LINK_CROSSED, 1, 2};
@@ -244,7 +234,7 @@ static void a_number_that_was_passed_on_blames_no_right_link(void **state)
 
 /* The same two. Node 6, reached over 5, has made a 10 of it: five nodes are silent, and what
  * is seen of 5 and 10 fits no two crossed cables. */
-static void links_that_may_be_right_are_not_called_crossed(void **state)
+TEST(links_that_may_be_right_are_not_called_crossed)
 {
     static const char *const lines[] = {
         "unclear: link 4-5 (dimension 0): node 4 finds node 10, port 1, node 5 tells nothing",
@@ -253,7 +243,6 @@ static void links_that_may_be_right_are_not_called_crossed(void **state)
     static const uint32_t told[] = {0, 1, 2, 3, 4, 8, 9};
     struct fake_nodes *all = fake_make("mesh:3x4");
 
-    (void)state;
     all->found[3][2] = (struct links_port){LINK_CROSSED, 3, 2};
     all->found[4][0] = (struct links_port){LINK_CROSSED, 1, 10};
     all->found[9][0] = (struct links_port){LINK_CROSSED, 1, 5};
@@ -268,7 +257,7 @@ static void links_that_may_be_right_are_not_called_crossed(void **state)
     fake_free(all);
 }
 
-static void a_silent_node_is_named_once(void **state)
+TEST(a_silent_node_is_named_once)
 {
     static const char *const lines[] = {
         "missing: link 1-3 (dimension 1): node 1 hears nothing, node 3 tells nothing",
@@ -276,7 +265,6 @@ static void a_silent_node_is_named_once(void **state)
         "missing: node 3 (rank 3) tells nothing: it does not run, or has no way to the host"};
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     fake_find(all, 1, 3, silent);
     fake_find(all, 2, 3, silent);
     tell_all_but(all, 3);
@@ -284,24 +272,22 @@ static void a_silent_node_is_named_once(void **state)
     fake_free(all);
 }
 
-static void a_missing_host_link_is_one_line(void **state)
+TEST(a_missing_host_link_is_one_line)
 {
     static const char *const lines[] = {"missing: host link of node 2: the node hears nothing"};
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     all->found[2][2] = silent;
     tell_all(all);
     expect_cables(all, 1, lines);
     fake_free(all);
 }
 
-static void more_faults_than_have_room_are_counted(void **state)
+TEST(more_faults_than_have_room_are_counted)
 {
     struct fake_nodes *all = fake_make("cube:10");
     struct cable_fault faults[1];
 
-    (void)state;
     for (uint32_t rank = 0; rank < all->network.nodes; rank++) {
         for (unsigned p = 0; p < 10; p++) {
             all->found[rank][p] = silent;
@@ -313,11 +299,10 @@ static void more_faults_than_have_room_are_counted(void **state)
 }
 
 /* One node after the other, each just in time. */
-static void a_boot_goes_on_while_nodes_show_something_new(void **state)
+TEST(a_boot_goes_on_while_nodes_show_something_new)
 {
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     fake_pass_ms(all, 100); /* the host's own links are new */
     for (uint32_t rank = 0; rank < 4; rank++) {
         fake_pass_ms(all, PATIENCE_MS - 100);
@@ -330,11 +315,10 @@ static void a_boot_goes_on_while_nodes_show_something_new(void **state)
 }
 
 /* Links that come and go are new only once. */
-static void the_same_sign_again_is_nothing_new(void **state)
+TEST(the_same_sign_again_is_nothing_new)
 {
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     for (unsigned i = 0; i < PATIENCE_MS / 100 + 4; i++) {
         all->found[0][0].state = i % 2 ? LINK_UP : LINK_SILENT;
         fake_tell_links(all, 0);
@@ -344,11 +328,10 @@ static void the_same_sign_again_is_nothing_new(void **state)
     fake_free(all);
 }
 
-static void a_crossed_cable_ends_the_wait_when_all_have_told(void **state)
+TEST(a_crossed_cable_ends_the_wait_when_all_have_told)
 {
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     cross_and_rename(all);
     for (uint32_t rank = 0; rank < 3; rank++) {
         fake_tell_links(all, rank);
@@ -360,11 +343,10 @@ static void a_crossed_cable_ends_the_wait_when_all_have_told(void **state)
     fake_free(all);
 }
 
-static void a_crossed_cable_ends_the_wait_soon_when_a_node_is_silent(void **state)
+TEST(a_crossed_cable_ends_the_wait_soon_when_a_node_is_silent)
 {
     struct fake_nodes *all = fake_make("cube:2");
 
-    (void)state;
     cross_and_rename(all);
     for (uint32_t rank = 0; rank < 3; rank++) {
         fake_tell_links(all, rank);
@@ -374,11 +356,10 @@ static void a_crossed_cable_ends_the_wait_soon_when_a_node_is_silent(void **stat
     fake_free(all);
 }
 
-static void a_link_that_comes_up_late_is_told_again(void **state)
+TEST(a_link_that_comes_up_late_is_told_again)
 {
     struct fake_nodes *all = fake_make("ring:3");
 
-    (void)state;
     fake_find(all, 0, 1, silent);
     for (uint32_t rank = 0; rank < 3; rank++) {
         fake_tell_links(all, rank);
@@ -391,11 +372,10 @@ static void a_link_that_comes_up_late_is_told_again(void **state)
     fake_free(all);
 }
 
-static void a_boot_that_is_held_waits_for_its_owner(void **state)
+TEST(a_boot_that_is_held_waits_for_its_owner)
 {
     struct fake_nodes *all = fake_make("cube:1");
 
-    (void)state;
     all->controller.config.boot_held = true;
     fake_tell_links(all, 0);
     fake_tell_links(all, 1);
@@ -406,35 +386,12 @@ static void a_boot_that_is_held_waits_for_its_owner(void **state)
     fake_free(all);
 }
 
-static void a_boot_is_not_held_for_ever(void **state)
+TEST(a_boot_is_not_held_for_ever)
 {
     struct fake_nodes *all = fake_make("cube:1");
 
-    (void)state;
     all->controller.config.boot_held = true;
     tell_all(all);
     assert_int_equal(fake_event(all, EVENT_BOOT_FAILED)->reason, BOOT_HELD);
     fake_free(all);
 }
-
-TEST_MAIN(cmocka_unit_test(a_whole_network_is_booted),
-          cmocka_unit_test(a_missing_cable_is_one_line),
-          cmocka_unit_test(the_cable_that_closes_a_ring_is_named),
-          cmocka_unit_test(a_one_way_cable_is_one_line),
-          cmocka_unit_test(crossed_cables_are_a_line_each),
-          cmocka_unit_test(crossed_cables_of_a_mesh_are_named),
-          cmocka_unit_test(a_cable_in_a_port_without_a_link_is_found_at_its_other_end),
-          cmocka_unit_test(crossed_cables_are_named_when_one_gives_a_wrong_number),
-          cmocka_unit_test(the_second_node_of_a_number_is_told_from_the_first),
-          cmocka_unit_test(a_number_that_was_passed_on_blames_no_right_link),
-          cmocka_unit_test(links_that_may_be_right_are_not_called_crossed),
-          cmocka_unit_test(a_silent_node_is_named_once),
-          cmocka_unit_test(a_missing_host_link_is_one_line),
-          cmocka_unit_test(more_faults_than_have_room_are_counted),
-          cmocka_unit_test(a_boot_goes_on_while_nodes_show_something_new),
-          cmocka_unit_test(the_same_sign_again_is_nothing_new),
-          cmocka_unit_test(a_crossed_cable_ends_the_wait_when_all_have_told),
-          cmocka_unit_test(a_crossed_cable_ends_the_wait_soon_when_a_node_is_silent),
-          cmocka_unit_test(a_link_that_comes_up_late_is_told_again),
-          cmocka_unit_test(a_boot_that_is_held_waits_for_its_owner),
-          cmocka_unit_test(a_boot_is_not_held_for_ever))

@@ -34,12 +34,11 @@ static struct offer_body last_offer(const struct fake_nodes *all)
 
 /* Download. */
 
-static void an_offer_says_which_program_it_is_of(void **state)
+TEST(an_offer_says_which_program_it_is_of)
 {
     struct fake_nodes *all = fake_loaded("ring:3");
     struct offer_body first = last_offer(all), second;
 
-    (void)state;
     controller_stop(&all->controller, all->now_us);
     assert_int_equal(fake_load(all, false), CONTROLLER_OK);
     second = last_offer(all);
@@ -49,11 +48,10 @@ static void an_offer_says_which_program_it_is_of(void **state)
     fake_free(all);
 }
 
-static void an_offer_without_an_answer_is_repeated(void **state)
+TEST(an_offer_without_an_answer_is_repeated)
 {
     struct fake_nodes *all = fake_booted("ring:3");
 
-    (void)state;
     fake_load(all, false);
     for (unsigned i = 1; i <= 4; i++) {
         assert_int_equal(fake_sent(all, PACKET_OFFER), i);
@@ -68,11 +66,10 @@ static void an_offer_without_an_answer_is_repeated(void **state)
     fake_free(all);
 }
 
-static void a_node_that_says_retry_is_offered_again_soon(void **state)
+TEST(a_node_that_says_retry_is_offered_again_soon)
 {
     struct fake_nodes *all = fake_booted("ring:3");
 
-    (void)state;
     fake_load(all, false);
     fake_reply(all, 0, PACKET_RETRY, all->controller.name);
     fake_wait_ms(all, 19);
@@ -83,11 +80,10 @@ static void a_node_that_says_retry_is_offered_again_soon(void **state)
 }
 
 /* Nobody answers; then the first root does, and its circuit is accepted. */
-static void no_more_offers_are_open_than_a_window(void **state)
+TEST(no_more_offers_are_open_than_a_window)
 {
     struct fake_nodes *all = fake_booted("ring:100");
 
-    (void)state;
     fake_load(all, true);
     assert_int_equal(fake_sent(all, PACKET_OFFER), OFFERS_WINDOW);
     fake_reply(all, 0, PACKET_CTS, all->controller.name);
@@ -95,12 +91,11 @@ static void no_more_offers_are_open_than_a_window(void **state)
     fake_free(all);
 }
 
-static void circuits_go_one_after_another(void **state)
+TEST(circuits_go_one_after_another)
 {
     struct fake_nodes *all = fake_booted("ring:3");
     uint32_t name;
 
-    (void)state;
     fake_load(all, true);
     name = all->controller.name;
     fake_reply(all, 2, PACKET_CTS, name + 2);
@@ -114,11 +109,10 @@ static void circuits_go_one_after_another(void **state)
     fake_free(all);
 }
 
-static void a_circuit_that_meets_a_busy_link_is_offered_again(void **state)
+TEST(a_circuit_that_meets_a_busy_link_is_offered_again)
 {
     static const int busy[] = {E_REFUSED, E_BUSY};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct fake_nodes *all = fake_booted("ring:3");
 
@@ -134,11 +128,10 @@ static void a_circuit_that_meets_a_busy_link_is_offered_again(void **state)
     }
 }
 
-static void a_circuit_without_a_way_breaks_the_download(void **state)
+TEST(a_circuit_without_a_way_breaks_the_download)
 {
     struct fake_nodes *all = fake_booted("ring:3");
 
-    (void)state;
     fake_load(all, false);
     all->refusal = E_LINK_DEAD;
     fake_reply(all, 0, PACKET_CTS, all->controller.name);
@@ -147,12 +140,11 @@ static void a_circuit_without_a_way_breaks_the_download(void **state)
     fake_free(all);
 }
 
-static void a_receipt_that_is_cut_short_is_none(void **state)
+TEST(a_receipt_that_is_cut_short_is_none)
 {
     struct fake_nodes *all = fake_booted("ring:3");
     uint8_t body[RECEIPT_BYTES] = {0};
 
-    (void)state;
     fake_load(all, false);
     fake_say(all, 1, PACKET_RECEIPT, body, RECEIPT_BYTES - 1);
     assert_int_equal(fake_told(all, EVENT_LOAD_FAILED), 0);
@@ -191,13 +183,12 @@ static void say_receipt(struct fake_nodes *all, uint32_t rank, int32_t status, u
     fake_say(all, rank, PACKET_RECEIPT, body, sizeof body);
 }
 
-static void a_node_that_holds_other_bytes_breaks_the_download(void **state)
+TEST(a_node_that_holds_other_bytes_breaks_the_download)
 {
     const char *words =
         "download to node 2 (rank 2) failed: the node holds other bytes than were sent";
     struct fake_nodes *all = fake_booted("ring:3");
 
-    (void)state;
     fake_load(all, false);
     say_receipt(all, 2, E_OK, FAKE_BLOCK_BYTES + FAKE_IMAGE_BYTES, false);
     expect_load_failure(all, LOAD_WRONG, 2, words);
@@ -207,33 +198,30 @@ static void a_node_that_holds_other_bytes_breaks_the_download(void **state)
     expect_load_failure(all, LOAD_WRONG, 2, words);
 }
 
-static void a_node_that_cannot_take_the_program_breaks_the_download(void **state)
+TEST(a_node_that_cannot_take_the_program_breaks_the_download)
 {
     struct fake_nodes *all = fake_booted("ring:3");
 
-    (void)state;
     fake_load(all, false);
     say_receipt(all, 1, E_NO_ROOM, 0, true);
     expect_load_failure(all, LOAD_ERROR, 1,
                         "download to node 1 (rank 1) failed: does not fit the program region");
 }
 
-static void a_root_that_runs_a_program_refuses_the_download(void **state)
+TEST(a_root_that_runs_a_program_refuses_the_download)
 {
     struct fake_nodes *all = fake_booted("ring:3");
 
-    (void)state;
     fake_load(all, false);
     fake_reply(all, 0, PACKET_CANCEL, all->controller.name);
     expect_load_failure(all, LOAD_REFUSED, 0,
                         "node 0 (rank 0) refused the download: it runs a program");
 }
 
-static void who_is_silent_for_longest_is_asked_then_told_then_given_up(void **state)
+TEST(who_is_silent_for_longest_is_asked_then_told_then_given_up)
 {
     struct fake_nodes *all = fake_booted("ring:3");
 
-    (void)state;
     fake_load(all, false);
     fake_pass_ms(all, 1000);
     fake_reply(all, 0, PACKET_RETRY, all->controller.name); /* a word, whatever it says */
@@ -255,12 +243,11 @@ static void who_is_silent_for_longest_is_asked_then_told_then_given_up(void **st
                         "1 of 3 receipts");
 }
 
-static void a_node_that_answers_is_not_given_up(void **state)
+TEST(a_node_that_answers_is_not_given_up)
 {
     struct fake_nodes *all = fake_booted("cube:1");
     const struct state_body loading = {.program = PROGRAM_LOADING};
 
-    (void)state;
     fake_load(all, false);
     for (unsigned i = 0; i < 20; i++) {
         fake_pass_ms(all, 3000);
@@ -274,11 +261,10 @@ static void a_node_that_answers_is_not_given_up(void **state)
 }
 
 /* fake_settle looks at the deadline, which an owner waits for. */
-static void offers_that_find_no_room_wait_and_do_not_spin(void **state)
+TEST(offers_that_find_no_room_wait_and_do_not_spin)
 {
     struct fake_nodes *all = fake_booted("ring:100");
 
-    (void)state;
     all->deaf = true;
     fake_load(all, true);
     fake_pass_ms(all, 5000); /* and silent nodes are to be asked */
@@ -290,11 +276,10 @@ static void offers_that_find_no_room_wait_and_do_not_spin(void **state)
     fake_free(all);
 }
 
-static void loads_are_refused_while_they_cannot_be(void **state)
+TEST(loads_are_refused_while_they_cannot_be)
 {
     struct fake_nodes *all = fake_make("ring:3");
 
-    (void)state;
     assert_int_equal(fake_load(all, false), CONTROLLER_BOOTS);
     fake_free(all);
     all = fake_booted("ring:3");
@@ -311,12 +296,11 @@ static void loads_are_refused_while_they_cannot_be(void **state)
 
 /* Run. */
 
-static void programs_start_at_the_latest_model_time_of_all(void **state)
+TEST(programs_start_at_the_latest_model_time_of_all)
 {
     struct fake_nodes *all = fake_loaded("ring:3");
     struct start_body start;
 
-    (void)state;
     assert_int_equal(fake_event(all, EVENT_LOADED)->model_ns, 1002);
     fake_state(all, 1, &(struct state_body){.program = PROGRAM_LOADED, .model_ns = 7000});
     controller_run(&all->controller, all->now_us);
@@ -330,11 +314,10 @@ static void programs_start_at_the_latest_model_time_of_all(void **state)
 }
 
 /* A list of packets to be sent would have had room for 1,024. */
-static void nothing_overflows_in_a_large_machine(void **state)
+TEST(nothing_overflows_in_a_large_machine)
 {
     struct fake_nodes *all = fake_running("ring:1500");
 
-    (void)state;
     controller_ask(&all->controller, all->now_us);
     fake_settle(all);
     controller_stop(&all->controller, all->now_us);
@@ -345,12 +328,11 @@ static void nothing_overflows_in_a_large_machine(void **state)
     fake_free(all);
 }
 
-static void a_run_ends_when_all_programs_have(void **state)
+TEST(a_run_ends_when_all_programs_have)
 {
     struct fake_nodes *all = fake_running("ring:3");
     uint8_t fault[FAULT_BYTES];
 
-    (void)state;
     fake_exit(all, 1, 0x107);
     fake_exit(all, 1, 3); /* it has ended */
     assert_int_equal(fake_told(all, EVENT_EXIT), 1);
@@ -380,11 +362,10 @@ static struct fake_nodes *ended_for_a_dead_link(void)
     return all;
 }
 
-static void a_run_that_ended_for_a_dead_link_waits_for_word_of_it(void **state)
+TEST(a_run_that_ended_for_a_dead_link_waits_for_word_of_it)
 {
     struct fake_nodes *all = ended_for_a_dead_link();
 
-    (void)state;
     fake_wait_ms(all, COLLECT_MS / 2);
     assert_int_equal(fake_told(all, EVENT_ENDED), 0);
     fake_link_dead(all, 1, 0, DEAD_CARRIER);
@@ -395,11 +376,10 @@ static void a_run_that_ended_for_a_dead_link_waits_for_word_of_it(void **state)
     fake_free(all);
 }
 
-static void when_there_is_none_it_ends(void **state)
+TEST(when_there_is_none_it_ends)
 {
     struct fake_nodes *all = ended_for_a_dead_link();
 
-    (void)state;
     fake_wait_ms(all, COLLECT_MS);
     assert_int_equal(fake_event(all, EVENT_ENDED)->reason, ENDED_BY_ITSELF);
     fake_wait_ms(all, COLLECT_MS);
@@ -407,11 +387,10 @@ static void when_there_is_none_it_ends(void **state)
     fake_free(all);
 }
 
-static void whoever_still_runs_is_told_to_stop(void **state)
+TEST(whoever_still_runs_is_told_to_stop)
 {
     struct fake_nodes *all = fake_running("ring:3");
 
-    (void)state;
     fake_exit(all, 1, 0);
     controller_stop(&all->controller, all->now_us);
     fake_settle(all);
@@ -421,11 +400,10 @@ static void whoever_still_runs_is_told_to_stop(void **state)
     fake_free(all);
 }
 
-static void programs_of_a_broken_machine_are_told_to_stop(void **state)
+TEST(programs_of_a_broken_machine_are_told_to_stop)
 {
     struct fake_nodes *all = fake_running("ring:3");
 
-    (void)state;
     fake_link_dead(all, 1, 0, DEAD_CARRIER);
     fake_wait_ms(all, COLLECT_MS);
     assert_int_equal(fake_event(all, EVENT_BROKEN)->phase, PHASE_RUN);
@@ -451,12 +429,11 @@ static void say_text(struct fake_nodes *all, uint32_t rank, uint32_t bytes)
     }
 }
 
-static void text_beyond_the_window_is_thrown_away(void **state)
+TEST(text_beyond_the_window_is_thrown_away)
 {
     struct fake_nodes *all = fake_running("cube:1");
     struct taken_body taken;
 
-    (void)state;
     say_text(all, 1, 16 * 1024);
     assert_int_equal(all->controller.nodes[1].received, 16 * 1024);
     say_text(all, 1, 1);
@@ -489,11 +466,10 @@ static void answer_all(struct fake_nodes *all, const struct state_body *state, u
     }
 }
 
-static void a_node_that_owes_an_answer_is_not_asked_again(void **state)
+TEST(a_node_that_owes_an_answer_is_not_asked_again)
 {
     struct fake_nodes *all = fake_running("cube:2");
 
-    (void)state;
     for (unsigned i = 1; i <= 3; i++) {
         controller_ask(&all->controller, all->now_us);
         fake_settle(all);
@@ -515,11 +491,10 @@ static void a_node_that_owes_an_answer_is_not_asked_again(void **state)
     fake_free(all);
 }
 
-static void nobody_answers_in_a_boot_and_no_halted_node_is_asked(void **state)
+TEST(nobody_answers_in_a_boot_and_no_halted_node_is_asked)
 {
     struct fake_nodes *all = fake_make("cube:1");
 
-    (void)state;
     controller_ask(&all->controller, all->now_us);
     fake_settle(all);
     assert_int_equal(fake_told(all, EVENT_ANSWERED), 1);
@@ -544,11 +519,10 @@ static void watch(struct fake_nodes *all, unsigned ms, const struct state_body *
     }
 }
 
-static void programs_that_wait_for_ever_end_the_run(void **state)
+TEST(programs_that_wait_for_ever_end_the_run)
 {
     struct fake_nodes *all = fake_running("cube:2");
 
-    (void)state;
     watch(all, 900, &receives);
     assert_int_equal(fake_sent(all, PACKET_QUERY), 0);
     watch(all, STAND_MS, &receives);
@@ -568,12 +542,11 @@ static struct fake_nodes *looked_at(const char *network)
     return all;
 }
 
-static void a_look_follows_the_last_answer_to_the_one_before(void **state)
+TEST(a_look_follows_the_last_answer_to_the_one_before)
 {
     struct fake_nodes *all = looked_at("cube:1");
     uint64_t start_us = all->now_us;
 
-    (void)state;
     for (unsigned ms = 0; ms < STAND_MS && fake_told(all, EVENT_ENDED) == 0; ms++) {
         answer_all(all, &receives, CONTROLLER_NO_NODE);
         fake_wait_ms(all, 1);
@@ -585,11 +558,10 @@ static void a_look_follows_the_last_answer_to_the_one_before(void **state)
     fake_free(all);
 }
 
-static void a_late_answer_is_waited_for_and_is_no_movement(void **state)
+TEST(a_late_answer_is_waited_for_and_is_no_movement)
 {
     struct fake_nodes *all = looked_at("cube:1");
 
-    (void)state;
     for (unsigned i = 1; i <= LOOKS_OF_TWO; i++) {
         assert_int_equal(fake_sent_to(all, PACKET_QUERY, 0), i);
         assert_int_equal(fake_sent_to(all, PACKET_QUERY, 1), i);
@@ -605,11 +577,10 @@ static void a_late_answer_is_waited_for_and_is_no_movement(void **state)
 }
 
 /* Whoever asks beside the watch gets the answers that there are, and new ones. */
-static void who_asks_while_the_watch_waits_for_a_late_answer_waits_no_longer(void **state)
+TEST(who_asks_while_the_watch_waits_for_a_late_answer_waits_no_longer)
 {
     struct fake_nodes *all = looked_at("cube:1");
 
-    (void)state;
     for (unsigned i = 1; i < LOOKS_OF_TWO; i++) {
         answer_all(all, &receives, CONTROLLER_NO_NODE);
         fake_wait_ms(all, ANSWER_MS);
@@ -632,11 +603,10 @@ static void who_asks_while_the_watch_waits_for_a_late_answer_waits_no_longer(voi
     fake_free(all);
 }
 
-static void a_look_is_over_with_its_run(void **state)
+TEST(a_look_is_over_with_its_run)
 {
     struct fake_nodes *all = looked_at("cube:1");
 
-    (void)state;
     fake_state(all, 0, &receives);
     fake_exit(all, 0, 0);
     fake_exit(all, 1, 0);
@@ -665,13 +635,12 @@ static unsigned note_looks(struct fake_nodes *all, unsigned ms, bool moving, uns
     return count;
 }
 
-static void a_machine_that_computes_is_asked_after_1_2_and_4_s_and_so_on(void **state)
+TEST(a_machine_that_computes_is_asked_after_1_2_and_4_s_and_so_on)
 {
     static const unsigned expected_ms[] = {1000, 2000, 4000, 8000, 12000, 16000, 20000};
     struct fake_nodes *all = fake_running("cube:7");
     unsigned begins_ms[16];
 
-    (void)state;
     assert_int_equal(note_looks(all, 23900, false, begins_ms, 16), 7);
     assert_memory_equal(begins_ms, expected_ms, sizeof expected_ms);
     controller_active(&all->controller); /* a word: it is seen within 100 ms */
@@ -682,36 +651,33 @@ static void a_machine_that_computes_is_asked_after_1_2_and_4_s_and_so_on(void **
 
 /* All wait whenever they are asked, and go on between: two looks at a time say so. Both nodes have
  * come as far each time, and yet their answers are not the same together. */
-static void programs_that_move_are_asked_twice_at_a_time(void **state)
+TEST(programs_that_move_are_asked_twice_at_a_time)
 {
     static const unsigned expected_ms[] = {1000, 1200, 2200, 2400, 4400, 4600, 8600, 8800};
     struct fake_nodes *all = fake_running("cube:1");
     unsigned begins_ms[16];
 
-    (void)state;
     assert_int_equal(note_looks(all, 12000, true, begins_ms, 16), 8);
     assert_memory_equal(begins_ms, expected_ms, sizeof expected_ms);
     fake_free(all);
 }
 
-static void what_is_still_on_a_link_may_end_the_wait(void **state)
+TEST(what_is_still_on_a_link_may_end_the_wait)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct state_body under_way = receives;
 
-    (void)state;
     under_way.flags = 0;
     watch(all, STAND_MS, &under_way);
     assert_int_equal(fake_told(all, EVENT_ENDED), 0);
     fake_free(all);
 }
 
-static void a_node_that_passes_on_shows_that_not_all_stands(void **state)
+TEST(a_node_that_passes_on_shows_that_not_all_stands)
 {
     struct fake_nodes *all = fake_running("cube:1");
     struct state_body moves = {.program = PROGRAM_EXITED, .flags = STATE_DELIVERED};
 
-    (void)state;
     fake_exit(all, 1, 0);
     for (unsigned i = 0; i < STAND_MS / 100; i++) {
         fake_pass_ms(all, 100);
@@ -730,12 +696,11 @@ static void a_node_that_passes_on_shows_that_not_all_stands(void **state)
     fake_free(all);
 }
 
-static void programs_that_test_have_a_minute(void **state)
+TEST(programs_that_test_have_a_minute)
 {
     struct fake_nodes *all = fake_running("cube:1");
     struct state_body polls = receives;
 
-    (void)state;
     polls.flags |= STATE_POLLS;
     watch(all, 59000, &polls);
     assert_int_equal(fake_told(all, EVENT_ENDED), 0);
@@ -745,11 +710,10 @@ static void programs_that_test_have_a_minute(void **state)
     fake_free(all);
 }
 
-static void a_program_that_computes_or_speaks_does_not_stand(void **state)
+TEST(a_program_that_computes_or_speaks_does_not_stand)
 {
     struct fake_nodes *all = fake_running("cube:1");
 
-    (void)state;
     watch(all, STAND_MS, &computes);
     assert_int_equal(fake_told(all, EVENT_ENDED), 0);
     for (unsigned i = 0; i < 10; i++) {
@@ -760,11 +724,10 @@ static void a_program_that_computes_or_speaks_does_not_stand(void **state)
     fake_free(all);
 }
 
-static void after_a_failed_program_the_others_are_looked_at_at_once(void **state)
+TEST(after_a_failed_program_the_others_are_looked_at_at_once)
 {
     struct fake_nodes *all = fake_running("cube:1");
 
-    (void)state;
     fake_exit(all, 1, 1);
     watch(all, 200, &receives);
     assert_int_equal(fake_sent_to(all, PACKET_QUERY, 0), 1);
@@ -773,11 +736,10 @@ static void after_a_failed_program_the_others_are_looked_at_at_once(void **state
     fake_free(all);
 }
 
-static void a_run_whose_time_is_over_is_looked_at_twice(void **state)
+TEST(a_run_whose_time_is_over_is_looked_at_twice)
 {
     struct fake_nodes *all = fake_running("cube:1");
 
-    (void)state;
     controller_time_out(&all->controller, all->now_us);
     fake_settle(all);
     answer_all(all, &receives, CONTROLLER_NO_NODE);
@@ -801,9 +763,8 @@ static void a_run_whose_time_is_over_is_looked_at_twice(void **state)
 }
 
 /* What earlier looks have seen holds while a frame is under way, unless that moves something. */
-static void frames_under_way_when_time_is_over_take_back_no_look(void **state)
+TEST(frames_under_way_when_time_is_over_take_back_no_look)
 {
-    (void)state;
     for (unsigned moved = 0; moved < 2; moved++) {
         struct fake_nodes *all = fake_running("cube:2");
         struct state_body last = receives;
@@ -850,13 +811,12 @@ static void expect_state_words(const struct fake_nodes *all, uint32_t rank, cons
     assert_string_equal(text, words);
 }
 
-static void a_circle_of_programs_is_found(void **state)
+TEST(a_circle_of_programs_is_found)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct state_body states[4] = {waits_on(2), computes, waits_on(3), waits_on(2)};
     uint32_t ranks[4];
 
-    (void)state;
     states[3].requests = 3;
     ask_and_answer(all, states);
     assert_int_equal(waits_for(&all->controller, 0), 2);
@@ -875,14 +835,13 @@ static void a_circle_of_programs_is_found(void **state)
     fake_free(all);
 }
 
-static void a_program_that_waits_for_an_ended_one_or_itself_is_told_as_that(void **state)
+TEST(a_program_that_waits_for_an_ended_one_or_itself_is_told_as_that)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct state_body states[4] = {waits_on(1), computes, waits_on(2), computes};
     uint32_t ranks[4];
     char text[WORDS_MAX];
 
-    (void)state;
     fake_exit(all, 1, 0);
     ask_and_answer(all, states);
     expect_state_words(all, 0, "waits to receive from rank 1, tag 5, whose program has ended");
@@ -894,13 +853,12 @@ static void a_program_that_waits_for_an_ended_one_or_itself_is_told_as_that(void
 }
 
 /* Only a send that has no answer can have no place there. */
-static void a_send_that_finds_no_place_is_told_as_that(void **state)
+TEST(a_send_that_finds_no_place_is_told_as_that)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct state_body states[4] = {waits_on(1), waits_on(0), waits_on(0), waits_on(0)};
     char text[WORDS_MAX];
 
-    (void)state;
     states[0].stored = MESSAGES_STORED_MAX;
     states[1].wait = states[2].wait = WAIT_SEND;
     states[2].transfer = TRANSFER_KNOWN;
@@ -932,13 +890,12 @@ static struct state_body enters_with(uint32_t partner)
                                .partner = partner};
 }
 
-static void who_has_not_entered_a_collective_is_named(void **state)
+TEST(who_has_not_entered_a_collective_is_named)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct state_body states[4] = {enters_with(1), enters_with(3), enters_with(0), waits_on(0)};
     uint32_t ranks[4];
 
-    (void)state;
     ask_and_answer(all, states);
     assert_int_equal(waits_missing(&all->controller, 2), 3);
     assert_int_equal(waits_for(&all->controller, 0), 3);
@@ -949,13 +906,12 @@ static void who_has_not_entered_a_collective_is_named(void **state)
     fake_free(all);
 }
 
-static void entries_that_take_each_others_miss_nobody(void **state)
+TEST(entries_that_take_each_others_miss_nobody)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct state_body states[4] = {enters_with(1), enters_with(3), enters_with(0), enters_with(2)};
     uint32_t ranks[4];
 
-    (void)state;
     ask_and_answer(all, states);
     for (uint32_t rank = 0; rank < 4; rank++) {
         assert_int_equal(waits_missing(&all->controller, rank), rank);
@@ -983,7 +939,7 @@ static const char *disagreement(struct fake_nodes *all, const struct disagree_bo
     return text;
 }
 
-static void a_disagreement_is_told_in_words(void **state)
+TEST(a_disagreement_is_told_in_words)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct disagree_body told = {.status = E_MISMATCH,
@@ -993,7 +949,6 @@ static void a_disagreement_is_told_in_words(void **state)
                                  .other = {ECUBE_BARRIER, 0, 0, 0, 0, 6, 0}};
     char text[WORDS_MAX];
 
-    (void)state;
     assert_string_equal(disagreement(all, &told, text),
                         "node 1 (rank 1) and node 3 (rank 3) disagree on a collective: "
                         "broadcast of 4 bytes with root 1, and barrier");
@@ -1019,7 +974,7 @@ static void a_disagreement_is_told_in_words(void **state)
     fake_free(all);
 }
 
-static void sizes_that_differ_are_told_of_both_ends(void **state)
+TEST(sizes_that_differ_are_told_of_both_ends)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct disagree_body told = {.status = E_MISMATCH,
@@ -1033,7 +988,6 @@ static void sizes_that_differ_are_told_of_both_ends(void **state)
                                            .digest = 100}};
     char text[WORDS_MAX];
 
-    (void)state;
     assert_string_equal(disagreement(all, &told, text),
                         "node 3 (rank 3) and node 2 (rank 2) disagree on the size of a block of "
                         "exchangev: rank 3 sends 100 bytes, rank 2 expects 80");
@@ -1048,7 +1002,7 @@ static void sizes_that_differ_are_told_of_both_ends(void **state)
     fake_free(all);
 }
 
-static void who_could_not_enter_a_collective_is_named(void **state)
+TEST(who_could_not_enter_a_collective_is_named)
 {
     struct fake_nodes *all = fake_running("cube:2");
     struct disagree_body told = {.status = E_FAULT,
@@ -1057,7 +1011,6 @@ static void who_could_not_enter_a_collective_is_named(void **state)
                                  .first = {ECUBE_ALLGATHER, 0, 0, 4, 0, 5, 0}};
     char text[WORDS_MAX];
 
-    (void)state;
     assert_non_null(disagreement(all, &told, text));
     assert_non_null(strstr(text,
                            "node 2 (rank 2) could not enter allgather of 4 bytes, which fails "
@@ -1080,12 +1033,11 @@ static void who_could_not_enter_a_collective_is_named(void **state)
 
 /* Failure. */
 
-static void a_dead_link_is_told_once_and_ends_the_run(void **state)
+TEST(a_dead_link_is_told_once_and_ends_the_run)
 {
     struct fake_nodes *all = fake_running("cube:2");
     char text[WORDS_MAX];
 
-    (void)state;
     fake_link_dead(all, 1, 1, DEAD_TIMEOUT);
     fake_wait_ms(all, 200);
     fake_link_dead(all, 3, 1, DEAD_CARRIER); /* the other end of the same */
@@ -1100,11 +1052,10 @@ static void a_dead_link_is_told_once_and_ends_the_run(void **state)
     fake_free(all);
 }
 
-static void a_dead_node_explains_its_links(void **state)
+TEST(a_dead_node_explains_its_links)
 {
     struct fake_nodes *all = fake_running("cube:2");
 
-    (void)state;
     controller_node_died(&all->controller, 3, all->now_us);
     controller_node_died(&all->controller, 3, all->now_us);
     fake_settle(all);
@@ -1119,11 +1070,10 @@ static void a_dead_node_explains_its_links(void **state)
     fake_free(all);
 }
 
-static void all_nodes_may_die_at_once(void **state)
+TEST(all_nodes_may_die_at_once)
 {
     struct fake_nodes *all = fake_booted("ring:100");
 
-    (void)state;
     for (uint32_t rank = 0; rank < 100; rank++) {
         controller_node_died(&all->controller, rank, all->now_us);
     }
@@ -1136,11 +1086,10 @@ static void all_nodes_may_die_at_once(void **state)
     fake_free(all);
 }
 
-static void more_dead_links_than_are_noted_break_the_machine_once(void **state)
+TEST(more_dead_links_than_are_noted_break_the_machine_once)
 {
     struct fake_nodes *all = fake_running("ring:200");
 
-    (void)state;
     for (uint32_t rank = 0; rank < 200; rank++) {
         fake_link_dead(all, rank, 0, DEAD_CARRIER);
     }
@@ -1150,12 +1099,11 @@ static void more_dead_links_than_are_noted_break_the_machine_once(void **state)
     fake_free(all);
 }
 
-static void a_kernel_that_stops_breaks_the_machine(void **state)
+TEST(a_kernel_that_stops_breaks_the_machine)
 {
     struct fake_nodes *all = fake_booted("cube:1");
     uint8_t fault[FAULT_BYTES];
 
-    (void)state;
     fault_pack(fault, &(struct fault_body){.kind = FAULT_CHECK});
     fake_say(all, 1, PACKET_FAULT, fault, sizeof fault);
     assert_int_equal(fake_event(all, EVENT_KERNEL_FAULT)->rank, 1);
@@ -1164,11 +1112,10 @@ static void a_kernel_that_stops_breaks_the_machine(void **state)
 }
 
 /* A reset leaves the carrier: the other ends find that it has started anew. */
-static void a_reset_node_breaks_the_machine_and_explains_its_links(void **state)
+TEST(a_reset_node_breaks_the_machine_and_explains_its_links)
 {
     struct fake_nodes *all = fake_running("cube:2");
 
-    (void)state;
     controller_was_reset(&all->controller, 3, all->now_us);
     fake_link_dead(all, 1, 1, DEAD_RESTARTED);
     fake_link_dead(all, 2, 0, DEAD_CARRIER); /* and this was cut */
@@ -1182,11 +1129,10 @@ static void a_reset_node_breaks_the_machine_and_explains_its_links(void **state)
 }
 
 /* In three orders, again and again. */
-static void when_all_nodes_have_been_reset_the_machine_boots_anew(void **state)
+TEST(when_all_nodes_have_been_reset_the_machine_boots_anew)
 {
     static const uint32_t orders[3][3] = {{0, 1, 2}, {2, 1, 0}, {1, 1, 0}};
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct fake_nodes *all = fake_running("ring:3");
 
@@ -1224,11 +1170,10 @@ static void reset_all(struct fake_nodes *all)
 }
 
 /* What was reset before does not count as reset in the new boot. */
-static void nodes_that_are_reset_again_in_the_boot_start_again(void **state)
+TEST(nodes_that_are_reset_again_in_the_boot_start_again)
 {
     struct fake_nodes *all = fake_running("ring:3");
 
-    (void)state;
     reset_all(all);
     reset_all(all);
     fake_tell_all_links(all);
@@ -1237,11 +1182,10 @@ static void nodes_that_are_reset_again_in_the_boot_start_again(void **state)
 }
 
 /* Who asks must not wait for those who are no more. */
-static void a_question_is_over_when_the_machine_starts_anew(void **state)
+TEST(a_question_is_over_when_the_machine_starts_anew)
 {
     struct fake_nodes *all = fake_running("ring:3");
 
-    (void)state;
     controller_ask(&all->controller, all->now_us);
     reset_all(all);
     fake_settle(all);
@@ -1250,9 +1194,8 @@ static void a_question_is_over_when_the_machine_starts_anew(void **state)
     fake_free(all);
 }
 
-static void a_reset_mends_neither_a_dead_node_nor_a_cut_cable(void **state)
+TEST(a_reset_mends_neither_a_dead_node_nor_a_cut_cable)
 {
-    (void)state;
     for (unsigned dead = 0; dead < 2; dead++) {
         struct fake_nodes *all = fake_running("ring:3");
 
@@ -1271,11 +1214,10 @@ static void a_reset_mends_neither_a_dead_node_nor_a_cut_cable(void **state)
     }
 }
 
-static void a_node_that_is_reset_in_the_boot_must_tell_its_links_again(void **state)
+TEST(a_node_that_is_reset_in_the_boot_must_tell_its_links_again)
 {
     struct fake_nodes *all = fake_make("ring:3");
 
-    (void)state;
     fake_tell_links(all, 0);
     fake_tell_links(all, 1);
     controller_was_reset(&all->controller, 1, all->now_us);
@@ -1293,11 +1235,10 @@ static void a_node_that_is_reset_in_the_boot_must_tell_its_links_again(void **st
     fake_free(all);
 }
 
-static void a_boot_whose_time_is_over_leaves_a_broken_machine(void **state)
+TEST(a_boot_whose_time_is_over_leaves_a_broken_machine)
 {
     struct fake_nodes *all = fake_make("ring:3");
 
-    (void)state;
     controller_time_out(&all->controller, all->now_us);
     for (uint32_t rank = 0; rank < 3; rank++) {
         fake_tell_links(all, rank);
@@ -1308,12 +1249,11 @@ static void a_boot_whose_time_is_over_leaves_a_broken_machine(void **state)
 }
 
 /* Bytes from nodes are data: whatever kind, length and content. */
-static void no_packet_of_any_length_is_too_much(void **state)
+TEST(no_packet_of_any_length_is_too_much)
 {
     struct fake_nodes *all = fake_running("ring:3");
     uint8_t body[JUNK_MAX];
 
-    (void)state;
     for (unsigned kind = 16; kind < 64; kind++) {
         for (unsigned bytes = 0; bytes < sizeof body; bytes += 3) {
             for (unsigned i = 0; i < sizeof body; i++) {
@@ -1327,64 +1267,3 @@ static void no_packet_of_any_length_is_too_much(void **state)
     fake_wait_ms(all, COLLECT_MS);
     fake_free(all);
 }
-
-TEST_MAIN(cmocka_unit_test(an_offer_says_which_program_it_is_of),
-          cmocka_unit_test(an_offer_without_an_answer_is_repeated),
-          cmocka_unit_test(a_node_that_says_retry_is_offered_again_soon),
-          cmocka_unit_test(no_more_offers_are_open_than_a_window),
-          cmocka_unit_test(circuits_go_one_after_another),
-          cmocka_unit_test(a_circuit_that_meets_a_busy_link_is_offered_again),
-          cmocka_unit_test(a_circuit_without_a_way_breaks_the_download),
-          cmocka_unit_test(a_receipt_that_is_cut_short_is_none),
-          cmocka_unit_test(a_node_that_holds_other_bytes_breaks_the_download),
-          cmocka_unit_test(a_node_that_cannot_take_the_program_breaks_the_download),
-          cmocka_unit_test(a_root_that_runs_a_program_refuses_the_download),
-          cmocka_unit_test(who_is_silent_for_longest_is_asked_then_told_then_given_up),
-          cmocka_unit_test(a_node_that_answers_is_not_given_up),
-          cmocka_unit_test(offers_that_find_no_room_wait_and_do_not_spin),
-          cmocka_unit_test(loads_are_refused_while_they_cannot_be),
-          cmocka_unit_test(programs_start_at_the_latest_model_time_of_all),
-          cmocka_unit_test(nothing_overflows_in_a_large_machine),
-          cmocka_unit_test(a_run_ends_when_all_programs_have),
-          cmocka_unit_test(a_run_that_ended_for_a_dead_link_waits_for_word_of_it),
-          cmocka_unit_test(when_there_is_none_it_ends),
-          cmocka_unit_test(whoever_still_runs_is_told_to_stop),
-          cmocka_unit_test(programs_of_a_broken_machine_are_told_to_stop),
-          cmocka_unit_test(text_beyond_the_window_is_thrown_away),
-          cmocka_unit_test(a_node_that_owes_an_answer_is_not_asked_again),
-          cmocka_unit_test(nobody_answers_in_a_boot_and_no_halted_node_is_asked),
-          cmocka_unit_test(programs_that_wait_for_ever_end_the_run),
-          cmocka_unit_test(what_is_still_on_a_link_may_end_the_wait),
-          cmocka_unit_test(a_look_follows_the_last_answer_to_the_one_before),
-          cmocka_unit_test(a_late_answer_is_waited_for_and_is_no_movement),
-          cmocka_unit_test(who_asks_while_the_watch_waits_for_a_late_answer_waits_no_longer),
-          cmocka_unit_test(a_look_is_over_with_its_run),
-          cmocka_unit_test(a_machine_that_computes_is_asked_after_1_2_and_4_s_and_so_on),
-          cmocka_unit_test(programs_that_move_are_asked_twice_at_a_time),
-          cmocka_unit_test(a_node_that_passes_on_shows_that_not_all_stands),
-          cmocka_unit_test(programs_that_test_have_a_minute),
-          cmocka_unit_test(a_program_that_computes_or_speaks_does_not_stand),
-          cmocka_unit_test(after_a_failed_program_the_others_are_looked_at_at_once),
-          cmocka_unit_test(a_run_whose_time_is_over_is_looked_at_twice),
-          cmocka_unit_test(frames_under_way_when_time_is_over_take_back_no_look),
-          cmocka_unit_test(a_circle_of_programs_is_found),
-          cmocka_unit_test(a_send_that_finds_no_place_is_told_as_that),
-          cmocka_unit_test(a_program_that_waits_for_an_ended_one_or_itself_is_told_as_that),
-          cmocka_unit_test(who_has_not_entered_a_collective_is_named),
-          cmocka_unit_test(entries_that_take_each_others_miss_nobody),
-          cmocka_unit_test(a_disagreement_is_told_in_words),
-          cmocka_unit_test(sizes_that_differ_are_told_of_both_ends),
-          cmocka_unit_test(who_could_not_enter_a_collective_is_named),
-          cmocka_unit_test(a_dead_link_is_told_once_and_ends_the_run),
-          cmocka_unit_test(a_dead_node_explains_its_links),
-          cmocka_unit_test(all_nodes_may_die_at_once),
-          cmocka_unit_test(more_dead_links_than_are_noted_break_the_machine_once),
-          cmocka_unit_test(a_kernel_that_stops_breaks_the_machine),
-          cmocka_unit_test(a_reset_node_breaks_the_machine_and_explains_its_links),
-          cmocka_unit_test(when_all_nodes_have_been_reset_the_machine_boots_anew),
-          cmocka_unit_test(nodes_that_are_reset_again_in_the_boot_start_again),
-          cmocka_unit_test(a_question_is_over_when_the_machine_starts_anew),
-          cmocka_unit_test(a_reset_mends_neither_a_dead_node_nor_a_cut_cable),
-          cmocka_unit_test(a_node_that_is_reset_in_the_boot_must_tell_its_links_again),
-          cmocka_unit_test(a_boot_whose_time_is_over_leaves_a_broken_machine),
-          cmocka_unit_test(no_packet_of_any_length_is_too_much))

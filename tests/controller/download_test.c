@@ -38,9 +38,8 @@ static struct download_costs costs_of(const struct golden *g)
                                    .block_bytes = g->block_bytes};
 }
 
-static void the_formulae_give_the_papers_figures(void **state)
+TEST(the_formulae_give_the_papers_figures)
 {
-    (void)state;
     for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
         const struct golden *g = &golden[i];
         struct download_costs costs = costs_of(g);
@@ -56,9 +55,8 @@ static void the_formulae_give_the_papers_figures(void **state)
     }
 }
 
-static void no_strategy_is_below_the_bound(void **state)
+TEST(no_strategy_is_below_the_bound)
 {
-    (void)state;
     for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
         struct download_costs costs = costs_of(&golden[i]);
         struct network network = cube(golden[i].dims);
@@ -75,9 +73,8 @@ static void no_strategy_is_below_the_bound(void **state)
     assert_int_equal(download_bound_ns(&costs, 8), 8000 * (100 + 8 * 16));
 }
 
-static void the_best_x_is_the_best_of_all(void **state)
+TEST(the_best_x_is_the_best_of_all)
 {
-    (void)state;
     for (unsigned i = 0; i < GOLDEN_COUNT; i++) {
         struct download_costs costs = costs_of(&golden[i]);
         struct network network = cube(golden[i].dims);
@@ -178,12 +175,11 @@ static void draw_network(struct network *network, uint32_t *seed)
     assert_true(network_parse(network, name, &machine_limits, error));
 }
 
-static void every_plan_reaches_every_node_once_in_the_predicted_time(void **state)
+TEST(every_plan_reaches_every_node_once_in_the_predicted_time)
 {
     uint32_t seed = 1;
     char error[DOWNLOAD_ERROR_MAX];
 
-    (void)state;
     for (unsigned trial = 0; trial < TRIALS; trial++) {
         struct network network;
         struct download_costs costs = {.beta_ns = next_random(&seed) % 100000,
@@ -207,38 +203,35 @@ static void every_plan_reaches_every_node_once_in_the_predicted_time(void **stat
     }
 }
 
-static void an_x_beyond_the_halvings_is_refused(void **state)
+TEST(an_x_beyond_the_halvings_is_refused)
 {
     struct download_costs costs = {0};
     struct network network = cube(3);
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
 
-    (void)state;
     assert_false(download_make_plan(&plan, STRATEGY_DECREMENTAL, 4, &network, &costs, error));
     assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 3, &network, &costs, error));
 }
 
-static void what_has_more_messages_than_a_plan_is_refused(void **state)
+TEST(what_has_more_messages_than_a_plan_is_refused)
 {
     struct download_costs costs = {0};
     struct network network = cube(8);
     struct download_plan plan;
     char error[DOWNLOAD_ERROR_MAX];
 
-    (void)state;
     assert_false(download_make_plan(&plan, STRATEGY_SEQUENTIAL, 0, &network, &costs, error));
     assert_false(
         download_make_plan(&plan, STRATEGY_SEQUENTIAL_SCATTER, 7, &network, &costs, error));
     assert_true(download_make_plan(&plan, STRATEGY_DECREMENTAL, 0, &network, &costs, error));
 }
 
-static void strategies_are_read_by_the_names_they_print(void **state)
+TEST(strategies_are_read_by_the_names_they_print)
 {
     enum strategy read;
     char error[DOWNLOAD_ERROR_MAX];
 
-    (void)state;
     for (int s = STRATEGY_DECREMENTAL; s <= STRATEGY_SEQUENTIAL_SCATTER; s++) {
         assert_true(
             download_parse_strategy(download_strategy_name((enum strategy)s), &read, error));
@@ -246,11 +239,3 @@ static void strategies_are_read_by_the_names_they_print(void **state)
     }
     assert_false(download_parse_strategy("broadcast", &read, error));
 }
-
-TEST_MAIN(cmocka_unit_test(the_formulae_give_the_papers_figures),
-          cmocka_unit_test(no_strategy_is_below_the_bound),
-          cmocka_unit_test(the_best_x_is_the_best_of_all),
-          cmocka_unit_test(every_plan_reaches_every_node_once_in_the_predicted_time),
-          cmocka_unit_test(an_x_beyond_the_halvings_is_refused),
-          cmocka_unit_test(what_has_more_messages_than_a_plan_is_refused),
-          cmocka_unit_test(strategies_are_read_by_the_names_they_print))

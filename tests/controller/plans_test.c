@@ -64,14 +64,13 @@ static struct predicted_body predicted_sent(const struct cache_nodes *nodes)
 static const struct plan_ask_body broadcast = {
     .question = 9, .operation = ECUBE_BROADCAST, .root = 2, .bytes = 100};
 
-static void a_node_gets_its_part_from_the_offset_that_it_asks_for(void **state)
+TEST(a_node_gets_its_part_from_the_offset_that_it_asks_for)
 {
     static const struct {
         uint32_t offset, bytes;
     } cases[] = {{0, 1024}, {1024, 1024}, {2048, 452}, {2499, 1}, {2500, 0}, {UINT32_MAX, 0}};
     struct cache_nodes nodes = running("cube:2", 2500);
 
-    (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plan_ask_body what = broadcast;
         uint32_t dst;
@@ -98,12 +97,11 @@ static void a_node_gets_its_part_from_the_offset_that_it_asks_for(void **state)
 }
 
 /* Nobody takes what the controller sends: its few places are full at once. */
-static void all_nodes_may_ask_at_once_and_each_is_answered_once(void **state)
+TEST(all_nodes_may_ask_at_once_and_each_is_answered_once)
 {
     struct cache_nodes nodes = running("mesh:16x16", 3000);
     uint32_t count = nodes.all->network.nodes;
 
-    (void)state;
     nodes.all->deaf = true;
     for (uint32_t rank = 0; rank < count; rank++) {
         struct plan_ask_body what = broadcast;
@@ -139,9 +137,8 @@ static void all_nodes_may_ask_at_once_and_each_is_answered_once(void **state)
     release(&nodes);
 }
 
-static void a_node_takes_at_most_128_bytes(void **state)
+TEST(a_node_takes_at_most_128_bytes)
 {
-    (void)state;
     assert_true(sizeof(struct controller_node) <= 128);
     assert_int_equal(CONTROLLER_NODE_BYTES, 128);
 }
@@ -159,12 +156,11 @@ static void note(struct cache_nodes *nodes, uint32_t rank, uint8_t kind, uint32_
                                                          .bytes = PLAN_ASK_BYTES});
 }
 
-static void a_new_question_takes_the_place_of_one_without_an_answer(void **state)
+TEST(a_new_question_takes_the_place_of_one_without_an_answer)
 {
     struct cache_nodes nodes = running("cube:2", 10);
     uint32_t dst;
 
-    (void)state;
     note(&nodes, 1, PACKET_PLAN_ASK, 1);
     note(&nodes, 1, PACKET_PREDICT, 2);
     note(&nodes, 2, PACKET_PREDICT, 3);
@@ -178,11 +174,10 @@ static void a_new_question_takes_the_place_of_one_without_an_answer(void **state
     release(&nodes);
 }
 
-static void a_million_questions_are_one_answer_for_each_who_asks(void **state)
+TEST(a_million_questions_are_one_answer_for_each_who_asks)
 {
     struct cache_nodes nodes = running("cube:2", 10);
 
-    (void)state;
     for (uint32_t i = 1; i <= 1000000; i++) {
         note(&nodes, i & 3, PACKET_PLAN_ASK, i);
     }
@@ -195,13 +190,12 @@ static void a_million_questions_are_one_answer_for_each_who_asks(void **state)
     release(&nodes);
 }
 
-static void a_prediction_is_the_caches(void **state)
+TEST(a_prediction_is_the_caches)
 {
     struct cache_nodes nodes = running("cube:2", 10);
     struct plan_ask_body what = {
         .question = 77, .operation = ECUBE_REDUCE, .type = ECUBE_DOUBLE, .root = 3, .bytes = 16};
 
-    (void)state;
     ask(&nodes, 2, PACKET_PREDICT, what);
     struct predicted_body told = predicted_sent(&nodes);
     assert_int_equal(told.question, 77);
@@ -217,13 +211,12 @@ static void a_prediction_is_the_caches(void **state)
     release(&nodes);
 }
 
-static void a_plan_that_cannot_be_made_is_told_once_in_a_run(void **state)
+TEST(a_plan_that_cannot_be_made_is_told_once_in_a_run)
 {
     struct cache_nodes nodes = running("cube:2", 10);
     char text[WORDS_MAX];
     uint32_t dst;
 
-    (void)state;
     nodes.cache->status = E_NETWORK;
     for (uint32_t rank = 0; rank < 4; rank++) {
         ask(&nodes, rank, PACKET_PLAN_ASK, broadcast);
@@ -249,13 +242,12 @@ static void a_plan_that_cannot_be_made_is_told_once_in_a_run(void **state)
 }
 
 /* Of two that are noted before either is answered each has its own words. */
-static void the_words_of_a_refusal_stay_until_they_are_taken(void **state)
+TEST(the_words_of_a_refusal_stay_until_they_are_taken)
 {
     struct cache_nodes nodes = running("cube:2", 10);
     struct controller *controller = &nodes.all->controller;
     const struct controller_event *event;
 
-    (void)state;
     nodes.cache->status = E_NETWORK;
     nodes.cache->words = NULL;
     note(&nodes, 1, PACKET_PLAN_ASK, 1);
@@ -271,7 +263,7 @@ static void the_words_of_a_refusal_stay_until_they_are_taken(void **state)
     release(&nodes);
 }
 
-static void what_no_collective_is_called_with_gets_an_error_and_no_cache_is_asked(void **state)
+TEST(what_no_collective_is_called_with_gets_an_error_and_no_cache_is_asked)
 {
     static const struct plan_ask_body wrong[] = {
         {.operation = ECUBE_ALIGN},
@@ -288,7 +280,6 @@ static void what_no_collective_is_called_with_gets_an_error_and_no_cache_is_aske
     struct cache_nodes nodes = running("cube:2", 10);
     uint32_t dst;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ask(&nodes, i & 3, PACKET_PLAN_ASK, wrong[i]);
         assert_int_equal(part_sent(&nodes, &dst).status, E_ARGUMENT);
@@ -300,12 +291,11 @@ static void what_no_collective_is_called_with_gets_an_error_and_no_cache_is_aske
     release(&nodes);
 }
 
-static void without_a_cache_there_are_no_plans(void **state)
+TEST(without_a_cache_there_are_no_plans)
 {
     struct cache_nodes nodes = running("cube:2", 10);
     uint32_t dst;
 
-    (void)state;
     nodes.all->controller.config.cache = NULL;
     ask(&nodes, 1, PACKET_PLAN_ASK, broadcast);
     assert_int_equal(part_sent(&nodes, &dst).status, E_NETWORK);
@@ -314,12 +304,11 @@ static void without_a_cache_there_are_no_plans(void **state)
     release(&nodes);
 }
 
-static void a_question_that_is_cut_short_is_none(void **state)
+TEST(a_question_that_is_cut_short_is_none)
 {
     struct cache_nodes nodes = running("cube:2", 10);
     uint8_t body[PLAN_ASK_BYTES];
 
-    (void)state;
     plan_ask_pack(body, &broadcast);
     for (uint32_t bytes = 0; bytes < PLAN_ASK_BYTES; bytes++) {
         fake_say(nodes.all, 1, PACKET_PLAN_ASK, body, bytes);
@@ -331,26 +320,12 @@ static void a_question_that_is_cut_short_is_none(void **state)
 }
 
 /* Its kernel goes on with what the program had begun. */
-static void a_node_whose_program_has_ended_is_answered(void **state)
+TEST(a_node_whose_program_has_ended_is_answered)
 {
     struct cache_nodes nodes = running("cube:2", 10);
 
-    (void)state;
     fake_exit(nodes.all, 1, 0);
     ask(&nodes, 1, PACKET_PLAN_ASK, broadcast);
     assert_int_equal(fake_sent_to(nodes.all, PACKET_PLAN_PART, 1), 1);
     release(&nodes);
 }
-
-TEST_MAIN(cmocka_unit_test(a_node_gets_its_part_from_the_offset_that_it_asks_for),
-          cmocka_unit_test(all_nodes_may_ask_at_once_and_each_is_answered_once),
-          cmocka_unit_test(a_node_takes_at_most_128_bytes),
-          cmocka_unit_test(a_new_question_takes_the_place_of_one_without_an_answer),
-          cmocka_unit_test(a_million_questions_are_one_answer_for_each_who_asks),
-          cmocka_unit_test(a_prediction_is_the_caches),
-          cmocka_unit_test(a_plan_that_cannot_be_made_is_told_once_in_a_run),
-          cmocka_unit_test(the_words_of_a_refusal_stay_until_they_are_taken),
-          cmocka_unit_test(what_no_collective_is_called_with_gets_an_error_and_no_cache_is_asked),
-          cmocka_unit_test(without_a_cache_there_are_no_plans),
-          cmocka_unit_test(a_question_that_is_cut_short_is_none),
-          cmocka_unit_test(a_node_whose_program_has_ended_is_answered))

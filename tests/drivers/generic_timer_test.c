@@ -5,9 +5,8 @@
 
 enum { FREQUENCY_QEMU_HZ = 62500000 };
 
-static void the_terms_are_the_lowest(void **state)
+TEST(the_terms_are_the_lowest)
 {
-    (void)state;
     struct generic_timer timer;
     generic_timer_scale(&timer, FREQUENCY_QEMU_HZ);
     assert_int_equal(timer.up, 2);
@@ -17,18 +16,16 @@ static void the_terms_are_the_lowest(void **state)
     assert_int_equal(timer.down, 24);
 }
 
-static void a_thousand_ticks_of_qemu_are_16_us(void **state)
+TEST(a_thousand_ticks_of_qemu_are_16_us)
 {
-    (void)state;
     struct generic_timer timer;
     generic_timer_scale(&timer, FREQUENCY_QEMU_HZ);
     assert_int_equal(generic_timer_us(&timer, 1000), 16);
 }
 
 /* Steps of all sizes, so that both the short and the long way are taken. */
-static void every_answer_is_the_exact_quotient(void **state)
+TEST(every_answer_is_the_exact_quotient)
 {
-    (void)state;
     static const uint32_t frequencies_hz[] = {1000000,           19200000,   24000000,
                                               FREQUENCY_QEMU_HZ, 1000000000, 62498765};
     for (unsigned f = 0; f < sizeof(frequencies_hz) / sizeof(frequencies_hz[0]); f++) {
@@ -46,7 +43,3 @@ static void every_answer_is_the_exact_quotient(void **state)
         }
     }
 }
-
-TEST_MAIN(cmocka_unit_test(the_terms_are_the_lowest),
-          cmocka_unit_test(a_thousand_ticks_of_qemu_are_16_us),
-          cmocka_unit_test(every_answer_is_the_exact_quotient))

@@ -108,9 +108,8 @@ static void fill(struct bench *bench, uint32_t waiting)
 
 /* ---- the device ---- */
 
-static void the_device_is_found_placed_and_sends_its_message(void **state)
+TEST(the_device_is_found_placed_and_sends_its_message)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct fake_node *node = &bench->nodes[0];
     assert_int_equal(node->configuration[1] & 0xffff, 6); /* memory, master */
@@ -124,9 +123,8 @@ static void the_device_is_found_placed_and_sends_its_message(void **state)
     bench_free(bench);
 }
 
-static void regions_of_ports_and_upper_halves_are_left_out(void **state)
+TEST(regions_of_ports_and_upper_halves_are_left_out)
 {
-    (void)state;
     uint32_t words[64] = {[4] = 1, [5] = 4, [6] = 0x77, [7] = 0xc};
     struct pci_host host = {.window = 0x1008, .window_end = 0x2000};
     struct pci_device device = {.config = (uintptr_t)words};
@@ -141,9 +139,8 @@ static void regions_of_ports_and_upper_halves_are_left_out(void **state)
     assert_int_equal(host.window, 0x1040);
 }
 
-static void a_list_of_capabilities_that_has_no_end_is_none(void **state)
+TEST(a_list_of_capabilities_that_has_no_end_is_none)
 {
-    (void)state;
     uint32_t words[64] = {[1] = 1 << 20, [13] = 0x40, [16] = 0x5001, [20] = 0x4002};
     const struct pci_device device = {.config = (uintptr_t)words};
     assert_int_equal(pci_capability(&device, 2), 0x50);
@@ -152,9 +149,8 @@ static void a_list_of_capabilities_that_has_no_end_is_none(void **state)
     assert_int_equal(pci_capability(&device, 2), 0);
 }
 
-static void without_a_device_there_are_no_links(void **state)
+TEST(without_a_device_there_are_no_links)
 {
-    (void)state;
     struct bench *bench = bench_make();
     bench->nodes[0].configuration[0] = 0xffffffff;
     assert_int_equal(fake_node_start(&bench->nodes[0]), 0);
@@ -165,9 +161,8 @@ static void without_a_device_there_are_no_links(void **state)
     bench_free(bench);
 }
 
-static void a_device_that_lacks_something_is_an_error(void **state)
+TEST(a_device_that_lacks_something_is_an_error)
 {
-    (void)state;
     for (int what = 0; what < 6; what++) {
         struct bench *bench = bench_make();
         struct fake_node *node = &bench->nodes[0];
@@ -186,9 +181,8 @@ static void a_device_that_lacks_something_is_an_error(void **state)
     }
 }
 
-static void the_card_says_how_long_to_spin(void **state)
+TEST(the_card_says_how_long_to_spin)
 {
-    (void)state;
     struct bench *bench = bench_make();
     assert_int_equal(bench->nodes[0].links.spin_us, 0);
     bench->nodes[0].card->spin_us = 70;
@@ -197,9 +191,8 @@ static void the_card_says_how_long_to_spin(void **state)
     bench_free(bench);
 }
 
-static void a_port_without_a_link_has_no_carrier_and_stays_silent(void **state)
+TEST(a_port_without_a_link_has_no_carrier_and_stays_silent)
 {
-    (void)state;
     struct bench *bench = bench_make();
     struct fake_node *node = &bench->nodes[0];
     node->card->ports[0].memory = SHARED_NO_MEMORY;
@@ -218,9 +211,8 @@ static void a_port_without_a_link_has_no_carrier_and_stays_silent(void **state)
 
 /* ---- bytes ---- */
 
-static void bytes_come_in_order_in_chunks_behind_headroom(void **state)
+TEST(bytes_come_in_order_in_chunks_behind_headroom)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *to = end(bench, 1);
     struct link_chunk chunk;
@@ -249,9 +241,8 @@ static void bytes_come_in_order_in_chunks_behind_headroom(void **state)
     bench_free(bench);
 }
 
-static void a_segment_is_counted_when_it_has_found_room(void **state)
+TEST(a_segment_is_counted_when_it_has_found_room)
 {
-    (void)state;
     struct bench *bench = bench_open();
     fill(bench, 3);
     const uint32_t first = SHARED_RING_BYTES / LONG;
@@ -274,9 +265,8 @@ static void a_segment_is_counted_when_it_has_found_room(void **state)
     bench_free(bench);
 }
 
-static void so_many_segments_may_wait_and_no_more(void **state)
+TEST(so_many_segments_may_wait_and_no_more)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *from = end(bench, 0);
     fill(bench, SHARED_SEGMENTS);
@@ -288,9 +278,8 @@ static void so_many_segments_may_wait_and_no_more(void **state)
     bench_free(bench);
 }
 
-static void who_has_no_buffer_takes_when_one_comes_back(void **state)
+TEST(who_has_no_buffer_takes_when_one_comes_back)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *to = end(bench, 1);
     struct link_chunk chunks[FAKE_BUFFERS], more;
@@ -315,9 +304,8 @@ static void who_has_no_buffer_takes_when_one_comes_back(void **state)
 
 /* ---- sleep and bells ---- */
 
-static void who_is_awake_is_not_rung_and_who_sleeps_once(void **state)
+TEST(who_is_awake_is_not_rung_and_who_sleeps_once)
 {
-    (void)state;
     struct bench *bench = bench_open();
     send(bench, 0, "a", 1);
     kick(bench, 0);
@@ -342,9 +330,8 @@ static void who_is_awake_is_not_rung_and_who_sleeps_once(void **state)
     bench_free(bench);
 }
 
-static void bytes_that_lie_there_are_told_of_once(void **state)
+TEST(bytes_that_lie_there_are_told_of_once)
 {
-    (void)state;
     struct bench *bench = bench_open();
     send(bench, 0, "ab", 2);
     kick(bench, 0);
@@ -360,9 +347,8 @@ static void bytes_that_lie_there_are_told_of_once(void **state)
 }
 
 /* As a node does whose router has given the link up, and reads it no more. */
-static void bytes_that_nobody_takes_are_told_of_once_though_segments_wait(void **state)
+TEST(bytes_that_nobody_takes_are_told_of_once_though_segments_wait)
 {
-    (void)state;
     struct bench *bench = bench_open();
     fill(bench, 1);
     send(bench, 1, "unread", 6);
@@ -372,9 +358,8 @@ static void bytes_that_nobody_takes_are_told_of_once_though_segments_wait(void *
     bench_free(bench);
 }
 
-static void who_waits_for_room_is_woken_by_half_a_ring(void **state)
+TEST(who_waits_for_room_is_woken_by_half_a_ring)
 {
-    (void)state;
     struct bench *bench = bench_open();
     fill(bench, 8);
     assert_false(listens(bench, 0));
@@ -389,9 +374,8 @@ static void who_waits_for_room_is_woken_by_half_a_ring(void **state)
     bench_free(bench);
 }
 
-static void who_waits_for_less_room_is_woken_by_less(void **state)
+TEST(who_waits_for_less_room_is_woken_by_less)
 {
-    (void)state;
     struct bench *bench = bench_open();
     fill(bench, 1);
     assert_false(listens(bench, 0));
@@ -405,9 +389,8 @@ static void who_waits_for_less_room_is_woken_by_less(void **state)
     bench_free(bench);
 }
 
-static void room_that_came_before_the_sleep_is_news(void **state)
+TEST(room_that_came_before_the_sleep_is_news)
 {
-    (void)state;
     struct bench *bench = bench_open();
     fill(bench, 8);
     (void)sent(bench, 0);
@@ -418,9 +401,8 @@ static void room_that_came_before_the_sleep_is_news(void **state)
     bench_free(bench);
 }
 
-static void a_patient_link_is_woken_when_enough_lies_there(void **state)
+TEST(a_patient_link_is_woken_when_enough_lies_there)
 {
-    (void)state;
     struct bench *bench = bench_open();
     static const uint8_t data[LINK_CHUNK_MAX];
     end(bench, 1)->coalesce = 3;
@@ -449,9 +431,8 @@ static void a_patient_link_is_woken_when_enough_lies_there(void **state)
 
 /* ---- carrier ---- */
 
-static void a_link_that_is_lost_at_the_start_is_told_as_lost(void **state)
+TEST(a_link_that_is_lost_at_the_start_is_told_as_lost)
 {
-    (void)state;
     struct bench *bench = bench_make();
     bench->memory->carrier = SHARED_CARRIER_LOST;
     assert_int_equal(fake_node_start(&bench->nodes[0]), FAKE_LINKS);
@@ -462,9 +443,8 @@ static void a_link_that_is_lost_at_the_start_is_told_as_lost(void **state)
     bench_free(bench);
 }
 
-static void a_link_that_is_lost_in_sleep_is_news_once(void **state)
+TEST(a_link_that_is_lost_in_sleep_is_news_once)
 {
-    (void)state;
     struct bench *bench = bench_open();
     assert_false(listens(bench, 0));
     bench->memory->carrier = SHARED_CARRIER_LOST;
@@ -479,9 +459,8 @@ static void a_link_that_is_lost_in_sleep_is_news_once(void **state)
     bench_free(bench);
 }
 
-static void what_waits_at_a_lost_link_is_done_with(void **state)
+TEST(what_waits_at_a_lost_link_is_done_with)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link_chunk chunk;
     fill(bench, 5);
@@ -523,9 +502,8 @@ static void expect_lost(struct bench *bench)
     bench_free(bench);
 }
 
-static void a_count_that_cannot_be_is_a_lost_link(void **state)
+TEST(a_count_that_cannot_be_is_a_lost_link)
 {
-    (void)state;
     struct bench *bench = bench_open();
     liar(bench)->put = SHARED_RING_BYTES + 1;
     assert_int_equal(take(bench), 0);
@@ -551,9 +529,8 @@ static void a_count_that_cannot_be_is_a_lost_link(void **state)
     expect_lost(bench);
 }
 
-static void a_hint_that_lies_costs_a_look(void **state)
+TEST(a_hint_that_lies_costs_a_look)
 {
-    (void)state;
     struct bench *bench = bench_open();
     for (uint16_t hint = 0; hint < 3; hint++) {
         liar(bench)->published = hint * 0x5555;
@@ -565,9 +542,8 @@ static void a_hint_that_lies_costs_a_look(void **state)
     bench_free(bench);
 }
 
-static void a_node_that_starts_again_goes_on_where_it_was(void **state)
+TEST(a_node_that_starts_again_goes_on_where_it_was)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link_chunk chunk;
     send(bench, 0, "abc", 3);
@@ -589,28 +565,3 @@ static void a_node_that_starts_again_goes_on_where_it_was(void **state)
     assert_memory_equal(chunk.data, "defghi", 6);
     bench_free(bench);
 }
-
-TEST_MAIN(cmocka_unit_test(the_device_is_found_placed_and_sends_its_message),
-          cmocka_unit_test(regions_of_ports_and_upper_halves_are_left_out),
-          cmocka_unit_test(a_list_of_capabilities_that_has_no_end_is_none),
-          cmocka_unit_test(without_a_device_there_are_no_links),
-          cmocka_unit_test(a_device_that_lacks_something_is_an_error),
-          cmocka_unit_test(the_card_says_how_long_to_spin),
-          cmocka_unit_test(a_port_without_a_link_has_no_carrier_and_stays_silent),
-          cmocka_unit_test(bytes_come_in_order_in_chunks_behind_headroom),
-          cmocka_unit_test(a_segment_is_counted_when_it_has_found_room),
-          cmocka_unit_test(so_many_segments_may_wait_and_no_more),
-          cmocka_unit_test(who_has_no_buffer_takes_when_one_comes_back),
-          cmocka_unit_test(who_is_awake_is_not_rung_and_who_sleeps_once),
-          cmocka_unit_test(bytes_that_lie_there_are_told_of_once),
-          cmocka_unit_test(bytes_that_nobody_takes_are_told_of_once_though_segments_wait),
-          cmocka_unit_test(who_waits_for_room_is_woken_by_half_a_ring),
-          cmocka_unit_test(who_waits_for_less_room_is_woken_by_less),
-          cmocka_unit_test(room_that_came_before_the_sleep_is_news),
-          cmocka_unit_test(a_patient_link_is_woken_when_enough_lies_there),
-          cmocka_unit_test(a_link_that_is_lost_at_the_start_is_told_as_lost),
-          cmocka_unit_test(a_link_that_is_lost_in_sleep_is_news_once),
-          cmocka_unit_test(what_waits_at_a_lost_link_is_done_with),
-          cmocka_unit_test(a_count_that_cannot_be_is_a_lost_link),
-          cmocka_unit_test(a_hint_that_lies_costs_a_look),
-          cmocka_unit_test(a_node_that_starts_again_goes_on_where_it_was))

@@ -45,9 +45,8 @@ static struct stepped_case both_ways(uint32_t first_bytes, uint32_t second_bytes
         .first = (uint32_t)NEAR_WRAP};
 }
 
-static void bytes_arrive_in_order_however_they_are_cut(void **state)
+TEST(bytes_arrive_in_order_however_they_are_cut)
 {
-    (void)state;
     for (uint32_t bytes = 1; bytes <= 5; bytes++) {
         for (uint32_t piece = 1; piece <= bytes; piece++) {
             expect_right(one_way(bytes, piece, piece == 2 ? 1 : 4));
@@ -55,9 +54,8 @@ static void bytes_arrive_in_order_however_they_are_cut(void **state)
     }
 }
 
-static void counts_start_anywhere(void **state)
+TEST(counts_start_anywhere)
 {
-    (void)state;
     for (uint32_t first = 0 - 4u; first != 4; first++) {
         struct stepped_case scenario = one_way(4, 3, 4);
         scenario.first = first;
@@ -65,9 +63,8 @@ static void counts_start_anywhere(void **state)
     }
 }
 
-static void both_ways_at_once_nobody_is_forgotten(void **state)
+TEST(both_ways_at_once_nobody_is_forgotten)
 {
-    (void)state;
     expect_right(both_ways(1, 1, 1));
     expect_right(both_ways(2, 2, 2));
     expect_right(both_ways(5, 1, 5));
@@ -84,9 +81,8 @@ static struct stepped_case with_wants(uint32_t bytes, uint32_t room)
     return scenario;
 }
 
-static void who_wants_more_is_woken_when_it_is_there(void **state)
+TEST(who_wants_more_is_woken_when_it_is_there)
 {
-    (void)state;
     for (uint32_t bytes = 1; bytes <= SHARED_RING_BYTES; bytes++) {
         expect_right(with_wants(bytes, SHARED_RING_BYTES));
         expect_right(with_wants(SHARED_RING_BYTES, bytes));
@@ -94,9 +90,8 @@ static void who_wants_more_is_woken_when_it_is_there(void **state)
 }
 
 /* Who does not look once more behind the publishing may sleep before the ring is full. */
-static void halves_of_the_ring_may_be_wanted_from_both_sides_and_not_much_more(void **state)
+TEST(halves_of_the_ring_may_be_wanted_from_both_sides_and_not_much_more)
 {
-    (void)state;
     for (uint32_t bytes = 2; bytes <= SHARED_RING_BYTES; bytes++) {
         struct stepped_case most = with_wants(bytes, SHARED_RING_BYTES + 1 - bytes),
                             more = with_wants(bytes, SHARED_RING_BYTES + 2 - bytes);
@@ -107,9 +102,8 @@ static void halves_of_the_ring_may_be_wanted_from_both_sides_and_not_much_more(v
     }
 }
 
-static void an_end_may_start_again_at_any_step(void **state)
+TEST(an_end_may_start_again_at_any_step)
 {
-    (void)state;
     for (unsigned restarts = 1; restarts <= 3; restarts++) {
         struct stepped_case small = one_way(1, 1, 1), large = one_way(5, 5, 4);
         small.restarts = large.restarts = restarts;
@@ -132,40 +126,34 @@ static void finds(enum stepped_mutant mutant, unsigned restarts, enum stepped_fa
     search(scenario, in_order, reordered);
 }
 
-static void without_a_barrier_a_wake_up_is_lost(void **state)
+TEST(without_a_barrier_a_wake_up_is_lost)
 {
-    (void)state;
     finds(MUTANT_NO_BARRIER_BEFORE_LOOK, 0, STEPPED_STUCK, STEPPED_STUCK);
     finds(MUTANT_NO_BARRIER_AFTER_SLEEP, 0, STEPPED_STUCK, STEPPED_STUCK);
 }
 
-static void without_the_second_look_a_wake_up_is_lost(void **state)
+TEST(without_the_second_look_a_wake_up_is_lost)
 {
-    (void)state;
     finds(MUTANT_NO_SECOND_LOOK, 0, STEPPED_STUCK, STEPPED_STUCK);
 }
 
-static void without_a_new_number_a_wake_up_is_lost(void **state)
+TEST(without_a_new_number_a_wake_up_is_lost)
 {
-    (void)state;
     finds(MUTANT_SAME_NUMBER, 0, STEPPED_STUCK, STEPPED_STUCK);
 }
 
-static void who_forgets_whom_it_rang_for_rings_twice(void **state)
+TEST(who_forgets_whom_it_rang_for_rings_twice)
 {
-    (void)state;
     finds(MUTANT_RINGS_AGAIN, 0, STEPPED_TWO_BELLS, STEPPED_TWO_BELLS);
 }
 
-static void counts_before_bytes_are_wrong_bytes_where_stores_pass_each_other(void **state)
+TEST(counts_before_bytes_are_wrong_bytes_where_stores_pass_each_other)
 {
-    (void)state;
     finds(MUTANT_NO_BARRIER_BEFORE_COUNTS, 0, STEPPED_RIGHT, STEPPED_WRONG_BYTE);
 }
 
-static void who_starts_again_must_ring_once_too_often(void **state)
+TEST(who_starts_again_must_ring_once_too_often)
 {
-    (void)state;
     finds(MUTANT_SILENT_AT_START, 1, STEPPED_STUCK, STEPPED_STUCK);
     finds(MUTANT_RUNG_BEFORE, 1, STEPPED_STUCK, STEPPED_STUCK);
 }
@@ -226,9 +214,8 @@ static uint32_t candidate(uint32_t start, int index)
 
 enum { CANDIDATES = 2 * SPAN + 32 };
 
-static void a_count_of_bytes_put_that_cannot_be_breaks_the_end(void **state)
+TEST(a_count_of_bytes_put_that_cannot_be_breaks_the_end)
 {
-    (void)state;
     for (int s = 0; s < STARTS; s++) {
         for (uint32_t known = 0; known <= SHARED_RING_BYTES; known++) {
             for (int i = 0; i < CANDIDATES; i++) {
@@ -249,9 +236,8 @@ static void a_count_of_bytes_put_that_cannot_be_breaks_the_end(void **state)
     }
 }
 
-static void a_count_of_bytes_taken_that_cannot_be_breaks_the_end(void **state)
+TEST(a_count_of_bytes_taken_that_cannot_be_breaks_the_end)
 {
-    (void)state;
     for (int s = 0; s < STARTS; s++) {
         for (uint32_t put = 0; put <= SHARED_RING_BYTES; put++) {
             for (uint32_t known = 0; known <= put; known++) {
@@ -273,9 +259,8 @@ static void a_count_of_bytes_taken_that_cannot_be_breaks_the_end(void **state)
     }
 }
 
-static void the_second_look_and_the_start_believe_no_more(void **state)
+TEST(the_second_look_and_the_start_believe_no_more)
 {
-    (void)state;
     for (int i = 0; i < CANDIDATES; i++) {
         struct shared_end end = end_with(5, 2, 1, 3, 2);
         uint32_t value = candidate(5, i);
@@ -299,9 +284,8 @@ static void the_second_look_and_the_start_believe_no_more(void **state)
     }
 }
 
-static void whatever_a_sleeper_writes_it_is_rung_for_once(void **state)
+TEST(whatever_a_sleeper_writes_it_is_rung_for_once)
 {
-    (void)state;
     for (int number = 0; number < CANDIDATES; number++) {
         for (int wants = 0; wants < CANDIDATES; wants++) {
             struct shared_end end = end_with(0, 1, 0, 2, 1);
@@ -319,9 +303,8 @@ static void whatever_a_sleeper_writes_it_is_rung_for_once(void **state)
     }
 }
 
-static void a_number_is_rung_for_when_what_it_waits_for_has_come(void **state)
+TEST(a_number_is_rung_for_when_what_it_waits_for_has_come)
 {
-    (void)state;
     for (uint32_t sleep = 0xfffffff0; sleep != 0x10; sleep++) {
         for (uint32_t from = 0; from < 5; from++) {
             struct shared_end end = end_with(0xfffffffe, 1, 0, 2, 0);
@@ -338,21 +321,3 @@ static void a_number_is_rung_for_when_what_it_waits_for_has_come(void **state)
         }
     }
 }
-
-TEST_MAIN(cmocka_unit_test(bytes_arrive_in_order_however_they_are_cut),
-          cmocka_unit_test(counts_start_anywhere),
-          cmocka_unit_test(both_ways_at_once_nobody_is_forgotten),
-          cmocka_unit_test(who_wants_more_is_woken_when_it_is_there),
-          cmocka_unit_test(halves_of_the_ring_may_be_wanted_from_both_sides_and_not_much_more),
-          cmocka_unit_test(an_end_may_start_again_at_any_step),
-          cmocka_unit_test(without_a_barrier_a_wake_up_is_lost),
-          cmocka_unit_test(without_the_second_look_a_wake_up_is_lost),
-          cmocka_unit_test(without_a_new_number_a_wake_up_is_lost),
-          cmocka_unit_test(who_forgets_whom_it_rang_for_rings_twice),
-          cmocka_unit_test(counts_before_bytes_are_wrong_bytes_where_stores_pass_each_other),
-          cmocka_unit_test(who_starts_again_must_ring_once_too_often),
-          cmocka_unit_test(a_count_of_bytes_put_that_cannot_be_breaks_the_end),
-          cmocka_unit_test(a_count_of_bytes_taken_that_cannot_be_breaks_the_end),
-          cmocka_unit_test(the_second_look_and_the_start_believe_no_more),
-          cmocka_unit_test(whatever_a_sleeper_writes_it_is_rung_for_once),
-          cmocka_unit_test(a_number_is_rung_for_when_what_it_waits_for_has_come))

@@ -114,18 +114,16 @@ static enum carrier carrier(struct bench *bench)
     return link->carrier;
 }
 
-static void a_started_device_has_its_links_up(void **state)
+TEST(a_started_device_has_its_links_up)
 {
-    (void)state;
     struct bench *bench = bench_open();
     assert_int_equal(carrier(bench), CARRIER_UP);
     assert_int_equal(bench->ports[1].link.carrier, CARRIER_UP);
     free(bench);
 }
 
-static void no_device_is_an_error_and_no_hang(void **state)
+TEST(no_device_is_an_error_and_no_hang)
 {
-    (void)state;
     struct bench *bench = calloc(1, sizeof(*bench));
     const struct virtio_serial_config config = {.base = (uintptr_t)bench->registers,
                                                 .buffer_count = 1};
@@ -133,9 +131,8 @@ static void no_device_is_an_error_and_no_hang(void **state)
     free(bench);
 }
 
-static void a_chunk_lies_in_the_devices_buffer_behind_headroom(void **state)
+TEST(a_chunk_lies_in_the_devices_buffer_behind_headroom)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *link = virtio_serial_link(&bench->serial, 1);
     struct link_chunk chunk;
@@ -151,9 +148,8 @@ static void a_chunk_lies_in_the_devices_buffer_behind_headroom(void **state)
     free(bench);
 }
 
-static void a_device_that_ran_out_of_buffers_is_kicked_once(void **state)
+TEST(a_device_that_ran_out_of_buffers_is_kicked_once)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *link = virtio_serial_link(&bench->serial, 0);
     struct link_chunk chunks[BUFFERS];
@@ -174,9 +170,8 @@ static void a_device_that_ran_out_of_buffers_is_kicked_once(void **state)
     free(bench);
 }
 
-static void segments_go_by_reference_and_are_counted_when_done(void **state)
+TEST(segments_go_by_reference_and_are_counted_when_done)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *link = virtio_serial_link(&bench->serial, 0);
     struct virtio_queue *queue = &bench->ports[0].transmit;
@@ -212,9 +207,8 @@ static struct virtio_descriptor two_short(struct bench *bench)
     return queue->ring.descriptors[slot];
 }
 
-static void short_segments_that_go_out_together_are_one_descriptor(void **state)
+TEST(short_segments_that_go_out_together_are_one_descriptor)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *link = virtio_serial_link(&bench->serial, 0);
     struct virtio_queue *queue = &bench->ports[0].transmit;
@@ -238,9 +232,8 @@ static void short_segments_that_go_out_together_are_one_descriptor(void **state)
     free(bench);
 }
 
-static void joined_segments_lie_still_until_the_device_is_done(void **state)
+TEST(joined_segments_lie_still_until_the_device_is_done)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct virtio_queue *queue = &bench->ports[0].transmit;
     const uint64_t oldest = two_short(bench).address;
@@ -254,9 +247,8 @@ static void joined_segments_lie_still_until_the_device_is_done(void **state)
     free(bench);
 }
 
-static void listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent(void **state)
+TEST(listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *link = virtio_serial_link(&bench->serial, 0);
     struct virtio_queue *queue = &bench->ports[0].transmit;
@@ -278,9 +270,8 @@ static void listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent(
     free(bench);
 }
 
-static void a_patient_link_is_woken_when_enough_chunks_lie_there(void **state)
+TEST(a_patient_link_is_woken_when_enough_chunks_lie_there)
 {
-    (void)state;
     struct bench *bench = bench_with(EVENT_INDEX);
     struct link *link = virtio_serial_link(&bench->serial, 0);
     struct virtio_ring *ring = &bench->ports[0].receive.ring;
@@ -303,9 +294,8 @@ static void a_patient_link_is_woken_when_enough_chunks_lie_there(void **state)
     free(bench);
 }
 
-static void a_closed_port_has_lost_its_carrier_for_good(void **state)
+TEST(a_closed_port_has_lost_its_carrier_for_good)
 {
-    (void)state;
     struct bench *bench = bench_open();
     device_tells(bench, 1, EVENT_OPEN, 0);
     virtio_serial_interrupt(&bench->serial);
@@ -317,9 +307,8 @@ static void a_closed_port_has_lost_its_carrier_for_good(void **state)
     free(bench);
 }
 
-static void a_message_for_a_port_that_cannot_be_changes_nothing(void **state)
+TEST(a_message_for_a_port_that_cannot_be_changes_nothing)
 {
-    (void)state;
     struct bench *bench = bench_open();
     device_tells(bench, 0, EVENT_OPEN, 0);
     device_tells(bench, LINKS + 1, EVENT_OPEN, 0);
@@ -343,18 +332,16 @@ static void receive_fails_after(uint32_t id, uint32_t bytes, uint16_t index_step
     free(bench);
 }
 
-static void a_lying_device_loses_its_links(void **state)
+TEST(a_lying_device_loses_its_links)
 {
-    (void)state;
     receive_fails_after(BUFFERS, 1, 0);
     receive_fails_after(UINT32_MAX, 1, 0);
     receive_fails_after(0, LINK_CHUNK_MAX + 1, 0);
     receive_fails_after(0, 1, BUFFERS);
 }
 
-static void a_buffer_that_we_hold_cannot_arrive_again(void **state)
+TEST(a_buffer_that_we_hold_cannot_arrive_again)
 {
-    (void)state;
     struct bench *bench = bench_open();
     struct link *link = virtio_serial_link(&bench->serial, 0);
     struct link_chunk chunk;
@@ -365,17 +352,3 @@ static void a_buffer_that_we_hold_cannot_arrive_again(void **state)
     assert_int_equal(carrier(bench), CARRIER_LOST);
     free(bench);
 }
-
-TEST_MAIN(cmocka_unit_test(a_started_device_has_its_links_up),
-          cmocka_unit_test(no_device_is_an_error_and_no_hang),
-          cmocka_unit_test(a_chunk_lies_in_the_devices_buffer_behind_headroom),
-          cmocka_unit_test(a_device_that_ran_out_of_buffers_is_kicked_once),
-          cmocka_unit_test(segments_go_by_reference_and_are_counted_when_done),
-          cmocka_unit_test(short_segments_that_go_out_together_are_one_descriptor),
-          cmocka_unit_test(joined_segments_lie_still_until_the_device_is_done),
-          cmocka_unit_test(listen_asks_for_transmit_interrupts_only_for_who_asked_what_is_sent),
-          cmocka_unit_test(a_patient_link_is_woken_when_enough_chunks_lie_there),
-          cmocka_unit_test(a_closed_port_has_lost_its_carrier_for_good),
-          cmocka_unit_test(a_message_for_a_port_that_cannot_be_changes_nothing),
-          cmocka_unit_test(a_lying_device_loses_its_links),
-          cmocka_unit_test(a_buffer_that_we_hold_cannot_arrive_again))

@@ -73,9 +73,8 @@ static void begin(struct fabric *fabric, unsigned rank, enum doing doing)
     assert_int_equal(node_call(node, fabric->now_us, ECUBE_CALL_WAIT, wait, &result), NODE_BLOCK);
 }
 
-static void all_end_whatever_they_do_and_the_next_program_runs(void **state)
+TEST(all_end_whatever_they_do_and_the_next_program_runs)
 {
-    (void)state;
     for (unsigned doing = 0; doing <= DOINGS; doing++) { /* DOINGS: each something else */
         struct fabric *fabric = fabric_started(3, DATA_BYTES, doing + 1);
         for (unsigned round = 0; round < ROUNDS; round += 1 + round / 8) {
@@ -99,9 +98,8 @@ static void all_end_whatever_they_do_and_the_next_program_runs(void **state)
     }
 }
 
-static void of_several_that_abort_one_is_heard(void **state)
+TEST(of_several_that_abort_one_is_heard)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct fabric *fabric = fabric_started(3, DATA_BYTES, seed);
         abort_run(fabric, 5, 9);
@@ -118,12 +116,11 @@ static void of_several_that_abort_one_is_heard(void **state)
 }
 
 /* Its text and what others have printed before is told first, for both go the same way. */
-static void the_last_program_may_abort_and_what_it_printed_comes_first(void **state)
+TEST(the_last_program_may_abort_and_what_it_printed_comes_first)
 {
     uint32_t text[4] = {TEXT, 10, ECUBE_STREAM_OUTPUT}, zero[4] = {0};
     int32_t result;
 
-    (void)state;
     struct fabric *fabric = fabric_started(3, DATA_BYTES, 1);
     for (unsigned rank = 1; rank < NODES; rank++)
         node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_EXIT, zero, &result);
@@ -142,11 +139,10 @@ static void the_last_program_may_abort_and_what_it_printed_comes_first(void **st
 
 /* The host goes on starting programs when one that it has started aborts: those behind it do not
  * begin. */
-static void one_may_abort_before_all_have_been_started(void **state)
+TEST(one_may_abort_before_all_have_been_started)
 {
     unsigned early = 0;
 
-    (void)state;
     for (unsigned rounds = 0; rounds < 12; rounds++) {
         struct fabric *fabric = fabric_started(3, DATA_BYTES, rounds + 1);
         abort_run(fabric, 3, 1);
@@ -176,8 +172,3 @@ static void one_may_abort_before_all_have_been_started(void **state)
     }
     assert_true(early > 0);
 }
-
-TEST_MAIN(cmocka_unit_test(all_end_whatever_they_do_and_the_next_program_runs),
-          cmocka_unit_test(of_several_that_abort_one_is_heard),
-          cmocka_unit_test(the_last_program_may_abort_and_what_it_printed_comes_first),
-          cmocka_unit_test(one_may_abort_before_all_have_been_started))

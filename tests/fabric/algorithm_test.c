@@ -88,7 +88,7 @@ static void takes_its_time(struct fabric *fabric, uint32_t operation, const char
                      predicted_by(fabric, operation, algorithm));
 }
 
-static void an_algorithm_that_is_asked_for_is_executed(void **state)
+TEST(an_algorithm_that_is_asked_for_is_executed)
 {
     static const struct {
         uint32_t operation;
@@ -104,7 +104,6 @@ static void an_algorithm_that_is_asked_for_is_executed(void **state)
                  {ECUBE_SCAN, "chain 64 segments"}}; /* more than elements */
     struct fabric *fabric = ring();
 
-    (void)state;
     for (unsigned round = 0; round < 2; round++)
         for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
             takes_its_time(fabric, cases[i].operation, cases[i].algorithm);
@@ -121,14 +120,13 @@ static void host_says(const struct fabric *fabric, const char *words)
     assert_non_null(strstr(text, words));
 }
 
-static void nodes_that_ask_for_different_ones_get_an_error(void **state)
+TEST(nodes_that_ask_for_different_ones_get_an_error)
 {
     const struct ecube_abi_collective direct = call_by(ECUBE_EXCHANGE, "direct");
     const struct ecube_abi_collective neighbours = call_by(ECUBE_EXCHANGE, "neighbours");
     const struct ecube_abi_collective cheapest = call_by(ECUBE_EXCHANGE, NULL);
     struct fabric *fabric = ring();
 
-    (void)state;
     all_end(fabric, &direct, &neighbours, E_MISMATCH);
     assert_int_equal(fabric->told[EVENT_DISAGREE], 1);
     host_says(fabric, "exchange of 96 bytes, by direct and by neighbours");
@@ -139,14 +137,13 @@ static void nodes_that_ask_for_different_ones_get_an_error(void **state)
     fabric_free(fabric);
 }
 
-static void what_there_is_not_fails_at_all_nodes(void **state)
+TEST(what_there_is_not_fails_at_all_nodes)
 {
     const struct ecube_abi_collective cheapest = call_by(ECUBE_EXCHANGE, NULL);
     const struct ecube_abi_collective unknown = call_by(ECUBE_EXCHANGE, "best");
     const struct ecube_abi_collective cube = call_by(ECUBE_EXCHANGE, "AAP");
     struct fabric *fabric = ring();
 
-    (void)state;
     all_end(fabric, &unknown, &unknown, E_ARGUMENT);
     last_cannot(fabric, &cheapest, &unknown, E_ARGUMENT);
     all_end(fabric, &cube, &cube, E_NETWORK);
@@ -156,13 +153,12 @@ static void what_there_is_not_fails_at_all_nodes(void **state)
 }
 
 /* The tool's choice is for those who make none. */
-static void what_the_tool_forces_holds_where_a_program_asks_for_nothing(void **state)
+TEST(what_the_tool_forces_holds_where_a_program_asks_for_nothing)
 {
     const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
     const struct ecube_abi_collective call = call_by(ECUBE_EXCHANGE, NULL);
     struct fabric *fabric = ring();
 
-    (void)state;
     plan_cache_force(fabric->cache, ECUBE_EXCHANGE, "neighbours");
     all_end(fabric, &align, &align, E_OK);
     uint64_t before = collective_latest_clock(fabric);
@@ -171,15 +167,4 @@ static void what_the_tool_forces_holds_where_a_program_asks_for_nothing(void **s
                      predicted_by(fabric, ECUBE_EXCHANGE, "neighbours"));
     takes_its_time(fabric, ECUBE_EXCHANGE, "direct");
     fabric_free(fabric);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_algorithm_that_is_asked_for_is_executed),
-        cmocka_unit_test(nodes_that_ask_for_different_ones_get_an_error),
-        cmocka_unit_test(what_there_is_not_fails_at_all_nodes),
-        cmocka_unit_test(what_the_tool_forces_holds_where_a_program_asks_for_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

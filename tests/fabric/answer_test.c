@@ -25,7 +25,7 @@ static uint32_t announced(struct neighbours *all)
     return neighbours_expect(all, PACKET_RTS, 1)->name;
 }
 
-static void ready_is_believed_at_once_whatever_was_said_before(void **state)
+TEST_WITH(ready_is_believed_at_once_whatever_was_said_before, begin_full, neighbours_end)
 {
     struct neighbours *all = *state;
     static const uint8_t before[][2] = {{0, 0},
@@ -49,7 +49,7 @@ static void ready_is_believed_at_once_whatever_was_said_before(void **state)
     }
 }
 
-static void what_is_said_after_ready_changes_nothing(void **state)
+TEST_WITH(what_is_said_after_ready_changes_nothing, begin_full, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1);
@@ -67,7 +67,7 @@ static void what_is_said_after_ready_changes_nothing(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void ready_for_a_message_that_is_over_is_answered_gone(void **state)
+TEST_WITH(ready_for_a_message_that_is_over_is_answered_gone, begin_full, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1), receive;
@@ -88,7 +88,7 @@ static void ready_for_a_message_that_is_over_is_answered_gone(void **state)
     assert_int_equal(node_request(all, receive)->state, STATE_QUEUED);
 }
 
-static void only_the_receiver_answers_an_announcement(void **state)
+TEST_WITH(only_the_receiver_answers_an_announcement, begin_full, neighbours_end)
 {
     struct neighbours *all = *state;
     static const uint8_t kinds[] = {PACKET_CTS, PACKET_CANCEL, PACKET_QUEUED, PACKET_RETRY};
@@ -107,7 +107,7 @@ static void only_the_receiver_answers_an_announcement(void **state)
     node_is_done_with(all, request, E_PEER_GONE);
 }
 
-static void an_announcement_is_repeated_until_it_is_stored(void **state)
+TEST_WITH(an_announcement_is_repeated_until_it_is_stored, begin_full, neighbours_end)
 {
     struct neighbours *all = *state;
     node_sends(all, 1);
@@ -129,7 +129,8 @@ static void an_announcement_is_repeated_until_it_is_stored(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void an_announcement_behind_another_is_made_once_until_that_one_is_known(void **state)
+TEST_WITH(an_announcement_behind_another_is_made_once_until_that_one_is_known, begin_full,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     node_sends(all, 1);
@@ -150,7 +151,8 @@ static void an_announcement_behind_another_is_made_once_until_that_one_is_known(
     neighbours_expect_no_more(all);
 }
 
-static void a_circuit_that_was_refused_is_tried_again_for_the_same_receive(void **state)
+TEST_WITH(a_circuit_that_was_refused_is_tried_again_for_the_same_receive, begin_full,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     static const int refusals[] = {E_REFUSED, E_BUSY};
@@ -170,7 +172,7 @@ static void a_circuit_that_was_refused_is_tried_again_for_the_same_receive(void 
     }
 }
 
-static void announcements_leave_slots_for_answers(void **state)
+TEST_WITH(announcements_leave_slots_for_answers, begin_full, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -186,7 +188,8 @@ static void announcements_leave_slots_for_answers(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void a_short_message_without_a_place_is_announced_and_what_follows_it_waits(void **state)
+TEST_WITH(a_short_message_without_a_place_is_announced_and_what_follows_it_waits, begin_full,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -202,7 +205,7 @@ static void a_short_message_without_a_place_is_announced_and_what_follows_it_wai
     neighbours_expect_no_more(all);
 }
 
-static void a_short_message_waits_for_the_answer_to_one_before_it(void **state)
+TEST_WITH(a_short_message_waits_for_the_answer_to_one_before_it, begin_full, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -243,7 +246,7 @@ static void opened(struct neighbours *all, unsigned rank, uint32_t match)
     assert_int_equal(heard->match, match);
 }
 
-static void a_request_that_is_accepted_is_all_that_is_said(void **state)
+TEST_WITH(a_request_that_is_accepted_is_all_that_is_said, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1);
@@ -257,7 +260,7 @@ static void a_request_that_is_accepted_is_all_that_is_said(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void a_request_that_is_stored_waits_for_ready(void **state)
+TEST_WITH(a_request_that_is_stored_waits_for_ready, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1);
@@ -275,7 +278,7 @@ static void a_request_that_is_stored_waits_for_ready(void **state)
 }
 
 /* Packets and answers to circuits take different ways. */
-static void ready_may_come_before_the_refusal(void **state)
+TEST_WITH(ready_may_come_before_the_refusal, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1);
@@ -297,7 +300,7 @@ static void ready_may_come_before_the_refusal(void **state)
     node_is_done_with(all, request, E_OK);
 }
 
-static void so_may_word_that_the_program_there_has_ended(void **state)
+TEST_WITH(so_may_word_that_the_program_there_has_ended, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1);
@@ -317,7 +320,7 @@ static void so_may_word_that_the_program_there_has_ended(void **state)
     assert_true(router_quiet(&all->node->router));
 }
 
-static void a_request_without_an_answer_ends_with_its_link(void **state)
+TEST_WITH(a_request_without_an_answer_ends_with_its_link, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 1);
@@ -330,7 +333,8 @@ static void a_request_without_an_answer_ends_with_its_link(void **state)
     node_is_done_with(all, request, E_LINK_DEAD);
 }
 
-static void a_refusal_for_good_ends_a_request_and_one_for_now_does_not(void **state)
+TEST_WITH(a_refusal_for_good_ends_a_request_and_one_for_now_does_not, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     static const int passing[] = {E_REFUSED, E_BUSY};
@@ -353,7 +357,7 @@ static void a_refusal_for_good_ends_a_request_and_one_for_now_does_not(void **st
 
 /* The second is on its way when the first is refused. It says whom it comes behind, so the receiver
  * does not take it first; both come again in their order. */
-static void requests_follow_each_other_and_name_the_one_before(void **state)
+TEST_WITH(requests_follow_each_other_and_name_the_one_before, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     node_sends(all, 1);
@@ -379,7 +383,7 @@ static void requests_follow_each_other_and_name_the_one_before(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void a_short_message_waits_for_the_answer_to_a_request(void **state)
+TEST_WITH(a_short_message_waits_for_the_answer_to_a_request, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -395,25 +399,3 @@ static void a_short_message_waits_for_the_answer_to_a_request(void **state)
     neighbours_turn(all);
     assert_int_equal(neighbours_expect(all, PACKET_OPEN, 1)->flags, OPEN_EAGER | OPEN_INLINE);
 }
-
-#define NODE_TEST(f)    cmocka_unit_test_setup_teardown(f, begin_full, neighbours_end)
-#define REQUEST_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
-
-TEST_MAIN(NODE_TEST(ready_is_believed_at_once_whatever_was_said_before),
-          NODE_TEST(what_is_said_after_ready_changes_nothing),
-          NODE_TEST(ready_for_a_message_that_is_over_is_answered_gone),
-          NODE_TEST(only_the_receiver_answers_an_announcement),
-          NODE_TEST(an_announcement_is_repeated_until_it_is_stored),
-          NODE_TEST(an_announcement_behind_another_is_made_once_until_that_one_is_known),
-          NODE_TEST(a_circuit_that_was_refused_is_tried_again_for_the_same_receive),
-          NODE_TEST(announcements_leave_slots_for_answers),
-          NODE_TEST(a_short_message_without_a_place_is_announced_and_what_follows_it_waits),
-          NODE_TEST(a_short_message_waits_for_the_answer_to_one_before_it),
-          REQUEST_TEST(a_request_that_is_accepted_is_all_that_is_said),
-          REQUEST_TEST(a_request_that_is_stored_waits_for_ready),
-          REQUEST_TEST(ready_may_come_before_the_refusal),
-          REQUEST_TEST(so_may_word_that_the_program_there_has_ended),
-          REQUEST_TEST(a_request_without_an_answer_ends_with_its_link),
-          REQUEST_TEST(a_refusal_for_good_ends_a_request_and_one_for_now_does_not),
-          REQUEST_TEST(requests_follow_each_other_and_name_the_one_before),
-          REQUEST_TEST(a_short_message_waits_for_the_answer_to_a_request))

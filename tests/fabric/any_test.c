@@ -66,12 +66,11 @@ static int32_t sends(struct fabric *fabric, unsigned rank, int32_t tag, uint32_t
     return fabric_message(fabric, rank, ECUBE_CALL_SEND, 0, tag, BUFFERS, bytes);
 }
 
-static void a_set_of_no_requests_or_of_too_many_is_refused(void **state)
+TEST(a_set_of_no_requests_or_of_too_many_is_refused)
 {
     int32_t numbers[ECUBE_REQUESTS_MAX + 1] = {0};
     struct ecube_abi_set set;
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     assert_int_equal(waits_any(fabric, numbers, 0, &set), E_ARGUMENT);
     assert_int_equal(waits_any(fabric, numbers, ECUBE_REQUESTS_MAX + 1, &set), E_ARGUMENT);
@@ -79,11 +78,10 @@ static void a_set_of_no_requests_or_of_too_many_is_refused(void **state)
     fabric_free(fabric);
 }
 
-static void a_number_that_is_no_request_is_named(void **state)
+TEST(a_number_that_is_no_request_is_named)
 {
     struct ecube_abi_set set;
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t open = receives(fabric, 1, 0, 10);
     static const int32_t wrong[] = {-1, ECUBE_REQUESTS_MAX, 17, INT32_MIN, INT32_MAX};
@@ -96,13 +94,12 @@ static void a_number_that_is_no_request_is_named(void **state)
     fabric_free(fabric);
 }
 
-static void a_set_outside_of_the_programs_memory_is_refused_and_no_result_is_lost(void **state)
+TEST(a_set_outside_of_the_programs_memory_is_refused_and_no_result_is_lost)
 {
     static const uint32_t wrong[] = {0, SET + 2, FABRIC_PROGRAM - 4,
                                      FABRIC_DATA + 2 * DATA_BYTES + (1 << 26), UINT32_MAX - 3};
     struct ecube_abi_set set;
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t number = receives(fabric, 1, 0, 10);
     assert_true(sends(fabric, 1, 0, 10) >= 0);
@@ -121,14 +118,13 @@ static void a_set_outside_of_the_programs_memory_is_refused_and_no_result_is_los
 }
 
 /* All are complete; they come in the order of model time, not in that of the set. */
-static void of_several_that_are_complete_the_first_in_model_time_is_taken(void **state)
+TEST(of_several_that_are_complete_the_first_in_model_time_is_taken)
 {
     enum { MANY = 4 };
     static const uint32_t order[MANY] = {1, 3, 0, 2};
     int32_t numbers[MANY];
     struct ecube_abi_set set;
 
-    (void)state;
     struct fabric *fabric = fabric_started(3, DATA_BYTES, 1);
     for (int i = 0; i < MANY; i++)
         numbers[i] = receives(fabric, i + 1, i, 100);
@@ -155,12 +151,11 @@ static void of_several_that_are_complete_the_first_in_model_time_is_taken(void *
 }
 
 /* A program that polls sees what has ended by its own clock, although more has come. */
-static void a_poll_takes_only_what_is_complete_by_the_model_clock(void **state)
+TEST(a_poll_takes_only_what_is_complete_by_the_model_clock)
 {
     struct ecube_abi_set set;
     int32_t numbers[3];
 
-    (void)state;
     struct fabric *fabric = fabric_started(2, DATA_BYTES, 1);
     for (int i = 0; i < 3; i++)
         numbers[i] = receives(fabric, i + 1, i, 100);
@@ -181,12 +176,11 @@ static void a_poll_takes_only_what_is_complete_by_the_model_clock(void **state)
     fabric_free(fabric);
 }
 
-static void one_that_is_complete_is_taken_from_among_those_that_are_not(void **state)
+TEST(one_that_is_complete_is_taken_from_among_those_that_are_not)
 {
     struct ecube_abi_set set;
     int32_t numbers[5];
 
-    (void)state;
     struct fabric *fabric = fabric_started(2, DATA_BYTES, 1);
     for (int i = 0; i < 5; i++)
         numbers[i] = receives(fabric, ECUBE_ANY, i, 100);
@@ -204,13 +198,12 @@ static void one_that_is_complete_is_taken_from_among_those_that_are_not(void **s
     fabric_free(fabric);
 }
 
-static void sends_receives_and_collectives_wait_in_one_set(void **state)
+TEST(sends_receives_and_collectives_wait_in_one_set)
 {
     static const struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
     struct ecube_abi_set set;
     int32_t numbers[3];
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     numbers[0] = fabric_collective(fabric, 0, &barrier);
     numbers[1] = fabric_message(fabric, 0, ECUBE_CALL_SEND, 1, 7, BUFFERS, BUFFER);
@@ -230,13 +223,12 @@ static void sends_receives_and_collectives_wait_in_one_set(void **state)
     fabric_free(fabric);
 }
 
-static void as_many_requests_as_there_can_be_are_all_taken_once(void **state)
+TEST(as_many_requests_as_there_can_be_are_all_taken_once)
 {
     int32_t numbers[ECUBE_REQUESTS_MAX];
     bool taken[ECUBE_REQUESTS_MAX] = {false};
     struct ecube_abi_set set;
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     for (int i = 0; i < ECUBE_REQUESTS_MAX; i++)
         numbers[i] = fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, 1, i, BUFFERS, 100);
@@ -255,12 +247,11 @@ static void as_many_requests_as_there_can_be_are_all_taken_once(void **state)
 }
 
 /* The host is told for how many; a set of one is told as what it is. */
-static void the_host_hears_for_how_many_requests_a_program_waits(void **state)
+TEST(the_host_hears_for_how_many_requests_a_program_waits)
 {
     uint32_t arguments[4] = {SET};
     int32_t numbers[3], result = 0;
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     struct node *node = fabric->nodes[0].node;
     for (int i = 0; i < 3; i++)
@@ -286,13 +277,3 @@ static void the_host_hears_for_how_many_requests_a_program_waits(void **state)
     assert_int_equal(told.tag, 0);
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(a_set_of_no_requests_or_of_too_many_is_refused),
-          cmocka_unit_test(a_number_that_is_no_request_is_named),
-          cmocka_unit_test(a_set_outside_of_the_programs_memory_is_refused_and_no_result_is_lost),
-          cmocka_unit_test(of_several_that_are_complete_the_first_in_model_time_is_taken),
-          cmocka_unit_test(a_poll_takes_only_what_is_complete_by_the_model_clock),
-          cmocka_unit_test(one_that_is_complete_is_taken_from_among_those_that_are_not),
-          cmocka_unit_test(sends_receives_and_collectives_wait_in_one_set),
-          cmocka_unit_test(as_many_requests_as_there_can_be_are_all_taken_once),
-          cmocka_unit_test(the_host_hears_for_how_many_requests_a_program_waits))

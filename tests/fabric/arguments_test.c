@@ -134,9 +134,8 @@ static void try_roots(struct fabric *fabric, uint32_t operation)
     is_refused(fabric, &wrong, fabric->count - 1, E_ARGUMENT);
 }
 
-static void a_root_distance_or_mask_that_there_is_not_is_refused(void **state)
+TEST(a_root_distance_or_mask_that_there_is_not_is_refused)
 {
-    (void)state;
     each(try_roots);
 }
 
@@ -159,9 +158,8 @@ static void try_pointers(struct fabric *fabric, uint32_t operation)
         }
 }
 
-static void memory_that_is_not_the_programs_is_refused_null_too(void **state)
+TEST(memory_that_is_not_the_programs_is_refused_null_too)
 {
-    (void)state;
     each(try_pointers);
 }
 
@@ -190,9 +188,8 @@ static void try_overlaps(struct fabric *fabric, uint32_t operation)
     is_right(fabric, &wrong);
 }
 
-static void buffers_that_overlap_are_refused_and_such_that_touch_are_right(void **state)
+TEST(buffers_that_overlap_are_refused_and_such_that_touch_are_right)
 {
-    (void)state;
     each(try_overlaps);
 }
 
@@ -232,9 +229,8 @@ static void try_scratch(struct fabric *fabric, uint32_t operation)
     plan_free(plan);
 }
 
-static void scratch_that_overlaps_a_buffer_is_refused(void **state)
+TEST(scratch_that_overlaps_a_buffer_is_refused)
 {
-    (void)state;
     each(try_scratch);
 }
 
@@ -270,9 +266,8 @@ static void try_types(struct fabric *fabric, uint32_t operation)
     }
 }
 
-static void types_and_operators_that_do_not_go_together_are_refused(void **state)
+TEST(types_and_operators_that_do_not_go_together_are_refused)
 {
-    (void)state;
     each(try_types);
 }
 
@@ -289,16 +284,14 @@ static void try_sizes(struct fabric *fabric, uint32_t operation)
     is_refused(fabric, &wrong, ROOT, E_FAULT);
 }
 
-static void sizes_that_no_memory_has_are_refused(void **state)
+TEST(sizes_that_no_memory_has_are_refused)
 {
-    (void)state;
     each(try_sizes);
 }
 
 /* Of one node alone; the others are not asked. */
-static void what_is_asked_for_beforehand_is_refused_alike(void **state)
+TEST(what_is_asked_for_beforehand_is_refused_alike)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         struct fabric *fabric = fabric_make_named(networks[i], DATA_BYTES, 1, no_fault, ipsc860);
         assert_true(fabric_start(fabric));
@@ -324,11 +317,3 @@ static void what_is_asked_for_beforehand_is_refused_alike(void **state)
         fabric_free(fabric);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(a_root_distance_or_mask_that_there_is_not_is_refused),
-          cmocka_unit_test(memory_that_is_not_the_programs_is_refused_null_too),
-          cmocka_unit_test(buffers_that_overlap_are_refused_and_such_that_touch_are_right),
-          cmocka_unit_test(scratch_that_overlaps_a_buffer_is_refused),
-          cmocka_unit_test(types_and_operators_that_do_not_go_together_are_refused),
-          cmocka_unit_test(sizes_that_no_memory_has_are_refused),
-          cmocka_unit_test(what_is_asked_for_beforehand_is_refused_alike))

@@ -203,31 +203,28 @@ static unsigned sweep(unsigned jam_at, unsigned count, uint32_t bytes)
     return stood;
 }
 
-static void packets_go_on_when_a_word_of_credit_is_lost(void **state)
+TEST(packets_go_on_when_a_word_of_credit_is_lost)
 {
     unsigned stood = 0;
 
-    (void)state;
     for (unsigned jam = 1; jam <= JAMS; jam++)
         stood += sweep(jam, 0, 0);
     assert_true(stood > 0);
 }
 
-static void a_long_message_goes_on_when_a_word_of_credit_is_lost(void **state)
+TEST(a_long_message_goes_on_when_a_word_of_credit_is_lost)
 {
     unsigned stood = 0;
 
-    (void)state;
     for (unsigned jam = 1; jam <= JAMS; jam++)
         stood += sweep(jam, 1, LONG);
     assert_true(stood > 0);
 }
 
-static void circuits_go_on_when_the_word_that_others_have_drained_is_lost(void **state)
+TEST(circuits_go_on_when_the_word_that_others_have_drained_is_lost)
 {
     unsigned stood = 0;
 
-    (void)state;
     for (unsigned jam = 1; jam <= JAMS; jam++)
         stood += sweep(jam, COUNT, SHORT);
     assert_true(stood > 0);
@@ -242,12 +239,11 @@ static int stop(struct fabric *fabric, uint32_t rank)
 
 /* The host has a link to node 0 and to each of its six neighbours. Three frames on each are as many
  * as need not be acknowledged at once. */
-static void packets_over_all_links_leave_slots_without_a_delay(void **state)
+TEST(packets_over_all_links_leave_slots_without_a_delay)
 {
     static const struct memory_fault no_fault;
     struct fabric *fabric = fabric_make(6, 4096, 1, no_fault, ipsc860);
 
-    (void)state;
     fabric_settle(fabric);
     fabric->now_us += SECOND_US;
     fabric_settle(fabric);
@@ -264,13 +260,12 @@ static void packets_over_all_links_leave_slots_without_a_delay(void **state)
 
 /* A part of a plan takes one of two large slots, and nothing comes back that would carry an
  * acknowledgement. */
-static void large_packets_follow_each_other_without_a_delay(void **state)
+TEST(large_packets_follow_each_other_without_a_delay)
 {
     static const struct memory_fault no_fault;
     static const uint8_t part[PLAN_PART_BYTES + PLAN_PART_MAX];
     struct fabric *fabric = fabric_make(2, 4096, 1, no_fault, ipsc860);
 
-    (void)state;
     fabric_settle(fabric);
     fabric->now_us += SECOND_US;
     fabric_settle(fabric);
@@ -283,9 +278,3 @@ static void large_packets_follow_each_other_without_a_delay(void **state)
     }
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(packets_over_all_links_leave_slots_without_a_delay),
-          cmocka_unit_test(large_packets_follow_each_other_without_a_delay),
-          cmocka_unit_test(packets_go_on_when_a_word_of_credit_is_lost),
-          cmocka_unit_test(a_long_message_goes_on_when_a_word_of_credit_is_lost),
-          cmocka_unit_test(circuits_go_on_when_the_word_that_others_have_drained_is_lost))

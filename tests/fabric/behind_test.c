@@ -126,9 +126,8 @@ static void are_through(struct routers *all, bool last)
 }
 
 /* From a node itself, and from another that has no part in the schedule. */
-static void a_link_refuses_messages_until_it_has_carried_its_last_circuit(void **state)
+TEST(a_link_refuses_messages_until_it_has_carried_its_last_circuit)
 {
-    (void)state;
     for (uint32_t from = 1; from <= 2; from++) {
         struct routers *all = begun();
         opens_first(all);
@@ -152,9 +151,8 @@ static uint64_t transfer_ns(uint32_t hops)
 }
 
 /* So the times are those of the schedule's order, whoever is faster. */
-static void the_last_circuit_finds_the_link_as_the_schedule_says(void **state)
+TEST(the_last_circuit_finds_the_link_as_the_schedule_says)
 {
-    (void)state;
     struct routers *all = begun();
     uint64_t first_ns = ipsc860.xi_ns + ipsc860.tau_ns + transfer_ns(1);
     uint64_t second_ns = first_ns + 2 * ipsc860.tau_ns + transfer_ns(3);
@@ -170,11 +168,10 @@ static void the_last_circuit_finds_the_link_as_the_schedule_says(void **state)
     routers_free(all);
 }
 
-static void other_links_and_other_schedules_do_not_count(void **state)
+TEST(other_links_and_other_schedules_do_not_count)
 {
     static const uint16_t none[PORTS_MAX];
 
-    (void)state;
     struct routers *all = begun();
     opens(all, 2, 4, MESSAGE, NULL); /* nobody is through: it is from before the schedule */
     assert_int_equal(told[MESSAGE].accepted, 1);
@@ -189,9 +186,8 @@ static void other_links_and_other_schedules_do_not_count(void **state)
 }
 
 /* Which goes over links of nodes that have not begun it. */
-static void a_later_schedule_has_all_of_the_last_behind_it(void **state)
+TEST(a_later_schedule_has_all_of_the_last_behind_it)
 {
-    (void)state;
     struct routers *all = begun();
     opens_first(all);
     opens_second(all);
@@ -207,9 +203,8 @@ static void a_later_schedule_has_all_of_the_last_behind_it(void **state)
 
 /* Two messages of node 2 to 4, from before the schedule. The first is at node 4 when node 1 is
  * through; the second follows it, or its refusal would be taken for an answer to the first. */
-static void what_follows_another_is_not_refused_ahead_of_it(void **state)
+TEST(what_follows_another_is_not_refused_ahead_of_it)
 {
-    (void)state;
     struct routers *all = begun();
     opens_first(all);
     withheld = true;
@@ -226,9 +221,3 @@ static void what_follows_another_is_not_refused_ahead_of_it(void **state)
     }
     routers_free(all);
 }
-
-TEST_MAIN(cmocka_unit_test(a_link_refuses_messages_until_it_has_carried_its_last_circuit),
-          cmocka_unit_test(the_last_circuit_finds_the_link_as_the_schedule_says),
-          cmocka_unit_test(other_links_and_other_schedules_do_not_count),
-          cmocka_unit_test(a_later_schedule_has_all_of_the_last_behind_it),
-          cmocka_unit_test(what_follows_another_is_not_refused_ahead_of_it))

@@ -39,9 +39,8 @@ static bool is_filled(struct fabric *fabric, uint32_t at, uint8_t with, uint32_t
     return true;
 }
 
-static void a_posted_receive_is_cancelled_and_its_message_goes_to_the_next(void **state)
+TEST(a_posted_receive_is_cancelled_and_its_message_goes_to_the_next)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     memset(fabric_at(fabric, 0, FIRST_AT), UNTOUCHED, ROOM);
     memset(fabric_at(fabric, 1, SEND_AT), 0x11, ROOM);
@@ -62,9 +61,8 @@ static void a_posted_receive_is_cancelled_and_its_message_goes_to_the_next(void 
     fabric_free(fabric);
 }
 
-static void a_receive_that_is_complete_stays_so(void **state)
+TEST(a_receive_that_is_complete_stays_so)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t first = posts(fabric, 1, 3, FIRST_AT);
     assert_true(fabric_message(fabric, 1, ECUBE_CALL_SEND, 0, 3, SEND_AT, 100) >= 0);
@@ -78,11 +76,10 @@ static void a_receive_that_is_complete_stays_so(void **state)
     fabric_free(fabric);
 }
 
-static void only_receives_are_cancelled(void **state)
+TEST(only_receives_are_cancelled)
 {
     static const struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t send = fabric_message(fabric, 0, ECUBE_CALL_SEND, 1, 3, SEND_AT, ROOM);
     int32_t collective = fabric_collective(fabric, 0, &barrier);
@@ -128,13 +125,12 @@ static bool races(struct fabric *fabric, uint32_t bytes, unsigned rounds, uint8_
 }
 
 /* In each order of steps that the seeds bring, after each number of rounds until it is too late. */
-static void a_receive_that_is_given_up_is_complete_or_cancelled_at_every_moment(void **state)
+TEST(a_receive_that_is_given_up_is_complete_or_cancelled_at_every_moment)
 {
     static const uint32_t sizes[] = {0, 100, 1024, 1025, ROOM};
     enum { SEEDS = 12, ROUNDS = 40 };
     unsigned cancelled = 0, complete = 0;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct fabric *fabric = fabric_started(1 + seed % 2, DATA_BYTES, seed);
         for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -151,7 +147,7 @@ static void a_receive_that_is_given_up_is_complete_or_cancelled_at_every_moment(
 }
 
 /* It has found a message whose program has ended since: given up, it looks for no other one. */
-static void a_receive_that_is_given_up_looks_for_no_other_message(void **state)
+TEST_WITH(a_receive_that_is_given_up_looks_for_no_other_message, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_receives(all, ECUBE_ANY, FABRIC_DATA);
@@ -168,7 +164,7 @@ static void a_receive_that_is_given_up_looks_for_no_other_message(void **state)
 }
 
 /* Its CTS has found no slot, so nobody knows of it: the message is the next receive's. */
-static void a_receive_without_a_slot_leaves_its_message_to_the_next(void **state)
+TEST_WITH(a_receive_without_a_slot_leaves_its_message_to_the_next, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -183,12 +179,3 @@ static void a_receive_without_a_slot_leaves_its_message_to_the_next(void **state
     const struct heard *cts = neighbours_expect(all, PACKET_CTS, 1);
     assert_int_equal(cts->match, request_name(all->node, node_request(all, second)));
 }
-
-TEST_MAIN(cmocka_unit_test(a_posted_receive_is_cancelled_and_its_message_goes_to_the_next),
-          cmocka_unit_test(a_receive_that_is_complete_stays_so),
-          cmocka_unit_test(only_receives_are_cancelled),
-          cmocka_unit_test(a_receive_that_is_given_up_is_complete_or_cancelled_at_every_moment),
-          cmocka_unit_test_setup_teardown(a_receive_that_is_given_up_looks_for_no_other_message,
-                                          neighbours_begin, neighbours_end),
-          cmocka_unit_test_setup_teardown(a_receive_without_a_slot_leaves_its_message_to_the_next,
-                                          neighbours_begin, neighbours_end))

@@ -69,9 +69,8 @@ static void leave_gap(unsigned number)
     pair_packet(&pair, &pair.a, number + 1);
 }
 
-static void every_gap_is_told_at_once(void **state)
+TEST(every_gap_is_told_at_once)
 {
-    (void)state;
     pair_begin(&pair, true);
     for (unsigned gap = 0; gap < 3; gap++) {
         leave_gap(2 * gap);
@@ -85,9 +84,8 @@ static void every_gap_is_told_at_once(void **state)
 }
 
 /* Otherwise a would call the link dead. */
-static void what_comes_again_is_acknowledged_again(void **state)
+TEST(what_comes_again_is_acknowledged_again)
 {
-    (void)state;
     pair_begin(&pair, true);
     pair_packet(&pair, &pair.a, 0);
     pair_look(&pair, &pair.a);
@@ -103,9 +101,8 @@ static void what_comes_again_is_acknowledged_again(void **state)
 }
 
 /* Nothing else makes it look again. */
-static void a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due(void **state)
+TEST(a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due)
 {
-    (void)state;
     for (unsigned checked = 0; checked < 2; checked++) {
         pair_begin(&pair, checked);
         pair_packet(&pair, &pair.a, 0);
@@ -126,9 +123,8 @@ static void a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due(v
 }
 
 /* One that waits for its turn on the link is written anew: it says what has come since. */
-static void an_acknowledgement_goes_with_a_frame_that_waits(void **state)
+TEST(an_acknowledgement_goes_with_a_frame_that_waits)
 {
-    (void)state;
     for (unsigned count = 0; count < 3; count++) {
         pair_begin(&pair, false);
         for (unsigned i = 0; i < count; i++)
@@ -146,9 +142,8 @@ static void an_acknowledgement_goes_with_a_frame_that_waits(void **state)
 }
 
 /* Where a copy of it may still be read it stays as it is. */
-static void a_frame_that_goes_again_is_not_written_anew(void **state)
+TEST(a_frame_that_goes_again_is_not_written_anew)
 {
-    (void)state;
     pair_begin(&pair, true);
     pair_packet(&pair, &pair.b, 0);
     pair_look(&pair, &pair.b);
@@ -164,9 +159,8 @@ static void a_frame_that_goes_again_is_not_written_anew(void **state)
     pair_end(&pair);
 }
 
-static void damage_is_told_at_once(void **state)
+TEST(damage_is_told_at_once)
 {
-    (void)state;
     for (unsigned at = 0; at < FRAME_HEADER_BYTES + PAIR_PACKET_BYTES; at += 13) {
         pair_begin(&pair, true);
         pair_packet(&pair, &pair.a, 0);
@@ -198,9 +192,8 @@ static uint32_t frame_of(uint8_t *frame, uint16_t seq)
 
 /* A header is 20 bytes and their check: it must not be taken for a payload of 20 bytes when that
  * was lost and the frame comes again. Nor may another frame's payload of the same length be. */
-static void what_follows_a_lost_payload_is_not_taken_for_it(void **state)
+TEST(what_follows_a_lost_payload_is_not_taken_for_it)
 {
-    (void)state;
     for (uint16_t next = 0; next < 2; next++) {
         uint8_t said[FRAME_HEADER_BYTES + 64], other[64];
         pair_begin(&pair, true);
@@ -218,9 +211,8 @@ static void what_follows_a_lost_payload_is_not_taken_for_it(void **state)
     }
 }
 
-static void data_that_is_damaged_comes_again_once(void **state)
+TEST(data_that_is_damaged_comes_again_once)
 {
-    (void)state;
     pair_begin(&pair, true);
     pair_data(&pair, &pair.a, 1, 1000, FLAG_LAST);
     pair.a.frames[1][FRAME_HEADER_BYTES + 500] ^= 1;
@@ -250,9 +242,8 @@ static void cut_short(uint32_t bytes)
 
 /* B has a long frame, and of its second copy only the beginning. What a says from then on is short:
  * b must not take all of it for the rest. */
-static void the_rest_of_a_frame_is_not_waited_for_long(void **state)
+TEST(the_rest_of_a_frame_is_not_waited_for_long)
 {
-    (void)state;
     for (unsigned heard = 0; heard < 2; heard++) { /* the first copy */
         pair_begin(&pair, true);
         pair_data(&pair, &pair.a, 1, PAIR_ROOM, FLAG_LAST);
@@ -278,9 +269,8 @@ static void the_rest_of_a_frame_is_not_waited_for_long(void **state)
 }
 
 /* The same of a packet, and of a header: nothing else is ever said. */
-static void a_packet_without_its_end_is_given_up(void **state)
+TEST(a_packet_without_its_end_is_given_up)
 {
-    (void)state;
     for (uint32_t left = 1; left < FRAME_HEADER_BYTES + PAIR_PACKET_BYTES; left += 7) {
         pair_begin(&pair, true);
         pair_packet(&pair, &pair.a, 0);
@@ -305,9 +295,8 @@ static int no_room(struct link *link, const void *data, uint32_t bytes)
 
 /* The device of b has no room just when the acknowledgement is due: a must hear of it all the same,
  * for it does not send again where nothing can be lost. */
-static void an_acknowledgement_without_room_goes_later(void **state)
+TEST(an_acknowledgement_without_room_goes_later)
 {
-    (void)state;
     pair_begin(&pair, false);
     const struct link_ops *ops = pair.b.end.link.ops;
     struct link_ops full = *ops;
@@ -334,11 +323,10 @@ static int little_room(struct link *link, const void *data, uint32_t bytes)
 }
 
 /* A's device takes half a frame, and then a is to send everything again, or acknowledge. */
-static void nothing_comes_between_the_halves_of_a_frame(void **state)
+TEST(nothing_comes_between_the_halves_of_a_frame)
 {
     enum { BYTES = 100 };
 
-    (void)state;
     for (unsigned late = 0; late < 2; late++) {
         pair_begin(&pair, true);
         struct link_ops ops = *pair.a.end.link.ops;
@@ -365,9 +353,8 @@ static void nothing_comes_between_the_halves_of_a_frame(void **state)
 }
 
 /* Of two copies one is acknowledged while the device has not read the other. */
-static void memory_is_given_back_when_the_device_has_read_all_copies(void **state)
+TEST(memory_is_given_back_when_the_device_has_read_all_copies)
 {
-    (void)state;
     pair_begin(&pair, true);
     pair_packet(&pair, &pair.a, 0);
     pair_look(&pair, &pair.a);
@@ -388,9 +375,8 @@ static void memory_is_given_back_when_the_device_has_read_all_copies(void **stat
 }
 
 /* A packet that is still in use lies between two runs of data in the same buffer. */
-static void data_is_not_joined_over_a_packet_that_is_in_use(void **state)
+TEST(data_is_not_joined_over_a_packet_that_is_in_use)
 {
-    (void)state;
     for (unsigned run = 0; run < 20; run++) { /* a link cuts at random */
         pair_begin(&pair, run % 2);
         pair.seed = run + 1;
@@ -418,7 +404,7 @@ static void data_is_not_joined_over_a_packet_that_is_in_use(void **state)
 }
 
 /* Credits count on the first one's windows. */
-static void a_later_hello_changes_no_window(void **state)
+TEST(a_later_hello_changes_no_window)
 {
     struct hello hello = {.version = PROTOCOL_VERSION,
                           .id = 1,
@@ -427,7 +413,6 @@ static void a_later_hello_changes_no_window(void **state)
                           .control_window = 2 * CONTROL_WINDOW,
                           .peer_id = ID_UNKNOWN};
 
-    (void)state;
     pair_begin(&pair, true);
     uint32_t window = channel_data_credit(&pair.a.channel);
     channel_greet(&pair.b.channel, pair_agenda(&pair, &pair.b), &hello);
@@ -444,9 +429,8 @@ static void a_later_hello_changes_no_window(void **state)
     pair_end(&pair);
 }
 
-static void who_sends_without_credit_is_dead(void **state)
+TEST(who_sends_without_credit_is_dead)
 {
-    (void)state;
     for (unsigned data = 0; data < 2; data++) {
         pair_begin(&pair, true);
         uint32_t fitting = data ? DATA_WINDOW / PAIR_ROOM : (uint32_t)CONTROL_WINDOW;
@@ -465,11 +449,10 @@ static void who_sends_without_credit_is_dead(void **state)
 }
 
 /* Bit n of `lost`: what is said n steps after the begin does not arrive. */
-static void ends_meet_whatever_greetings_are_lost(void **state)
+TEST(ends_meet_whatever_greetings_are_lost)
 {
     enum { STEPS = 7 };
 
-    (void)state;
     for (unsigned lost = 0; lost < 1u << STEPS; lost++) {
         struct pair_side *sides[] = {&pair.a, &pair.b};
         pair_wire(&pair, true);
@@ -490,9 +473,8 @@ static void ends_meet_whatever_greetings_are_lost(void **state)
     }
 }
 
-static void who_sends_packets_has_heard_us(void **state)
+TEST(who_sends_packets_has_heard_us)
 {
-    (void)state;
     pair_wire(&pair, true);
     pair_look(&pair, &pair.b);
     pair_look(&pair, &pair.a);
@@ -508,22 +490,3 @@ static void who_sends_packets_has_heard_us(void **state)
     release_all(&pair.a);
     pair_end(&pair);
 }
-
-TEST_MAIN(cmocka_unit_test(every_gap_is_told_at_once),
-          cmocka_unit_test(a_channel_that_owes_an_acknowledgement_wants_to_run_when_it_is_due),
-          cmocka_unit_test(an_acknowledgement_goes_with_a_frame_that_waits),
-          cmocka_unit_test(a_frame_that_goes_again_is_not_written_anew),
-          cmocka_unit_test(damage_is_told_at_once),
-          cmocka_unit_test(what_comes_again_is_acknowledged_again),
-          cmocka_unit_test(ends_meet_whatever_greetings_are_lost),
-          cmocka_unit_test(who_sends_packets_has_heard_us),
-          cmocka_unit_test(what_follows_a_lost_payload_is_not_taken_for_it),
-          cmocka_unit_test(data_that_is_damaged_comes_again_once),
-          cmocka_unit_test(the_rest_of_a_frame_is_not_waited_for_long),
-          cmocka_unit_test(a_packet_without_its_end_is_given_up),
-          cmocka_unit_test(an_acknowledgement_without_room_goes_later),
-          cmocka_unit_test(nothing_comes_between_the_halves_of_a_frame),
-          cmocka_unit_test(memory_is_given_back_when_the_device_has_read_all_copies),
-          cmocka_unit_test(data_is_not_joined_over_a_packet_that_is_in_use),
-          cmocka_unit_test(a_later_hello_changes_no_window),
-          cmocka_unit_test(who_sends_without_credit_is_dead))

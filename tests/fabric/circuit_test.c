@@ -70,7 +70,7 @@ static void get_open(struct neighbours *all, unsigned number, struct open open)
     get_packet(all, number, bytes);
 }
 
-static void impossible_opens_end_the_link(void **state)
+TEST_WITH(impossible_opens_end_the_link, neighbours_begin, neighbours_end)
 {
     enum { EAGER = OPEN_EAGER | OPEN_INLINE, ENDS = 0, TAKEN, REFUSED };
     static const struct {
@@ -126,7 +126,7 @@ static void impossible_opens_end_the_link(void **state)
 
 /* A second circuit before the first one's answer: only messages to one node follow each other. Node
  * 2 does not answer here. */
-static void only_messages_to_one_node_follow_each_other(void **state)
+TEST_WITH(only_messages_to_one_node_follow_each_other, neighbours_begin, neighbours_end)
 {
     static const struct {
         struct open first, second;
@@ -157,7 +157,7 @@ static void only_messages_to_one_node_follow_each_other(void **state)
 }
 
 /* Who sends circuits and does not acknowledge the answers gets so many. */
-static void answers_that_are_not_acknowledged_are_few(void **state)
+TEST_WITH(answers_that_are_not_acknowledged_are_few, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     unsigned said = node_said(all, TO_1)->packets[PACKET_ACCEPT];
@@ -174,7 +174,7 @@ static void answers_that_are_not_acknowledged_are_few(void **state)
 }
 
 /* Circuits that were accepted, whose bytes do not come. */
-static void open_circuits_are_few(void **state)
+TEST_WITH(open_circuits_are_few, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     unsigned said = node_said(all, TO_1)->packets[PACKET_ACCEPT];
@@ -193,7 +193,7 @@ static void open_circuits_are_few(void **state)
 }
 
 /* A REFUSE says why. */
-static void a_refusal_without_a_reason_ends_the_link(void **state)
+TEST_WITH(a_refusal_without_a_reason_ends_the_link, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     struct circuit_source source = {.dst = 1,
@@ -238,7 +238,7 @@ static void open_to_2(struct neighbours *all, unsigned rank, uint8_t flags, uint
     neighbours_turn(all);
 }
 
-static void circuits_of_a_schedule_pass_in_their_turn_or_never(void **state)
+TEST_WITH(circuits_of_a_schedule_pass_in_their_turn_or_never, neighbours_begin, neighbours_end)
 {
     enum { FLAGS = OPEN_SCHEDULE | OPEN_INLINE };
     struct neighbours *all = *state;
@@ -260,7 +260,7 @@ static void circuits_of_a_schedule_pass_in_their_turn_or_never(void **state)
 }
 
 /* What a list says that no hop can do. 0 is the port that the OPEN has come by. */
-static void a_circuit_whose_list_leads_nowhere_is_refused(void **state)
+TEST_WITH(a_circuit_whose_list_leads_nowhere_is_refused, neighbours_begin, neighbours_end)
 {
     static const uint8_t ports[] = {TO_1, 3, 17, PORT_NONE, PORT_LOCAL, HOP_DIMENSION_ORDER - 1};
 
@@ -282,7 +282,8 @@ static void a_circuit_whose_list_leads_nowhere_is_refused(void **state)
 }
 
 /* Rule 2: it may close a circle of those that wait. */
-static void a_circuit_with_a_route_of_its_own_does_not_wait_for_a_busy_link(void **state)
+TEST_WITH(a_circuit_with_a_route_of_its_own_does_not_wait_for_a_busy_link, neighbours_begin,
+          neighbours_end)
 {
     static const struct open_hop hops[] = {{TO_1, 0}, {TO_2, 0}};
     struct neighbours *all = *state;
@@ -317,7 +318,8 @@ static void a_circuit_with_a_route_of_its_own_does_not_wait_for_a_busy_link(void
 }
 
 /* Rule 5, and that parts of a download are no messages. */
-static void messages_from_behind_a_collective_wait_and_images_do_not(void **state)
+TEST_WITH(messages_from_behind_a_collective_wait_and_images_do_not, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     struct router *sender = &all->fabric->nodes[1].node->router;
@@ -344,7 +346,7 @@ static void messages_from_behind_a_collective_wait_and_images_do_not(void **stat
 }
 
 /* Or its answer would be taken for the other one's. */
-static void a_message_does_not_follow_one_of_another_node(void **state)
+TEST_WITH(a_message_does_not_follow_one_of_another_node, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     struct circuit_source source = {.dst = 2,
@@ -374,7 +376,8 @@ static void node_2_reads(struct neighbours *all)
 
 /* Messages to one node follow each other, but not ahead of an older one that waits for the same
  * link; one that came later, or waits for another link, keeps none of them. */
-static void messages_that_follow_each_other_do_not_keep_an_older_one_out(void **state)
+TEST_WITH(messages_that_follow_each_other_do_not_keep_an_older_one_out, neighbours_begin,
+          neighbours_end)
 {
     enum { OLDER, RETRY, ELSEWHERE, CASES, OWN = 7 };
 
@@ -412,7 +415,7 @@ static void messages_that_follow_each_other_do_not_keep_an_older_one_out(void **
 
 /* Not before bytes of one have gone on from the next node, and then in the step that says so: no
  * other may follow. */
-static void a_fifth_circuit_waits_until_one_of_four_has_drained(void **state)
+TEST_WITH(a_fifth_circuit_waits_until_one_of_four_has_drained, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     struct memory_end *cable = &all->fabric->nodes[0].ends[TO_2];
@@ -449,7 +452,7 @@ static unsigned refused(struct router *router)
 }
 
 /* Of those that follow each other, one is on its way and the others not yet. */
-static void circuits_of_this_node_all_end_with_their_link(void **state)
+TEST_WITH(circuits_of_this_node_all_end_with_their_link, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     struct router *router = &all->node->router;
@@ -489,7 +492,7 @@ static void link_to_2_is_crossed(struct neighbours *all)
 }
 
 /* Nothing of it remains, though bytes of a schedule's circuit need no answer. */
-static void a_crossed_link_takes_no_circuit(void **state)
+TEST_WITH(a_crossed_link_takes_no_circuit, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -503,7 +506,8 @@ static void a_crossed_link_takes_no_circuit(void **state)
 }
 
 /* It waits for the answer to another's set-up, which will not come. */
-static void a_circuit_that_waits_for_a_link_that_turns_out_crossed_is_refused(void **state)
+TEST_WITH(a_circuit_that_waits_for_a_link_that_turns_out_crossed_is_refused, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     struct circuit_source on = {.dst = 2,
@@ -526,7 +530,7 @@ static void a_circuit_that_waits_for_a_link_that_turns_out_crossed_is_refused(vo
 }
 
 /* Those that are here already as soon as it is refused. */
-static void bytes_of_a_circuit_that_is_refused_are_thrown_away(void **state)
+TEST_WITH(bytes_of_a_circuit_that_is_refused_are_thrown_away, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     const struct memory_said *said = node_said(all, TO_1);
@@ -549,7 +553,8 @@ static void bytes_of_a_circuit_that_is_refused_are_thrown_away(void **state)
 }
 
 /* Those of a schedule follow their OPEN in any case. */
-static void bytes_may_come_after_their_circuit_has_been_refused_farther_on(void **state)
+TEST_WITH(bytes_may_come_after_their_circuit_has_been_refused_farther_on, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     struct memory_end *cable = &all->fabric->nodes[1].ends[TO_1];
@@ -569,22 +574,3 @@ static void bytes_may_come_after_their_circuit_has_been_refused_farther_on(void 
     assert_int_equal(all->received, 0);
     assert_true(router_quiet(&all->fabric->nodes[1].node->router));
 }
-
-#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
-
-TEST_MAIN(NODE_TEST(impossible_opens_end_the_link),
-          NODE_TEST(only_messages_to_one_node_follow_each_other),
-          NODE_TEST(answers_that_are_not_acknowledged_are_few), NODE_TEST(open_circuits_are_few),
-          NODE_TEST(a_refusal_without_a_reason_ends_the_link),
-          NODE_TEST(circuits_of_a_schedule_pass_in_their_turn_or_never),
-          NODE_TEST(a_circuit_whose_list_leads_nowhere_is_refused),
-          NODE_TEST(a_circuit_with_a_route_of_its_own_does_not_wait_for_a_busy_link),
-          NODE_TEST(messages_from_behind_a_collective_wait_and_images_do_not),
-          NODE_TEST(a_message_does_not_follow_one_of_another_node),
-          NODE_TEST(messages_that_follow_each_other_do_not_keep_an_older_one_out),
-          NODE_TEST(a_fifth_circuit_waits_until_one_of_four_has_drained),
-          NODE_TEST(circuits_of_this_node_all_end_with_their_link),
-          NODE_TEST(a_crossed_link_takes_no_circuit),
-          NODE_TEST(a_circuit_that_waits_for_a_link_that_turns_out_crossed_is_refused),
-          NODE_TEST(bytes_of_a_circuit_that_is_refused_are_thrown_away),
-          NODE_TEST(bytes_may_come_after_their_circuit_has_been_refused_farther_on))

@@ -65,9 +65,8 @@ static void every_size(struct fabric *fabric, uint32_t operation, uint32_t root)
     }
 }
 
-static void on_every_network_data_is_right_and_time_is_as_predicted(void **state)
+TEST(on_every_network_data_is_right_and_time_is_as_predicted)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         struct fabric *fabric =
             fabric_make_named(networks[i], TABLE_AT + TABLE_BYTES, 1 + i, no_fault, ipsc860);
@@ -85,5 +84,3 @@ static void on_every_network_data_is_right_and_time_is_as_predicted(void **state
         fabric_free(fabric);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(on_every_network_data_is_right_and_time_is_as_predicted))

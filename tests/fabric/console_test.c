@@ -100,13 +100,12 @@ static uint8_t wait_of(struct fabric *fabric)
     return wait;
 }
 
-static void text_ahead_of_its_reader_holds_the_program_back(void **state)
+TEST(text_ahead_of_its_reader_holds_the_program_back)
 {
     struct fabric *fabric = started(1);
     struct heard heard = {0};
     uint32_t done = 0, taken = 0;
 
-    (void)state;
     while (!write_all(fabric, &heard, &done, BYTES)) {
         assert_int_equal(done, taken + CONSOLE_WINDOW);
         assert_int_equal(heard.bytes[1], done);
@@ -121,13 +120,12 @@ static void text_ahead_of_its_reader_holds_the_program_back(void **state)
     fabric_free(fabric);
 }
 
-static void each_stream_keeps_its_name(void **state)
+TEST(each_stream_keeps_its_name)
 {
     struct fabric *fabric = started(2);
     struct heard heard = {0};
     int32_t taken;
 
-    (void)state;
     assert_int_equal(write_text(fabric, 0, 10, ECUBE_STREAM_ERROR, &taken), NODE_RESUME);
     assert_int_equal(taken, 10);
     assert_int_equal(write_text(fabric, 10, 300, ECUBE_STREAM_OUTPUT, &taken), NODE_RESUME);
@@ -139,13 +137,12 @@ static void each_stream_keeps_its_name(void **state)
     fabric_free(fabric);
 }
 
-static void what_was_not_sent_cannot_be_taken(void **state)
+TEST(what_was_not_sent_cannot_be_taken)
 {
     struct fabric *fabric = started(3);
     struct heard heard = {0};
     uint32_t done = 0;
 
-    (void)state;
     assert_true(write_all(fabric, &heard, &done, 100));
     take(fabric, 101, fabric->runs);
     assert_int_equal(fabric->nodes[1].node->console_taken, 0);
@@ -157,14 +154,13 @@ static void what_was_not_sent_cannot_be_taken(void **state)
     fabric_free(fabric);
 }
 
-static void a_new_program_finds_a_full_window(void **state)
+TEST(a_new_program_finds_a_full_window)
 {
     struct fabric *fabric = started(4);
     struct heard heard = {0};
     uint32_t done = 0, arguments[4] = {0};
     int32_t result;
 
-    (void)state;
     assert_false(write_all(fabric, &heard, &done, BYTES));
     for (unsigned rank = 0; rank < 2; rank++)
         node_call(fabric->nodes[rank].node, fabric->now_us, ECUBE_CALL_EXIT, arguments, &result);
@@ -178,8 +174,3 @@ static void a_new_program_finds_a_full_window(void **state)
     assert_int_equal(done, CONSOLE_WINDOW);
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(text_ahead_of_its_reader_holds_the_program_back),
-          cmocka_unit_test(each_stream_keeps_its_name),
-          cmocka_unit_test(what_was_not_sent_cannot_be_taken),
-          cmocka_unit_test(a_new_program_finds_a_full_window))

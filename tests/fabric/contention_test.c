@@ -50,11 +50,10 @@ static void send_both(const struct message messages[2], const uint64_t expected_
     fabric_free(fabric);
 }
 
-static void a_link_that_is_held_is_waited_for(void **state)
+TEST(a_link_that_is_held_is_waited_for)
 {
     static const uint32_t sizes[] = {SHORT, LONG};
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         /* by 0, 1, 3 and by 1, 3, 7 */
         struct message messages[] = {{0, 3, 2, sizes[i / 2]}, {1, 7, 2, sizes[i % 2]}};
@@ -63,45 +62,35 @@ static void a_link_that_is_held_is_waited_for(void **state)
     }
 }
 
-static void a_port_of_the_sender_that_is_busy_is_waited_for(void **state)
+TEST(a_port_of_the_sender_that_is_busy_is_waited_for)
 {
     struct message messages[] = {{0, 1, 1, LONG}, {0, 2, 1, LONG}};
     uint64_t first_ns = XI + TAU + flow_ns(&messages[0]);
 
-    (void)state;
     send_both(messages, (uint64_t[]){first_ns, first_ns + flow_ns(&messages[1])});
 }
 
-static void a_port_of_the_receiver_that_is_busy_is_waited_for(void **state)
+TEST(a_port_of_the_receiver_that_is_busy_is_waited_for)
 {
     struct message messages[] = {{1, 0, 1, LONG}, {6, 0, 2, LONG}};
     uint64_t first_ns = XI + TAU + flow_ns(&messages[0]);
 
-    (void)state;
     send_both(messages, (uint64_t[]){first_ns, first_ns + flow_ns(&messages[1])});
 }
 
 /* The links of its own path only: it is not one of several messages behind each other. */
-static void a_message_of_another_node_waits_for_the_links_that_both_take(void **state)
+TEST(a_message_of_another_node_waits_for_the_links_that_both_take)
 {
     struct message messages[] = {{2, 0, 1, LONG}, {3, 0, 2, LONG}}; /* by 2 */
     uint64_t first_ns = XI + TAU + flow_ns(&messages[0]);
 
-    (void)state;
     send_both(messages, (uint64_t[]){first_ns, first_ns + TAU + flow_ns(&messages[1])});
 }
 
-static void messages_that_share_nothing_do_not_wait(void **state)
+TEST(messages_that_share_nothing_do_not_wait)
 {
     struct message messages[] = {{0, 1, 1, LONG}, {1, 0, 1, LONG}};
     uint64_t alone_ns = XI + TAU + flow_ns(&messages[0]);
 
-    (void)state;
     send_both(messages, (uint64_t[]){alone_ns, alone_ns});
 }
-
-TEST_MAIN(cmocka_unit_test(a_link_that_is_held_is_waited_for),
-          cmocka_unit_test(a_port_of_the_sender_that_is_busy_is_waited_for),
-          cmocka_unit_test(a_port_of_the_receiver_that_is_busy_is_waited_for),
-          cmocka_unit_test(a_message_of_another_node_waits_for_the_links_that_both_take),
-          cmocka_unit_test(messages_that_share_nothing_do_not_wait))

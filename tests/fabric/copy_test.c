@@ -132,32 +132,18 @@ static void compare(struct memory_fault fault, unsigned moves)
     fabric_free(moved.fabric);
 }
 
-static void copies_of_quiet_nodes_go_on_as_the_originals_would(void **state)
+TEST(copies_of_quiet_nodes_go_on_as_the_originals_would)
 {
-    (void)state;
     compare(no_fault, MOVE_WHEN_QUIET);
 }
 
-static void nodes_may_move_in_the_middle_of_circuits_and_packets(void **state)
+TEST(nodes_may_move_in_the_middle_of_circuits_and_packets)
 {
-    (void)state;
     compare(no_fault, MOVE_EACH_ROUND);
 }
 
-static void nodes_may_move_while_frames_wait_to_be_sent_again(void **state)
+TEST(nodes_may_move_while_frames_wait_to_be_sent_again)
 {
-    (void)state;
     compare((struct memory_fault){.flip_per_million = 20000, .drop_per_million = 20000},
             MOVE_EACH_ROUND);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_of_quiet_nodes_go_on_as_the_originals_would),
-        cmocka_unit_test(nodes_may_move_in_the_middle_of_circuits_and_packets),
-        cmocka_unit_test(nodes_may_move_while_frames_wait_to_be_sent_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

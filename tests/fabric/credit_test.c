@@ -34,9 +34,8 @@ static void lose_credit(void)
     pair_lose(&pair.b);
 }
 
-static void credit_that_is_lost_is_asked_for(void **state)
+TEST(credit_that_is_lost_is_asked_for)
 {
-    (void)state;
     lose_credit();
     pair_pass_us(&pair, 2 * DEAD_AFTER_MS * 1000);
     assert_false(channel_control_credit(&pair.a.channel)); /* nobody says it again by himself */
@@ -52,9 +51,8 @@ static void credit_that_is_lost_is_asked_for(void **state)
     pair_end(&pair);
 }
 
-static void a_neighbour_that_does_not_answer_is_dead_in_time(void **state)
+TEST(a_neighbour_that_does_not_answer_is_dead_in_time)
 {
-    (void)state;
     for (unsigned hours = 0; hours < 2; hours++) {
         pair.dead_after_ms = hours ? 3600 * 1000 : DEAD_AFTER_MS;
         lose_credit();
@@ -72,6 +70,3 @@ static void a_neighbour_that_does_not_answer_is_dead_in_time(void **state)
     }
     pair.dead_after_ms = DEAD_AFTER_MS;
 }
-
-TEST_MAIN(cmocka_unit_test(credit_that_is_lost_is_asked_for),
-          cmocka_unit_test(a_neighbour_that_does_not_answer_is_dead_in_time))

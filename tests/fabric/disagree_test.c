@@ -101,14 +101,13 @@ static void fails(const struct ecube_abi_collective *right,
     }
 }
 
-static void a_root_out_of_range_fails_at_all_nodes(void **state)
+TEST(a_root_out_of_range_fails_at_all_nodes)
 {
     const struct ecube_abi_collective scatter = right_call(ECUBE_SCATTER);
     const struct ecube_abi_collective exchange = right_call(ECUBE_EXCHANGE);
     const struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
     struct ecube_abi_collective wrong = scatter, rooted = exchange;
 
-    (void)state;
     wrong.root = NODES_MAX;
     fails(&scatter, &wrong, E_ARGUMENT);
     wrong.root = UINT32_MAX;
@@ -119,13 +118,12 @@ static void a_root_out_of_range_fails_at_all_nodes(void **state)
     fails(&align, &rooted, E_ARGUMENT);
 }
 
-static void what_is_no_collective_fails_at_all_nodes(void **state)
+TEST(what_is_no_collective_fails_at_all_nodes)
 {
     const struct ecube_abi_collective reduce = right_call(ECUBE_REDUCE);
     const struct ecube_abi_collective exchange = right_call(ECUBE_EXCHANGE);
     struct ecube_abi_collective wrong = exchange;
 
-    (void)state;
     wrong.operation = OPERATIONS;
     fails(&exchange, &wrong, E_ARGUMENT);
     wrong = exchange;
@@ -154,13 +152,12 @@ static void what_is_no_collective_fails_at_all_nodes(void **state)
     fails(&reduce, &wrong, E_ARGUMENT);
 }
 
-static void nodes_that_differ_are_named(void **state)
+TEST(nodes_that_differ_are_named)
 {
     const struct ecube_abi_collective scatter = right_call(ECUBE_SCATTER);
     const struct ecube_abi_collective reduce = right_call(ECUBE_REDUCE);
     struct ecube_abi_collective wrong = scatter;
 
-    (void)state;
     wrong.block_bytes = BYTES / 2;
     fails(&scatter, &wrong, E_MISMATCH);
     wrong = scatter;
@@ -177,12 +174,11 @@ static void nodes_that_differ_are_named(void **state)
     fails(&reduce, &wrong, E_MISMATCH);
 }
 
-static void memory_that_is_not_there_fails_at_all_nodes(void **state)
+TEST(memory_that_is_not_there_fails_at_all_nodes)
 {
     const struct ecube_abi_collective exchange = right_call(ECUBE_EXCHANGE);
     struct ecube_abi_collective wrong = exchange;
 
-    (void)state;
     wrong.send = BEYOND;
     fails(&exchange, &wrong, E_FAULT);
     wrong = exchange;
@@ -196,12 +192,11 @@ static void memory_that_is_not_there_fails_at_all_nodes(void **state)
     fails(&exchange, &wrong, E_FAULT);
 }
 
-static void overlapping_buffers_are_all_nodes_error(void **state)
+TEST(overlapping_buffers_are_all_nodes_error)
 {
     const struct ecube_abi_collective exchange = right_call(ECUBE_EXCHANGE);
     struct ecube_abi_collective wrong = exchange;
 
-    (void)state;
     wrong.receive = wrong.send;
     fails(&exchange, &wrong, E_ARGUMENT);
     wrong.receive = wrong.send + 5 * BYTES - 1;
@@ -234,11 +229,10 @@ static unsigned scratch_fails(const char *name, struct ecube_abi_collective wron
     return nodes;
 }
 
-static void scratch_that_is_not_there_fails_at_all_nodes(void **state)
+TEST(scratch_that_is_not_there_fails_at_all_nodes)
 {
     struct ecube_abi_collective none = right_call(ECUBE_GATHER), small = none, shared = none;
 
-    (void)state;
     none.choice = ecube_choice("halving tree"); /* which works in scratch */
     small.choice = shared.choice = none.choice;
     none.scratch = none.scratch_bytes = 0;
@@ -251,14 +245,13 @@ static void scratch_that_is_not_there_fails_at_all_nodes(void **state)
     }
 }
 
-static void the_lowest_rank_s_error_is_told_and_each_gets_its_own(void **state)
+TEST(the_lowest_rank_s_error_is_told_and_each_gets_its_own)
 {
     const int own[NODES_MAX] = {[7] = E_FAULT, [10] = E_ARGUMENT};
     int32_t requests[NODES_MAX];
     struct fabric *fabric = fabric_make_named("mesh:3x4", DATA_BYTES, 1, no_fault, ipsc860);
     struct ecube_abi_collective calls[NODES_MAX];
 
-    (void)state;
     assert_true(fabric_start(fabric));
     for (uint32_t rank = 0; rank < fabric->count; rank++)
         calls[rank] = right_call(ECUBE_EXCHANGE);
@@ -279,11 +272,3 @@ static void the_lowest_rank_s_error_is_told_and_each_gets_its_own(void **state)
     exchange_works(fabric);
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(a_root_out_of_range_fails_at_all_nodes),
-          cmocka_unit_test(what_is_no_collective_fails_at_all_nodes),
-          cmocka_unit_test(nodes_that_differ_are_named),
-          cmocka_unit_test(memory_that_is_not_there_fails_at_all_nodes),
-          cmocka_unit_test(overlapping_buffers_are_all_nodes_error),
-          cmocka_unit_test(scratch_that_is_not_there_fails_at_all_nodes),
-          cmocka_unit_test(the_lowest_rank_s_error_is_told_and_each_gets_its_own))

@@ -219,29 +219,26 @@ static void all_who_go_on_hear_the_same(unsigned dims, unsigned victims, enum en
     }
 }
 
-static void when_one_program_ends_the_others_hear_the_same(void **state)
+TEST(when_one_program_ends_the_others_hear_the_same)
 {
-    (void)state;
     for (unsigned dims = 2; dims <= 3; dims++)
         for (unsigned how = 0; how < ENDINGS; how++)
             all_who_go_on_hear_the_same(dims, 1, how);
 }
 
-static void when_two_programs_end_the_others_hear_the_same(void **state)
+TEST(when_two_programs_end_the_others_hear_the_same)
 {
-    (void)state;
     for (unsigned dims = 2; dims <= 3; dims++)
         for (unsigned how = 0; how < ENDINGS; how++)
             all_who_go_on_hear_the_same(dims, 2, how);
 }
 
 /* As after --timeout: the words to stop and the next download go out at once. */
-static void when_all_programs_are_stopped_the_next_one_is_loaded(void **state)
+TEST(when_all_programs_are_stopped_the_next_one_is_loaded)
 {
     static const uint32_t operations[] = {ECUBE_EXCHANGE, ECUBE_BROADCAST, ECUBE_GATHER,
                                           ECUBE_BARRIER};
 
-    (void)state;
     for (unsigned i = 0; i < 2 * 4; i++) {
         struct trial trial;
         struct fabric *fabric = started(&trial, 2 + i / 4, 100 + i, operations[i % 4]);
@@ -266,12 +263,11 @@ static void exit_now(struct trial *trial, unsigned rank)
     end_program(trial, rank);
 }
 
-static void an_exit_is_told_at_once_and_what_the_program_had_begun_is_done(void **state)
+TEST(an_exit_is_told_at_once_and_what_the_program_had_begun_is_done)
 {
     struct trial trial;
     struct fabric *fabric = started(&trial, 2, 41, ECUBE_EXCHANGE);
 
-    (void)state;
     ask(&trial, 1);
     exit_now(&trial, 1);
     fabric_settle(fabric);
@@ -285,12 +281,11 @@ static void an_exit_is_told_at_once_and_what_the_program_had_begun_is_done(void 
 }
 
 /* Its answers find no slot when the program ends. */
-static void a_node_with_much_to_say_answers_later(void **state)
+TEST(a_node_with_much_to_say_answers_later)
 {
     struct trial trial;
     struct fabric *fabric = started(&trial, 2, 42, ECUBE_EXCHANGE);
 
-    (void)state;
     for (unsigned rank = 1; rank < 4; rank++)
         ask(&trial, rank);
     fabric_settle(fabric);
@@ -307,12 +302,11 @@ static bool third_is_loaded(struct fabric *fabric)
 }
 
 /* Node 1 is the last to be stopped, and the last to be loaded. */
-static void who_enters_with_a_node_that_has_the_next_program_hears_so(void **state)
+TEST(who_enters_with_a_node_that_has_the_next_program_hears_so)
 {
     struct trial trial;
     struct fabric *fabric = started(&trial, 2, 43, ECUBE_EXCHANGE);
 
-    (void)state;
     exit_now(&trial, 0);
     exit_now(&trial, 2);
     exit_now(&trial, 3);
@@ -328,12 +322,11 @@ static void who_enters_with_a_node_that_has_the_next_program_hears_so(void **sta
 }
 
 /* Node 3 is told to take another program before it is told to start the one it has. */
-static void who_enters_with_a_program_that_never_starts_hears_so(void **state)
+TEST(who_enters_with_a_program_that_never_starts_hears_so)
 {
     struct trial trial;
     struct fabric *fabric = started(&trial, 2, 44, ECUBE_EXCHANGE);
 
-    (void)state;
     fabric->nodes[3].node->program = PROGRAM_LOADED;
     ask(&trial, 1);
     fabric_settle(fabric);
@@ -350,7 +343,7 @@ static bool first_is_loaded(struct fabric *fabric)
 
 /* Node 0 has a program that may still be started, so it keeps the word of node 1, whose program
  * was. Then it is offered one that does not fit. */
-static void who_enters_with_a_program_that_an_offer_without_room_ends_hears_so(void **state)
+TEST(who_enters_with_a_program_that_an_offer_without_room_ends_hears_so)
 {
     struct trial trial;
     struct fabric *fabric = started(&trial, 1, 47, ECUBE_EXCHANGE);
@@ -363,7 +356,6 @@ static void who_enters_with_a_program_that_an_offer_without_room_ends_hears_so(v
     uint8_t entry[ENTER_BYTES], offered[OFFER_BYTES];
     const struct memory_said *said = &fabric->nodes[0].ends[0].said;
 
-    (void)state;
     exit_now(&trial, 0);
     exit_now(&trial, 1);
     fabric_settle(fabric);
@@ -388,7 +380,7 @@ static void who_enters_with_a_program_that_an_offer_without_room_ends_hears_so(v
 }
 
 /* Neither has asked: the word of both comes from a line that carries what nobody said. */
-static void two_programs_that_have_ended_do_not_answer_each_other_for_ever(void **state)
+TEST(two_programs_that_have_ended_do_not_answer_each_other_for_ever)
 {
     struct trial trial;
     struct fabric *fabric = started(&trial, 1, 46, ECUBE_EXCHANGE);
@@ -400,7 +392,6 @@ static void two_programs_that_have_ended_do_not_answer_each_other_for_ever(void 
                             .bytes = sizeof enter};
     unsigned quiet = 0;
 
-    (void)state;
     exit_now(&trial, 0);
     exit_now(&trial, 1);
     fabric_settle(fabric);
@@ -414,7 +405,7 @@ static void two_programs_that_have_ended_do_not_answer_each_other_for_ever(void 
 }
 
 /* A circuit for a step that will never come, as a dead link may leave it. */
-static void a_circuit_for_a_collective_that_is_over_is_refused(void **state)
+TEST(a_circuit_for_a_collective_that_is_over_is_refused)
 {
     struct trial trial;
     struct fabric *fabric = started(&trial, 1, 45, ECUBE_EXCHANGE);
@@ -426,7 +417,6 @@ static void a_circuit_for_a_collective_that_is_over_is_refused(void **state)
                                   .data = {bytes},
                                   .bytes = {sizeof bytes}};
 
-    (void)state;
     ask(&trial, 0);
     exit_now(&trial, 0);
     assert_int_equal(router_open(&fabric->controller.router, &step), E_OK);
@@ -443,12 +433,11 @@ static void a_circuit_for_a_collective_that_is_over_is_refused(void **state)
 }
 
 /* Before its image comes, and once for each download. */
-static void the_memory_of_a_program_is_nobodys_when_the_next_one_is_offered(void **state)
+TEST(the_memory_of_a_program_is_nobodys_when_the_next_one_is_offered)
 {
     uint32_t status[4] = {0};
     int32_t result;
 
-    (void)state;
     struct fabric *fabric = fabric_make(1, 4 << 20, 1, no_fault, ipsc860);
     struct node *node = fabric->nodes[1].node;
     assert_false(node_takes_memory(node));
@@ -463,15 +452,3 @@ static void the_memory_of_a_program_is_nobodys_when_the_next_one_is_offered(void
     assert_true(node_takes_memory(fabric->nodes[0].node));
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(the_memory_of_a_program_is_nobodys_when_the_next_one_is_offered),
-          cmocka_unit_test(an_exit_is_told_at_once_and_what_the_program_had_begun_is_done),
-          cmocka_unit_test(a_node_with_much_to_say_answers_later),
-          cmocka_unit_test(who_enters_with_a_node_that_has_the_next_program_hears_so),
-          cmocka_unit_test(who_enters_with_a_program_that_never_starts_hears_so),
-          cmocka_unit_test(who_enters_with_a_program_that_an_offer_without_room_ends_hears_so),
-          cmocka_unit_test(two_programs_that_have_ended_do_not_answer_each_other_for_ever),
-          cmocka_unit_test(a_circuit_for_a_collective_that_is_over_is_refused),
-          cmocka_unit_test(when_one_program_ends_the_others_hear_the_same),
-          cmocka_unit_test(when_two_programs_end_the_others_hear_the_same),
-          cmocka_unit_test(when_all_programs_are_stopped_the_next_one_is_loaded))

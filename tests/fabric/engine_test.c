@@ -123,9 +123,8 @@ static void every_size_is_exchanged(struct fabric *fabric, struct plan *plan)
     sizes_are_exchanged(fabric, plan, sizes);
 }
 
-static void blocks_that_lie_apart_go_in_one_circuit(void **state)
+TEST(blocks_that_lie_apart_go_in_one_circuit)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct fabric *fabric = started("cube:3", seed, seed % 2 ? no_fault : losses);
         struct plan *plan = dimensions_plan(&fabric->network);
@@ -135,11 +134,10 @@ static void blocks_that_lie_apart_go_in_one_circuit(void **state)
 }
 
 /* Sixteen small blocks do not fit into one slice. */
-static void small_blocks_go_in_several_slices(void **state)
+TEST(small_blocks_go_in_several_slices)
 {
     static const uint32_t sizes[] = {511, UINT32_MAX};
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct fabric *fabric = started("cube:5", seed, losses);
         sizes_are_exchanged(fabric, dimensions_plan(&fabric->network), sizes);
@@ -147,12 +145,11 @@ static void small_blocks_go_in_several_slices(void **state)
 }
 
 /* What is repeated on a link is read again: it must not have been written over. */
-static void blocks_are_stored_and_forwarded_between_neighbours(void **state)
+TEST(blocks_are_stored_and_forwarded_between_neighbours)
 {
     static const char *const names[] = {"ring:5", "cube:3", "mesh:2x3"};
     const struct plan_request request = {.operation = ECUBE_EXCHANGE, .algorithm = "neighbours"};
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct fabric *fabric = started(names[seed % 3], seed, seed <= 3 ? no_fault : losses);
         struct plan *plan = planned(fabric, &request);
@@ -171,14 +168,13 @@ static void takes_what_is_predicted(const char *name, const char *algorithm)
     sizes_are_exchanged(fabric, planned(fabric, &request), sizes);
 }
 
-static void every_exchange_takes_what_is_predicted(void **state)
+TEST(every_exchange_takes_what_is_predicted)
 {
     static const char *const names[] = {"cube:3",   "cube:4",    "ring:5",     "ring:6",
                                         "mesh:3x4", "torus:4x4", "torus:3x3x2"};
     char words[ALGORITHM_WORDS_MAX];
     const struct candidate *candidate;
 
-    (void)state;
     for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++) {
         struct fabric *fabric = fabric_make_named(names[n], 2 * SPACE_AT, 1, no_fault, ipsc860);
         struct network network = fabric->network;
@@ -198,7 +194,7 @@ static void every_exchange_takes_what_is_predicted(void **state)
 /* Circuits that go ahead ---------------------------------------------------------------------- */
 
 /* Orders found by search, and timed, independently of this project. */
-static void set_up_ahead_nodes_take_what_others_say(void **state)
+TEST(set_up_ahead_nodes_take_what_others_say)
 {
     static const uint32_t three[] = {1, 6, 5, 2, 3, 4, 7};
     static const uint32_t four[] = {1, 10, 5, 2, 13, 6, 9, 14, 11, 4, 3, 12, 7, 8, 15};
@@ -208,7 +204,6 @@ static void set_up_ahead_nodes_take_what_others_say(void **state)
         uint64_t model_ns;
     } cases[] = {{"cube:3", three, 3080850}, {"cube:4", four, 6514675}};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++)
         for (uint64_t seed = 1; seed <= 5; seed++) {
             struct fabric *fabric = started(cases[i].network, seed, no_fault);
@@ -264,7 +259,7 @@ static void expect_sums(struct fabric *fabric, const struct plan *plan, uint8_t 
     }
 }
 
-static void sums_have_the_bits_of_the_plan_s_order(void **state)
+TEST(sums_have_the_bits_of_the_plan_s_order)
 {
     struct ecube_abi_collective call = {.operation = ECUBE_REDUCE,
                                         .root = 5,
@@ -282,7 +277,6 @@ static void sums_have_the_bits_of_the_plan_s_order(void **state)
     uint8_t sum[VECTOR_BYTES];
     double in_order[ELEMENTS];
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct fabric *fabric = started("ring:16", seed, no_fault);
         struct plan *plan = planned(fabric, &request);
@@ -296,10 +290,3 @@ static void sums_have_the_bits_of_the_plan_s_order(void **state)
         fabric_free(fabric);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(blocks_that_lie_apart_go_in_one_circuit),
-          cmocka_unit_test(small_blocks_go_in_several_slices),
-          cmocka_unit_test(blocks_are_stored_and_forwarded_between_neighbours),
-          cmocka_unit_test(every_exchange_takes_what_is_predicted),
-          cmocka_unit_test(set_up_ahead_nodes_take_what_others_say),
-          cmocka_unit_test(sums_have_the_bits_of_the_plan_s_order))

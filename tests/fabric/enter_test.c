@@ -57,7 +57,7 @@ static void told(struct neighbours *all, unsigned epoch, int status)
     }
 }
 
-static void the_root_of_the_tree_tells_all_when_all_have_entered(void **state)
+TEST_WITH(the_root_of_the_tree_tells_all_when_all_have_entered, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -80,7 +80,7 @@ static void the_root_of_the_tree_tells_all_when_all_have_entered(void **state)
     assert_true(node_request(all, request)->done_ns == 777000000000); /* the latest clock */
 }
 
-static void what_a_neighbour_may_not_say_is_dropped(void **state)
+TEST_WITH(what_a_neighbour_may_not_say_is_dropped, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = enters_node(all, ECUBE_ALIGN, 0, 0);
@@ -110,7 +110,7 @@ static void what_a_neighbour_may_not_say_is_dropped(void **state)
     node_is_done_with(all, request, E_OK);
 }
 
-static void the_next_collective_waits_for_this_ones_result(void **state)
+TEST_WITH(the_next_collective_waits_for_this_ones_result, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t first = enters_node(all, ECUBE_ALIGN, 0, 0);
@@ -142,7 +142,7 @@ static struct disagree_body host_hears(struct neighbours *all)
     return disagree;
 }
 
-static void the_lowest_rank_that_differs_from_node_0_is_named(void **state)
+TEST_WITH(the_lowest_rank_that_differs_from_node_0_is_named, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -168,7 +168,7 @@ static void the_lowest_rank_that_differs_from_node_0_is_named(void **state)
     }
 }
 
-static void an_error_of_another_node_is_told_as_that(void **state)
+TEST_WITH(an_error_of_another_node_is_told_as_that, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = enters_node(all, ECUBE_ALIGN, 0, 0);
@@ -183,7 +183,8 @@ static void an_error_of_another_node_is_told_as_that(void **state)
     assert_int_equal(disagree.other_rank, ID_UNKNOWN);
 }
 
-static void who_ends_closes_the_entry_for_good_and_word_goes_on_once(void **state)
+TEST_WITH(who_ends_closes_the_entry_for_good_and_word_goes_on_once, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = enters_node(all, ECUBE_ALIGN, 0, 0);
@@ -198,7 +199,7 @@ static void who_ends_closes_the_entry_for_good_and_word_goes_on_once(void **stat
     neighbours_expect_no_more(all);
 }
 
-static void a_closure_of_the_next_collective_spares_this_one(void **state)
+TEST_WITH(a_closure_of_the_next_collective_spares_this_one, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t first = enters_node(all, ECUBE_ALIGN, 0, 0), second;
@@ -217,7 +218,8 @@ static void a_closure_of_the_next_collective_spares_this_one(void **state)
     node_is_done_with(all, second, E_PEER_GONE);
 }
 
-static void who_asks_for_what_an_ended_program_had_not_begun_is_told(void **state)
+TEST_WITH(who_asks_for_what_an_ended_program_had_not_begun_is_told, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -237,7 +239,7 @@ static void who_asks_for_what_an_ended_program_had_not_begun_is_told(void **stat
     neighbours_expect_no_more(all);
 }
 
-static void what_finds_no_slot_is_said_when_there_is_one(void **state)
+TEST_WITH(what_finds_no_slot_is_said_when_there_is_one, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -256,15 +258,3 @@ static void what_finds_no_slot_is_said_when_there_is_one(void **state)
         heard += all->heard[i].kind == PACKET_ENTERED;
     assert_int_equal(heard, 2);
 }
-
-#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
-
-TEST_MAIN(NODE_TEST(the_root_of_the_tree_tells_all_when_all_have_entered),
-          NODE_TEST(what_a_neighbour_may_not_say_is_dropped),
-          NODE_TEST(the_next_collective_waits_for_this_ones_result),
-          NODE_TEST(the_lowest_rank_that_differs_from_node_0_is_named),
-          NODE_TEST(an_error_of_another_node_is_told_as_that),
-          NODE_TEST(who_ends_closes_the_entry_for_good_and_word_goes_on_once),
-          NODE_TEST(a_closure_of_the_next_collective_spares_this_one),
-          NODE_TEST(who_asks_for_what_an_ended_program_had_not_begun_is_told),
-          NODE_TEST(what_finds_no_slot_is_said_when_there_is_one))

@@ -82,11 +82,10 @@ static void exchange(struct fabric *fabric, const struct profile *profile, uint3
     }
 }
 
-static void exchange_takes_the_closed_form_to_the_tick_on_64_nodes(void **state)
+TEST(exchange_takes_the_closed_form_to_the_tick_on_64_nodes)
 {
     static const uint32_t sizes[] = {0, 1, 16, 100, 1000, 1024, 1025, 10000};
 
-    (void)state;
     for (unsigned dims = 0; dims <= 6; dims++) {
         struct fabric *fabric = started(dims, 2 * 64 * 10000, 1 + dims, no_fault, ipsc860);
         for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -95,9 +94,8 @@ static void exchange_takes_the_closed_form_to_the_tick_on_64_nodes(void **state)
     }
 }
 
-static void on_128_nodes_eta_of_100_bytes_is_3_359(void **state)
+TEST(on_128_nodes_eta_of_100_bytes_is_3_359)
 {
-    (void)state;
     struct fabric *fabric = started(7, 2 * 128 * 100, 7, no_fault, ipsc860);
     struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
     struct ecube_abi_collective arguments = {.operation = ECUBE_EXCHANGE,
@@ -113,20 +111,18 @@ static void on_128_nodes_eta_of_100_bytes_is_3_359(void **state)
     fabric_free(fabric);
 }
 
-static void exchange_of_64_kib_is_exact_in_the_unit_profile(void **state)
+TEST(exchange_of_64_kib_is_exact_in_the_unit_profile)
 {
-    (void)state;
     struct fabric *fabric = started(3, 2 * 8 * 65536, 99, no_fault, unit);
     exchange(fabric, &unit, 65536);
     exchange(fabric, &unit, 65536);
     fabric_free(fabric);
 }
 
-static void damaged_and_lost_bytes_are_repaired(void **state)
+TEST(damaged_and_lost_bytes_are_repaired)
 {
     struct memory_fault fault = {.flip_per_million = 20000, .drop_per_million = 20000};
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct fabric *fabric = started(3, 2 * 8 * 10000, seed, fault, ipsc860);
         exchange(fabric, &ipsc860, 100);
@@ -134,8 +130,3 @@ static void damaged_and_lost_bytes_are_repaired(void **state)
         fabric_free(fabric);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(exchange_takes_the_closed_form_to_the_tick_on_64_nodes),
-          cmocka_unit_test(on_128_nodes_eta_of_100_bytes_is_3_359),
-          cmocka_unit_test(exchange_of_64_kib_is_exact_in_the_unit_profile),
-          cmocka_unit_test(damaged_and_lost_bytes_are_repaired))

@@ -148,14 +148,13 @@ static void exchange(struct fabric *fabric, const char *algorithm)
             block_is_right(fabric, from, to);
 }
 
-static void blocks_of_all_sizes_arrive_in_the_predicted_time(void **state)
+TEST(blocks_of_all_sizes_arrive_in_the_predicted_time)
 {
     static const char *const networks[] = {"ring:1", "ring:2",     "cube:3",   "cube:4",
                                            "ring:5", "mesh:1x7",   "mesh:3x4", "torus:4x4",
                                            "cube:5", "torus:3x3x2"};
     static const char *const algorithms[] = {NULL, "AAP", "AAP ahead", "direct", "rounds"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         struct fabric *fabric =
             fabric_make_named(networks[i], DATA_BYTES, 7 + i, no_fault, ipsc860);
@@ -210,9 +209,8 @@ static void differ(const char *network, uint32_t from, uint32_t to, uint32_t sen
     fabric_free(fabric);
 }
 
-static void sizes_that_differ_are_heard_of_by_all(void **state)
+TEST(sizes_that_differ_are_heard_of_by_all)
 {
-    (void)state;
     differ("cube:3", 2, 5, 100, 101);
     differ("cube:3", 5, 2, 101, 100);
     differ("cube:3", 0, 7, 0, 1);
@@ -222,13 +220,12 @@ static void sizes_that_differ_are_heard_of_by_all(void **state)
     differ("ring:2", 0, 1, 2000, 1999);
 }
 
-static void a_block_of_its_own_must_fit_too(void **state)
+TEST(a_block_of_its_own_must_fit_too)
 {
     struct fabric *fabric = started("ring:5");
     struct ecube_block *receive = fabric_at(fabric, 3, RECEIVE_TABLE);
     const int status[] = {E_MISMATCH, E_MISMATCH, E_MISMATCH, E_MISMATCH, E_MISMATCH};
 
-    (void)state;
     receive[3].bytes++;
     all_call(fabric, &call, status);
     assert_int_equal(fabric->last_event.rank, 3);
@@ -237,14 +234,13 @@ static void a_block_of_its_own_must_fit_too(void **state)
 }
 
 /* Several pairs differ: the host hears of the one whose receiver is the lowest. */
-static void of_several_pairs_that_differ_one_is_told(void **state)
+TEST(of_several_pairs_that_differ_one_is_told)
 {
     struct fabric *fabric = started("cube:3");
     const int status[] = {E_MISMATCH, E_MISMATCH, E_MISMATCH, E_MISMATCH,
                           E_MISMATCH, E_MISMATCH, E_MISMATCH, E_MISMATCH};
     const uint32_t pairs[][2] = {{1, 6}, {6, 2}, {4, 5}};
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct ecube_block *send = fabric_at(fabric, pairs[i][0], SEND_TABLE);
         send[pairs[i][1]].bytes ^= 1;
@@ -276,9 +272,8 @@ static void fails_at_all(uint32_t field, uint32_t index, struct ecube_block wron
     fabric_free(fabric);
 }
 
-static void a_block_outside_memory_fails_at_all_nodes(void **state)
+TEST(a_block_outside_memory_fails_at_all_nodes)
 {
-    (void)state;
     fails_at_all(SEND_TABLE, 2, (struct ecube_block){1 << 30, 1}, E_FAULT);
     fails_at_all(SEND_TABLE, 2, (struct ecube_block){UINT32_MAX, UINT32_MAX}, E_FAULT);
     fails_at_all(RECEIVE_TABLE, 0, (struct ecube_block){0, UINT32_MAX}, E_FAULT);
@@ -286,13 +281,12 @@ static void a_block_outside_memory_fails_at_all_nodes(void **state)
     fails_at_all(RECEIVE_TABLE, 11, (struct ecube_block){-(uint32_t)SPACE_BYTES, 1}, E_FAULT);
 }
 
-static void a_table_outside_memory_fails_at_all_nodes(void **state)
+TEST(a_table_outside_memory_fails_at_all_nodes)
 {
     struct fabric *fabric = started("cube:3");
     struct ecube_abi_collective wrong = call;
     int32_t requests[NODES_MAX];
 
-    (void)state;
     wrong.receive_blocks = 0;
     for (uint32_t rank = 0; rank < fabric->count; rank++)
         requests[rank] = fabric_collective(fabric, rank, rank == 5 ? &wrong : &call);
@@ -304,13 +298,12 @@ static void a_table_outside_memory_fails_at_all_nodes(void **state)
 
 /* The program writes into its tables while the exchange is under way: nothing outside its memory is
  * read or written, and all nodes hear of an error. */
-static void a_table_that_changes_is_looked_at_again(void **state)
+TEST(a_table_that_changes_is_looked_at_again)
 {
     struct fabric *fabric = started("ring:5");
     int32_t requests[NODES_MAX];
     struct ecube_block *send = fabric_at(fabric, 2, SEND_TABLE);
 
-    (void)state;
     for (uint32_t rank = 1; rank < fabric->count; rank++)
         requests[rank] = fabric_collective(fabric, rank, &call);
     fabric_settle(fabric);
@@ -328,13 +321,12 @@ static void a_table_that_changes_is_looked_at_again(void **state)
 }
 
 /* Another collective behind it, and messages, come after both of its entries. */
-static void what_comes_behind_it_waits_for_it(void **state)
+TEST(what_comes_behind_it_waits_for_it)
 {
     static const struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
     struct fabric *fabric = started("torus:3x3x2");
     int32_t first[NODES_MAX], second[NODES_MAX], third[NODES_MAX];
 
-    (void)state;
     for (uint32_t rank = 0; rank < fabric->count; rank++) {
         first[rank] = fabric_collective(fabric, rank, &call);
         second[rank] = fabric_collective(fabric, rank, &barrier);
@@ -352,11 +344,10 @@ static void what_comes_behind_it_waits_for_it(void **state)
 
 /* A program ends while its exchange is under way, at any moment: the node goes through both
  * entries, and who enters another collective hears that it is gone. */
-static void a_program_may_end_meanwhile(void **state)
+TEST(a_program_may_end_meanwhile)
 {
     static const struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
 
-    (void)state;
     for (unsigned rounds = 0; rounds < 120; rounds += 3) {
         struct fabric *fabric = started("ring:5");
         int32_t first[NODES_MAX], second[NODES_MAX], result;
@@ -383,14 +374,13 @@ static void a_program_may_end_meanwhile(void **state)
 
 /* The first entry fails, and a program has ended before: the closure is of the epoch behind that
  * entry, not of the second one that never was. */
-static void a_program_may_end_before_an_entry_that_fails(void **state)
+TEST(a_program_may_end_before_an_entry_that_fails)
 {
     static const struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
     struct fabric *fabric = started("ring:5");
     int32_t first[NODES_MAX], second[NODES_MAX], result;
     uint32_t arguments[4] = {0};
 
-    (void)state;
     for (uint32_t rank = 1; rank < fabric->count; rank++)
         first[rank] = fabric_collective(fabric, rank, &call);
     fabric_settle(fabric);
@@ -407,14 +397,3 @@ static void a_program_may_end_before_an_entry_that_fails(void **state)
             assert_int_equal(fabric_wait(fabric, rank, second[rank]).status, E_PEER_GONE);
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(blocks_of_all_sizes_arrive_in_the_predicted_time),
-          cmocka_unit_test(sizes_that_differ_are_heard_of_by_all),
-          cmocka_unit_test(a_block_of_its_own_must_fit_too),
-          cmocka_unit_test(of_several_pairs_that_differ_one_is_told),
-          cmocka_unit_test(a_block_outside_memory_fails_at_all_nodes),
-          cmocka_unit_test(a_table_outside_memory_fails_at_all_nodes),
-          cmocka_unit_test(a_table_that_changes_is_looked_at_again),
-          cmocka_unit_test(what_comes_behind_it_waits_for_it),
-          cmocka_unit_test(a_program_may_end_meanwhile),
-          cmocka_unit_test(a_program_may_end_before_an_entry_that_fails))

@@ -26,9 +26,8 @@ static struct ecube_abi_collective exchange_of(unsigned count, uint32_t bytes)
                                          .receive = FABRIC_DATA + count * bytes};
 }
 
-static void nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on(void **state)
+TEST(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on)
 {
-    (void)state;
     for (unsigned odd = 0; odd < 8; odd++) {
         struct fabric *fabric = fabric_started(3, 4 << 20, 1 + odd);
         struct ecube_abi_collective good = exchange_of(8, 100), bad = exchange_of(8, 104);
@@ -58,11 +57,10 @@ static void end_program(struct fabric *fabric, unsigned rank)
 }
 
 /* More announcements than a router has slots for answers; they were answered with QUEUED before. */
-static void a_program_that_ends_fails_the_messages_that_it_has_not_taken(void **state)
+TEST(a_program_that_ends_fails_the_messages_that_it_has_not_taken)
 {
     enum { LONG = 5000, EACH = 8 };
 
-    (void)state;
     struct fabric *fabric = fabric_started(3, 4 << 20, 9);
     int32_t sends[8][EACH];
     for (unsigned i = 0; i < EACH; i++) {
@@ -80,9 +78,8 @@ static void a_program_that_ends_fails_the_messages_that_it_has_not_taken(void **
     fabric_free(fabric);
 }
 
-static void a_program_that_has_ended_fails_the_collectives_of_the_others(void **state)
+TEST(a_program_that_has_ended_fails_the_collectives_of_the_others)
 {
-    (void)state;
     for (unsigned early = 0; early < 2; early++) {
         struct fabric *fabric = fabric_started(3, 4 << 20, 5 + early);
         struct ecube_abi_collective good = exchange_of(8, 100);
@@ -104,9 +101,8 @@ static void a_program_that_has_ended_fails_the_collectives_of_the_others(void **
 }
 
 /* The link 5-7 is in nobody's way to node 0: the others hear of it from the one that needs it. */
-static void a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended(void **state)
+TEST(a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended)
 {
-    (void)state;
     for (unsigned early = 0; early < 2; early++) {
         struct fabric *fabric = fabric_started(3, 4 << 20, 15 + early);
         struct ecube_abi_collective align = {.operation = ECUBE_ALIGN};
@@ -130,9 +126,8 @@ static void a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended(voi
 
 /* Programs that give up as soon as they hear of it. Who waits for an answer over the dead link
  * itself, and hears nothing, is stopped by the host. */
-static void a_link_that_is_cut_in_a_collective_is_a_dead_link_to_all(void **state)
+TEST(a_link_that_is_cut_in_a_collective_is_a_dead_link_to_all)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct fabric *fabric = fabric_started(3, 4 << 20, 500 + seed);
         struct ecube_abi_collective good = exchange_of(8, 30000);
@@ -158,11 +153,10 @@ static void a_link_that_is_cut_in_a_collective_is_a_dead_link_to_all(void **stat
     }
 }
 
-static void a_message_to_a_program_that_has_ended_fails(void **state)
+TEST(a_message_to_a_program_that_has_ended_fails)
 {
     static const uint32_t sizes[] = {10, 5000};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct fabric *fabric = fabric_started(2, 4 << 20, 7 + i);
         end_program(fabric, 3);
@@ -172,9 +166,8 @@ static void a_message_to_a_program_that_has_ended_fails(void **state)
     }
 }
 
-static void a_program_that_has_ended_does_not_disturb_what_passes_its_node(void **state)
+TEST(a_program_that_has_ended_does_not_disturb_what_passes_its_node)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(3, 4 << 20, 11);
     uint8_t *sent = fabric_at(fabric, 0, FABRIC_DATA), *got = fabric_at(fabric, 7, FABRIC_DATA);
     for (unsigned i = 0; i < 300000; i++)
@@ -196,9 +189,8 @@ static void a_program_that_has_ended_does_not_disturb_what_passes_its_node(void 
 }
 
 /* A collective may begin on some nodes while others still exchange messages whose way it needs. */
-static void messages_before_a_collective_do_not_deadlock_with_it(void **state)
+TEST(messages_before_a_collective_do_not_deadlock_with_it)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct fabric *fabric = fabric_started(4, 4 << 20, seed);
         struct ecube_abi_collective good = exchange_of(16, 3000);
@@ -233,9 +225,8 @@ static void messages_before_a_collective_do_not_deadlock_with_it(void **state)
 
 /* Messages in both directions of every link while the steps of a collective take and release the
  * links. */
-static void messages_during_a_collective_do_not_deadlock_with_it(void **state)
+TEST(messages_during_a_collective_do_not_deadlock_with_it)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct fabric *fabric = fabric_started(4, 4 << 20, 100 + seed);
         struct ecube_abi_collective good = exchange_of(16, 3000);
@@ -266,9 +257,8 @@ static void messages_during_a_collective_do_not_deadlock_with_it(void **state)
 
 /* A link is cut at a random moment of an exchange; every node ends with data or a named error, or
  * waits for one that has an error, and the host hears of both ends. */
-static void a_cut_link_is_reported_by_both_ends(void **state)
+TEST(a_cut_link_is_reported_by_both_ends)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         struct fabric *fabric = fabric_started(3, 4 << 20, 1000 + seed);
         struct ecube_abi_collective good = exchange_of(8, 30000);
@@ -296,12 +286,11 @@ static void a_cut_link_is_reported_by_both_ends(void **state)
     }
 }
 
-static void arbitrary_bytes_on_a_link_never_break_a_node(void **state)
+TEST(arbitrary_bytes_on_a_link_never_break_a_node)
 {
     enum { BYTES = 20000 };
     uint8_t *junk = malloc(BYTES);
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct fabric *fabric = fabric_make(1, 4096, seed, no_fault, ipsc860);
         for (unsigned round = 0; round < seed % 40; round++)
@@ -338,14 +327,13 @@ static void offer_image(struct fabric *fabric, uint32_t image_bytes)
 }
 
 /* The second of two circuits for one offer comes while the bytes of the first do. */
-static void a_download_takes_one_circuit(void **state)
+TEST(a_download_takes_one_circuit)
 {
     enum { IMAGE_BYTES = 400000 }; /* more than a link's window */
     struct fabric *fabric = fabric_make(1, 1 << 20, 21, no_fault, ipsc860);
     uint8_t *image = calloc(1, IMAGE_BYTES);
     uint8_t blocks[2 * FABRIC_BLOCK_BYTES] = {0};
 
-    (void)state;
     assert_non_null(image);
     fabric_settle(fabric);
     offer_image(fabric, IMAGE_BYTES);
@@ -380,9 +368,8 @@ static unsigned dead_links_told(const struct fabric *fabric)
     return count;
 }
 
-static void a_neighbour_that_changes_its_name_is_dead(void **state)
+TEST(a_neighbour_that_changes_its_name_is_dead)
 {
-    (void)state;
     for (unsigned busy = 0; busy < 2; busy++) {
         struct fabric *fabric = fabric_started(2, 4 << 20, 31 + busy);
         const struct memory_said *said = &fabric->nodes[0].ends[0].said;
@@ -413,7 +400,7 @@ static bool two_receipts(struct fabric *fabric)
 
 /* The host has stopped both programs, and offers the next; by way of node 0 the offer is at node 1
  * before STOP is. */
-static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
+TEST(a_download_waits_for_a_program_that_is_being_stopped)
 {
     static uint8_t blocks[2 * FABRIC_BLOCK_BYTES];
     struct fabric *fabric = fabric_started(1, 4 << 20, 23);
@@ -422,7 +409,6 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
                                     .data = {blocks, fabric->image},
                                     .bytes = {sizeof blocks, FABRIC_IMAGE_BYTES}};
 
-    (void)state;
     end_program(fabric, 0);
     fabric_settle(fabric);
     fabric->event_count = 0;
@@ -440,7 +426,7 @@ static void a_download_waits_for_a_program_that_is_being_stopped(void **state)
  * makes of it is read there. An offer is taken when the bytes of the download before it have gone;
  * the word of that may still be on its way through the node. The host's names for the two have the
  * same low byte. */
-static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **state)
+TEST(word_of_an_earlier_download_is_not_taken_for_the_present_one)
 {
     struct fabric *fabric = fabric_started(1, 4 << 20, 22);
     struct node *node = fabric->nodes[0].node;
@@ -454,7 +440,6 @@ static void word_of_an_earlier_download_is_not_taken_for_the_present_one(void **
                            .bytes = sizeof body};
     struct notice sent = {.kind = NOTICE_SENT, .token = earlier};
 
-    (void)state;
     end_program(fabric, 0);
     fabric_settle(fabric);
     offered.name = FABRIC_DOWNLOAD + 256;
@@ -478,9 +463,8 @@ static unsigned packets_said(const struct fabric *fabric, uint8_t kind)
 }
 
 /* The answer to an OFFER is the download's; a message of that name there never was. */
-static void a_child_that_takes_its_offer_is_told_nothing_more_of_it(void **state)
+TEST(a_child_that_takes_its_offer_is_told_nothing_more_of_it)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct fabric *fabric = fabric_started(3, 4 << 20, seed);
         assert_true(packets_said(fabric, PACKET_CTS) >= fabric->count);
@@ -500,9 +484,8 @@ static unsigned links_told_by(const struct fabric *fabric, unsigned rank)
 
 /* The cables 0-1 and 2-3 lead from 0 to 3 and from 2 to 1. Node 0 would make a 1 of node 3, which
  * has no host link. A crossed cable stays so: nobody waits. */
-static void a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link(void **state)
+TEST(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct fabric *fabric = fabric_make(3, 4096, seed, no_fault, ipsc860);
         struct memory_end *ends[4];
@@ -518,21 +501,3 @@ static void a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link(v
         fabric_free(fabric);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(nodes_that_disagree_on_a_collective_all_hear_so_and_can_go_on),
-          cmocka_unit_test(a_program_that_ends_fails_the_messages_that_it_has_not_taken),
-          cmocka_unit_test(a_program_that_has_ended_fails_the_collectives_of_the_others),
-          cmocka_unit_test(a_program_that_ends_for_a_dead_link_is_no_program_that_has_ended),
-          cmocka_unit_test(a_link_that_is_cut_in_a_collective_is_a_dead_link_to_all),
-          cmocka_unit_test(a_message_to_a_program_that_has_ended_fails),
-          cmocka_unit_test(a_program_that_has_ended_does_not_disturb_what_passes_its_node),
-          cmocka_unit_test(messages_before_a_collective_do_not_deadlock_with_it),
-          cmocka_unit_test(messages_during_a_collective_do_not_deadlock_with_it),
-          cmocka_unit_test(a_neighbour_that_changes_its_name_is_dead),
-          cmocka_unit_test(a_download_takes_one_circuit),
-          cmocka_unit_test(a_download_waits_for_a_program_that_is_being_stopped),
-          cmocka_unit_test(word_of_an_earlier_download_is_not_taken_for_the_present_one),
-          cmocka_unit_test(a_child_that_takes_its_offer_is_told_nothing_more_of_it),
-          cmocka_unit_test(a_crossed_cable_gives_nobody_the_number_of_a_node_with_a_host_link),
-          cmocka_unit_test(a_cut_link_is_reported_by_both_ends),
-          cmocka_unit_test(arbitrary_bytes_on_a_link_never_break_a_node))

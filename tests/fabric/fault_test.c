@@ -64,47 +64,38 @@ static uint32_t memory_end(void)
     return end;
 }
 
-static void the_stack_is_told_from_its_pointer_on(void **state)
+TEST(the_stack_is_told_from_its_pointer_on)
 {
-    (void)state;
     expect_piece(FABRIC_DATA, FABRIC_DATA, ROOM);
     expect_piece(FABRIC_DATA + 2, FABRIC_DATA, ROOM);
 }
 
-static void it_ends_where_the_programs_memory_ends(void **state)
+TEST(it_ends_where_the_programs_memory_ends)
 {
     uint32_t end = memory_end();
 
-    (void)state;
     expect_piece(end - ROOM, end - ROOM, ROOM);
     expect_piece(end - 8, end - 8, 8);
     expect_piece(end, 0, 0);
     expect_piece(UINT32_MAX, 0, 0);
 }
 
-static void of_a_stack_that_has_run_over_its_end_it_begins_there(void **state)
+TEST(of_a_stack_that_has_run_over_its_end_it_begins_there)
 {
     uint32_t start = memory_start();
 
-    (void)state;
     expect_piece(start - 300, start, ROOM);
     expect_piece(0, start, ROOM);
 }
 
-static void of_a_jump_to_where_no_code_is_half_of_it_lies_below_the_pointer(void **state)
+TEST(of_a_jump_to_where_no_code_is_half_of_it_lies_below_the_pointer)
 {
     enum { BELOW = ROOM / 2 & ~3 };
     uint32_t start = memory_start(), end = memory_end();
 
-    (void)state;
     expect_piece_of(FAULT_PREFETCH, FABRIC_DATA, FABRIC_DATA - BELOW, ROOM);
     expect_piece_of(FAULT_PREFETCH, end, end - BELOW, BELOW);
     expect_piece_of(FAULT_PREFETCH, end + BELOW, 0, 0);
     expect_piece_of(FAULT_PREFETCH, start + 8, start, ROOM);
     expect_piece_of(FAULT_PREFETCH, 0, start, ROOM);
 }
-
-TEST_MAIN(cmocka_unit_test(the_stack_is_told_from_its_pointer_on),
-          cmocka_unit_test(it_ends_where_the_programs_memory_ends),
-          cmocka_unit_test(of_a_stack_that_has_run_over_its_end_it_begins_there),
-          cmocka_unit_test(of_a_jump_to_where_no_code_is_half_of_it_lies_below_the_pointer))

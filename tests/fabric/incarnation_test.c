@@ -44,9 +44,8 @@ static void say(struct pair_side *side, unsigned number)
 
 /* B has heard a, a greets again and begins to send; then both start anew. What is in the cable
  * looks like the beginning of an incarnation. */
-static void what_an_earlier_incarnation_has_begun_to_say_is_nobodys(void **state)
+TEST(what_an_earlier_incarnation_has_begun_to_say_is_nobodys)
 {
-    (void)state;
     begin_incarnations();
     for (unsigned i = 0; i < 4; i++) {
         pair_look(&pair, &pair.b);
@@ -71,11 +70,10 @@ static void what_an_earlier_incarnation_has_begun_to_say_is_nobodys(void **state
 }
 
 /* Of a long frame only the beginning is in the cable: what comes behind it is not part of it. */
-static void a_frame_that_was_cut_short_swallows_no_greeting(void **state)
+TEST(a_frame_that_was_cut_short_swallows_no_greeting)
 {
     enum { FRAME_BYTES = FRAME_HEADER_BYTES + PAIR_ROOM };
 
-    (void)state;
     for (uint32_t left = 1; left < FRAME_BYTES; left += left < 100 ? 1 : 501) {
         begin_incarnations();
         greet();
@@ -92,9 +90,8 @@ static void a_frame_that_was_cut_short_swallows_no_greeting(void **state)
 }
 
 /* Silence would say so much later, or never. */
-static void whoever_sends_to_an_end_that_has_started_anew_hears_of_it(void **state)
+TEST(whoever_sends_to_an_end_that_has_started_anew_hears_of_it)
 {
-    (void)state;
     for (unsigned late = 0; late < 2; late++) {
         begin_incarnations();
         greet();
@@ -115,9 +112,8 @@ static void whoever_sends_to_an_end_that_has_started_anew_hears_of_it(void **sta
 }
 
 /* Nothing is lost: nothing was said yet. */
-static void whoever_has_only_greeted_an_end_greets_its_next_incarnation(void **state)
+TEST(whoever_has_only_greeted_an_end_greets_its_next_incarnation)
 {
-    (void)state;
     begin_incarnations();
     for (unsigned i = 0; i < 3; i++) {
         greet();
@@ -200,11 +196,10 @@ static void send(unsigned i)
     memcpy(side->frames[number] + FRAME_HEADER_BYTES + PACKET_HEADER_BYTES, &words, sizeof words);
 }
 
-static void whenever_ends_start_anew_they_hear_this_incarnation_only(void **state)
+TEST(whenever_ends_start_anew_they_hear_this_incarnation_only)
 {
     enum { SEEDS = 200, EVENTS = 400, RESTART_PERCENT = 4 };
 
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         pair_wire(&pair, false);
         pair.seed = seed * 7919;
@@ -234,9 +229,3 @@ static void whenever_ends_start_anew_they_hear_this_incarnation_only(void **stat
         pair_end(&pair);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(what_an_earlier_incarnation_has_begun_to_say_is_nobodys),
-          cmocka_unit_test(a_frame_that_was_cut_short_swallows_no_greeting),
-          cmocka_unit_test(whoever_sends_to_an_end_that_has_started_anew_hears_of_it),
-          cmocka_unit_test(whoever_has_only_greeted_an_end_greets_its_next_incarnation),
-          cmocka_unit_test(whenever_ends_start_anew_they_hear_this_incarnation_only))

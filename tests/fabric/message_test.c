@@ -49,11 +49,10 @@ static void check(struct fabric *fabric, unsigned rank, uint32_t at, uint32_t by
         assert_int_equal(p[i], (uint8_t)(salt * 37 + i * 11 + (i >> 8)));
 }
 
-static void a_message_of_any_size_arrives_after_the_formulas_time(void **state)
+TEST(a_message_of_any_size_arrives_after_the_formulas_time)
 {
     static const uint32_t sizes[] = {0, 1, 8, 1023, 1024, 1025, 4096, 100000, 1000000};
 
-    (void)state;
     struct fabric *fabric = started(4, 1, no_fault);
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         uint64_t before = fabric_clock(fabric, 15); /* both have waited for the last one */
@@ -76,11 +75,10 @@ static void a_message_of_any_size_arrives_after_the_formulas_time(void **state)
 
 /* The second follows right behind the first, and the links of its path, which do not know yet when
  * they are free again, are counted all the same. */
-static void messages_behind_each_other_take_the_time_of_one_after_the_other(void **state)
+TEST(messages_behind_each_other_take_the_time_of_one_after_the_other)
 {
     enum { COUNT = 6, BYTES = 20000, HOPS = 3 };
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct fabric *fabric = started(3, seed, no_fault);
         uint64_t start = fabric_clock(fabric, 7), expected = start + 65425 + HOPS * 9575;
@@ -100,9 +98,8 @@ static void messages_behind_each_other_take_the_time_of_one_after_the_other(void
     }
 }
 
-static void messages_between_two_nodes_do_not_overtake(void **state)
+TEST(messages_between_two_nodes_do_not_overtake)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct fabric *fabric = started(2, seed, no_fault);
         int32_t sends[24], receives[24];
@@ -129,11 +126,10 @@ static void messages_between_two_nodes_do_not_overtake(void **state)
     }
 }
 
-static void a_message_longer_than_its_buffer_is_cut_and_said_to_be(void **state)
+TEST(a_message_longer_than_its_buffer_is_cut_and_said_to_be)
 {
     static const uint32_t sizes[] = {100, 5000};
 
-    (void)state;
     struct fabric *fabric = started(1, 3, no_fault);
     for (unsigned i = 0; i < 2; i++) {
         fill(fabric, 0, FABRIC_DATA, sizes[i], 9);
@@ -151,12 +147,10 @@ static void a_message_longer_than_its_buffer_is_cut_and_said_to_be(void **state)
 }
 
 /* Its own, too: from the pool, or from where it lies. */
-static void a_message_to_oneself_longer_than_its_buffer_is_cut_and_comes_when_it_was_sent(
-    void **state)
+TEST(a_message_to_oneself_longer_than_its_buffer_is_cut_and_comes_when_it_was_sent)
 {
     static const uint32_t sizes[] = {POOL_BYTES, POOL_BYTES + 1};
 
-    (void)state;
     struct fabric *fabric = started(1, 3, no_fault);
     for (unsigned i = 0; i < 4; i++) {
         uint32_t bytes = sizes[i % 2];
@@ -182,11 +176,10 @@ static void a_message_to_oneself_longer_than_its_buffer_is_cut_and_comes_when_it
     fabric_free(fabric);
 }
 
-static void a_message_waits_in_model_time_for_its_receive(void **state)
+TEST(a_message_waits_in_model_time_for_its_receive)
 {
     enum { BYTES = 2000, LATE_NS = 1000000 };
 
-    (void)state;
     struct fabric *fabric = started(1, 5, no_fault);
     int32_t s = send(fabric, 0, 1, 0, FABRIC_DATA, BYTES);
     fabric_settle(fabric);
@@ -198,9 +191,8 @@ static void a_message_waits_in_model_time_for_its_receive(void **state)
     fabric_free(fabric);
 }
 
-static void a_node_can_send_to_itself(void **state)
+TEST(a_node_can_send_to_itself)
 {
-    (void)state;
     struct fabric *fabric = started(1, 4, no_fault);
     fill(fabric, 1, FABRIC_DATA, 3000, 2);
     int32_t s = send(fabric, 1, 1, 7, FABRIC_DATA, 3000);
@@ -213,11 +205,10 @@ static void a_node_can_send_to_itself(void **state)
 
 /* A short one is kept whatever the others have sent, so a blocking send returns; the next ones wait
  * for room, in order. */
-static void a_node_full_of_messages_of_others_can_send_to_itself(void **state)
+TEST(a_node_full_of_messages_of_others_can_send_to_itself)
 {
     enum { OTHERS = ECUBE_REQUESTS_MAX, OWN = 4 };
     static const uint32_t sizes[OWN] = {8, 12, 3000, 16};
-    (void)state;
     struct fabric *fabric = started(1, 7, no_fault);
     int32_t others[OTHERS], own[OWN], received = 0;
 
@@ -247,9 +238,8 @@ static void a_node_full_of_messages_of_others_can_send_to_itself(void **state)
     fabric_free(fabric);
 }
 
-static void impossible_requests_are_refused(void **state)
+TEST(impossible_requests_are_refused)
 {
-    (void)state;
     struct fabric *fabric = started(1, 5, no_fault);
     assert_int_equal(send(fabric, 0, 2, 0, FABRIC_DATA, 4), E_ARGUMENT);
     assert_int_equal(send(fabric, 0, -1, 0, FABRIC_DATA, 4), E_ARGUMENT);
@@ -291,9 +281,8 @@ static void fill_and_empty(struct fabric *fabric)
 }
 
 /* Again and again: each leaves its place to another. */
-static void as_many_short_messages_as_are_stored_are_received_in_any_order(void **state)
+TEST(as_many_short_messages_as_are_stored_are_received_in_any_order)
 {
-    (void)state;
     struct fabric *fabric = started(1, 1, no_fault);
     for (unsigned i = 0; i < 3; i++)
         fill_and_empty(fabric);
@@ -301,12 +290,11 @@ static void as_many_short_messages_as_are_stored_are_received_in_any_order(void 
 }
 
 /* A node that has the next program already: neither a short nor a long one is kept for that. */
-static void a_message_of_the_program_before_is_not_for_the_next(void **state)
+TEST(a_message_of_the_program_before_is_not_for_the_next)
 {
     enum { TAG = UNEXPECTED_MAX }; /* none of those of fill_and_empty */
     static const uint32_t sizes[] = {8, POOL_BYTES, POOL_BYTES + 1, 5000};
 
-    (void)state;
     struct fabric *fabric = started(1, 1, no_fault);
     /* Written: the host loads no node while another one's program runs. */
     uint8_t *generation = &fabric->nodes[1].node->load.generation;
@@ -323,9 +311,8 @@ static void a_message_of_the_program_before_is_not_for_the_next(void **state)
     fabric_free(fabric);
 }
 
-static void a_program_sleeps_until_its_time_and_its_node_does_not(void **state)
+TEST(a_program_sleeps_until_its_time_and_its_node_does_not)
 {
-    (void)state;
     struct fabric *fabric = started(2, 1, no_fault);
     struct node *sleeper = fabric->nodes[1].node;
     uint64_t end_ns = (fabric->now_us + 5000000) * 1000 + 1;
@@ -348,9 +335,8 @@ static void a_program_sleeps_until_its_time_and_its_node_does_not(void **state)
     fabric_free(fabric);
 }
 
-static void computing_never_wraps_the_model_clock(void **state)
+TEST(computing_never_wraps_the_model_clock)
 {
-    (void)state;
     struct fabric *fabric = started(1, 1, no_fault);
     uint64_t before = fabric_clock(fabric, 0);
     assert_int_equal(fabric_advance(fabric, 0, UINT64_MAX), E_ARGUMENT);
@@ -367,9 +353,8 @@ static void computing_never_wraps_the_model_clock(void **state)
 }
 
 /* Every node sends to every other, more than pools and queues hold, before anyone receives. */
-static void a_flood_of_unexpected_messages_loses_nothing(void **state)
+TEST(a_flood_of_unexpected_messages_loses_nothing)
 {
-    (void)state;
     struct fabric *fabric = started(4, 6, no_fault);
     int32_t sends[16][3];
     for (unsigned rank = 1; rank < 16; rank++) {
@@ -450,26 +435,23 @@ static void random_traffic(unsigned dims, uint64_t seed, struct memory_fault fau
     fabric_free(fabric);
 }
 
-static void random_traffic_arrives_whole_for_many_seeds(void **state)
+TEST(random_traffic_arrives_whole_for_many_seeds)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 12; seed++)
         random_traffic(3 + (unsigned)(seed % 3), seed, no_fault);
 }
 
-static void random_traffic_survives_damage_and_loss(void **state)
+TEST(random_traffic_survives_damage_and_loss)
 {
     struct memory_fault fault = {.flip_per_million = 10000, .drop_per_million = 10000};
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++)
         random_traffic(3, seed, fault);
 }
 
 /* STOP has no body; copying nothing from nowhere is undefined. */
-static void a_packet_without_a_body_is_sent(void **state)
+TEST(a_packet_without_a_body_is_sent)
 {
-    (void)state;
     struct fabric *fabric = started(1, 1, no_fault);
     assert_int_equal(router_send(&fabric->controller.router, PACKET_STOP, 1, NULL, 0), E_OK);
     fabric_settle(fabric);
@@ -477,22 +459,3 @@ static void a_packet_without_a_body_is_sent(void **state)
     assert_int_equal(fabric_count_events(fabric, PACKET_EXIT), 1);
     fabric_free(fabric);
 }
-
-TEST_MAIN(
-    cmocka_unit_test(a_message_of_any_size_arrives_after_the_formulas_time),
-    cmocka_unit_test(messages_behind_each_other_take_the_time_of_one_after_the_other),
-    cmocka_unit_test(messages_between_two_nodes_do_not_overtake),
-    cmocka_unit_test(a_message_longer_than_its_buffer_is_cut_and_said_to_be),
-    cmocka_unit_test(a_message_to_oneself_longer_than_its_buffer_is_cut_and_comes_when_it_was_sent),
-    cmocka_unit_test(a_message_waits_in_model_time_for_its_receive),
-    cmocka_unit_test(a_node_can_send_to_itself),
-    cmocka_unit_test(a_node_full_of_messages_of_others_can_send_to_itself),
-    cmocka_unit_test(impossible_requests_are_refused),
-    cmocka_unit_test(computing_never_wraps_the_model_clock),
-    cmocka_unit_test(a_message_of_the_program_before_is_not_for_the_next),
-    cmocka_unit_test(as_many_short_messages_as_are_stored_are_received_in_any_order),
-    cmocka_unit_test(a_program_sleeps_until_its_time_and_its_node_does_not),
-    cmocka_unit_test(a_flood_of_unexpected_messages_loses_nothing),
-    cmocka_unit_test(random_traffic_arrives_whole_for_many_seeds),
-    cmocka_unit_test(random_traffic_survives_damage_and_loss),
-    cmocka_unit_test(a_packet_without_a_body_is_sent))

@@ -37,7 +37,7 @@ struct neighbours {
     bool holds;  /* circuits are not answered: neighbour_refuses does */
 };
 
-/* For cmocka_unit_test_setup_teardown: a fabric with programs; *state is a struct neighbours. */
+/* For TEST_WITH: a fabric with programs; *state is a struct neighbours. */
 int neighbours_begin(void **state);
 int neighbours_end(void **state);
 

@@ -46,9 +46,8 @@ static uint64_t send_alone(struct fabric *fabric, uint32_t from, uint32_t to, ui
     return result.done_ns - now;
 }
 
-static void a_message_alone_takes_the_time_of_its_hops(void **state)
+TEST(a_message_alone_takes_the_time_of_its_hops)
 {
-    (void)state;
     for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++) {
         struct fabric *fabric = started(networks[n], no_fault);
         for (uint32_t to = 1; to < fabric->count; to++) {
@@ -133,9 +132,8 @@ static void flood(const char *name, struct memory_fault fault)
     fabric_free(fabric);
 }
 
-static void packets_that_fill_every_place_of_a_ring_arrive(void **state)
+TEST(packets_that_fill_every_place_of_a_ring_arrive)
 {
-    (void)state;
     flood("ring:16", no_fault);
     flood("torus:4x4", no_fault);
     flood("torus:6x6", no_fault);
@@ -175,16 +173,11 @@ static uint32_t circuits(const char *name)
     return refused;
 }
 
-static void messages_all_round_a_ring_find_their_links(void **state)
+TEST(messages_all_round_a_ring_find_their_links)
 {
-    (void)state;
     uint32_t refused = circuits("ring:4");
     refused += circuits("ring:16");
     refused += circuits("torus:4x4");
     refused += circuits("ring:5");
     assert_true(refused > 0); /* they did meet */
 }
-
-TEST_MAIN(cmocka_unit_test(a_message_alone_takes_the_time_of_its_hops),
-          cmocka_unit_test(packets_that_fill_every_place_of_a_ring_arrive),
-          cmocka_unit_test(messages_all_round_a_ring_find_their_links))

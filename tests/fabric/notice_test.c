@@ -51,7 +51,7 @@ static void node_opens(struct neighbours *all, uint32_t dst)
     assert_int_equal(router_open(&all->node->router, &source), E_OK);
 }
 
-static void a_circuit_that_comes_is_told_of_later(void **state)
+TEST_WITH(a_circuit_that_comes_is_told_of_later, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -61,7 +61,7 @@ static void a_circuit_that_comes_is_told_of_later(void **state)
     is_told_later(all, NOTICE_OPEN, E_OK);
 }
 
-static void the_end_of_bytes_is_told_of_later(void **state)
+TEST_WITH(the_end_of_bytes_is_told_of_later, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -76,7 +76,7 @@ static void the_end_of_bytes_is_told_of_later(void **state)
     is_told_later(all, NOTICE_RECEIVED, E_OK);
 }
 
-static void bytes_that_the_neighbour_has_are_told_of_later(void **state)
+TEST_WITH(bytes_that_the_neighbour_has_are_told_of_later, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -90,7 +90,7 @@ static void bytes_that_the_neighbour_has_are_told_of_later(void **state)
     is_told_later(all, NOTICE_SENT, E_OK);
 }
 
-static void a_circuit_that_has_no_way_is_told_of_later(void **state)
+TEST_WITH(a_circuit_that_has_no_way_is_told_of_later, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -102,7 +102,7 @@ static void a_circuit_that_has_no_way_is_told_of_later(void **state)
 
 /* Written: a link's news are taken only when there is room to tell of them, and what fills that
  * room in the same step, news of another link, takes more nodes than these. */
-static void what_becomes_of_a_link_is_told_later(void **state)
+TEST_WITH(what_becomes_of_a_link_is_told_later, neighbours_begin, neighbours_end)
 {
     static const struct {
         enum link_state link;
@@ -123,11 +123,3 @@ static void what_becomes_of_a_link_is_told_later(void **state)
         assert_int_equal(neighbours_begin(state), 0);
     }
 }
-
-#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
-
-TEST_MAIN(NODE_TEST(a_circuit_that_comes_is_told_of_later),
-          NODE_TEST(the_end_of_bytes_is_told_of_later),
-          NODE_TEST(bytes_that_the_neighbour_has_are_told_of_later),
-          NODE_TEST(a_circuit_that_has_no_way_is_told_of_later),
-          NODE_TEST(what_becomes_of_a_link_is_told_later))

@@ -161,9 +161,8 @@ static void all_are_right(struct fabric *fabric, const struct begun *begun)
             collective_check(fabric, rank, &begun->calls[i]);
 }
 
-static void collectives_that_are_open_at_once_end_in_order_with_messages_between(void **state)
+TEST(collectives_that_are_open_at_once_end_in_order_with_messages_between)
 {
-    (void)state;
     for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++)
         for (uint64_t trial = 1; trial <= 6; trial++) {
             uint64_t seed = trial + 100 * n;
@@ -182,9 +181,8 @@ static void collectives_that_are_open_at_once_end_in_order_with_messages_between
 }
 
 /* Every other one is an align, from which the next begins at all nodes at the same time. */
-static void between_aligns_each_takes_what_is_predicted(void **state)
+TEST(between_aligns_each_takes_what_is_predicted)
 {
-    (void)state;
     for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++) {
         uint64_t seed = n;
         struct fabric *fabric = started(networks[n], 1 + n, no_fault);
@@ -210,12 +208,11 @@ static void between_aligns_each_takes_what_is_predicted(void **state)
 }
 
 /* The kernel holds so many open; the next one is refused, and the others are as they were. */
-static void one_more_than_there_is_room_for_is_refused(void **state)
+TEST(one_more_than_there_is_room_for_is_refused)
 {
     struct fabric *fabric = started("cube:1", 1, no_fault);
     const struct ecube_abi_collective barrier = {.operation = ECUBE_BARRIER};
 
-    (void)state;
     for (uint32_t rank = 0; rank < 2; rank++) {
         for (int32_t i = 0; i < ECUBE_REQUESTS_MAX; i++)
             assert_int_equal(fabric_collective_with(fabric, rank, &barrier), i);
@@ -272,9 +269,8 @@ static void overlaps(struct fabric *fabric, const struct ecube_abi_collective *c
         collective_check(fabric, rank, call);
 }
 
-static void programs_compute_while_any_collective_is_under_way(void **state)
+TEST(programs_compute_while_any_collective_is_under_way)
 {
-    (void)state;
     for (unsigned n = 0; n < sizeof networks / sizeof networks[0]; n++) {
         struct fabric *fabric = started(networks[n], 1 + n, no_fault);
         for (uint32_t operation = 0; operation < OPERATIONS; operation++)
@@ -286,8 +282,3 @@ static void programs_compute_while_any_collective_is_under_way(void **state)
         fabric_free(fabric);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(collectives_that_are_open_at_once_end_in_order_with_messages_between),
-          cmocka_unit_test(between_aligns_each_takes_what_is_predicted),
-          cmocka_unit_test(one_more_than_there_is_room_for_is_refused),
-          cmocka_unit_test(programs_compute_while_any_collective_is_under_way))

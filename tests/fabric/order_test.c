@@ -148,9 +148,8 @@ static void follow(unsigned delay, uint64_t seed)
     fabric_free(fabric);
 }
 
-static void a_message_behind_a_barrier_does_not_take_the_answer_of_one_from_before(void **state)
+TEST(a_message_behind_a_barrier_does_not_take_the_answer_of_one_from_before)
 {
-    (void)state;
     for (unsigned delay = 0; delay < 12; delay++)
         for (uint64_t seed = 1; seed <= 10; seed++)
             follow(delay, seed);
@@ -186,9 +185,8 @@ static void sweep(unsigned dims, uint32_t operation, unsigned src, unsigned dst,
     fabric_free(fabric);
 }
 
-static void a_message_after_a_barrier_comes_behind_it(void **state)
+TEST(a_message_after_a_barrier_comes_behind_it)
 {
-    (void)state;
     for (unsigned pair = 0; pair < 64; pair++)
         for (unsigned port = 0; port < 3 && pair / 8 != pair % 8; port++)
             sweep(3, ECUBE_BARRIER, pair / 8, pair % 8,
@@ -197,21 +195,14 @@ static void a_message_after_a_barrier_comes_behind_it(void **state)
 
 /* The message goes 5, 4, 0, 8, 24. Node 4's circuit to 0 comes late, for it waits for that of 6;
  * nobody else here does. */
-static void a_message_after_a_gather_comes_behind_it(void **state)
+TEST(a_message_after_a_gather_comes_behind_it)
 {
-    (void)state;
     sweep(5, ECUBE_GATHER, 5, 24, (struct jam){.wanted = true, .rank = 4, .port = 1});
 }
 
 /* The last step's circuit from 3 to 12 goes by 2, 0, 4. It comes late, for the circuit from 3 to 13
  * of the step before waits for the link from 1 to 5; nodes 0 and 4 do not. */
-static void a_message_after_an_exchange_comes_behind_it(void **state)
+TEST(a_message_after_an_exchange_comes_behind_it)
 {
-    (void)state;
     sweep(4, ECUBE_EXCHANGE, 0, 4, (struct jam){.wanted = true, .rank = 5, .port = 2});
 }
-
-TEST_MAIN(cmocka_unit_test(a_message_after_a_barrier_comes_behind_it),
-          cmocka_unit_test(a_message_after_a_gather_comes_behind_it),
-          cmocka_unit_test(a_message_after_an_exchange_comes_behind_it),
-          cmocka_unit_test(a_message_behind_a_barrier_does_not_take_the_answer_of_one_from_before))

@@ -82,7 +82,7 @@ static void node_exits(struct neighbours *all)
     neighbours_turn_without_2(all);
 }
 
-static void a_fault_is_told_when_there_is_a_slot_again(void **state)
+TEST_WITH(a_fault_is_told_when_there_is_a_slot_again, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -92,7 +92,7 @@ static void a_fault_is_told_when_there_is_a_slot_again(void **state)
     expect_null_pointer(told(all, PACKET_FAULT));
 }
 
-static void an_exit_is_told_when_there_is_a_slot_again(void **state)
+TEST_WITH(an_exit_is_told_when_there_is_a_slot_again, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -101,7 +101,7 @@ static void an_exit_is_told_when_there_is_a_slot_again(void **state)
     assert_int_equal(exit_status(told(all, PACKET_EXIT)), EXIT_STATUS);
 }
 
-static void a_fault_comes_behind_the_text_of_its_program(void **state)
+TEST_WITH(a_fault_comes_behind_the_text_of_its_program, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     uint32_t arguments[4] = {FABRIC_DATA, TEXT_BYTES};
@@ -119,7 +119,8 @@ static void a_fault_comes_behind_the_text_of_its_program(void **state)
     assert_int_equal(all->fabric->events[all->fabric->event_count - 1].kind, PACKET_FAULT);
 }
 
-static void a_failed_kernel_tells_how_its_program_ended_and_that_it_failed(void **state)
+TEST_WITH(a_failed_kernel_tells_how_its_program_ended_and_that_it_failed, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     struct fault check = {.kind = FAULT_CHECK, .line = 17, .text = "a.c"};
@@ -151,7 +152,8 @@ static void neighbour_answers_2(struct neighbours *all)
 }
 
 /* No other event follows that would bring the node to look again. */
-static void what_is_owed_is_told_in_the_step_in_which_a_dead_link_frees_slots(void **state)
+TEST_WITH(what_is_owed_is_told_in_the_step_in_which_a_dead_link_frees_slots, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     const struct memory_said *to_host = node_said(all, TO_HOST);
@@ -172,7 +174,8 @@ static void what_is_owed_is_told_in_the_step_in_which_a_dead_link_frees_slots(vo
 }
 
 /* A report needs a large slot; for the answer to an offer a small one does. */
-static void an_offer_is_put_off_until_the_end_of_the_last_program_has_been_told(void **state)
+TEST_WITH(an_offer_is_put_off_until_the_end_of_the_last_program_has_been_told, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     struct router *router = &all->node->router;
@@ -193,7 +196,7 @@ static void an_offer_is_put_off_until_the_end_of_the_last_program_has_been_told(
     assert_int_equal(node_said(all, TO_HOST)->packets[PACKET_FAULT], faults);
 }
 
-static void two_who_disagree_are_told_when_there_is_a_slot_again(void **state)
+TEST_WITH(two_who_disagree_are_told_when_there_is_a_slot_again, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     struct ecube_abi_collective arguments = {.operation = ECUBE_ALIGN};
@@ -219,7 +222,8 @@ static void two_who_disagree_are_told_when_there_is_a_slot_again(void **state)
     assert_int_equal(disagree.other.operation, ECUBE_BROADCAST);
 }
 
-static void each_ready_for_a_message_that_is_no_more_is_told_gone_once(void **state)
+TEST_WITH(each_ready_for_a_message_that_is_no_more_is_told_gone_once, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -238,14 +242,3 @@ static void each_ready_for_a_message_that_is_no_more_is_told_gone_once(void **st
     neighbours_expect_no_more(all);
     assert_int_equal(node_state(all).counters[COUNTER_REQUESTS_DROPPED], 2);
 }
-
-#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
-
-TEST_MAIN(NODE_TEST(a_fault_is_told_when_there_is_a_slot_again),
-          NODE_TEST(an_exit_is_told_when_there_is_a_slot_again),
-          NODE_TEST(a_fault_comes_behind_the_text_of_its_program),
-          NODE_TEST(a_failed_kernel_tells_how_its_program_ended_and_that_it_failed),
-          NODE_TEST(what_is_owed_is_told_in_the_step_in_which_a_dead_link_frees_slots),
-          NODE_TEST(an_offer_is_put_off_until_the_end_of_the_last_program_has_been_told),
-          NODE_TEST(two_who_disagree_are_told_when_there_is_a_slot_again),
-          NODE_TEST(each_ready_for_a_message_that_is_no_more_is_told_gone_once))

@@ -219,42 +219,37 @@ static void fails(enum change change, int status)
     fails_at("mesh:3x4", 7, change, status);
 }
 
-static void a_damaged_part_fails_at_all_nodes(void **state)
+TEST(a_damaged_part_fails_at_all_nodes)
 {
-    (void)state;
     fails(DAMAGED, E_FORMAT);
 }
 
-static void a_part_for_others_fails_at_all_nodes(void **state)
+TEST(a_part_for_others_fails_at_all_nodes)
 {
-    (void)state;
     fails(OTHER_MACHINE, E_NETWORK);
     fails_at("ring:5", 0, OTHER_NODE, E_NETWORK);
     fails_at("mesh:3x4", 6, OTHER_NODE, E_NETWORK);
     fails(OTHER_OPERATION, E_FORMAT);
 }
 
-static void what_the_host_has_no_plan_for_fails_at_all_nodes(void **state)
+TEST(what_the_host_has_no_plan_for_fails_at_all_nodes)
 {
-    (void)state;
     fails(NO_PLAN, E_NETWORK);
 }
 
 /* A node keeps the part it has, which is a right one: they differ again. */
-static void nodes_with_other_plans_find_out(void **state)
+TEST(nodes_with_other_plans_find_out)
 {
-    (void)state;
     fails_at("ring:5", 3, OTHER_DIGEST, E_MISMATCH);
     fails_at("mesh:3x4", 1, OTHER_DIGEST, E_MISMATCH);
     fails_at("mesh:3x4", 11, OTHER_DIGEST, E_MISMATCH);
 }
 
-static void the_words_say_that_plans_differ(void **state)
+TEST(the_words_say_that_plans_differ)
 {
     struct fabric *fabric = started("ring:5");
     char text[WORDS_MAX];
 
-    (void)state;
     tampering.change = OTHER_DIGEST;
     tampering.rank = 3;
     all_get(fabric, ECUBE_SCATTER, 2, E_MISMATCH);
@@ -272,11 +267,10 @@ static void give_room(struct fabric *fabric, uint32_t rank, uint32_t bytes)
     fabric->nodes[rank].node->engine.store.size = bytes;
 }
 
-static void a_part_larger_than_the_store_fails_at_all_nodes(void **state)
+TEST(a_part_larger_than_the_store_fails_at_all_nodes)
 {
     struct fabric *fabric = started("mesh:3x4");
 
-    (void)state;
     give_room(fabric, 5, PLAN_HEADER_BYTES);
     each_gets(fabric, ECUBE_SCATTER, 2, 5, E_NO_ROOM);
     host_has_heard(fabric, 5, ID_UNKNOWN, E_NO_ROOM);
@@ -296,11 +290,10 @@ static unsigned asked_in_a_round(struct fabric *fabric)
     return tampering.begins - before;
 }
 
-static void a_full_store_forgets_what_it_does_not_use(void **state)
+TEST(a_full_store_forgets_what_it_does_not_use)
 {
     struct fabric *fabric = started("mesh:3x4");
 
-    (void)state;
     assert_int_equal(asked_in_a_round(fabric), 12 * 12);
     assert_int_equal(asked_in_a_round(fabric), 0);
     fabric_free(fabric);
@@ -336,26 +329,14 @@ static void comes_through(enum fate fate)
     fabric_free(fabric);
 }
 
-static void lost_pieces_are_asked_for_again(void **state)
+TEST(lost_pieces_are_asked_for_again)
 {
-    (void)state;
     comes_through(LOST);
 }
 
-static void pieces_that_do_not_belong_are_dropped(void **state)
+TEST(pieces_that_do_not_belong_are_dropped)
 {
-    (void)state;
     comes_through(TWICE);
     comes_through(TOO_EARLY);
     comes_through(FOREIGN);
 }
-
-TEST_MAIN(cmocka_unit_test(a_damaged_part_fails_at_all_nodes),
-          cmocka_unit_test(a_part_for_others_fails_at_all_nodes),
-          cmocka_unit_test(what_the_host_has_no_plan_for_fails_at_all_nodes),
-          cmocka_unit_test(nodes_with_other_plans_find_out),
-          cmocka_unit_test(the_words_say_that_plans_differ),
-          cmocka_unit_test(a_part_larger_than_the_store_fails_at_all_nodes),
-          cmocka_unit_test(a_full_store_forgets_what_it_does_not_use),
-          cmocka_unit_test(lost_pieces_are_asked_for_again),
-          cmocka_unit_test(pieces_that_do_not_belong_are_dropped))

@@ -27,9 +27,8 @@ static enum node_verdict test_at(struct fabric *fabric, int32_t request, uint64_
     return node_call(fabric->nodes[0].node, now_us, ECUBE_CALL_TEST, arguments, result);
 }
 
-static void a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes(void **state)
+TEST(a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     struct node *node = fabric->nodes[0].node;
     int32_t wanted = receive(fabric, 3, 50), result;
@@ -56,9 +55,8 @@ static void a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes(
     fabric_free(fabric);
 }
 
-static void a_program_that_computes_between_tests_is_not_slowed(void **state)
+TEST(a_program_that_computes_between_tests_is_not_slowed)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     int32_t wanted = receive(fabric, 3, 50), result;
     uint64_t now_us = fabric->now_us + 1000000;
@@ -72,12 +70,11 @@ static void a_program_that_computes_between_tests_is_not_slowed(void **state)
 
 /* A program goes round its requests: it rests when all have said "not yet", and when one has come
  * nothing keeps it from finding out which. */
-static void a_program_that_tests_many_requests_finds_what_has_come_without_resting(void **state)
+TEST(a_program_that_tests_many_requests_finds_what_has_come_without_resting)
 {
     enum { MANY = 5 };
     int32_t wanted[MANY], result;
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     uint64_t now_us = fabric->now_us + 1000000;
     for (int i = 0; i < MANY; i++)
@@ -97,12 +94,11 @@ static void a_program_that_tests_many_requests_finds_what_has_come_without_resti
 }
 
 /* So programs that only test, all of them, are found to stand still. */
-static void a_call_is_progress_and_a_test_in_vain_is_not(void **state)
+TEST(a_call_is_progress_and_a_test_in_vain_is_not)
 {
     uint32_t arguments[4] = {FABRIC_DATA};
     int32_t result;
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, 4 << 20, 1);
     struct node *node = fabric->nodes[0].node;
     int32_t wanted = receive(fabric, 3, 50);
@@ -115,8 +111,3 @@ static void a_call_is_progress_and_a_test_in_vain_is_not(void **state)
     assert_int_equal(node->progress, before + 1);
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(a_call_is_progress_and_a_test_in_vain_is_not),
-          cmocka_unit_test(a_test_that_is_repeated_at_once_rests_until_what_it_waits_for_comes),
-          cmocka_unit_test(a_program_that_computes_between_tests_is_not_slowed),
-          cmocka_unit_test(a_program_that_tests_many_requests_finds_what_has_come_without_resting))

@@ -241,12 +241,11 @@ static void arrives_whole(struct routers *all, struct flow given)
 }
 
 /* Over one link and over three; a message waits for its answer, a schedule's circuit does not. */
-static void portions_of_every_size_make_one_message(void **state)
+TEST(portions_of_every_size_make_one_message)
 {
     static const uint8_t flags[] = {0, OPEN_SCHEDULE};
     uint16_t epoch = 0;
 
-    (void)state;
     struct routers *all = made("mesh:2x3", 1, no_fault);
     for (unsigned kind = 0; kind < 4; kind++)
         for (uint32_t portion = 1; portion <= 12; portion++)
@@ -267,9 +266,8 @@ static void portions_of_every_size_make_one_message(void **state)
     routers_free(all);
 }
 
-static void long_portions_of_any_size_survive_damage(void **state)
+TEST(long_portions_of_any_size_survive_damage)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 9; seed++) {
         struct routers *all = made("cube:3", seed, seed % 3 ? faults : no_fault);
         for (uint32_t from = 0; from < FLOWS_MAX; from++)
@@ -295,7 +293,7 @@ static unsigned data_frames(struct routers *all, uint32_t from, uint32_t to)
     return frames;
 }
 
-static void frames_are_cut_at_the_ends_of_portions_alone(void **state)
+TEST(frames_are_cut_at_the_ends_of_portions_alone)
 {
     static const struct {
         uint32_t bytes, first, portion;
@@ -303,7 +301,6 @@ static void frames_are_cut_at_the_ends_of_portions_alone(void **state)
     } cases[] = {{65536, 65536, 1, 1},  {65537, 65537, 1, 2},  {65536, 30000, 35536, 2},
                  {9000, 3000, 3000, 3}, {9001, 3000, 3000, 4}, {70000, 0, 70000, 2}};
 
-    (void)state;
     struct routers *all = made("mesh:1x3", 1, no_fault);
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         arrives_whole(all, (struct flow){.to = 1,
@@ -317,9 +314,8 @@ static void frames_are_cut_at_the_ends_of_portions_alone(void **state)
 }
 
 /* A sender waits for the word that its memory is free, so that must not wait for anything. */
-static void portions_follow_each_other_without_a_delay(void **state)
+TEST(portions_follow_each_other_without_a_delay)
 {
-    (void)state;
     struct routers *all = made("mesh:1x3", 1, no_fault);
     uint64_t begin_us = all->now_us;
     struct flow *flow = begin(all, (struct flow){.to = 2,
@@ -349,11 +345,10 @@ static bool is_full(struct routers *all)
 }
 
 /* With two portions under way nothing is asked for before the older one has been acknowledged. */
-static void memory_is_free_when_it_has_been_acknowledged(void **state)
+TEST(memory_is_free_when_it_has_been_acknowledged)
 {
     bool taken[LINK_BUFFERS_MAX];
 
-    (void)state;
     struct routers *all = made("mesh:1x2", 1, no_fault);
     struct flow *flow = begin(
         all,
@@ -373,9 +368,8 @@ static void memory_is_free_when_it_has_been_acknowledged(void **state)
 }
 
 /* What comes behind it on its link waits, but for packets. */
-static void a_portion_may_come_later(void **state)
+TEST(a_portion_may_come_later)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct routers *all = made("mesh:1x3", 1 + i, i / 2 ? faults : no_fault);
         struct flow *flow = begin(all, (struct flow){.to = 2,
@@ -400,9 +394,8 @@ static void a_portion_may_come_later(void **state)
     }
 }
 
-static void room_may_come_later(void **state)
+TEST(room_may_come_later)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct routers *all = made("mesh:1x3", 1 + i, i / 2 ? faults : no_fault);
         struct flow *flow = begin(all, (struct flow){.to = 2,
@@ -440,9 +433,8 @@ static void the_path_is_free(struct routers *all)
     routers_free(all);
 }
 
-static void a_sender_may_give_up(void **state)
+TEST(a_sender_may_give_up)
 {
-    (void)state;
     for (unsigned i = 0; i < 8; i++) {
         struct routers *all = made("mesh:1x3", 1 + i, i / 4 ? faults : no_fault);
         struct flow *flow = begin(all, (struct flow){.to = 2,
@@ -461,9 +453,8 @@ static void a_sender_may_give_up(void **state)
     }
 }
 
-static void a_receiver_may_give_up(void **state)
+TEST(a_receiver_may_give_up)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct routers *all = made("mesh:1x3", 1 + i, i / 2 ? faults : no_fault);
         struct flow *flow = begin(all, (struct flow){.to = 2,
@@ -483,9 +474,8 @@ static void a_receiver_may_give_up(void **state)
     }
 }
 
-static void what_is_longer_than_all_portions_is_truncated(void **state)
+TEST(what_is_longer_than_all_portions_is_truncated)
 {
-    (void)state;
     for (uint32_t wanted = 95; wanted <= 105; wanted++) {
         struct routers *all = made("mesh:1x3", wanted, no_fault);
         struct flow *flow = begin(
@@ -500,9 +490,8 @@ static void what_is_longer_than_all_portions_is_truncated(void **state)
 }
 
 /* While a sender is asked, and when its portion is under way. */
-static void a_sender_hears_once_that_its_link_is_dead(void **state)
+TEST(a_sender_hears_once_that_its_link_is_dead)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         bool taken[LINK_BUFFERS_MAX];
         struct routers *all = made("mesh:1x3", 1 + i, no_fault);
@@ -529,9 +518,8 @@ static void a_sender_hears_once_that_its_link_is_dead(void **state)
 }
 
 /* The owner's answer is for this circuit and no other, so its end waits for it. */
-static void a_receiver_hears_once_that_its_link_is_dead(void **state)
+TEST(a_receiver_hears_once_that_its_link_is_dead)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct routers *all = made("mesh:1x3", 1 + i, no_fault);
         struct flow *flow = begin(all, (struct flow){.to = 2,
@@ -560,9 +548,8 @@ static void a_receiver_hears_once_that_its_link_is_dead(void **state)
 }
 
 /* What has gone out already is ended on the links that carry it. */
-static void a_circuit_that_is_refused_asks_for_nothing_more(void **state)
+TEST(a_circuit_that_is_refused_asks_for_nothing_more)
 {
-    (void)state;
     for (unsigned i = 0; i < 8; i++) {
         struct routers *all = made("mesh:1x4", 1 + i, i / 4 ? faults : no_fault);
         routers_cut(all, 2, 3);
@@ -582,13 +569,12 @@ static void a_circuit_that_is_refused_asks_for_nothing_more(void **state)
     }
 }
 
-static void a_message_in_its_open_fits_the_first_portion(void **state)
+TEST(a_message_in_its_open_fits_the_first_portion)
 {
     uint8_t data[100], sink[120];
     struct circuit_source source = {
         .dst = 1, .flags = OPEN_INLINE | OPEN_EAGER, .data = {data}, .bytes = {sizeof data}};
 
-    (void)state;
     struct routers *all = made("mesh:1x2", 1, no_fault);
     memset(data, 0x5a, sizeof data);
     all->take = NULL;
@@ -608,9 +594,8 @@ static void fill_notices(struct router *router)
         *notice_add(router) = (struct notice){.kind = NOTICE_UP};
 }
 
-static void what_there_is_no_room_to_ask_is_asked_later(void **state)
+TEST(what_there_is_no_room_to_ask_is_asked_later)
 {
-    (void)state;
     struct routers *all = made("mesh:1x2", 1, no_fault);
     struct flow *flow = begin(all, (struct flow){.to = 1,
                                                  .bytes = 600,
@@ -638,17 +623,3 @@ static void what_there_is_no_room_to_ask_is_asked_later(void **state)
     ended_well(flow);
     routers_free(all);
 }
-
-TEST_MAIN(cmocka_unit_test(portions_of_every_size_make_one_message),
-          cmocka_unit_test(long_portions_of_any_size_survive_damage),
-          cmocka_unit_test(frames_are_cut_at_the_ends_of_portions_alone),
-          cmocka_unit_test(portions_follow_each_other_without_a_delay),
-          cmocka_unit_test(memory_is_free_when_it_has_been_acknowledged),
-          cmocka_unit_test(a_portion_may_come_later), cmocka_unit_test(room_may_come_later),
-          cmocka_unit_test(a_sender_may_give_up), cmocka_unit_test(a_receiver_may_give_up),
-          cmocka_unit_test(what_is_longer_than_all_portions_is_truncated),
-          cmocka_unit_test(a_sender_hears_once_that_its_link_is_dead),
-          cmocka_unit_test(a_receiver_hears_once_that_its_link_is_dead),
-          cmocka_unit_test(a_circuit_that_is_refused_asks_for_nothing_more),
-          cmocka_unit_test(a_message_in_its_open_fits_the_first_portion),
-          cmocka_unit_test(what_there_is_no_room_to_ask_is_asked_later))

@@ -63,11 +63,10 @@ static void expect_message(struct ecube_abi_result result, int32_t peer, int32_t
     assert_int_equal(result.bytes, bytes);
 }
 
-static void a_probe_waits_for_a_message_and_leaves_it_to_its_receive(void **state)
+TEST(a_probe_waits_for_a_message_and_leaves_it_to_its_receive)
 {
     static const uint32_t sizes[] = {0, 1, 1024, 1025, LONG};
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         int32_t sent = sends(fabric, 1, (int32_t)i, sizes[i]);
@@ -83,9 +82,8 @@ static void a_probe_waits_for_a_message_and_leaves_it_to_its_receive(void **stat
     fabric_free(fabric);
 }
 
-static void a_probe_sees_the_oldest_message_that_fits(void **state)
+TEST(a_probe_sees_the_oldest_message_that_fits)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(2, DATA_BYTES, 1);
     assert_int_equal(fabric_wait(fabric, 1, sends(fabric, 1, 5, 10)).status, E_OK);
     assert_int_equal(fabric_wait(fabric, 2, sends(fabric, 2, 6, 20)).status, E_OK);
@@ -107,9 +105,8 @@ static void a_probe_sees_the_oldest_message_that_fits(void **state)
 }
 
 /* A receive that is posted takes its message; it was never there for a probe. */
-static void a_probe_does_not_see_what_a_posted_receive_takes(void **state)
+TEST(a_probe_does_not_see_what_a_posted_receive_takes)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     int32_t posted =
         fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, 1, ECUBE_ANY, BUFFERS + BUFFER, BUFFER);
@@ -122,7 +119,7 @@ static void a_probe_does_not_see_what_a_posted_receive_takes(void **state)
 }
 
 /* The CTS for the first message has found no slot: it is the posted receive's all the same. */
-static void a_message_whose_receive_waits_for_a_slot_is_not_seen(void **state)
+TEST_WITH(a_message_whose_receive_waits_for_a_slot_is_not_seen, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -140,9 +137,8 @@ static void a_message_whose_receive_waits_for_a_slot_is_not_seen(void **state)
     assert_non_null(match_probe(all->node, 1, NEIGHBOUR_TAG));
 }
 
-static void what_a_probe_has_seen_the_same_receive_gets(void **state)
+TEST(what_a_probe_has_seen_the_same_receive_gets)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= TRIALS; seed++) {
         uint64_t random = seed;
         static struct fabric *fabric;
@@ -175,9 +171,8 @@ static void what_a_probe_has_seen_the_same_receive_gets(void **state)
     }
 }
 
-static void a_message_to_oneself_is_seen(void **state)
+TEST(a_message_to_oneself_is_seen)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     assert_int_equal(probes(fabric, 0, 3, 1), 0);
     assert_true(sends(fabric, 0, 3, 40) >= 0);
@@ -191,9 +186,8 @@ static void a_message_to_oneself_is_seen(void **state)
 
 /* Of a short message, which has been received by the node; the question of a long one takes none.
  */
-static void the_model_clock_waits_for_the_message_that_is_seen(void **state)
+TEST(the_model_clock_waits_for_the_message_that_is_seen)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     uint64_t before_ns = fabric_clock(fabric, 0);
     assert_int_equal(fabric_advance(fabric, 1, 5000000), E_OK);
@@ -221,11 +215,10 @@ static enum node_verdict poll_at(struct fabric *fabric, uint64_t now_us, int32_t
     return node_call(fabric->nodes[0].node, now_us, ECUBE_CALL_PROBE, arguments, result);
 }
 
-static void a_probe_that_is_repeated_in_vain_rests_until_a_message_comes(void **state)
+TEST(a_probe_that_is_repeated_in_vain_rests_until_a_message_comes)
 {
     int32_t result;
 
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     struct node *node = fabric->nodes[0].node;
     uint64_t now_us = fabric->now_us + 1000000;
@@ -255,9 +248,8 @@ static void a_probe_that_is_repeated_in_vain_rests_until_a_message_comes(void **
     fabric_free(fabric);
 }
 
-static void a_probe_for_what_cannot_be_is_refused(void **state)
+TEST(a_probe_for_what_cannot_be_is_refused)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(1, DATA_BYTES, 1);
     assert_int_equal(probes(fabric, 2, 0, 0), E_ARGUMENT);
     assert_int_equal(probes(fabric, -2, 0, 1), E_ARGUMENT);
@@ -266,14 +258,3 @@ static void a_probe_for_what_cannot_be_is_refused(void **state)
     assert_int_equal(fabric_call(fabric, 0, ECUBE_CALL_PROBE, 16, 0), E_FAULT);
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(a_probe_waits_for_a_message_and_leaves_it_to_its_receive),
-          cmocka_unit_test(a_probe_sees_the_oldest_message_that_fits),
-          cmocka_unit_test(a_probe_does_not_see_what_a_posted_receive_takes),
-          cmocka_unit_test_setup_teardown(a_message_whose_receive_waits_for_a_slot_is_not_seen,
-                                          neighbours_begin, neighbours_end),
-          cmocka_unit_test(what_a_probe_has_seen_the_same_receive_gets),
-          cmocka_unit_test(a_message_to_oneself_is_seen),
-          cmocka_unit_test(the_model_clock_waits_for_the_message_that_is_seen),
-          cmocka_unit_test(a_probe_that_is_repeated_in_vain_rests_until_a_message_comes),
-          cmocka_unit_test(a_probe_for_what_cannot_be_is_refused))

@@ -49,9 +49,8 @@ static struct ecube_abi_result sends(struct fabric *fabric, uint32_t data, uint3
     return fabric_wait(fabric, 1, fabric_message(fabric, 1, ECUBE_CALL_SEND, 0, 0, data, bytes));
 }
 
-static void a_receive_that_would_write_code_or_constants_is_refused(void **state)
+TEST(a_receive_that_would_write_code_or_constants_is_refused)
 {
-    (void)state;
     struct fabric *fabric = started();
     for (unsigned i = 0; i < FIXED; i++)
         assert_int_equal(receives(fabric, fixed[i], BYTES), E_FAULT);
@@ -59,11 +58,10 @@ static void a_receive_that_would_write_code_or_constants_is_refused(void **state
     end_untouched(fabric);
 }
 
-static void one_that_ends_before_them_or_begins_behind_them_is_right(void **state)
+TEST(one_that_ends_before_them_or_begins_behind_them_is_right)
 {
     static const uint32_t right[] = {FABRIC_IMAGE - BYTES, FABRIC_CONSTANTS_END};
 
-    (void)state;
     struct fabric *fabric = started();
     for (unsigned i = 0; i < 2; i++) {
         int32_t request = receives(fabric, right[i], BYTES);
@@ -74,11 +72,10 @@ static void one_that_ends_before_them_or_begins_behind_them_is_right(void **stat
     end_untouched(fabric);
 }
 
-static void constants_can_be_sent_short_and_long(void **state)
+TEST(constants_can_be_sent_short_and_long)
 {
     static const uint32_t sizes[] = {BYTES, LONG};
 
-    (void)state;
     struct fabric *fabric = started();
     for (unsigned i = 0; i < 2; i++) {
         int32_t request = receives(fabric, FABRIC_DATA, LONG);
@@ -91,9 +88,8 @@ static void constants_can_be_sent_short_and_long(void **state)
 }
 
 /* Each of the calls that answer in the program's memory, with all that it needs but a place. */
-static void an_answer_that_would_be_written_there_is_refused_and_none_is_lost(void **state)
+TEST(an_answer_that_would_be_written_there_is_refused_and_none_is_lost)
 {
-    (void)state;
     struct fabric *fabric = started();
     int32_t request = receives(fabric, FABRIC_DATA, BYTES);
     sends(fabric, FABRIC_DATA, BYTES);
@@ -147,9 +143,8 @@ static bool is_written(uint32_t operation)
     return row && row->planned && !row->sized && row->span[SPACE_RECEIVE] != SPAN_NONE;
 }
 
-static void a_collective_that_would_write_there_is_refused_at_all_nodes(void **state)
+TEST(a_collective_that_would_write_there_is_refused_at_all_nodes)
 {
-    (void)state;
     struct fabric *fabric = started();
     for (uint32_t operation = 0; operation < ECUBE_OPERATIONS; operation++)
         for (unsigned i = 0; is_written(operation) && i < FIXED_ALIGNED; i++) {
@@ -160,9 +155,8 @@ static void a_collective_that_would_write_there_is_refused_at_all_nodes(void **s
 }
 
 /* The plan of an allreduce works in scratch at all nodes. */
-static void scratch_there_is_refused(void **state)
+TEST(scratch_there_is_refused)
 {
-    (void)state;
     struct fabric *fabric = started();
     struct ecube_abi_collective call =
         call_of(ECUBE_ALLREDUCE, FABRIC_DATA, FABRIC_DATA + DATA_BYTES / 2);
@@ -186,11 +180,10 @@ static void put_blocks(struct fabric *fabric, uint32_t table, uint32_t first)
 }
 
 /* From an address before the code blocks reach into it and past it. */
-static void blocks_with_sizes_of_their_own_do_not_reach_there(void **state)
+TEST(blocks_with_sizes_of_their_own_do_not_reach_there)
 {
     enum { TABLE = FABRIC_DATA + DATA_BYTES / 2, TO = FABRIC_IMAGE - PAGE };
 
-    (void)state;
     struct fabric *fabric = started();
     struct ecube_abi_collective call = call_of(ECUBE_EXCHANGEV, FABRIC_DATA, TO);
     call.send_blocks = TABLE;
@@ -210,9 +203,8 @@ static void blocks_with_sizes_of_their_own_do_not_reach_there(void **state)
     end_untouched(fabric);
 }
 
-static void the_root_of_a_broadcast_may_give_constants(void **state)
+TEST(the_root_of_a_broadcast_may_give_constants)
 {
-    (void)state;
     struct fabric *fabric = started();
     struct ecube_abi_collective calls[COLLECTIVE_NODES_MAX];
     for (uint32_t rank = 0; rank < fabric->count; rank++)
@@ -226,9 +218,8 @@ static void the_root_of_a_broadcast_may_give_constants(void **state)
     end_untouched(fabric);
 }
 
-static void an_image_that_protects_nothing_is_written_as_ever(void **state)
+TEST(an_image_that_protects_nothing_is_written_as_ever)
 {
-    (void)state;
     struct fabric *fabric = started();
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         struct load *load = &fabric->nodes[rank].node->load;
@@ -268,11 +259,10 @@ static int status_of(uint32_t code_end, uint32_t constants_end, uint32_t entry)
     return status;
 }
 
-static void ends_of_code_and_constants_that_cannot_be_are_refused(void **state)
+TEST(ends_of_code_and_constants_that_cannot_be_are_refused)
 {
     enum { BASE = FABRIC_IMAGE, LATEST = BASE + 2 * PAGE }; /* of an image of 9,000 bytes */
 
-    (void)state;
     assert_int_equal(status_of(BASE, BASE, BASE), E_OK);
     assert_int_equal(status_of(BASE + PAGE, BASE + PAGE, BASE), E_OK);
     assert_int_equal(status_of(BASE + PAGE, LATEST, BASE + PAGE - 2), E_OK);
@@ -294,9 +284,8 @@ static void ends_of_code_and_constants_that_cannot_be_are_refused(void **state)
                          E_NO_ROOM);
 }
 
-static void all_nodes_are_told_the_ends(void **state)
+TEST(all_nodes_are_told_the_ends)
 {
-    (void)state;
     struct fabric *fabric = fabric_started(3, DATA_BYTES, 1);
     for (unsigned rank = 0; rank < fabric->count; rank++) {
         const struct load *load = &fabric->nodes[rank].node->load;
@@ -305,15 +294,3 @@ static void all_nodes_are_told_the_ends(void **state)
     }
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(a_receive_that_would_write_code_or_constants_is_refused),
-          cmocka_unit_test(one_that_ends_before_them_or_begins_behind_them_is_right),
-          cmocka_unit_test(constants_can_be_sent_short_and_long),
-          cmocka_unit_test(an_answer_that_would_be_written_there_is_refused_and_none_is_lost),
-          cmocka_unit_test(a_collective_that_would_write_there_is_refused_at_all_nodes),
-          cmocka_unit_test(scratch_there_is_refused),
-          cmocka_unit_test(blocks_with_sizes_of_their_own_do_not_reach_there),
-          cmocka_unit_test(the_root_of_a_broadcast_may_give_constants),
-          cmocka_unit_test(an_image_that_protects_nothing_is_written_as_ever),
-          cmocka_unit_test(ends_of_code_and_constants_that_cannot_be_are_refused),
-          cmocka_unit_test(all_nodes_are_told_the_ends))

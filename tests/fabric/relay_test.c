@@ -31,9 +31,8 @@ static void take(struct routers *all, uint32_t rank, const struct notice *notice
     }
 }
 
-static void a_stream_of_packets_waits_for_no_timer(void **state)
+TEST(a_stream_of_packets_waits_for_no_timer)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct routers *all = routers_make("cube:6", seed, no_fault, ipsc860);
         unsigned sent = 0;
@@ -50,5 +49,3 @@ static void a_stream_of_packets_waits_for_no_timer(void **state)
         routers_free(all);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(a_stream_of_packets_waits_for_no_timer))

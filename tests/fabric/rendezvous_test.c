@@ -12,7 +12,7 @@
 
 enum { DATA_2 = FABRIC_DATA + 65536 };
 
-static void an_announcement_that_comes_again_is_stored_once(void **state)
+TEST_WITH(an_announcement_that_comes_again_is_stored_once, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     for (unsigned i = 0; i < 3; i++) {
@@ -31,8 +31,8 @@ static void an_announcement_that_comes_again_is_stored_once(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void an_announcement_that_comes_again_is_told_ready_again_until_its_circuit_comes(
-    void **state)
+TEST_WITH(an_announcement_that_comes_again_is_told_ready_again_until_its_circuit_comes,
+          neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_receives(all, 1, DATA_2), other = node_receives(all, 2, FABRIC_DATA);
@@ -64,7 +64,8 @@ static void an_announcement_that_comes_again_is_told_ready_again_until_its_circu
                         NEIGHBOUR_ROOM);
 }
 
-static void a_message_that_is_gone_frees_its_receive_for_the_next_one(void **state)
+TEST_WITH(a_message_that_is_gone_frees_its_receive_for_the_next_one, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_receives(all, ECUBE_ANY, FABRIC_DATA);
@@ -83,7 +84,8 @@ static void a_message_that_is_gone_frees_its_receive_for_the_next_one(void **sta
     neighbours_expect_no_more(all);
 }
 
-static void a_ready_for_a_message_that_is_no_more_is_told_gone_when_slots_are_full(void **state)
+TEST_WITH(a_ready_for_a_message_that_is_no_more_is_told_gone_when_slots_are_full, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -97,7 +99,8 @@ static void a_ready_for_a_message_that_is_no_more_is_told_gone_when_slots_are_fu
 }
 
 /* An announcement that came twice, late, was told CTS twice, and each CTS is told CANCEL. */
-static void a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_one(void **state)
+TEST_WITH(a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_one, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_receives(all, 1, FABRIC_DATA);
@@ -120,7 +123,7 @@ static void a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_o
     node_is_done_with(all, request, E_OK);
 }
 
-static void a_receive_whose_circuit_has_come_is_not_freed(void **state)
+TEST_WITH(a_receive_whose_circuit_has_come_is_not_freed, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_receives(all, ECUBE_ANY, FABRIC_DATA);
@@ -140,7 +143,7 @@ static void a_receive_whose_circuit_has_come_is_not_freed(void **state)
     assert_int_equal(node_request(all, request)->result_peer, 1);
 }
 
-static void an_announcement_behind_one_that_is_not_known_is_put_off(void **state)
+TEST_WITH(an_announcement_behind_one_that_is_not_known_is_put_off, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     neighbour_announces(all, 1, 12, 11);
@@ -166,7 +169,7 @@ static void an_announcement_behind_one_that_is_not_known_is_put_off(void **state
     neighbours_expect_no_more(all);
 }
 
-static void an_announcement_without_room_is_put_off(void **state)
+TEST_WITH(an_announcement_without_room_is_put_off, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     for (uint32_t i = 0; i <= UNEXPECTED_MAX; i++) {
@@ -179,7 +182,8 @@ static void an_announcement_without_room_is_put_off(void **state)
     assert_int_equal(all->node->unexpected_count, UNEXPECTED_MAX);
 }
 
-static void an_announcement_without_a_slot_for_its_answer_is_forgotten(void **state)
+TEST_WITH(an_announcement_without_a_slot_for_its_answer_is_forgotten, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
     node_fills_slots(all);
@@ -192,7 +196,7 @@ static void an_announcement_without_a_slot_for_its_answer_is_forgotten(void **st
     neighbour_is_queued(all, 1, 11);
 }
 
-static void a_circuit_that_no_receive_waits_for_is_refused(void **state)
+TEST_WITH(a_circuit_that_no_receive_waits_for_is_refused, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_receives(all, 1, FABRIC_DATA);
@@ -217,7 +221,7 @@ static void a_circuit_that_no_receive_waits_for_is_refused(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void a_receive_without_a_slot_for_its_answer_is_told_later(void **state)
+TEST_WITH(a_receive_without_a_slot_for_its_answer_is_told_later, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -231,7 +235,8 @@ static void a_receive_without_a_slot_for_its_answer_is_told_later(void **state)
     assert_int_equal(neighbours_expect(all, PACKET_CTS, 1)->name, 11);
 }
 
-static void without_room_for_announcements_no_short_message_is_taken(void **state)
+TEST_WITH(without_room_for_announcements_no_short_message_is_taken, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -246,7 +251,8 @@ static void without_room_for_announcements_no_short_message_is_taken(void **stat
     assert_int_equal(all->node->pool_free_count, POOL_MAX);
 }
 
-static void with_all_announcements_stored_one_whose_receive_is_posted_is_taken(void **state)
+TEST_WITH(with_all_announcements_stored_one_whose_receive_is_posted_is_taken, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -264,7 +270,7 @@ static void with_all_announcements_stored_one_whose_receive_is_posted_is_taken(v
 }
 
 /* What comes is what counts, not what was announced. */
-static void a_message_shorter_than_announced_is_as_long_as_it_is(void **state)
+TEST_WITH(a_message_shorter_than_announced_is_as_long_as_it_is, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_receives(all, 1, FABRIC_DATA);
@@ -292,7 +298,7 @@ static void is_answered(struct neighbours *all, uint32_t name, uint32_t behind, 
     assert_int_equal(heard->status, status);
 }
 
-static void a_receive_that_is_posted_takes_a_request_at_once(void **state)
+TEST_WITH(a_receive_that_is_posted_takes_a_request_at_once, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     uint8_t *data = fabric_at(all->fabric, 0, FABRIC_DATA);
@@ -308,7 +314,8 @@ static void a_receive_that_is_posted_takes_a_request_at_once(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void a_request_that_nobody_waits_for_is_stored_and_asked_for_later(void **state)
+TEST_WITH(a_request_that_nobody_waits_for_is_stored_and_asked_for_later, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -326,7 +333,8 @@ static void a_request_that_nobody_waits_for_is_stored_and_asked_for_later(void *
     node_is_done_with(all, receive, E_OK);
 }
 
-static void a_request_behind_another_is_taken_when_that_one_is_known(void **state)
+TEST_WITH(a_request_behind_another_is_taken_when_that_one_is_known, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -341,7 +349,7 @@ static void a_request_behind_another_is_taken_when_that_one_is_known(void **stat
     assert_int_equal(all->node->unexpected_count, 1);
 }
 
-static void a_request_that_is_stored_may_be_named_too(void **state)
+TEST_WITH(a_request_that_is_stored_may_be_named_too, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -350,7 +358,7 @@ static void a_request_that_is_stored_may_be_named_too(void **state)
     assert_int_equal(all->node->unexpected_count, 2);
 }
 
-static void a_request_that_is_known_is_not_stored_twice(void **state)
+TEST_WITH(a_request_that_is_known_is_not_stored_twice, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -366,7 +374,7 @@ static void a_request_that_is_known_is_not_stored_twice(void **state)
     neighbours_expect_no_more(all);
 }
 
-static void a_request_without_a_place_is_refused(void **state)
+TEST_WITH(a_request_without_a_place_is_refused, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -382,7 +390,7 @@ static void a_request_without_a_place_is_refused(void **state)
 }
 
 /* Its CTS has found no slot yet. */
-static void an_older_announcement_keeps_its_receive(void **state)
+TEST_WITH(an_older_announcement_keeps_its_receive, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -399,7 +407,7 @@ static void an_older_announcement_keeps_its_receive(void **state)
     assert_int_equal(node_request(all, receive)->state, STATE_QUEUED);
 }
 
-static void what_is_no_request_of_this_program_is_refused(void **state)
+TEST_WITH(what_is_no_request_of_this_program_is_refused, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -412,28 +420,3 @@ static void what_is_no_request_of_this_program_is_refused(void **state)
     all->fabric->runs++;
     assert_int_equal(all->node->unexpected_count, 0);
 }
-
-#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
-
-TEST_MAIN(NODE_TEST(an_announcement_that_comes_again_is_stored_once),
-          NODE_TEST(an_announcement_that_comes_again_is_told_ready_again_until_its_circuit_comes),
-          NODE_TEST(a_message_that_is_gone_frees_its_receive_for_the_next_one),
-          NODE_TEST(a_ready_for_a_message_that_is_no_more_is_told_gone_when_slots_are_full),
-          NODE_TEST(a_message_that_is_gone_twice_does_not_free_the_receive_of_the_next_one),
-          NODE_TEST(a_receive_whose_circuit_has_come_is_not_freed),
-          NODE_TEST(an_announcement_behind_one_that_is_not_known_is_put_off),
-          NODE_TEST(an_announcement_without_room_is_put_off),
-          NODE_TEST(an_announcement_without_a_slot_for_its_answer_is_forgotten),
-          NODE_TEST(a_circuit_that_no_receive_waits_for_is_refused),
-          NODE_TEST(a_receive_without_a_slot_for_its_answer_is_told_later),
-          NODE_TEST(without_room_for_announcements_no_short_message_is_taken),
-          NODE_TEST(with_all_announcements_stored_one_whose_receive_is_posted_is_taken),
-          NODE_TEST(a_message_shorter_than_announced_is_as_long_as_it_is),
-          NODE_TEST(a_receive_that_is_posted_takes_a_request_at_once),
-          NODE_TEST(a_request_that_nobody_waits_for_is_stored_and_asked_for_later),
-          NODE_TEST(a_request_behind_another_is_taken_when_that_one_is_known),
-          NODE_TEST(a_request_that_is_stored_may_be_named_too),
-          NODE_TEST(a_request_that_is_known_is_not_stored_twice),
-          NODE_TEST(a_request_without_a_place_is_refused),
-          NODE_TEST(an_older_announcement_keeps_its_receive),
-          NODE_TEST(what_is_no_request_of_this_program_is_refused))

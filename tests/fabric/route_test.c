@@ -68,14 +68,13 @@ static struct fabric *started(unsigned dims, struct memory_fault fault)
 
 /* From 0 to 1 by way of 2 and 3; then the first hop only is given, to 4, whence the lowest
  * dimension comes first. */
-static void a_message_takes_the_route_that_it_is_given(void **state)
+TEST(a_message_takes_the_route_that_it_is_given)
 {
     static const struct open_hop detour[] = {{1, 0}, {0, 0}, {1, 0}};
     static const struct open_hop over_4[] = {
         {2, 0}, {HOP_DIMENSION_ORDER, 0}, {HOP_DIMENSION_ORDER, 0}};
     uint32_t forwarded[8];
 
-    (void)state;
     struct fabric *fabric = started(3, no_fault);
     for (unsigned rank = 0; rank < 8; rank++)
         forwarded[rank] = fabric_state(fabric, rank).counters[COUNTER_CIRCUITS_FORWARDED];
@@ -116,12 +115,11 @@ static uint32_t wander(struct open_hop hops[OPEN_HOPS_MAX], unsigned dims)
     return at ^ 1u << (dims - 1);
 }
 
-static void a_path_may_have_as_many_hops_as_an_open_can_say(void **state)
+TEST(a_path_may_have_as_many_hops_as_an_open_can_say)
 {
     struct open_hop hops[OPEN_HOPS_MAX];
     uint32_t most = open_inline_max(HOP_LIST_BYTES_MAX);
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct fabric *fabric = started(6, i ? checked : no_fault);
         uint32_t dst = wander(hops, 6);
@@ -131,6 +129,3 @@ static void a_path_may_have_as_many_hops_as_an_open_can_say(void **state)
         fabric_free(fabric);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(a_message_takes_the_route_that_it_is_given),
-          cmocka_unit_test(a_path_may_have_as_many_hops_as_an_open_can_say))

@@ -283,9 +283,8 @@ static void plays_as_planned(struct routers *all)
 /* Tests ------------------------------------------------------------------------------------- */
 
 /* Shift s in + direction loads each link with s circuits, more than may be on it at once. */
-static void shifts_of_a_ring_share_links(void **state)
+TEST(shifts_of_a_ring_share_links)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct routers *all = routers_make("ring:7", seed, seed % 3 ? no_fault : faults, ipsc860);
         plan_begin(6);
@@ -300,11 +299,10 @@ static void shifts_of_a_ring_share_links(void **state)
 }
 
 /* 0 2 4 6 5 3 1: each neighbour in it is two links away at most, and all move at once. */
-static void a_ring_is_folded_into_a_line(void **state)
+TEST(a_ring_is_folded_into_a_line)
 {
     static const uint32_t order[] = {0, 2, 4, 6, 5, 3, 1};
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct routers *all = routers_make("mesh:1x7", seed, no_fault, ipsc860);
         plan_begin(6);
@@ -372,11 +370,10 @@ static void plan_at_random(struct routers *all, unsigned steps)
     }
 }
 
-static void any_paths_wait_for_their_turns_on_any_network(void **state)
+TEST(any_paths_wait_for_their_turns_on_any_network)
 {
     static const char *const networks[] = {"mesh:3x4", "torus:3x4", "cube:4", "ring:9", "mesh:1x5"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++)
         for (uint64_t seed = 1; seed <= 6; seed++) {
             struct routers *all =
@@ -386,7 +383,3 @@ static void any_paths_wait_for_their_turns_on_any_network(void **state)
             plays_as_planned(all);
         }
 }
-
-TEST_MAIN(cmocka_unit_test(shifts_of_a_ring_share_links),
-          cmocka_unit_test(a_ring_is_folded_into_a_line),
-          cmocka_unit_test(any_paths_wait_for_their_turns_on_any_network))

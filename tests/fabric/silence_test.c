@@ -74,12 +74,11 @@ static unsigned deaths(const struct fabric *fabric)
     return fabric_count_events(fabric, PACKET_LINK_DEAD);
 }
 
-static void a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before(void **state)
+TEST(a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before)
 {
     static const unsigned patience_s[] = {0, 2, 60, HOUR_S};
     bool taken[PORTS][LINK_BUFFERS_MAX];
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct fabric *fabric = patient(patience_s[i] * 1000);
         unsigned dead_after_s = patience_s[i] ? patience_s[i] : DEAD_AFTER_MS / 1000;
@@ -99,12 +98,11 @@ static void a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before(voi
     }
 }
 
-static void a_node_that_stands_still_for_long_takes_part_again(void **state)
+TEST(a_node_that_stands_still_for_long_takes_part_again)
 {
     bool taken[PORTS][LINK_BUFFERS_MAX];
     int32_t sends[3], receives[3], barriers[4];
 
-    (void)state;
     struct fabric *fabric = patient(HOUR_S * 1000);
     for (unsigned rank = 0; rank < STOPPED; rank++)
         receives[rank] = fabric_message(fabric, STOPPED, ECUBE_CALL_RECEIVE, (int32_t)rank, 1,
@@ -136,11 +134,10 @@ static uint8_t host_link(const struct fabric *fabric)
     return router_port_state(&fabric->controller.router, 0, &peer, &peer_port);
 }
 
-static void a_silence_that_the_host_forgives_does_not_count(void **state)
+TEST(a_silence_that_the_host_forgives_does_not_count)
 {
     bool taken[PORTS][LINK_BUFFERS_MAX];
 
-    (void)state;
     struct fabric *fabric = patient(2000);
     for (unsigned p = 0; p < PORTS; p++)
         memory_link_stop(&fabric->nodes[0].ends[p], taken[p]);
@@ -159,11 +156,10 @@ static void a_silence_that_the_host_forgives_does_not_count(void **state)
 }
 
 /* Its user may have stopped it, as with Ctrl-Z. */
-static void a_host_that_stands_still_is_waited_for(void **state)
+TEST(a_host_that_stands_still_is_waited_for)
 {
     bool taken[3][LINK_BUFFERS_MAX];
 
-    (void)state;
     struct fabric *fabric = patient(2000);
     unsigned ports = network_host_links(&fabric->network),
              heard = fabric_count_events(fabric, PACKET_CONSOLE);
@@ -196,11 +192,10 @@ static bool node_0_answers(struct fabric *fabric)
 }
 
 /* Its own packets to the one that stands still have taken all its slots. */
-static void a_question_that_cannot_be_answered_at_once_is_answered_later(void **state)
+TEST(a_question_that_cannot_be_answered_at_once_is_answered_later)
 {
     bool taken[PORTS][LINK_BUFFERS_MAX];
 
-    (void)state;
     struct fabric *fabric = patient(HOUR_S * 1000);
     struct router *router = &fabric->nodes[0].node->router;
     stop(fabric, taken);
@@ -217,9 +212,3 @@ static void a_question_that_cannot_be_answered_at_once_is_answered_later(void **
     assert_true(fabric_run(fabric, node_0_answers));
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(a_silent_link_is_dead_when_the_hosts_time_is_over_and_not_before),
-          cmocka_unit_test(a_silence_that_the_host_forgives_does_not_count),
-          cmocka_unit_test(a_host_that_stands_still_is_waited_for),
-          cmocka_unit_test(a_node_that_stands_still_for_long_takes_part_again),
-          cmocka_unit_test(a_question_that_cannot_be_answered_at_once_is_answered_later))

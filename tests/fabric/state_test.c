@@ -70,9 +70,8 @@ static void expect_collective(struct state_body state, enum collective_stage sta
     assert_int_equal(state.steps, steps);
 }
 
-static void a_send_tells_whether_its_receiver_knows_of_it(void **state)
+TEST(a_send_tells_whether_its_receiver_knows_of_it)
 {
-    (void)state;
     struct fabric *fabric = started();
     int32_t request = fabric_message(fabric, 0, ECUBE_CALL_SEND, 3, 7, FABRIC_DATA, LONG);
     assert_int_equal(wait_for(fabric, 0, request), NODE_BLOCK);
@@ -82,9 +81,8 @@ static void a_send_tells_whether_its_receiver_knows_of_it(void **state)
     fabric_free(fabric);
 }
 
-static void a_receiver_tells_how_many_messages_it_has_not_asked_for(void **state)
+TEST(a_receiver_tells_how_many_messages_it_has_not_asked_for)
 {
-    (void)state;
     struct fabric *fabric = started();
     for (unsigned i = 0; i < UNEXPECTED_MAX; i++) {
         int32_t sent = fabric_message(fabric, 0, ECUBE_CALL_SEND, 3, (int32_t)i, FABRIC_DATA, 8);
@@ -118,11 +116,10 @@ static bool is_matched(struct fabric *fabric)
     return accepted_by_0(fabric) > accepted;
 }
 
-static void a_receive_tells_what_was_asked_for_and_then_what_comes(void **state)
+TEST(a_receive_tells_what_was_asked_for_and_then_what_comes)
 {
     bool taken[PORTS][LINK_BUFFERS_MAX];
 
-    (void)state;
     struct fabric *fabric = started();
     int32_t request =
         fabric_message(fabric, 0, ECUBE_CALL_RECEIVE, ECUBE_ANY, 7, FABRIC_DATA, 2 * LONG);
@@ -158,7 +155,7 @@ static uint32_t peer_of_0(unsigned number)
     return order[number - 1];
 }
 
-static void a_collective_tells_who_is_missing_and_then_its_step(void **state)
+TEST(a_collective_tells_who_is_missing_and_then_its_step)
 {
     const struct ecube_abi_collective exchange = {.operation = ECUBE_EXCHANGE,
                                                   .block_bytes = LONG,
@@ -168,7 +165,6 @@ static void a_collective_tells_who_is_missing_and_then_its_step(void **state)
     bool taken[PORTS][LINK_BUFFERS_MAX];
     int32_t requests[4];
 
-    (void)state;
     struct fabric *fabric = started();
     expect_collective(ask(fabric, 0), COLLECTIVE_NONE, 0, 0, 0);
     for (unsigned rank = 0; rank < STOPPED; rank++)
@@ -200,11 +196,10 @@ static uint32_t progress_of(struct fabric *fabric, unsigned rank)
 }
 
 /* 0 sends to 3, which is by way of 1. */
-static void bytes_that_flow_are_progress_on_every_node_of_their_way(void **state)
+TEST(bytes_that_flow_are_progress_on_every_node_of_their_way)
 {
     uint32_t before[4];
 
-    (void)state;
     struct fabric *fabric = started();
     for (unsigned rank = 0; rank < 4; rank++)
         before[rank] = progress_of(fabric, rank);
@@ -220,12 +215,11 @@ static void bytes_that_flow_are_progress_on_every_node_of_their_way(void **state
 }
 
 /* More messages are announced than are stored: the last is told RETRY, and repeated, for ever. */
-static void what_is_said_again_and_again_is_no_progress(void **state)
+TEST(what_is_said_again_and_again_is_no_progress)
 {
     enum { MORE = UNEXPECTED_MAX / 2 + 4 };
     uint32_t before[4], frames;
 
-    (void)state;
     struct fabric *fabric = started();
     for (unsigned i = 0; i < MORE; i++) {
         assert_true(fabric_message(fabric, 0, ECUBE_CALL_SEND, 3, 7, FABRIC_DATA, LONG) >= 0);
@@ -247,11 +241,10 @@ static void what_is_said_again_and_again_is_no_progress(void **state)
     fabric_free(fabric);
 }
 
-static void a_node_tells_whether_what_it_sent_has_come_to_its_neighbours(void **state)
+TEST(a_node_tells_whether_what_it_sent_has_come_to_its_neighbours)
 {
     bool taken[PORTS][LINK_BUFFERS_MAX];
 
-    (void)state;
     struct fabric *fabric = started();
     for (unsigned p = 0; p < PORTS; p++)
         memory_link_stop(&fabric->nodes[STOPPED].ends[p], taken[p]);
@@ -267,9 +260,8 @@ static void a_node_tells_whether_what_it_sent_has_come_to_its_neighbours(void **
     fabric_free(fabric);
 }
 
-static void a_sleeping_program_tells_how_long_it_will(void **state)
+TEST(a_sleeping_program_tells_how_long_it_will)
 {
-    (void)state;
     struct fabric *fabric = started();
     uint64_t end_ns = (fabric->now_us + 5000000) * 1000;
     uint32_t arguments[4] = {(uint32_t)end_ns, (uint32_t)(end_ns >> 32)};
@@ -284,12 +276,3 @@ static void a_sleeping_program_tells_how_long_it_will(void **state)
     assert_int_equal(ask(fabric, 1).left_us, 0);
     fabric_free(fabric);
 }
-
-TEST_MAIN(cmocka_unit_test(a_send_tells_whether_its_receiver_knows_of_it),
-          cmocka_unit_test(a_receiver_tells_how_many_messages_it_has_not_asked_for),
-          cmocka_unit_test(a_receive_tells_what_was_asked_for_and_then_what_comes),
-          cmocka_unit_test(a_collective_tells_who_is_missing_and_then_its_step),
-          cmocka_unit_test(bytes_that_flow_are_progress_on_every_node_of_their_way),
-          cmocka_unit_test(what_is_said_again_and_again_is_no_progress),
-          cmocka_unit_test(a_node_tells_whether_what_it_sent_has_come_to_its_neighbours),
-          cmocka_unit_test(a_sleeping_program_tells_how_long_it_will))

@@ -28,7 +28,7 @@ static int32_t begin(struct neighbours *all, uint32_t operation)
     return request;
 }
 
-static void a_broadcast_whose_bytes_did_not_all_go_has_failed(void **state)
+TEST_WITH(a_broadcast_whose_bytes_did_not_all_go_has_failed, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -48,7 +48,7 @@ static void a_broadcast_whose_bytes_did_not_all_go_has_failed(void **state)
 }
 
 /* Its own part comes no more. */
-static void a_step_whose_circuit_is_refused_waits_for_nothing_else(void **state)
+TEST_WITH(a_step_whose_circuit_is_refused_waits_for_nothing_else, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -77,7 +77,8 @@ static void step_gets(struct neighbours *all, unsigned rank, uint32_t bytes)
 
 /* Bytes to 2 are on their way when the circuit to 1 is refused, and until the next one has begun.
  */
-static void word_of_a_collective_that_failed_is_not_taken_for_the_next(void **state)
+TEST_WITH(word_of_a_collective_that_failed_is_not_taken_for_the_next, neighbours_begin,
+          neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -138,7 +139,7 @@ static void sum_gets(struct neighbours *all, uint32_t bytes, int status, uint32_
 }
 
 /* What rides in an OPEN is put into memory whole, as the plan says it, or not at all. */
-static void short_data_of_another_size_is_not_combined(void **state)
+TEST_WITH(short_data_of_another_size_is_not_combined, neighbours_begin, neighbours_end)
 {
     static const struct {
         uint32_t bytes, sum;
@@ -154,10 +155,3 @@ static void short_data_of_another_size_is_not_combined(void **state)
         assert_int_equal(neighbours_begin(state), 0);
     }
 }
-
-#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
-
-TEST_MAIN(NODE_TEST(a_broadcast_whose_bytes_did_not_all_go_has_failed),
-          NODE_TEST(a_step_whose_circuit_is_refused_waits_for_nothing_else),
-          NODE_TEST(short_data_of_another_size_is_not_combined),
-          NODE_TEST(word_of_a_collective_that_failed_is_not_taken_for_the_next))

@@ -126,7 +126,7 @@ static uint32_t bytes_read(struct neighbours *all)
     return node_said(all, TO_1)->last.data_credit;
 }
 
-static void bytes_must_be_as_many_as_announced(void **state)
+TEST_WITH(bytes_must_be_as_many_as_announced, neighbours_begin, neighbours_end)
 {
     static const struct {
         uint32_t first, second;
@@ -157,7 +157,7 @@ static void bytes_must_be_as_many_as_announced(void **state)
     }
 }
 
-static void bytes_without_a_circuit_end_the_link(void **state)
+TEST_WITH(bytes_without_a_circuit_end_the_link, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -169,7 +169,7 @@ static void bytes_without_a_circuit_end_the_link(void **state)
 }
 
 /* A message's bytes wait for the answer. */
-static void bytes_before_the_answer_end_the_link(void **state)
+TEST_WITH(bytes_before_the_answer_end_the_link, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -185,7 +185,7 @@ static void bytes_before_the_answer_end_the_link(void **state)
     assert_int_equal(node_link(all, TO_1), LINK_DEAD);
 }
 
-static void who_waits_for_bytes_hears_when_their_link_is_cut(void **state)
+TEST_WITH(who_waits_for_bytes_hears_when_their_link_is_cut, neighbours_begin, neighbours_end)
 {
     for (unsigned i = 0; i < 4; i++) {
         struct neighbours *all = *state;
@@ -203,7 +203,7 @@ static void who_waits_for_bytes_hears_when_their_link_is_cut(void **state)
 }
 
 /* The bytes that still come are thrown away, and the link that brings them is free for others. */
-static void bytes_for_a_link_that_is_cut_are_thrown_away(void **state)
+TEST_WITH(bytes_for_a_link_that_is_cut_are_thrown_away, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
 
@@ -225,7 +225,7 @@ static void bytes_for_a_link_that_is_cut_are_thrown_away(void **state)
 
 /* Neither one that has bytes to send nor one that drains. Private fields, for no packet shows it:
  * nothing goes over a dead link any more. The simulator looks there to say who waits for whom. */
-static void a_link_that_is_cut_keeps_no_circuit(void **state)
+TEST_WITH(a_link_that_is_cut_keeps_no_circuit, neighbours_begin, neighbours_end)
 {
     for (unsigned drains = 0; drains < 2; drains++) {
         struct neighbours *all = *state;
@@ -245,7 +245,7 @@ static void a_link_that_is_cut_keeps_no_circuit(void **state)
     }
 }
 
-static void a_message_whose_link_is_cut_has_failed(void **state)
+TEST_WITH(a_message_whose_link_is_cut_has_failed, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     int32_t request = node_sends(all, 2);
@@ -261,7 +261,7 @@ static void a_message_whose_link_is_cut_has_failed(void **state)
 }
 
 /* A broadcast of node 1. */
-static void a_collective_whose_bytes_were_cut_short_has_failed(void **state)
+TEST_WITH(a_collective_whose_bytes_were_cut_short_has_failed, neighbours_begin, neighbours_end)
 {
     struct neighbours *all = *state;
     struct ecube_abi_collective arguments = {.operation = ECUBE_BROADCAST,
@@ -280,14 +280,3 @@ static void a_collective_whose_bytes_were_cut_short_has_failed(void **state)
     get_data(all, 1, LENGTH / 2, FLAG_LAST | FLAG_ABORT);
     node_is_done_with(all, request, E_LINK_DEAD);
 }
-
-#define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, neighbours_begin, neighbours_end)
-
-TEST_MAIN(NODE_TEST(bytes_must_be_as_many_as_announced),
-          NODE_TEST(bytes_without_a_circuit_end_the_link),
-          NODE_TEST(bytes_before_the_answer_end_the_link),
-          NODE_TEST(who_waits_for_bytes_hears_when_their_link_is_cut),
-          NODE_TEST(bytes_for_a_link_that_is_cut_are_thrown_away),
-          NODE_TEST(a_link_that_is_cut_keeps_no_circuit),
-          NODE_TEST(a_message_whose_link_is_cut_has_failed),
-          NODE_TEST(a_collective_whose_bytes_were_cut_short_has_failed))

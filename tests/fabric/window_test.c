@@ -244,12 +244,25 @@ static void windows_fill(const struct flow *flow)
     pair_end(&pair);
 }
 
-static void control_passes_both_windows_full_however_the_stream_is_cut(void **state)
+static void fill_source(void)
+{
+    uint64_t seed = 7;
+
+    for (uint32_t i = 0; i < DATA_WINDOW; i++)
+        source[i] = (uint8_t)memory_random(&seed);
+}
+
+static int set_up(void **state __attribute__((unused)))
+{
+    fill_source();
+    return 0;
+}
+
+TEST_WITH(control_passes_both_windows_full_however_the_stream_is_cut, set_up, NULL)
 {
     static const uint32_t cuts[] = {
         1, 25, 1000, 2049, 3000, 4095, LINK_CHUNK_MAX, 5000, 9000, 16383, LINK_LONG_CHUNK_MAX, 0};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
         for (unsigned kind = 0; kind < 4; kind++)
             if (cuts[i] <= LINK_CHUNK_MAX || kind & 2)
@@ -260,11 +273,10 @@ static void control_passes_both_windows_full_however_the_stream_is_cut(void **st
                                             .long_chunks = kind & 2});
 }
 
-static void control_passes_whatever_the_frames_are(void **state)
+TEST_WITH(control_passes_whatever_the_frames_are, set_up, NULL)
 {
     static const uint32_t frames[] = {1, 100, 2030, 4072, 65536};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof frames / sizeof frames[0]; i++)
         for (uint32_t packet = 0; packet <= FRAME_CONTROL_MAX; packet += FRAME_CONTROL_MAX)
             for (unsigned is_long = 0; is_long < 2; is_long++)
@@ -274,22 +286,3 @@ static void control_passes_whatever_the_frames_are(void **state)
                                             .every = frames[i] < 1000 ? 64 : 1,
                                             .long_chunks = is_long});
 }
-
-static void fill_source(void)
-{
-    uint64_t seed = 7;
-
-    for (uint32_t i = 0; i < DATA_WINDOW; i++)
-        source[i] = (uint8_t)memory_random(&seed);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    fill_source();
-    return 0;
-}
-
-TEST_MAIN(cmocka_unit_test_setup(control_passes_both_windows_full_however_the_stream_is_cut,
-                                 set_up),
-          cmocka_unit_test_setup(control_passes_whatever_the_frames_are, set_up))

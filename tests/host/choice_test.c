@@ -1,14 +1,12 @@
 /*
  * choice_test.c - words that should be one of several names.
  */
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "host/console/choice.h"
+#include "tests/testing.h"
 
 static const char *const names[] = {"broadcast", "scatter", "scan", "halving tree", "AAP", "x"};
 
@@ -25,11 +23,10 @@ static const char *near(const char *word)
     return choice.near ? choice.near : "";
 }
 
-static void a_name_is_taken_as_it_is(void **state)
+TEST(a_name_is_taken_as_it_is)
 {
     struct choice choice;
 
-    (void)state;
     choice_begin(&choice, "scan");
     assert_false(choice_offer(&choice, "scatter"));
     assert_true(choice_offer(&choice, "scan"));
@@ -39,9 +36,8 @@ static void a_name_is_taken_as_it_is(void **state)
     assert_true(choice_offer_alias(&choice, "alltoall"));
 }
 
-static void letters_put_in_left_out_changed_or_exchanged_are_near(void **state)
+TEST(letters_put_in_left_out_changed_or_exchanged_are_near)
 {
-    (void)state;
     assert_string_equal(near("broadcasts"), "broadcast");
     assert_string_equal(near("brodcast"), "broadcast");
     assert_string_equal(near("broadkast"), "broadcast");
@@ -53,17 +49,15 @@ static void letters_put_in_left_out_changed_or_exchanged_are_near(void **state)
     assert_string_equal(near("aat"), "AAP");
 }
 
-static void a_beginning_is_near(void **state)
+TEST(a_beginning_is_near)
 {
-    (void)state;
     assert_string_equal(near("broad"), "broadcast");
     assert_string_equal(near("halving"), "halving tree");
     assert_string_equal(near("br"), "");
 }
 
-static void other_words_are_far(void **state)
+TEST(other_words_are_far)
 {
-    (void)state;
     assert_string_equal(near(""), "");
     assert_string_equal(near("y"), "");
     assert_string_equal(near("sort"), "");
@@ -72,12 +66,11 @@ static void other_words_are_far(void **state)
                         "");
 }
 
-static void what_is_near_is_suggested_else_all_are_named(void **state)
+TEST(what_is_near_is_suggested_else_all_are_named)
 {
     struct message message;
     struct choice choice;
 
-    (void)state;
     choice_begin(&choice, "scam");
     choice_offer(&choice, "scan");
     assert_int_equal(choice_refuse(&choice, "unknown thing", &message), -1);
@@ -90,29 +83,14 @@ static void what_is_near_is_suggested_else_all_are_named(void **state)
     assert_string_equal(message.text, "unknown thing 'z': use scan, exchange (alltoall)");
 }
 
-static void more_names_than_there_is_room_for_are_cut(void **state)
+TEST(more_names_than_there_is_room_for_are_cut)
 {
     struct choice choice;
 
-    (void)state;
     choice_begin(&choice, "z");
     for (unsigned i = 0; i < 200; i++) {
         choice_offer(&choice, "a name of some length");
         assert_true(choice.used < sizeof choice.names);
     }
     assert_int_equal(strlen(choice.names), choice.used);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_taken_as_it_is),
-        cmocka_unit_test(letters_put_in_left_out_changed_or_exchanged_are_near),
-        cmocka_unit_test(a_beginning_is_near),
-        cmocka_unit_test(other_words_are_far),
-        cmocka_unit_test(what_is_near_is_suggested_else_all_are_named),
-        cmocka_unit_test(more_names_than_there_is_room_for_are_cut),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,12 +118,11 @@ static void turn(struct fixture *f)
     }
 }
 
-static void who_hangs_up_is_taken_away_by_the_loop(void **state)
+TEST(who_hangs_up_is_taken_away_by_the_loop)
 {
     struct fixture *f = make_fixture();
     int fds[3];
 
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         fds[i] = connect_client(f);
     }
@@ -158,7 +157,7 @@ static unsigned lines_of(int fd, unsigned *notes)
     return lines;
 }
 
-static void who_looks_on_and_does_not_read_misses_lines_and_is_told(void **state)
+TEST(who_looks_on_and_does_not_read_misses_lines_and_is_told)
 {
     enum { TOLD = 400, BYTES = 10000 };
     struct fixture *f = make_fixture();
@@ -166,7 +165,6 @@ static void who_looks_on_and_does_not_read_misses_lines_and_is_told(void **state
     char *much = calloc(1, BYTES + 1);
     unsigned notes = 0, lines = 0;
 
-    (void)state;
     memset(much, 'x', BYTES);
     for (unsigned i = 0; i < TOLD; i++) {
         client_show(f->clients.first, json_pack("{s:s, s:s}", "event", "console", "text", much));
@@ -184,7 +182,7 @@ static void who_looks_on_and_does_not_read_misses_lines_and_is_told(void **state
     free_fixture(f);
 }
 
-static void a_receipt_comes_back_when_its_line_is_on_its_way(void **state)
+TEST(a_receipt_comes_back_when_its_line_is_on_its_way)
 {
     enum { TOLD = 40, BYTES = 100000 };
     struct fixture *f = make_fixture();
@@ -193,7 +191,6 @@ static void a_receipt_comes_back_when_its_line_is_on_its_way(void **state)
     struct line_receipt receipt = {1, 2, BYTES};
     unsigned notes = 0;
 
-    (void)state;
     memset(much, 'x', BYTES);
     for (unsigned i = 0; i < TOLD; i++) {
         client_tell_line(f->clients.first,
@@ -212,13 +209,12 @@ static void a_receipt_comes_back_when_its_line_is_on_its_way(void **state)
     free_fixture(f);
 }
 
-static void a_request_may_come_in_pieces_and_counts_once(void **state)
+TEST(a_request_may_come_in_pieces_and_counts_once)
 {
     static const char text[] = "{\"verb\": \"ps\"}\n{\"verb\": \"ps\"}\n";
     struct fixture *f = make_fixture();
     int fd = connect_client(f);
 
-    (void)state;
     for (unsigned i = 0; i + 1 < sizeof text; i++) {
         assert_int_equal(write(fd, text + i, 1), 1);
         turn(f);
@@ -228,12 +224,11 @@ static void a_request_may_come_in_pieces_and_counts_once(void **state)
     free_fixture(f);
 }
 
-static void one_client_too_many_is_not_listed_until_another_leaves(void **state)
+TEST(one_client_too_many_is_not_listed_until_another_leaves)
 {
     struct fixture *f = make_fixture();
     int fds[CLIENTS_MAX + 1], late;
 
-    (void)state;
     for (unsigned i = 0; i <= CLIENTS_MAX; i++) {
         fds[i] = connect_client(f);
         assert_int_equal(f->clients.first->listed, i < CLIENTS_MAX);
@@ -248,9 +243,3 @@ static void one_client_too_many_is_not_listed_until_another_leaves(void **state)
     }
     free_fixture(f);
 }
-
-TEST_MAIN(cmocka_unit_test(who_hangs_up_is_taken_away_by_the_loop),
-          cmocka_unit_test(who_looks_on_and_does_not_read_misses_lines_and_is_told),
-          cmocka_unit_test(a_receipt_comes_back_when_its_line_is_on_its_way),
-          cmocka_unit_test(a_request_may_come_in_pieces_and_counts_once),
-          cmocka_unit_test(one_client_too_many_is_not_listed_until_another_leaves))

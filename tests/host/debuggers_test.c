@@ -18,11 +18,10 @@ static struct debuggers make(bool blank)
     return debuggers;
 }
 
-static void the_clocks_stand_while_any_node_is_halted(void **state)
+TEST(the_clocks_stand_while_any_node_is_halted)
 {
     struct debuggers d = make(false);
 
-    (void)state;
     assert_false(debuggers_halt_any(&d));
     debuggers_changed(&d, 1, JTAG_HALTED, "gdb-multiarch (process 77)");
     assert_true(debuggers_halt(&d, 1));
@@ -35,11 +34,10 @@ static void the_clocks_stand_while_any_node_is_halted(void **state)
     debuggers_free(&d);
 }
 
-static void a_dead_node_stops_no_clock(void **state)
+TEST(a_dead_node_stops_no_clock)
 {
     struct debuggers d = make(false);
 
-    (void)state;
     debuggers_changed(&d, 3, JTAG_HALTED, "");
     assert_true(debuggers_halt_any(&d));
     debuggers_node_died(&d, 3);
@@ -47,12 +45,11 @@ static void a_dead_node_stops_no_clock(void **state)
     debuggers_free(&d);
 }
 
-static void a_halted_node_is_said_to_be_halted_and_by_whom(void **state)
+TEST(a_halted_node_is_said_to_be_halted_and_by_whom)
 {
     struct debuggers d = make(false);
     char text[DEBUG_TEXT_MAX];
 
-    (void)state;
     debuggers_changed(&d, 1, JTAG_HALTED, "gdb-multiarch (process 77)");
     assert_string_equal(debuggers_text(&d, 1, text), "halted by gdb-multiarch (process 77)");
     debuggers_changed(&d, 1, JTAG_HALTED, "");
@@ -64,12 +61,11 @@ static void a_halted_node_is_said_to_be_halted_and_by_whom(void **state)
     debuggers_free(&d);
 }
 
-static void a_blank_node_is_blank_until_it_runs(void **state)
+TEST(a_blank_node_is_blank_until_it_runs)
 {
     struct debuggers d = make(true);
     char text[DEBUG_TEXT_MAX];
 
-    (void)state;
     assert_int_equal(debuggers_blank_count(&d), NODES);
     assert_true(debuggers_halt(&d, 0));
     debuggers_changed(&d, 0, JTAG_LOST, "openocd (process 12)");
@@ -90,11 +86,10 @@ static void assert_json(json_t *value, const char *expected)
     json_decref(value);
 }
 
-static void what_debuggers_do_is_told_to_programs(void **state)
+TEST(what_debuggers_do_is_told_to_programs)
 {
     struct debuggers d = make(false);
 
-    (void)state;
     assert_json(debuggers_describe(&d, 0), "null");
     debuggers_changed(&d, 0, JTAG_RUNNING, "gdb");
     assert_json(debuggers_describe(&d, 0), "{\"state\":\"running\",\"holder\":\"gdb\"}");
@@ -103,12 +98,11 @@ static void what_debuggers_do_is_told_to_programs(void **state)
     debuggers_free(&d);
 }
 
-static void nodes_that_were_reset_are_named_until_the_machine_boots_anew(void **state)
+TEST(nodes_that_were_reset_are_named_until_the_machine_boots_anew)
 {
     struct debuggers d = make(false);
     char text[RESET_TEXT_MAX];
 
-    (void)state;
     assert_false(debuggers_reset_text(&d, text));
     debuggers_changed(&d, 1, JTAG_HALTED, "openocd (process 12)");
     debuggers_was_reset(&d, 3);
@@ -127,23 +121,14 @@ static void nodes_that_were_reset_are_named_until_the_machine_boots_anew(void **
     debuggers_free(&d);
 }
 
-static void who_has_reset_a_node_may_be_told_behind_the_reset(void **state)
+TEST(who_has_reset_a_node_may_be_told_behind_the_reset)
 {
     struct debuggers d = make(false);
     char text[RESET_TEXT_MAX];
 
-    (void)state;
     debuggers_was_reset(&d, 2);
     debuggers_changed(&d, 2, JTAG_HALTED, "openocd (process 12)");
     assert_true(debuggers_reset_text(&d, text));
     assert_string_equal(text, "node 2 was reset through a debugger (openocd (process 12))");
     debuggers_free(&d);
 }
-
-TEST_MAIN(cmocka_unit_test(the_clocks_stand_while_any_node_is_halted),
-          cmocka_unit_test(a_dead_node_stops_no_clock),
-          cmocka_unit_test(a_halted_node_is_said_to_be_halted_and_by_whom),
-          cmocka_unit_test(a_blank_node_is_blank_until_it_runs),
-          cmocka_unit_test(what_debuggers_do_is_told_to_programs),
-          cmocka_unit_test(nodes_that_were_reset_are_named_until_the_machine_boots_anew),
-          cmocka_unit_test(who_has_reset_a_node_may_be_told_behind_the_reset))

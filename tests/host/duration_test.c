@@ -7,7 +7,7 @@
 
 static const uint64_t hour_ns = 3600 * UINT64_C(1000000000);
 
-static void every_unit_is_known(void **state)
+TEST(every_unit_is_known)
 {
     static const struct {
         const char *text;
@@ -19,7 +19,6 @@ static void every_unit_is_known(void **state)
     };
     uint64_t ns;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof times / sizeof times[0]; i++) {
         assert_true(duration_parse(times[i].text, DURATION_NEEDS_UNIT, 0, hour_ns, &ns));
         assert_true(ns == times[i].ns);
@@ -28,11 +27,10 @@ static void every_unit_is_known(void **state)
     }
 }
 
-static void a_number_alone_means_what_the_option_says(void **state)
+TEST(a_number_alone_means_what_the_option_says)
 {
     uint64_t ns = 0;
 
-    (void)state;
     assert_true(duration_parse("3", duration_s_ns, 0, hour_ns, &ns));
     assert_true(ns == 3 * duration_s_ns);
     assert_true(duration_parse("0.25", duration_ms_ns, 0, hour_ns, &ns));
@@ -41,32 +39,25 @@ static void a_number_alone_means_what_the_option_says(void **state)
     assert_false(duration_parse("0", DURATION_NEEDS_UNIT, 0, hour_ns, &ns));
 }
 
-static void what_is_no_time_is_refused(void **state)
+TEST(what_is_no_time_is_refused)
 {
     static const char *const texts[] = {"",     "s",    "soon", "-5us", "+5us",  " 5us", "5 us",
                                         "5us5", "5d",   "5S",   "5min", "inf",   "infs", "nan",
                                         "nans", "1e99", ".s",   "5us ", "1e999h"};
     uint64_t ns = 77;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         assert_false(duration_parse(texts[i], duration_s_ns, 0, UINT64_MAX / 2, &ns));
     }
     assert_true(ns == 77);
 }
 
-static void bounds_belong_to_what_is_allowed(void **state)
+TEST(bounds_belong_to_what_is_allowed)
 {
     uint64_t ns;
 
-    (void)state;
     assert_true(duration_parse("1s", duration_s_ns, duration_s_ns, hour_ns, &ns));
     assert_true(duration_parse("60m", duration_s_ns, duration_s_ns, hour_ns, &ns));
     assert_false(duration_parse("0.999s", duration_s_ns, duration_s_ns, hour_ns, &ns));
     assert_false(duration_parse("61m", duration_s_ns, duration_s_ns, hour_ns, &ns));
 }
-
-TEST_MAIN(cmocka_unit_test(every_unit_is_known),
-          cmocka_unit_test(a_number_alone_means_what_the_option_says),
-          cmocka_unit_test(what_is_no_time_is_refused),
-          cmocka_unit_test(bounds_belong_to_what_is_allowed))

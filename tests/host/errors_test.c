@@ -96,7 +96,7 @@ static void expect(const struct fixture *f, const char *told)
     assert_string_equal(f->told, told);
 }
 
-static void equal_errors_are_one_line(void **state)
+TEST_WITH(equal_errors_are_one_line, begin, end)
 {
     struct fixture *f = *state;
 
@@ -110,7 +110,7 @@ static void equal_errors_are_one_line(void **state)
     assert_int_equal(json_array_size(nodes), 7);
 }
 
-static void who_ended_without_the_collective_is_told_before(void **state)
+TEST_WITH(who_ended_without_the_collective_is_told_before, begin, end)
 {
     struct fixture *f = *state;
 
@@ -126,7 +126,7 @@ static void who_ended_without_the_collective_is_told_before(void **state)
               "ranks 0, 2-4, 6, 7: ecube_allreduce in main (a.c:7)\n");
 }
 
-static void numbers_of_collectives_go_round(void **state)
+TEST_WITH(numbers_of_collectives_go_round, begin, end)
 {
     struct fixture *f = *state;
 
@@ -138,7 +138,7 @@ static void numbers_of_collectives_go_round(void **state)
               "rank 0: ecube_allreduce in main (a.c:7)\n");
 }
 
-static void what_follows_from_a_crash_adds_nothing(void **state)
+TEST_WITH(what_follows_from_a_crash_adds_nothing, begin, end)
 {
     struct fixture *f = *state;
 
@@ -152,7 +152,7 @@ static void what_follows_from_a_crash_adds_nothing(void **state)
     expect(f, "");
 }
 
-static void a_crash_after_its_collective_explains_none(void **state)
+TEST_WITH(a_crash_after_its_collective_explains_none, begin, end)
 {
     struct fixture *f = *state;
 
@@ -164,7 +164,7 @@ static void a_crash_after_its_collective_explains_none(void **state)
               "rank 2: ecube_allreduce in main (a.c:7)\n");
 }
 
-static void what_follows_from_an_error_of_another_adds_nothing(void **state)
+TEST_WITH(what_follows_from_an_error_of_another_adds_nothing, begin, end)
 {
     struct fixture *f = *state;
 
@@ -175,7 +175,7 @@ static void what_follows_from_an_error_of_another_adds_nothing(void **state)
     expect(f, "rank 3: ecube_send: rank 99 of 8, in main (a.c:7)\n");
 }
 
-static void a_send_to_a_program_that_ended_well_is_an_error(void **state)
+TEST_WITH(a_send_to_a_program_that_ended_well_is_an_error, begin, end)
 {
     struct fixture *f = *state;
 
@@ -188,7 +188,7 @@ static void a_send_to_a_program_that_ended_well_is_an_error(void **state)
     assert_int_equal(errors_end(&f->errors, false, 0), STATUS_CALL);
 }
 
-static void dead_links_explain_what_a_broken_machine_cannot_do(void **state)
+TEST_WITH(dead_links_explain_what_a_broken_machine_cannot_do, begin, end)
 {
     struct fixture *f = *state;
 
@@ -199,7 +199,7 @@ static void dead_links_explain_what_a_broken_machine_cannot_do(void **state)
     expect(f, "rank 2: ecube_send: rank 99 of 8, in main (a.c:7)\n");
 }
 
-static void what_nothing_explains_is_told(void **state)
+TEST_WITH(what_nothing_explains_is_told, begin, end)
 {
     struct fixture *f = *state;
 
@@ -213,7 +213,7 @@ static void what_nothing_explains_is_told(void **state)
 }
 
 /* Each says that the other has ended: what programs say may be anything. */
-static void no_run_with_an_error_ends_well(void **state)
+TEST_WITH(no_run_with_an_error_ends_well, begin, end)
 {
     struct fixture *f = *state;
 
@@ -224,7 +224,7 @@ static void no_run_with_an_error_ends_well(void **state)
               "rank 4: ecube_send: the program of rank 3 has ended, in main (a.c:7)\n");
 }
 
-static void bystanders_of_a_disagreement_are_not_told(void **state)
+TEST_WITH(bystanders_of_a_disagreement_are_not_told, begin, end)
 {
     struct fixture *f = *state;
 
@@ -242,7 +242,7 @@ static void fail_entry(struct fixture *f, uint32_t rank)
                   "node 2 (rank 2) could not enter allreduce", 0);
 }
 
-static void who_could_not_enter_says_why_and_the_others_say_who(void **state)
+TEST_WITH(who_could_not_enter_says_why_and_the_others_say_who, begin, end)
 {
     struct fixture *f = *state;
 
@@ -255,7 +255,7 @@ static void who_could_not_enter_says_why_and_the_others_say_who(void **state)
               "rank 2: ecube_allreduce: no memory for its working buffer, in main (a.c:7)\n");
 }
 
-static void of_those_who_all_could_not_enter_none_is_the_reason(void **state)
+TEST_WITH(of_those_who_all_could_not_enter_none_is_the_reason, begin, end)
 {
     struct fixture *f = *state;
 
@@ -266,7 +266,7 @@ static void of_those_who_all_could_not_enter_none_is_the_reason(void **state)
     expect(f, "ranks 1, 2: ecube_allreduce: no memory for its working buffer, in main (a.c:7)\n");
 }
 
-static void that_one_could_not_enter_is_told_when_it_goes_on(void **state)
+TEST_WITH(that_one_could_not_enter_is_told_when_it_goes_on, begin, end)
 {
     struct fixture *f = *state;
 
@@ -279,7 +279,7 @@ static void that_one_could_not_enter_is_told_when_it_goes_on(void **state)
     assert_int_equal(errors_end(&f->errors, false, 0), 0);
 }
 
-static void errors_are_told_when_no_more_come(void **state)
+TEST_WITH(errors_are_told_when_no_more_come, begin, end)
 {
     struct fixture *f = *state;
     struct fault_call call = call_of(ECUBE_CALLED_SEND, E_ARGUMENT);
@@ -293,7 +293,7 @@ static void errors_are_told_when_no_more_come(void **state)
     expect(f, "ranks 1, 2: ecube_send: impossible argument, in main (a.c:7)\n");
 }
 
-static void many_different_errors_are_counted(void **state)
+TEST_WITH(many_different_errors_are_counted, begin, end)
 {
     struct fixture *f = *state;
     char reason[20];
@@ -313,7 +313,7 @@ static void many_different_errors_are_counted(void **state)
     assert_int_equal(json_array_size(f->teller.troubles), 21);
 }
 
-static void long_lists_of_ranks_are_cut(void **state)
+TEST_WITH(long_lists_of_ranks_are_cut, begin, end)
 {
     struct fixture *f = *state;
 
@@ -362,11 +362,10 @@ static void expect_reason(int32_t status, const struct ecube_called *called, con
     assert_string_equal(text, wanted ? wanted : "");
 }
 
-static void a_message_says_which_argument_is_wrong(void **state)
+TEST(a_message_says_which_argument_is_wrong)
 {
     struct ecube_called called = given(ECUBE_CALLED_SEND);
 
-    (void)state;
     called.message[0] = (struct ecube_abi_message){.data = target_memory.image_base, .bytes = 4};
     called.message[0].peer = 4;
     expect_reason(E_ARGUMENT, &called, "rank 4 of 4");
@@ -391,12 +390,11 @@ static void a_message_says_which_argument_is_wrong(void **state)
     expect_reason(E_ARGUMENT, &called, "tag -2 is below 0");
 }
 
-static void what_would_be_received_over_code_or_constants_is_named(void **state)
+TEST(what_would_be_received_over_code_or_constants_is_named)
 {
     struct ecube_called called = given(ECUBE_CALLED_RECEIVE);
     uint32_t base = target_memory.image_base;
 
-    (void)state;
     program = (struct image){.base = base, .code_end = base + 100, .constants_end = base + 200};
     called.message[0] = (struct ecube_abi_message){.data = base + 96, .bytes = 4};
     expect_reason(E_FAULT, &called, "receive of 4 bytes at 0x40b00060 lies in the program's code");
@@ -416,11 +414,10 @@ static void what_would_be_received_over_code_or_constants_is_named(void **state)
     program = (struct image){0};
 }
 
-static void the_half_of_a_send_receive_that_failed_is_looked_at(void **state)
+TEST(the_half_of_a_send_receive_that_failed_is_looked_at)
 {
     struct ecube_called called = given(ECUBE_CALLED_SEND_RECEIVE);
 
-    (void)state;
     called.message[0].peer = 7;
     called.message[1].peer = 9;
     called.began = ECUBE_CALLED_SEND;
@@ -429,12 +426,11 @@ static void the_half_of_a_send_receive_that_failed_is_looked_at(void **state)
     expect_reason(E_ARGUMENT, &called, "rank 9 of 4");
 }
 
-static void a_collective_says_which_argument_is_wrong(void **state)
+TEST(a_collective_says_which_argument_is_wrong)
 {
     struct ecube_called called = given((uint32_t)ECUBE_CALLED_START + ECUBE_GATHER);
     uint32_t base = target_memory.image_base;
 
-    (void)state;
     called.collective = (struct ecube_abi_collective){
         .operation = ECUBE_GATHER, .root = 4, .block_bytes = 8, .send = base, .receive = base + 8};
     expect_reason(E_ARGUMENT, &called, "root 4 of 4");
@@ -452,12 +448,11 @@ static void a_collective_says_which_argument_is_wrong(void **state)
                   "send of 8 bytes at 0x00000010 lies outside the program's memory");
 }
 
-static void a_collective_that_is_waited_for_says_which_argument_is_wrong(void **state)
+TEST(a_collective_that_is_waited_for_says_which_argument_is_wrong)
 {
     struct ecube_called called = given(ECUBE_CALLED_WAIT_ALL);
     uint32_t base = target_memory.image_base;
 
-    (void)state;
     called.wait.count = 5;
     called.began = (uint32_t)ECUBE_CALLED_START + ECUBE_SHIFT;
     called.result = (struct ecube_abi_result){.status = E_ARGUMENT, .peer = -1};
@@ -468,11 +463,10 @@ static void a_collective_that_is_waited_for_says_which_argument_is_wrong(void **
     expect_reason(E_ARGUMENT, &called, NULL);
 }
 
-static void a_reduction_says_what_does_not_go_together(void **state)
+TEST(a_reduction_says_what_does_not_go_together)
 {
     struct ecube_called called = given((uint32_t)ECUBE_CALLED_COLLECTIVE + ECUBE_SCAN);
 
-    (void)state;
     called.collective = (struct ecube_abi_collective){.operation = ECUBE_SCAN, .type = 77};
     expect_reason(E_ARGUMENT, &called, "there is no type 77");
     called.collective.type = ECUBE_DOUBLE;
@@ -482,11 +476,10 @@ static void a_reduction_says_what_does_not_go_together(void **state)
     expect_reason(E_ARGUMENT, &called, "bitwise-or is not for elements of type double");
 }
 
-static void a_message_that_is_cut_says_both_sizes(void **state)
+TEST(a_message_that_is_cut_says_both_sizes)
 {
     struct ecube_called called = given(ECUBE_CALLED_WAIT);
 
-    (void)state;
     called.began = ECUBE_CALLED_RECEIVE_START;
     called.result = (struct ecube_abi_result){
         .status = E_TRUNCATED, .peer = 3, .tag = 5, .bytes = 10, .detail = 100};
@@ -494,11 +487,10 @@ static void a_message_that_is_cut_says_both_sizes(void **state)
                   "message of 100 bytes from rank 3 (tag 5), the buffer has 10");
 }
 
-static void a_request_that_is_not_open_is_named(void **state)
+TEST(a_request_that_is_not_open_is_named)
 {
     struct ecube_called called = given(ECUBE_CALLED_WAIT_ALL);
 
-    (void)state;
     called.wait.index = 2;
     called.wait.count = 5;
     expect_reason(E_ARGUMENT, &called, "request 2 of 5 is not open");
@@ -508,13 +500,12 @@ static void a_request_that_is_not_open_is_named(void **state)
 }
 
 /* Any program may execute the trap. */
-static void what_a_program_says_is_data(void **state)
+TEST(what_a_program_says_is_data)
 {
     struct ecube_called called = given(ECUBE_CALLED_SEND);
     struct fault_body fault = {.kind = FAULT_ERROR};
     char text[CALL_ERROR_TEXT_MAX];
 
-    (void)state;
     assert_false(received(E_ARGUMENT, &called, sizeof called - 1).given);
     assert_int_equal(received(E_OK, &called, sizeof called).number, 0);
     assert_int_equal(received(7, &called, sizeof called).number, 0);
@@ -534,33 +525,3 @@ static void what_a_program_says_is_data(void **state)
     fault.registers[2] = UINT32_MAX;
     assert_false(call_error_of(&fault).given);
 }
-
-TEST_MAIN(
-    cmocka_unit_test_setup_teardown(equal_errors_are_one_line, begin, end),
-    cmocka_unit_test_setup_teardown(who_ended_without_the_collective_is_told_before, begin, end),
-    cmocka_unit_test_setup_teardown(numbers_of_collectives_go_round, begin, end),
-    cmocka_unit_test_setup_teardown(what_follows_from_a_crash_adds_nothing, begin, end),
-    cmocka_unit_test_setup_teardown(a_crash_after_its_collective_explains_none, begin, end),
-    cmocka_unit_test_setup_teardown(what_follows_from_an_error_of_another_adds_nothing, begin, end),
-    cmocka_unit_test_setup_teardown(a_send_to_a_program_that_ended_well_is_an_error, begin, end),
-    cmocka_unit_test_setup_teardown(dead_links_explain_what_a_broken_machine_cannot_do, begin, end),
-    cmocka_unit_test_setup_teardown(what_nothing_explains_is_told, begin, end),
-    cmocka_unit_test_setup_teardown(no_run_with_an_error_ends_well, begin, end),
-    cmocka_unit_test_setup_teardown(bystanders_of_a_disagreement_are_not_told, begin, end),
-    cmocka_unit_test_setup_teardown(who_could_not_enter_says_why_and_the_others_say_who, begin,
-                                    end),
-    cmocka_unit_test_setup_teardown(of_those_who_all_could_not_enter_none_is_the_reason, begin,
-                                    end),
-    cmocka_unit_test_setup_teardown(that_one_could_not_enter_is_told_when_it_goes_on, begin, end),
-    cmocka_unit_test_setup_teardown(errors_are_told_when_no_more_come, begin, end),
-    cmocka_unit_test_setup_teardown(many_different_errors_are_counted, begin, end),
-    cmocka_unit_test_setup_teardown(long_lists_of_ranks_are_cut, begin, end),
-    cmocka_unit_test(a_message_says_which_argument_is_wrong),
-    cmocka_unit_test(what_would_be_received_over_code_or_constants_is_named),
-    cmocka_unit_test(the_half_of_a_send_receive_that_failed_is_looked_at),
-    cmocka_unit_test(a_collective_says_which_argument_is_wrong),
-    cmocka_unit_test(a_collective_that_is_waited_for_says_which_argument_is_wrong),
-    cmocka_unit_test(a_reduction_says_what_does_not_go_together),
-    cmocka_unit_test(a_message_that_is_cut_says_both_sizes),
-    cmocka_unit_test(a_request_that_is_not_open_is_named),
-    cmocka_unit_test(what_a_program_says_is_data))

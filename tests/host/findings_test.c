@@ -63,11 +63,10 @@ static void add(uint32_t rank, struct finding finding, uint64_t now_us)
 static const struct finding message = {
     .kind = FINDING_NOT_RECEIVED, .bytes = 1, .peer = 3, .tag = 5};
 
-static void equal_ones_are_one_line_when_no_more_come(void **state)
+TEST(equal_ones_are_one_line_when_no_more_come)
 {
     struct finding other = message;
 
-    (void)state;
     begin();
     add(2, message, 0);
     add(0, message, SECOND_US / 2);
@@ -89,12 +88,11 @@ static void equal_ones_are_one_line_when_no_more_come(void **state)
     assert_int_equal(told, 2);
 }
 
-static void one_that_a_program_has_often_is_counted(void **state)
+TEST(one_that_a_program_has_often_is_counted)
 {
     const struct finding list[] = {message, message, message};
     struct fault_body fault = fault_with(list, 3, 3);
 
-    (void)state;
     begin();
     findings_add(&findings, &code, 7, &fault, 0);
     findings_tell(&findings);
@@ -103,11 +101,10 @@ static void one_that_a_program_has_often_is_counted(void **state)
                         "rank 7: 3 times: never received: a message from rank 3, tag 5, 1 byte");
 }
 
-static void those_that_a_list_has_no_room_for_are_counted(void **state)
+TEST(those_that_a_list_has_no_room_for_are_counted)
 {
     struct fault_body fault = fault_with(&message, 1, 41);
 
-    (void)state;
     begin();
     findings_add(&findings, &code, 0, &fault, 0);
     findings_tell(&findings);
@@ -125,13 +122,12 @@ static void those_that_a_list_has_no_room_for_are_counted(void **state)
 }
 
 /* A program may execute the trap with anything in its registers. */
-static void a_list_that_is_not_on_the_stack_is_none(void **state)
+TEST(a_list_that_is_not_on_the_stack_is_none)
 {
     static const uint32_t wrong[][2] = {
         {STACK, 1},    {STACK + 5, 1}, {0, 1}, {UINT32_MAX, 1}, {STACK + 4 + FINDING_BYTES, 1},
         {STACK + 4, 0}};
 
-    (void)state;
     begin();
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct fault_body fault = fault_with(&message, 1, UINT32_MAX);
@@ -146,12 +142,11 @@ static void a_list_that_is_not_on_the_stack_is_none(void **state)
     assert_int_equal(told, 1);
 }
 
-static void many_ranks_are_counted(void **state)
+TEST(many_ranks_are_counted)
 {
     struct ranks ranks = {.count = 0};
     char text[RANKS_TEXT_MAX];
 
-    (void)state;
     for (uint32_t rank = 0; rank < MACHINE_NODES_MAX; rank++) {
         ranks.rank[ranks.count++] = rank;
     }
@@ -164,9 +159,3 @@ static void many_ranks_are_counted(void **state)
     ranks_text(&ranks, text);
     assert_string_equal(text, "ranks 0, 2, 4, 6, 8, 10 and 58 more");
 }
-
-TEST_MAIN(cmocka_unit_test(equal_ones_are_one_line_when_no_more_come),
-          cmocka_unit_test(one_that_a_program_has_often_is_counted),
-          cmocka_unit_test(those_that_a_list_has_no_room_for_are_counted),
-          cmocka_unit_test(a_list_that_is_not_on_the_stack_is_none),
-          cmocka_unit_test(many_ranks_are_counted))

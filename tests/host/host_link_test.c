@@ -161,11 +161,10 @@ static void leave_words(struct fixture *f)
     assert_int_equal(write(f->fds[1], half, sizeof half), sizeof half);
 }
 
-static void links_begin_anew_as_often_as_the_nodes_do(void **state)
+TEST(links_begin_anew_as_often_as_the_nodes_do)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     for (uint16_t number = NODE_INCARNATION + 1; number < NODE_INCARNATION + 11; number++) {
         leave_words(f);
         assert_int_equal(router_send(&f->host, PACKET_QUERY, 0, NULL, 0), E_OK);
@@ -187,11 +186,10 @@ static void links_begin_anew_as_often_as_the_nodes_do(void **state)
     free_fixture(f);
 }
 
-static void a_node_that_starts_anew_alone_is_found_out_when_it_is_spoken_to(void **state)
+TEST(a_node_that_starts_anew_alone_is_found_out_when_it_is_spoken_to)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     socket_link_restart(&f->socket);
     begin_node(f, NODE_INCARNATION + 1);
     look(f, LOOKS);
@@ -201,6 +199,3 @@ static void a_node_that_starts_anew_alone_is_found_out_when_it_is_spoken_to(void
     assert_int_equal(host_state(f), LINK_DEAD);
     free_fixture(f);
 }
-
-TEST_MAIN(cmocka_unit_test(links_begin_anew_as_often_as_the_nodes_do),
-          cmocka_unit_test(a_node_that_starts_anew_alone_is_found_out_when_it_is_spoken_to))

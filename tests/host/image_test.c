@@ -74,7 +74,7 @@ static void expect(const struct segment *segments, unsigned count, uint32_t code
     image_free(&image);
 }
 
-static void code_constants_and_data_end_where_the_next_begins(void **state)
+TEST(code_constants_and_data_end_where_the_next_begins)
 {
     const struct segment three[] = {{0, 2 * PAGE, 2 * PAGE, RX},
                                     {2 * PAGE, 2 * PAGE + 100, 100, R},
@@ -82,18 +82,16 @@ static void code_constants_and_data_end_where_the_next_begins(void **state)
     const struct segment in_any_order[] = {three[2], three[0], three[1]};
     const struct segment two[] = {{0, PAGE + 1, PAGE + 1, RX}, {2 * PAGE, 2 * PAGE + 8, 8, RW}};
 
-    (void)state;
     expect(three, 3, 2, 1);
     expect(in_any_order, 3, 2, 1);
     expect(two, 2, 2, 0);
 }
 
-static void without_data_the_heap_begins_behind_the_constants(void **state)
+TEST(without_data_the_heap_begins_behind_the_constants)
 {
     const struct segment parts[] = {{0, 100, 100, RX}, {PAGE, PAGE + 100, 100, R}};
     struct message message;
 
-    (void)state;
     expect(parts, 2, 1, 1);
     struct image image = read_as(parts, 2, 1, &message);
     assert_int_equal(image.bytes, PAGE + 100);
@@ -101,7 +99,7 @@ static void without_data_the_heap_begins_behind_the_constants(void **state)
     image_free(&image);
 }
 
-static void what_is_not_on_pages_of_its_own_protects_nothing(void **state)
+TEST(what_is_not_on_pages_of_its_own_protects_nothing)
 {
     static const struct segment alone = {0, 3 * PAGE, 3 * PAGE, RWX};
     static const struct segment files[][3] = {
@@ -112,24 +110,17 @@ static void what_is_not_on_pages_of_its_own_protects_nothing(void **state)
         {{0, 100, 100, RW}, {PAGE, PAGE + 8, 8, RX}, {2 * PAGE, 2 * PAGE + 8, 8, R}},
         {{0, 100, 100, RX}, {PAGE, PAGE + 8, 8, R}, {2 * PAGE, 2 * PAGE + 8, 8, RWX}}};
 
-    (void)state;
     expect(&alone, 1, 0, 0);
     for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++)
         expect(files[i], 3, 0, 0);
 }
 
-static void a_start_that_is_no_code_is_told(void **state)
+TEST(a_start_that_is_no_code_is_told)
 {
     const struct segment parts[] = {{0, 100, 100, RX}, {PAGE, PAGE + 100, 100, R}};
     struct message message;
 
-    (void)state;
     struct image image = read_as(parts, 2, PAGE + 5, &message);
     assert_non_null(strstr(message.text, "starts at 0x40b01005, which is not in its code"));
     assert_null(image.data);
 }
-
-TEST_MAIN(cmocka_unit_test(code_constants_and_data_end_where_the_next_begins),
-          cmocka_unit_test(without_data_the_heap_begins_behind_the_constants),
-          cmocka_unit_test(what_is_not_on_pages_of_its_own_protects_nothing),
-          cmocka_unit_test(a_start_that_is_no_code_is_told))

@@ -386,11 +386,10 @@ static void assert_told(const struct fixture *f, const char *text)
 
 /* Tests ---------------------------------------------------------------------------------------- */
 
-static void a_job_ends_with_the_worst_status_of_its_programs(void **state)
+TEST(a_job_ends_with_the_worst_status_of_its_programs)
 {
     struct fixture *f = make_fixture(false);
 
-    (void)state;
     until(f, &f->booted_count, 1);
     assert_int_equal(f->booted, 0);
     assert_int_equal(load(f, "missing.elf"), -1);
@@ -413,11 +412,10 @@ static void a_job_ends_with_the_worst_status_of_its_programs(void **state)
     free_fixture(f);
 }
 
-static void a_timeout_ends_a_boot_with_its_own_status(void **state)
+TEST(a_timeout_ends_a_boot_with_its_own_status)
 {
     struct fixture *f = make_fixture(false);
 
-    (void)state;
     assert_true(f->machine.bounded);
     fire(&f->machine.bound_timer);
     assert_int_equal(f->booted_count, 1);
@@ -443,21 +441,19 @@ static unsigned ticks_until_the_boot_fails(unsigned share)
     return ticks;
 }
 
-static void a_busy_computer_gives_more_time_to_a_boot(void **state)
+TEST(a_busy_computer_gives_more_time_to_a_boot)
 {
     unsigned idle = ticks_until_the_boot_fails(1000);
 
-    (void)state;
     assert_in_range(idle, 9, 11);
     assert_in_range(ticks_until_the_boot_fails(250), 4 * idle - 4, 4 * idle + 4);
     assert_in_range(ticks_until_the_boot_fails(1), 300, 360); /* but not for ever */
 }
 
-static void a_timeout_ends_a_run_and_says_who_still_runs(void **state)
+TEST(a_timeout_ends_a_run_and_says_who_still_runs)
 {
     struct fixture *f = make_fixture(false);
 
-    (void)state;
     until(f, &f->booted_count, 1);
     assert_int_equal(load(f, "a.elf"), 0);
     until_started(f);
@@ -473,11 +469,10 @@ static void a_timeout_ends_a_run_and_says_who_still_runs(void **state)
     free_fixture(f);
 }
 
-static void who_interrupts_a_run_hears_what_its_programs_do(void **state)
+TEST(who_interrupts_a_run_hears_what_its_programs_do)
 {
     struct fixture *f = make_fixture(false);
 
-    (void)state;
     until(f, &f->booted_count, 1);
     assert_int_equal(load(f, "a.elf"), 0);
     until_started(f);
@@ -498,12 +493,11 @@ static void who_interrupts_a_run_hears_what_its_programs_do(void **state)
     free_fixture(f);
 }
 
-static void a_job_that_is_ended_in_its_download_is_told_at_once_and_once(void **state)
+TEST(a_job_that_is_ended_in_its_download_is_told_at_once_and_once)
 {
     for (unsigned by_timeout = 0; by_timeout < 2; by_timeout++) {
         struct fixture *f = make_fixture(false);
 
-        (void)state;
         until(f, &f->booted_count, 1);
         assert_int_equal(load(f, "a.elf"), 0);
         assert_false(machine_frees(&f->machine));
@@ -529,11 +523,10 @@ static void a_job_that_is_ended_in_its_download_is_told_at_once_and_once(void **
     }
 }
 
-static void a_dead_node_ends_the_job_and_the_machine_takes_no_other(void **state)
+TEST(a_dead_node_ends_the_job_and_the_machine_takes_no_other)
 {
     struct fixture *f = make_fixture(false);
 
-    (void)state;
     until(f, &f->booted_count, 1);
     assert_int_equal(load(f, "a.elf"), 0);
     until_started(f);
@@ -553,11 +546,10 @@ static void a_dead_node_ends_the_job_and_the_machine_takes_no_other(void **state
     free_fixture(f);
 }
 
-static void who_asks_gets_what_every_node_does(void **state)
+TEST(who_asks_gets_what_every_node_does)
 {
     struct fixture *f = make_fixture(false);
 
-    (void)state;
     until(f, &f->booted_count, 1);
     machine_ask(&f->machine);
     until(f, &f->answered_count, 1);
@@ -581,11 +573,10 @@ static void debug(const struct fixture *f, uint32_t rank, enum jtag_state state)
     f->jtag_owner.changed(f->jtag_owner.context, rank, state, "gdb (process 77)");
 }
 
-static void while_any_node_is_halted_the_timeout_stands_still(void **state)
+TEST(while_any_node_is_halted_the_timeout_stands_still)
 {
     struct fixture *f = make_fixture(true);
 
-    (void)state;
     f->jtag_owner.ready(f->jtag_owner.context);
     until(f, &f->booted_count, 1);
     debug(f, 1, JTAG_LOST);
@@ -604,11 +595,10 @@ static void while_any_node_is_halted_the_timeout_stands_still(void **state)
     free_fixture(f);
 }
 
-static void a_download_says_that_it_waits_for_a_halted_node(void **state)
+TEST(a_download_says_that_it_waits_for_a_halted_node)
 {
     struct fixture *f = make_fixture(true);
 
-    (void)state;
     f->jtag_owner.ready(f->jtag_owner.context);
     until(f, &f->booted_count, 1);
     debug(f, 1, JTAG_HALTED);
@@ -626,11 +616,10 @@ static void a_download_says_that_it_waits_for_a_halted_node(void **state)
     free_fixture(f);
 }
 
-static void a_boot_waits_for_the_server_of_debuggers(void **state)
+TEST(a_boot_waits_for_the_server_of_debuggers)
 {
     struct fixture *f = make_fixture(true);
 
-    (void)state;
     until(f, &f->machine.nodes_right, NODES);
     for (unsigned i = 0; i < 100; i++) {
         turn(f);
@@ -659,11 +648,10 @@ static void reset(struct fixture *f, uint32_t rank)
     f->jtag_owner.was_reset(f->jtag_owner.context, rank);
 }
 
-static void when_all_nodes_were_reset_the_machine_boots_anew(void **state)
+TEST(when_all_nodes_were_reset_the_machine_boots_anew)
 {
     struct fixture *f = make_fixture(true);
 
-    (void)state;
     f->jtag_owner.ready(f->jtag_owner.context);
     until(f, &f->booted_count, 1);
     for (unsigned round = 1; round <= 3; round++) {
@@ -687,16 +675,3 @@ static void when_all_nodes_were_reset_the_machine_boots_anew(void **state)
     }
     free_fixture(f);
 }
-
-TEST_MAIN(cmocka_unit_test(a_job_ends_with_the_worst_status_of_its_programs),
-          cmocka_unit_test(a_timeout_ends_a_boot_with_its_own_status),
-          cmocka_unit_test(a_busy_computer_gives_more_time_to_a_boot),
-          cmocka_unit_test(a_timeout_ends_a_run_and_says_who_still_runs),
-          cmocka_unit_test(who_interrupts_a_run_hears_what_its_programs_do),
-          cmocka_unit_test(a_job_that_is_ended_in_its_download_is_told_at_once_and_once),
-          cmocka_unit_test(a_dead_node_ends_the_job_and_the_machine_takes_no_other),
-          cmocka_unit_test(who_asks_gets_what_every_node_does),
-          cmocka_unit_test(while_any_node_is_halted_the_timeout_stands_still),
-          cmocka_unit_test(a_download_says_that_it_waits_for_a_halted_node),
-          cmocka_unit_test(a_boot_waits_for_the_server_of_debuggers),
-          cmocka_unit_test(when_all_nodes_were_reset_the_machine_boots_anew))

@@ -60,11 +60,10 @@ static void assert_range(const struct fixture *f, unsigned i, const struct page_
     assert_int_equal(range->execute, wanted->execute);
 }
 
-static void without_an_mmu_the_whole_memory_lies_at_its_own_addresses(void **state)
+TEST(without_an_mmu_the_whole_memory_lies_at_its_own_addresses)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     f->control.sctlr = 0;
     assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), 0);
     assert_int_equal(f->map.count, 1);
@@ -72,11 +71,10 @@ static void without_an_mmu_the_whole_memory_lies_at_its_own_addresses(void **sta
     free(f);
 }
 
-static void sections_side_by_side_are_one_range_with_their_permissions(void **state)
+TEST(sections_side_by_side_are_one_range_with_their_permissions)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     put(f, FIRST, 0x400, 0x40000c12); /* AP 011, XN */
     put(f, FIRST, 0x401, 0x40100c12);
     put(f, FIRST, 0x500, 0x40008402); /* AP 101: kernel reads, executable */
@@ -89,11 +87,10 @@ static void sections_side_by_side_are_one_range_with_their_permissions(void **st
     free(f);
 }
 
-static void pages_of_both_sizes_are_found(void **state)
+TEST(pages_of_both_sizes_are_found)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     put(f, FIRST, 0x700, SECOND | 1);
     put(f, SECOND, 0, 0x40005033); /* small, AP 011, XN */
     put(f, SECOND, 1, 0x40006033);
@@ -109,11 +106,10 @@ static void pages_of_both_sizes_are_found(void **state)
     free(f);
 }
 
-static void a_table_that_is_no_memory_is_an_error(void **state)
+TEST(a_table_that_is_no_memory_is_an_error)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     put(f, FIRST, 0x700, 0x90000001);
     assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), -1);
     f->control.ttbr0 = 0x90000000;
@@ -122,11 +118,10 @@ static void a_table_that_is_no_memory_is_an_error(void **state)
 }
 
 /* Every other page of all memory would be as many ranges. */
-static void more_ranges_than_there_is_room_for_are_an_error(void **state)
+TEST(more_ranges_than_there_is_room_for_are_an_error)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     for (unsigned i = 0; i < 256; i += 2) {
         put(f, SECOND, i, 0x40005033);
     }
@@ -135,17 +130,4 @@ static void more_ranges_than_there_is_room_for_are_an_error(void **state)
     }
     assert_int_equal(page_table_walk(&f->map, &f->control, &f->source), -1);
     free(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_an_mmu_the_whole_memory_lies_at_its_own_addresses),
-        cmocka_unit_test(sections_side_by_side_are_one_range_with_their_permissions),
-        cmocka_unit_test(pages_of_both_sizes_are_found),
-        cmocka_unit_test(a_table_that_is_no_memory_is_an_error),
-        cmocka_unit_test(more_ranges_than_there_is_room_for_are_an_error),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static void expect_balanced(uint32_t first, uint32_t stride, unsigned count, uns
     }
 }
 
-static void processors_have_as_many_nodes_of_every_subcube(void **state)
+TEST(processors_have_as_many_nodes_of_every_subcube)
 {
-    (void)state;
     for (uint32_t bit = 1; bit < NODES; bit *= 2) {
         for (uint32_t node = 0; node < NODES; node++) {
             if ((node & bit) == 0) {
@@ -39,9 +38,8 @@ static void processors_have_as_many_nodes_of_every_subcube(void **state)
     expect_balanced(NODES / 2, 1, NODES / 2, 2);
 }
 
-static void processors_have_as_many_nodes_of_every_aligned_block(void **state)
+TEST(processors_have_as_many_nodes_of_every_aligned_block)
 {
-    (void)state;
     for (unsigned processors = 1; processors <= PROCESSORS_MAX; processors++) {
         for (uint32_t first = 0; first + processors <= NODES; first += processors) {
             expect_balanced(first, 1, processors, processors);
@@ -66,11 +64,10 @@ static int processors_after(uint32_t node, uint32_t nodes)
     return WEXITSTATUS(status);
 }
 
-static void only_nodes_that_outnumber_processors_are_bound(void **state)
+TEST(only_nodes_that_outnumber_processors_are_bound)
 {
     cpu_set_t usable;
 
-    (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof usable, &usable), 0);
     uint32_t processors = (uint32_t)CPU_COUNT(&usable);
     assert_int_equal(processors_after(0, processors), processors);
@@ -79,24 +76,12 @@ static void only_nodes_that_outnumber_processors_are_bound(void **state)
     }
 }
 
-static void only_nodes_with_a_processor_each_spin(void **state)
+TEST(only_nodes_with_a_processor_each_spin)
 {
     cpu_set_t usable;
 
-    (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof usable, &usable), 0);
     uint32_t processors = (uint32_t)CPU_COUNT(&usable);
     assert_int_not_equal(placement_spin_us(processors), 0);
     assert_int_equal(placement_spin_us(processors + 1), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(processors_have_as_many_nodes_of_every_subcube),
-        cmocka_unit_test(processors_have_as_many_nodes_of_every_aligned_block),
-        cmocka_unit_test(only_nodes_that_outnumber_processors_are_bound),
-        cmocka_unit_test(only_nodes_with_a_processor_each_spin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,12 +55,11 @@ static uint32_t next(struct plan_blocks *blocks)
 static const struct plan_extent sent = {.space = SPACE_SEND, .run = 1},
                                 scratch = {.space = SPACE_SCRATCH, .run = 1};
 
-static void circuits_of_a_step_read_before_any_writes(void **state)
+TEST(circuits_of_a_step_read_before_any_writes)
 {
     struct small small;
     struct plan_blocks blocks;
 
-    (void)state;
     begin(&small, ECUBE_ALLGATHER, 1);
     add(&small, 0, 0, 0, sent, scratch);
     add(&small, 0, 1, 1, sent, scratch);
@@ -77,13 +76,12 @@ static void circuits_of_a_step_read_before_any_writes(void **state)
     plan_blocks_end(&blocks);
 }
 
-static void a_copy_behind_circuits_reads_what_they_brought(void **state)
+TEST(a_copy_behind_circuits_reads_what_they_brought)
 {
     struct small small;
     struct plan_blocks blocks;
     const struct plan_extent last = {.space = SPACE_RECEIVE, .first = 1, .run = 1};
 
-    (void)state;
     begin(&small, ECUBE_ALLGATHER, 1);
     add(&small, 0, 1, 0, sent, scratch);
     add(&small, 0, 0, 0, scratch, last);
@@ -94,14 +92,13 @@ static void a_copy_behind_circuits_reads_what_they_brought(void **state)
     plan_blocks_end(&blocks);
 }
 
-static void what_is_sent_is_named_as_the_spaces_say(void **state)
+TEST(what_is_sent_is_named_as_the_spaces_say)
 {
     static const struct {
         uint32_t operation, name; /* of slot 1 that node 1 sends */
     } wanted[] = {{ECUBE_EXCHANGE, 1 * 2 + 1}, {ECUBE_SCATTER, 1}, {ECUBE_REDUCE, 1}};
     const struct plan_extent second = {.space = SPACE_SEND, .first = 1, .run = 1};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         struct small small;
         struct plan_blocks blocks;
@@ -114,14 +111,13 @@ static void what_is_sent_is_named_as_the_spaces_say(void **state)
     }
 }
 
-static void a_root_that_sends_nothing_else_has_its_segments_at_once(void **state)
+TEST(a_root_that_sends_nothing_else_has_its_segments_at_once)
 {
     struct small small;
     struct plan_blocks blocks;
     const struct plan_extent all = {.space = SPACE_RECEIVE, .run = 3};
     const uint32_t *names;
 
-    (void)state;
     begin(&small, ECUBE_BROADCAST, 3);
     small.plan.root = 1;
     add(&small, 0, 1, 0, all, all);
@@ -131,8 +127,3 @@ static void a_root_that_sends_nothing_else_has_its_segments_at_once(void **state
         assert_int_equal(names[i], i);
     plan_blocks_end(&blocks);
 }
-
-TEST_MAIN(cmocka_unit_test(circuits_of_a_step_read_before_any_writes),
-          cmocka_unit_test(a_copy_behind_circuits_reads_what_they_brought),
-          cmocka_unit_test(what_is_sent_is_named_as_the_spaces_say),
-          cmocka_unit_test(a_root_that_sends_nothing_else_has_its_segments_at_once))

@@ -41,11 +41,10 @@ static void expect_line(json_t *list, const char *line)
     free(text);
 }
 
-static void a_report_without_a_prediction_has_none(void **state)
+TEST(a_report_without_a_prediction_has_none)
 {
     json_t *list = reported(1500, 0, 0), *report = json_array_get(list, 0);
 
-    (void)state;
     assert_true(json_is_null(json_object_get(report, "predicted_us")));
     assert_true(json_is_null(json_object_get(report, "bound_us")));
     assert_true(json_is_real(json_object_get(report, "model_us")));
@@ -53,23 +52,21 @@ static void a_report_without_a_prediction_has_none(void **state)
                       "      5.000      0\n");
 }
 
-static void a_report_with_a_prediction_has_it(void **state)
+TEST(a_report_with_a_prediction_has_it)
 {
-    (void)state;
     expect_line(reported(1500, 1500, 1000),
                 "       100     3        1.500        1.500        1.000  1.500"
                 "      5.000      0\n");
 }
 
 /* As an exchange of one node. */
-static void what_takes_no_time_is_predicted_so(void **state)
+TEST(what_takes_no_time_is_predicted_so)
 {
-    (void)state;
     expect_line(reported(0, 0, 0), "       100     3        0.000        0.000        0.000      -"
                                    "      5.000      0\n");
 }
 
-static void a_plan_for_all_larger_sizes_has_no_end(void **state)
+TEST(a_plan_for_all_larger_sizes_has_no_end)
 {
     static const struct plan_summary summaries[] = {
         {.operation = ECUBE_EXCHANGE, .bytes_min = 9, .bytes_max = 12, .algorithm = "AAP"},
@@ -77,7 +74,6 @@ static void a_plan_for_all_larger_sizes_has_no_end(void **state)
     json_t *list = report_plans(summaries, 2);
     char *text = json_dumps(list, JSON_COMPACT);
 
-    (void)state;
     assert_string_equal(text, "[{\"operation\":\"alltoall\",\"root\":0,\"bytes_min\":9,"
                               "\"bytes_max\":12,\"algorithm\":\"AAP\"},"
                               "{\"operation\":\"shift\",\"root\":3,\"bytes_min\":0,"
@@ -85,8 +81,3 @@ static void a_plan_for_all_larger_sizes_has_no_end(void **state)
     free(text);
     json_decref(list);
 }
-
-TEST_MAIN(cmocka_unit_test(a_report_without_a_prediction_has_none),
-          cmocka_unit_test(a_report_with_a_prediction_has_it),
-          cmocka_unit_test(what_takes_no_time_is_predicted_so),
-          cmocka_unit_test(a_plan_for_all_larger_sizes_has_no_end))

@@ -56,12 +56,11 @@ static void begin(char base[24])
     assert_int_equal(setenv("XDG_RUNTIME_DIR", base, 1), 0);
 }
 
-static void a_tool_that_is_killed_while_it_makes_its_directory_leaves_none(void **state)
+TEST(a_tool_that_is_killed_while_it_makes_its_directory_leaves_none)
 {
     char base[24];
     int status;
 
-    (void)state;
     begin(base);
     for (killed = AT_LOCK; killed < NEVER; killed++) {
         pid_t tool = fork();
@@ -81,13 +80,12 @@ static void a_tool_that_is_killed_while_it_makes_its_directory_leaves_none(void 
     assert_int_equal(rmdir(base), 0);
 }
 
-static void a_second_machine_of_a_name_is_refused_and_leaves_the_first_alone(void **state)
+TEST(a_second_machine_of_a_name_is_refused_and_leaves_the_first_alone)
 {
     struct rundir first, second;
     struct message message;
     char base[24];
 
-    (void)state;
     killed = NEVER;
     begin(base);
     assert_int_equal(rundir_create(&first, "lab", &message), 0);
@@ -100,6 +98,3 @@ static void a_second_machine_of_a_name_is_refused_and_leaves_the_first_alone(voi
     assert_int_equal(entries(base), 0);
     assert_int_equal(rmdir(base), 0);
 }
-
-TEST_MAIN(cmocka_unit_test(a_tool_that_is_killed_while_it_makes_its_directory_leaves_none),
-          cmocka_unit_test(a_second_machine_of_a_name_is_refused_and_leaves_the_first_alone))

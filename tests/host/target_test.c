@@ -22,14 +22,13 @@ static const char *value_of(const struct target_command *command, const char *op
     return "";
 }
 
-static void a_node_is_started_with_the_options_of_its_board(void **state)
+TEST(a_node_is_started_with_the_options_of_its_board)
 {
     struct target_command command;
     const int fds[] = {5, 6};
     const struct target_links links = {.serial_fds = fds, .port_count = 2, .card_fd = -1};
     char megabytes[16];
 
-    (void)state;
     target_make_command(&command, &target, "/run", 3, &links);
     snprintf(megabytes, sizeof megabytes, "%u", BOARD_RAM_BYTES >> 20);
     assert_string_equal(command.arguments[0], "qemu");
@@ -40,38 +39,26 @@ static void a_node_is_started_with_the_options_of_its_board(void **state)
     assert_string_equal(value_of(&command, "-gdb"), "unix:/run/n3.gdb,server=on,wait=off");
 }
 
-static void a_node_could_have_a_second_processor_so_that_qemu_keeps_memory_barriers(void **state)
+TEST(a_node_could_have_a_second_processor_so_that_qemu_keeps_memory_barriers)
 {
     struct target_command command;
     const int fds[] = {5};
     const struct target_links links = {.serial_fds = fds, .port_count = 1, .card_fd = -1};
 
-    (void)state;
     target_make_command(&command, &target, "/run", 0, &links);
     assert_string_equal(value_of(&command, "-smp"), "1,maxcpus=2");
 }
 
-static void a_node_can_have_as_many_links_as_its_board(void **state)
+TEST(a_node_can_have_as_many_links_as_its_board)
 {
     struct target_command command;
     int fds[BOARD_LINKS_MAX];
     const struct target_links links = {
         .serial_fds = fds, .port_count = BOARD_LINKS_MAX, .card_fd = -1};
 
-    (void)state;
     for (int i = 0; i < BOARD_LINKS_MAX; i++) {
         fds[i] = 1000 + i;
     }
     target_make_command(&command, &target, "/run", 0, &links);
     assert_null(command.arguments[command.count]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_node_is_started_with_the_options_of_its_board),
-        cmocka_unit_test(a_node_could_have_a_second_processor_so_that_qemu_keeps_memory_barriers),
-        cmocka_unit_test(a_node_can_have_as_many_links_as_its_board),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,11 +106,10 @@ static void assert_line(const struct fixture *f, unsigned number, uint32_t rank,
     assert_memory_equal(shown->text, text, strlen(text));
 }
 
-static void lines_of_ranks_and_streams_are_put_together_apart(void **state)
+TEST(lines_of_ranks_and_streams_are_put_together_apart)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     hear_text(f, 0, ECUBE_STREAM_OUTPUT, "one ");
     hear_text(f, 1, ECUBE_STREAM_OUTPUT, "other\n\nthird");
     hear_text(f, 0, ECUBE_STREAM_ERROR, "oh\n");
@@ -127,12 +126,11 @@ static void lines_of_ranks_and_streams_are_put_together_apart(void **state)
     free_fixture(f);
 }
 
-static void a_node_hears_what_its_reader_has_taken_and_no_more(void **state)
+TEST(a_node_hears_what_its_reader_has_taken_and_no_more)
 {
     struct fixture *f = make_fixture();
     char text[1000];
 
-    (void)state;
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\n';
     for (unsigned i = 0; i < 16; i++) {
@@ -150,13 +148,12 @@ static void a_node_hears_what_its_reader_has_taken_and_no_more(void **state)
     free_fixture(f);
 }
 
-static void a_line_longer_than_the_window_ends_and_is_whole(void **state)
+TEST(a_line_longer_than_the_window_ends_and_is_whole)
 {
     enum { LONG = 100000 };
     struct fixture *f = make_fixture();
     char *text = malloc(LONG + 1);
 
-    (void)state;
     for (unsigned i = 0; i < LONG; i++) {
         text[i] = (char)('a' + i % 26);
     }
@@ -172,13 +169,12 @@ static void a_line_longer_than_the_window_ends_and_is_whole(void **state)
     free_fixture(f);
 }
 
-static void a_line_without_end_is_shown_in_pieces_of_whole_characters(void **state)
+TEST(a_line_without_end_is_shown_in_pieces_of_whole_characters)
 {
     struct fixture *f = make_fixture();
     char euros[3 * PIECE]; /* pieces end within characters */
     uint32_t bytes = 0;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof euros; i += 3) {
         memcpy(euros + i, "\xe2\x82\xac", 3);
     }
@@ -195,12 +191,11 @@ static void a_line_without_end_is_shown_in_pieces_of_whole_characters(void **sta
     free_fixture(f);
 }
 
-static void text_beyond_the_window_is_thrown_away(void **state)
+TEST(text_beyond_the_window_is_thrown_away)
 {
     struct fixture *f = make_fixture();
     char line[] = "a line of a node that lies\n";
 
-    (void)state;
     for (unsigned i = 0; i < 2 * CONSOLE_WINDOW / (sizeof line - 1); i++) {
         hear_text(f, 1, ECUBE_STREAM_ERROR, line);
         if (f->count == LINES_MAX) {
@@ -214,13 +209,12 @@ static void text_beyond_the_window_is_thrown_away(void **state)
     free_fixture(f);
 }
 
-static void any_bytes_cross_a_process(void **state)
+TEST(any_bytes_cross_a_process)
 {
     static const char *const texts[] = {
         "plain",        "gr\xc3\xbc\xc3\x9f", "\xff\xfe lone \xe2", "\x1b[2J\r",
         "\xed\xa0\x80", "\xf4\x90\x80\x80",   "\xc0\x80",           ""};
 
-    (void)state;
     for (unsigned i = 0; i <= sizeof texts / sizeof texts[0]; i++) {
         bool zero = i == sizeof texts / sizeof texts[0];
         struct line line = {
@@ -244,7 +238,7 @@ static void any_bytes_cross_a_process(void **state)
     }
 }
 
-static void nothing_leaves_its_line_of_a_terminal(void **state)
+TEST(nothing_leaves_its_line_of_a_terminal)
 {
     static const char *const pairs[][2] = {{"plain\ttext", "plain\ttext"},
                                            {"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9d\x84\x9e",
@@ -264,7 +258,6 @@ static void nothing_leaves_its_line_of_a_terminal(void **state)
                                            {"\xe2\x80\xae", "\\xe2\\x80\\xae"},
                                            {"\x7f\b\v", "\\x7f\\x08\\x0b"}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         char *bytes;
         size_t count;
@@ -276,11 +269,3 @@ static void nothing_leaves_its_line_of_a_terminal(void **state)
         free(bytes);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(lines_of_ranks_and_streams_are_put_together_apart),
-          cmocka_unit_test(a_node_hears_what_its_reader_has_taken_and_no_more),
-          cmocka_unit_test(a_line_longer_than_the_window_ends_and_is_whole),
-          cmocka_unit_test(a_line_without_end_is_shown_in_pieces_of_whole_characters),
-          cmocka_unit_test(text_beyond_the_window_is_thrown_away),
-          cmocka_unit_test(any_bytes_cross_a_process),
-          cmocka_unit_test(nothing_leaves_its_line_of_a_terminal))

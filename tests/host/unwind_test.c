@@ -104,22 +104,20 @@ static void expect(struct program *p, const uint32_t *addresses, unsigned count)
 
 static const uint32_t all[] = {IN_G, IN_F - 2, IN_MAIN - 2};
 
-static void a_described_function_keeps_its_return_address_in_its_frame(void **state)
+TEST(a_described_function_keeps_its_return_address_in_its_frame)
 {
     struct program p;
 
-    (void)state;
     begin(&p, true, FRAME_BYTES / 4);
     put_word(&p, FRAME_BYTES / 4 - 1, IN_F | 1);
     p.registers[14] = 0;
     expect(&p, all, 3);
 }
 
-static void of_another_lr_tells_who_called_it_whatever_it_has_pushed(void **state)
+TEST(of_another_lr_tells_who_called_it_whatever_it_has_pushed)
 {
     struct program p;
 
-    (void)state;
     for (unsigned pushed = 0; pushed <= 16; pushed++) {
         begin(&p, false, pushed);
         expect(&p, all, 3);
@@ -128,22 +126,20 @@ static void of_another_lr_tells_who_called_it_whatever_it_has_pushed(void **stat
     }
 }
 
-static void where_lr_has_been_used_the_stack_tells(void **state)
+TEST(where_lr_has_been_used_the_stack_tells)
 {
     struct program p;
 
-    (void)state;
     begin(&p, false, 5);
     p.registers[14] = 1234;
     put_word(&p, 4, IN_F | 1);
     expect(&p, all, 3);
 }
 
-static void where_the_stack_has_run_over_lr_tells(void **state)
+TEST(where_the_stack_has_run_over_lr_tells)
 {
     struct program p;
 
-    (void)state;
     begin(&p, true, 0);
     p.registers[13] = STACK - 4096;
     expect(&p, all, 2);
@@ -151,11 +147,10 @@ static void where_the_stack_has_run_over_lr_tells(void **state)
     expect(&p, all, 2);
 }
 
-static void a_call_of_nothing_is_told_by_lr(void **state)
+TEST(a_call_of_nothing_is_told_by_lr)
 {
     struct program p;
 
-    (void)state;
     begin(&p, true, 0);
     p.registers[15] = 0;
     const uint32_t addresses[] = {0, IN_F - 2, IN_MAIN - 2};
@@ -164,12 +159,11 @@ static void a_call_of_nothing_is_told_by_lr(void **state)
 
 /* f's return address was overwritten, and it has returned; g, which it had called, had called on.
  * What g had pushed lies below the stack pointer, and below that what was there before. */
-static void a_return_to_nothing_is_told_by_what_had_been_called(void **state)
+TEST(a_return_to_nothing_is_told_by_what_had_been_called)
 {
     enum { POPPED = 20 };
     struct program p;
 
-    (void)state;
     begin(&p, true, 0);
     put_call(&p, IN_G, G + 0x40);
     p.registers[13] = STACK + 4 * POPPED;
@@ -189,11 +183,10 @@ static void a_return_to_nothing_is_told_by_what_had_been_called(void **state)
     assert_memory_equal(p.addresses, by_lr, sizeof by_lr);
 }
 
-static void a_return_address_without_a_call_before_it_counts_for_nothing(void **state)
+TEST(a_return_address_without_a_call_before_it_counts_for_nothing)
 {
     struct program p;
 
-    (void)state;
     begin(&p, true, FRAME_BYTES / 4);
     put_word(&p, FRAME_BYTES / 4 - 1, (F + 0x40) | 1);
     p.registers[14] = (F + 0x50) | 1;
@@ -204,11 +197,10 @@ static void a_return_address_without_a_call_before_it_counts_for_nothing(void **
 }
 
 /* f's return address says that f called it, for ever. */
-static void a_stack_that_never_ends_gives_as_many_as_there_is_room_for(void **state)
+TEST(a_stack_that_never_ends_gives_as_many_as_there_is_room_for)
 {
     struct program p;
 
-    (void)state;
     begin(&p, true, 0);
     put_call(&p, IN_F, F);
     for (unsigned i = 0; i < WORDS; i++)
@@ -216,12 +208,3 @@ static void a_stack_that_never_ends_gives_as_many_as_there_is_room_for(void **st
     assert_int_equal(unwind(&p.unwind, p.addresses, ROOM), ROOM);
     assert_int_equal(p.addresses[ROOM - 1], IN_F - 2);
 }
-
-TEST_MAIN(cmocka_unit_test(a_described_function_keeps_its_return_address_in_its_frame),
-          cmocka_unit_test(of_another_lr_tells_who_called_it_whatever_it_has_pushed),
-          cmocka_unit_test(where_lr_has_been_used_the_stack_tells),
-          cmocka_unit_test(where_the_stack_has_run_over_lr_tells),
-          cmocka_unit_test(a_call_of_nothing_is_told_by_lr),
-          cmocka_unit_test(a_return_to_nothing_is_told_by_what_had_been_called),
-          cmocka_unit_test(a_return_address_without_a_call_before_it_counts_for_nothing),
-          cmocka_unit_test(a_stack_that_never_ends_gives_as_many_as_there_is_room_for))

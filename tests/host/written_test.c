@@ -140,13 +140,12 @@ static void read_all_back(const struct network *network, struct plan_command *co
         }
 }
 
-static void what_is_exported_is_read_back_as_the_same_plan(void **state)
+TEST(what_is_exported_is_read_back_as_the_same_plan)
 {
     static const char *const names[] = {"cube:0",   "cube:1",   "cube:3",     "cube:4",
                                         "ring:2",   "ring:5",   "ring:6",     "mesh:1x7",
                                         "mesh:3x4", "mesh:2x5", "torus:3x3x2"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         static const struct network_limits limits = {NETWORK_NODES_MAX, "here"};
         struct plan_command command = {.profile = ipsc, .profile_name = "ipsc860"};
@@ -176,7 +175,7 @@ static struct plan *plan_of(const char *text, struct message *message)
     return plan;
 }
 
-static void a_plan_by_hand_does_what_it_promises(void **state)
+TEST(a_plan_by_hand_does_what_it_promises)
 {
     static const char *const texts[] = {
         /* blocks that node 1 passes on have no slots of their own */
@@ -218,7 +217,6 @@ static void a_plan_by_hand_does_what_it_promises(void **state)
         "\"network\":\"cube:1\"}"};
     struct message message;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct plan *plan = plan_of(texts[i], &message);
         if (!plan)
@@ -347,12 +345,11 @@ static const struct {
     {"{\"profile\":{\"xi_ns\":65425},", "a profile has xi_ns, tau_ns and element_ns"},
 };
 
-static void what_is_wrong_is_told_in_one_line(void **state)
+TEST(what_is_wrong_is_told_in_one_line)
 {
     struct message message;
     unsigned others = 0;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct plan *plan = plan_of(wrong[i].text, &message);
         if (plan || !strstr(message.text, wrong[i].words) || strchr(message.text, '\n')) {
@@ -387,7 +384,7 @@ static uint32_t asked(struct plan_cache *cache, uint32_t bytes, const char *algo
     return header.digest;
 }
 
-static void a_cache_gives_a_written_plan_for_its_sizes_alone(void **state)
+TEST(a_cache_gives_a_written_plan_for_its_sizes_alone)
 {
     static const char sum[] = "{\"network\":\"cube:1\",\"operation\":\"allreduce\",\"circuits\":["
                               "{\"step\":0,\"from\":0,\"to\":1,\"blocks\":[0],\"combine\":true},"
@@ -396,7 +393,6 @@ static void a_cache_gives_a_written_plan_for_its_sizes_alone(void **state)
     struct plan *plan = plan_of(sum, &message);
     uint32_t steps;
 
-    (void)state;
     assert_non_null(plan);
     plan->bytes_min = plan->bytes_max = 800;
     struct plan_cache *cache = plan_cache_make(&plan->network, &ipsc);
@@ -414,7 +410,7 @@ static void a_cache_gives_a_written_plan_for_its_sizes_alone(void **state)
 }
 
 /* Round a ring by turns: each set-up but the first goes ahead, for a port serves one at a time. */
-static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
+TEST(what_rests_on_one_port_is_not_for_machines_with_all)
 {
     static const struct network_limits limits = {NETWORK_NODES_MAX, "here"};
     struct plan_command command = {.profile = ipsc, .profile_name = "ipsc860", .element_bytes = 8};
@@ -425,7 +421,6 @@ static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
     int fd = make_file(path);
     uint32_t steps;
 
-    (void)state;
     all.all_port = 1;
     assert_true(network_parse(&command.network, "ring:5", &limits, error));
     network_name(&command.network, command.network_name);
@@ -456,12 +451,11 @@ static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
     close(fd);
 }
 
-static void what_cannot_be_read_is_told(void **state)
+TEST(what_cannot_be_read_is_told)
 {
     struct plan_file file;
     struct message message;
 
-    (void)state;
     assert_int_equal(plan_file_read(&file, "no/such", &message), -1);
     assert_non_null(strstr(message.text, "cannot read the plan no/such: No such file"));
     assert_int_equal(plan_file_read(&file, "/proc", &message), -1);
@@ -469,10 +463,3 @@ static void what_cannot_be_read_is_told(void **state)
     assert_int_equal(plan_file_read(&file, "/dev/zero", &message), -1);
     assert_non_null(strstr(message.text, "line 1: a zero byte"));
 }
-
-TEST_MAIN(cmocka_unit_test(what_is_exported_is_read_back_as_the_same_plan),
-          cmocka_unit_test(a_plan_by_hand_does_what_it_promises),
-          cmocka_unit_test(what_is_wrong_is_told_in_one_line),
-          cmocka_unit_test(a_cache_gives_a_written_plan_for_its_sizes_alone),
-          cmocka_unit_test(what_rests_on_one_port_is_not_for_machines_with_all),
-          cmocka_unit_test(what_cannot_be_read_is_told))

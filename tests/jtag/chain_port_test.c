@@ -121,13 +121,12 @@ static void append_clock(char *text, unsigned tms, unsigned tdi)
     strcat(text, bits);
 }
 
-static void every_client_sees_a_tap_for_each_node(void **state)
+TEST(every_client_sees_a_tap_for_each_node)
 {
     struct fixture *f = make_fixture();
     char text[1024] = "", answer[256];
     int fds[2] = {connect_client(f), connect_client(f)};
 
-    (void)state;
     for (unsigned i = 0; i < 5; i++) {
         append_clock(text, 1, 0);
     }
@@ -156,14 +155,13 @@ static void every_client_sees_a_tap_for_each_node(void **state)
     free_fixture(f);
 }
 
-static void garbage_does_no_harm(void **state)
+TEST(garbage_does_no_harm)
 {
     struct fixture *f = make_fixture();
     char *garbage = malloc(GARBAGE_BYTES);
     uint32_t random = 1;
     int fd;
 
-    (void)state;
     for (unsigned round = 0; round < 8; round++) {
         for (unsigned i = 0; i < GARBAGE_BYTES; i++) {
             random = random * 1664525 + 1013904223;
@@ -178,7 +176,7 @@ static void garbage_does_no_harm(void **state)
     free_fixture(f);
 }
 
-static void who_does_not_read_is_read_from_no_more(void **state)
+TEST(who_does_not_read_is_read_from_no_more)
 {
     struct fixture *f = make_fixture();
     char *questions = malloc(GARBAGE_BYTES);
@@ -186,7 +184,6 @@ static void who_does_not_read_is_read_from_no_more(void **state)
     char answer[8];
     bool taken = true;
 
-    (void)state;
     memset(questions, 'R', GARBAGE_BYTES);
     for (unsigned i = 0; taken && i < 1000; i++) {
         taken = send_all(f, fd, questions, GARBAGE_BYTES);
@@ -200,13 +197,12 @@ static void who_does_not_read_is_read_from_no_more(void **state)
     free_fixture(f);
 }
 
-static void who_says_good_bye_is_forgotten(void **state)
+TEST(who_says_good_bye_is_forgotten)
 {
     struct fixture *f = make_fixture();
     int fd = connect_client(f);
     char byte;
 
-    (void)state;
     assert_true(send_all(f, fd, "RQR", 3));
     wait_for_end(f);
     assert_int_equal(recv(fd, &byte, 1, 0), 1);
@@ -215,12 +211,11 @@ static void who_says_good_bye_is_forgotten(void **state)
     free_fixture(f);
 }
 
-static void too_many_clients_are_let_go(void **state)
+TEST(too_many_clients_are_let_go)
 {
     struct fixture *f = make_fixture();
     int fds[CHAIN_CLIENTS_MAX + 1];
 
-    (void)state;
     for (unsigned i = 0; i <= CHAIN_CLIENTS_MAX; i++) {
         fds[i] = connect_client(f);
     }
@@ -230,9 +225,3 @@ static void too_many_clients_are_let_go(void **state)
     }
     free_fixture(f);
 }
-
-TEST_MAIN(cmocka_unit_test(every_client_sees_a_tap_for_each_node),
-          cmocka_unit_test(garbage_does_no_harm),
-          cmocka_unit_test(who_does_not_read_is_read_from_no_more),
-          cmocka_unit_test(who_says_good_bye_is_forgotten),
-          cmocka_unit_test(too_many_clients_are_let_go))

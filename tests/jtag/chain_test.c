@@ -258,11 +258,10 @@ static void aim(struct jig *jig, uint32_t csw, uint32_t address)
 
 static const unsigned lengths[] = {1, 4, 16, 128};
 
-static void after_a_reset_every_tap_shows_its_identity(void **state)
+TEST(after_a_reset_every_tap_shows_its_identity)
 {
     static uint8_t bits[BITS_MAX];
 
-    (void)state;
     for (unsigned k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         struct jig *jig = make_jig(lengths[k]);
 
@@ -277,11 +276,10 @@ static void after_a_reset_every_tap_shows_its_identity(void **state)
     }
 }
 
-static void bypass_is_one_bit_that_begins_as_zero(void **state)
+TEST(bypass_is_one_bit_that_begins_as_zero)
 {
     static uint8_t bits[BITS_MAX];
 
-    (void)state;
     for (unsigned k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         for (unsigned instruction = 0; instruction < 16; instruction += 5) {
             struct jig *jig = make_jig(lengths[k]);
@@ -302,11 +300,10 @@ static void bypass_is_one_bit_that_begins_as_zero(void **state)
     }
 }
 
-static void instructions_begin_as_0001_and_are_as_long_as_the_chain(void **state)
+TEST(instructions_begin_as_0001_and_are_as_long_as_the_chain)
 {
     static uint8_t bits[BITS_MAX];
 
-    (void)state;
     for (unsigned k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         struct jig *jig = make_jig(lengths[k]);
 
@@ -321,9 +318,8 @@ static void instructions_begin_as_0001_and_are_as_long_as_the_chain(void **state
     }
 }
 
-static void the_first_tap_is_nearest_to_tdo(void **state)
+TEST(the_first_tap_is_nearest_to_tdo)
 {
-    (void)state;
     for (unsigned k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
         struct jig *jig = make_powered(lengths[k]);
         unsigned last = lengths[k] - 1;
@@ -339,13 +335,12 @@ static void the_first_tap_is_nearest_to_tdo(void **state)
     }
 }
 
-static void five_cycles_with_tms_reset_from_every_state(void **state)
+TEST(five_cycles_with_tms_reset_from_every_state)
 {
     static const char *const ways[] = {"",      "0",      "01",      "010",   "0100", "0101",
                                        "01010", "010101", "01011",   "011",   "0110", "01100",
                                        "01101", "011010", "0110101", "011011"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         struct jig *jig = make_jig(3);
 
@@ -364,12 +359,11 @@ static void five_cycles_with_tms_reset_from_every_state(void **state)
     }
 }
 
-static void trst_resets_and_holds_but_keeps_the_ports(void **state)
+TEST(trst_resets_and_holds_but_keeps_the_ports)
 {
     struct jig *jig = make_powered(2);
     uint8_t bits[64];
 
-    (void)state;
     instruct(jig, 0, BYPASS);
     move(jig, "100");
     say(jig, "t", 1);
@@ -385,12 +379,11 @@ static void trst_resets_and_holds_but_keeps_the_ports(void **state)
     free(jig);
 }
 
-static void a_scan_may_pause_and_go_on(void **state)
+TEST(a_scan_may_pause_and_go_on)
 {
     struct jig *jig = make_jig(1);
     uint8_t bits[32];
 
-    (void)state;
     reset(jig);
     move(jig, "100");
     for (unsigned i = 0; i < 32; i++) {
@@ -402,12 +395,11 @@ static void a_scan_may_pause_and_go_on(void **state)
     free(jig);
 }
 
-static void tdo_changes_when_the_clock_falls(void **state)
+TEST(tdo_changes_when_the_clock_falls)
 {
     struct jig *jig = make_jig(1);
     char answer[8];
 
-    (void)state;
     reset(jig);
     move(jig, "100"); /* the identity's lowest bits are 1, 1, 1, 0 */
     say(jig, "0R4R0R4R0R4R0R4R", 16);
@@ -416,12 +408,11 @@ static void tdo_changes_when_the_clock_falls(void **state)
     free(jig);
 }
 
-static void tdo_is_high_when_no_bits_are_shifted(void **state)
+TEST(tdo_is_high_when_no_bits_are_shifted)
 {
     struct jig *jig = make_jig(1);
     char answer[4];
 
-    (void)state;
     reset(jig);
     move(jig, "100001"); /* the next bit would be zero */
     say(jig, "0R", 2);
@@ -432,11 +423,10 @@ static void tdo_is_high_when_no_bits_are_shifted(void **state)
     free(jig);
 }
 
-static void power_is_acknowledged_as_requested(void **state)
+TEST(power_is_acknowledged_as_requested)
 {
     struct jig *jig = make_jig(2);
 
-    (void)state;
     reset(jig);
     assert_int_equal(read_dp(jig, 1, CTRL_STAT), 0);
     write_dp(jig, 1, CTRL_STAT, 0x10000000);
@@ -449,11 +439,10 @@ static void power_is_acknowledged_as_requested(void **state)
     free(jig);
 }
 
-static void without_power_an_access_is_an_error(void **state)
+TEST(without_power_an_access_is_an_error)
 {
     struct jig *jig = make_jig(1);
 
-    (void)state;
     reset(jig);
     read_ap(jig, 0, 0, MEM_AP_IDR);
     assert_true(sticky(jig, 0));
@@ -463,11 +452,10 @@ static void without_power_an_access_is_an_error(void **state)
     free(jig);
 }
 
-static void what_is_read_comes_out_in_the_next_scan(void **state)
+TEST(what_is_read_comes_out_in_the_next_scan)
 {
     struct jig *jig = make_powered(1);
 
-    (void)state;
     write_dp(jig, 0, SELECT, 0x010000f0);
     transfer(jig, 0, DAP_APACC, MEM_AP_IDR & 0xf, true, 0);
     assert_int_equal(transfer(jig, 0, DAP_APACC, MEM_AP_BASE & 0xf, true, 0), 0x44770002);
@@ -477,11 +465,10 @@ static void what_is_read_comes_out_in_the_next_scan(void **state)
     free(jig);
 }
 
-static void ports_that_are_not_there_read_as_zero(void **state)
+TEST(ports_that_are_not_there_read_as_zero)
 {
     struct jig *jig = make_powered(1);
 
-    (void)state;
     write_ap(jig, 0, 2, MEM_AP_DRW, 1);
     assert_int_equal(read_ap(jig, 0, 2, MEM_AP_IDR), 0);
     assert_int_equal(read_ap(jig, 0, 255, MEM_AP_DRW), 0);
@@ -494,11 +481,10 @@ static void ports_that_are_not_there_read_as_zero(void **state)
     free(jig);
 }
 
-static void after_an_error_accesses_are_dropped_until_it_is_cleared(void **state)
+TEST(after_an_error_accesses_are_dropped_until_it_is_cleared)
 {
     struct jig *jig = make_powered(2);
 
-    (void)state;
     for (unsigned way = 0; way < 2; way++) {
         aim(jig, WORDS | SINGLE, 0);
         read_ap(jig, 0, 0, MEM_AP_DRW);
@@ -522,11 +508,10 @@ static void after_an_error_accesses_are_dropped_until_it_is_cleared(void **state
     free(jig);
 }
 
-static void nothing_is_taken_while_an_access_is_pending(void **state)
+TEST(nothing_is_taken_while_an_access_is_pending)
 {
     struct jig *jig = make_powered(3);
 
-    (void)state;
     aim(jig, WORDS, MEMORY_BASE);
     write_dp(jig, 0, SELECT, 0);
     instruct(jig, 0, DAP_APACC);
@@ -547,13 +532,12 @@ static void nothing_is_taken_while_an_access_is_pending(void **state)
     free(jig);
 }
 
-static void one_scan_begins_an_access_of_every_tap(void **state)
+TEST(one_scan_begins_an_access_of_every_tap)
 {
     enum { TAPS = 128 };
     static uint8_t bits[BITS_MAX];
     struct jig *jig = make_powered(TAPS);
 
-    (void)state;
     for (unsigned tap = 0; tap < TAPS; tap++) {
         write_ap(jig, tap, 0, MEM_AP_CSW, WORDS);
         write_ap(jig, tap, 0, MEM_AP_TAR, MEMORY_BASE + 4 * tap);
@@ -574,11 +558,10 @@ static void one_scan_begins_an_access_of_every_tap(void **state)
     free(jig);
 }
 
-static void tar_goes_on_by_the_size_of_a_transfer(void **state)
+TEST(tar_goes_on_by_the_size_of_a_transfer)
 {
     struct jig *jig = make_powered(1);
 
-    (void)state;
     for (unsigned size = BYTES; size <= WORDS; size++) {
         aim(jig, size, MEMORY_BASE + 4);
         read_ap(jig, 0, 0, MEM_AP_DRW);
@@ -591,11 +574,10 @@ static void tar_goes_on_by_the_size_of_a_transfer(void **state)
     free(jig);
 }
 
-static void tar_wraps_at_a_kilobyte_and_stays_where_it_failed(void **state)
+TEST(tar_wraps_at_a_kilobyte_and_stays_where_it_failed)
 {
     struct jig *jig = make_powered(1);
 
-    (void)state;
     aim(jig, WORDS | SINGLE, MEMORY_BASE + 0x7fc);
     read_ap(jig, 0, 0, MEM_AP_DRW);
     assert_int_equal(read_ap(jig, 0, 0, MEM_AP_TAR), MEMORY_BASE + 0x400);
@@ -606,12 +588,11 @@ static void tar_wraps_at_a_kilobyte_and_stays_where_it_failed(void **state)
     free(jig);
 }
 
-static void small_transfers_lie_in_the_lanes_of_their_address(void **state)
+TEST(small_transfers_lie_in_the_lanes_of_their_address)
 {
     struct jig *jig = make_powered(1);
     uint32_t before = word_at(jig, MEMORY_BASE + 0x20);
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         uint32_t lane = 0xffu << 8 * i;
 
@@ -628,11 +609,10 @@ static void small_transfers_lie_in_the_lanes_of_their_address(void **state)
     free(jig);
 }
 
-static void a_packed_transfer_is_several_accesses(void **state)
+TEST(a_packed_transfer_is_several_accesses)
 {
     struct jig *jig = make_powered(1);
 
-    (void)state;
     for (unsigned offset = 0; offset < 4; offset++) {
         uint32_t drw = 0, address = MEMORY_BASE + 0x40 + offset;
 
@@ -658,11 +638,10 @@ static void a_packed_transfer_is_several_accesses(void **state)
     free(jig);
 }
 
-static void a_packed_transfer_ends_where_it_fails(void **state)
+TEST(a_packed_transfer_ends_where_it_fails)
 {
     struct jig *jig = make_powered(1);
 
-    (void)state;
     aim(jig, BYTES | PACKED, MEMORY_BASE - 2);
     jig->count = 0;
     read_ap(jig, 0, 0, MEM_AP_DRW);
@@ -671,13 +650,12 @@ static void a_packed_transfer_ends_where_it_fails(void **state)
     free(jig);
 }
 
-static void a_misaligned_transfer_is_an_error(void **state)
+TEST(a_misaligned_transfer_is_an_error)
 {
     static const struct {
         uint32_t csw, address;
     } odd[] = {{WORDS, 1}, {WORDS, 2}, {WORDS, 3}, {HALFWORDS, 1}, {HALFWORDS | PACKED, 3}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         struct jig *jig = make_powered(1);
 
@@ -689,11 +667,10 @@ static void a_misaligned_transfer_is_an_error(void **state)
     }
 }
 
-static void banked_registers_are_words_around_tar(void **state)
+TEST(banked_registers_are_words_around_tar)
 {
     struct jig *jig = make_powered(1);
 
-    (void)state;
     aim(jig, BYTES | SINGLE, MEMORY_BASE + 0x35);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(read_ap(jig, 0, 0, MEM_AP_BD0 + 4 * i),
@@ -705,11 +682,10 @@ static void banked_registers_are_words_around_tar(void **state)
     free(jig);
 }
 
-static void what_a_port_cannot_do_reads_back_as_something_else(void **state)
+TEST(what_a_port_cannot_do_reads_back_as_something_else)
 {
     struct jig *jig = make_powered(1);
 
-    (void)state;
     write_ap(jig, 0, 0, MEM_AP_CSW, 0xa2000000 | PACKED | BYTES);
     assert_int_equal(read_ap(jig, 0, 0, MEM_AP_CSW), 0xa2800060);
     write_ap(jig, 0, 0, MEM_AP_CSW, 0x37);
@@ -731,12 +707,11 @@ static uint32_t read_debug_bus(struct jig *jig, uint32_t address)
     return read_ap(jig, 0, 1, MEM_AP_DRW);
 }
 
-static void the_rom_table_leads_to_the_debug_unit(void **state)
+TEST(the_rom_table_leads_to_the_debug_unit)
 {
     struct jig *jig = make_powered(1);
     uint32_t table = read_ap(jig, 0, 1, MEM_AP_BASE) & ~0xfffu, identity = 0;
 
-    (void)state;
     uint32_t entry = read_debug_bus(jig, table);
     assert_int_equal(entry & 3, 3);
     assert_int_equal(read_debug_bus(jig, table + 4), 0);
@@ -756,12 +731,11 @@ static void the_rom_table_leads_to_the_debug_unit(void **state)
     free(jig);
 }
 
-static void elsewhere_on_the_debug_bus_is_nothing(void **state)
+TEST(elsewhere_on_the_debug_bus_is_nothing)
 {
     static const uint32_t places[] = {0,          0x7ffffffc, 0x80001000,
                                       0x8000fffc, 0x80011000, 0xfffffffc};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct jig *jig = make_powered(1);
 
@@ -772,7 +746,7 @@ static void elsewhere_on_the_debug_bus_is_nothing(void **state)
     }
 }
 
-static void srst_and_good_bye_stop_the_chain_until_they_are_heard(void **state)
+TEST(srst_and_good_bye_stop_the_chain_until_they_are_heard)
 {
     struct jig *jig = make_jig(1);
     const uint8_t *bytes = (const uint8_t *)"rBbssrutQ";
@@ -786,7 +760,6 @@ static void srst_and_good_bye_stop_the_chain_until_they_are_heard(void **state)
                  {1, CHAIN_QUIT}};
     size_t at = 0;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         at += chain_take(&jig->chain, bytes + at, 9 - at);
         assert_int_equal(chain_take(&jig->chain, bytes, 1), 0);
@@ -797,12 +770,11 @@ static void srst_and_good_bye_stop_the_chain_until_they_are_heard(void **state)
     free(jig);
 }
 
-static void other_characters_do_nothing(void **state)
+TEST(other_characters_do_nothing)
 {
     struct jig *jig = make_jig(2);
     struct chain before;
 
-    (void)state;
     chain_take(&jig->chain, (const uint8_t *)"u", 1);
     assert_int_equal(chain_event(&jig->chain), CHAIN_RESET_BEGINS);
     before = jig->chain;
@@ -817,13 +789,12 @@ static void other_characters_do_nothing(void **state)
     free(jig);
 }
 
-static void a_client_that_does_not_listen_is_waited_for(void **state)
+TEST(a_client_that_does_not_listen_is_waited_for)
 {
     struct jig *jig = make_jig(1);
     static uint8_t asks[CHAIN_OUTPUT_MAX + 100];
     static char answer[sizeof asks];
 
-    (void)state;
     memset(asks, 'R', sizeof asks);
     assert_int_equal(chain_take(&jig->chain, asks, sizeof asks), CHAIN_OUTPUT_MAX);
     assert_int_equal(chain_take(&jig->chain, asks, 1), 0);
@@ -850,13 +821,12 @@ static void replay(struct jig *jig, const char *line)
     assert_memory_equal(answer, line + 2, bytes - 2);
 }
 
-static void what_openocd_was_content_with_is_answered_again(void **state)
+TEST(what_openocd_was_content_with_is_answered_again)
 {
     struct jig *jig = make_jig(2);
     FILE *recording = fopen("tests/golden/openocd_two_taps.txt", "r");
     char line[256];
 
-    (void)state;
     assert_non_null(recording);
     while (fgets(line, sizeof line, recording)) {
         replay(jig, line);
@@ -870,34 +840,3 @@ static void what_openocd_was_content_with_is_answered_again(void **state)
     assert_true(jig->done[jig->count - 2].failed);
     free(jig);
 }
-
-TEST_MAIN(cmocka_unit_test(after_a_reset_every_tap_shows_its_identity),
-          cmocka_unit_test(bypass_is_one_bit_that_begins_as_zero),
-          cmocka_unit_test(instructions_begin_as_0001_and_are_as_long_as_the_chain),
-          cmocka_unit_test(the_first_tap_is_nearest_to_tdo),
-          cmocka_unit_test(five_cycles_with_tms_reset_from_every_state),
-          cmocka_unit_test(trst_resets_and_holds_but_keeps_the_ports),
-          cmocka_unit_test(a_scan_may_pause_and_go_on),
-          cmocka_unit_test(tdo_changes_when_the_clock_falls),
-          cmocka_unit_test(tdo_is_high_when_no_bits_are_shifted),
-          cmocka_unit_test(power_is_acknowledged_as_requested),
-          cmocka_unit_test(without_power_an_access_is_an_error),
-          cmocka_unit_test(what_is_read_comes_out_in_the_next_scan),
-          cmocka_unit_test(ports_that_are_not_there_read_as_zero),
-          cmocka_unit_test(after_an_error_accesses_are_dropped_until_it_is_cleared),
-          cmocka_unit_test(nothing_is_taken_while_an_access_is_pending),
-          cmocka_unit_test(one_scan_begins_an_access_of_every_tap),
-          cmocka_unit_test(tar_goes_on_by_the_size_of_a_transfer),
-          cmocka_unit_test(tar_wraps_at_a_kilobyte_and_stays_where_it_failed),
-          cmocka_unit_test(small_transfers_lie_in_the_lanes_of_their_address),
-          cmocka_unit_test(a_packed_transfer_is_several_accesses),
-          cmocka_unit_test(a_packed_transfer_ends_where_it_fails),
-          cmocka_unit_test(a_misaligned_transfer_is_an_error),
-          cmocka_unit_test(banked_registers_are_words_around_tar),
-          cmocka_unit_test(what_a_port_cannot_do_reads_back_as_something_else),
-          cmocka_unit_test(the_rom_table_leads_to_the_debug_unit),
-          cmocka_unit_test(elsewhere_on_the_debug_bus_is_nothing),
-          cmocka_unit_test(srst_and_good_bye_stop_the_chain_until_they_are_heard),
-          cmocka_unit_test(other_characters_do_nothing),
-          cmocka_unit_test(a_client_that_does_not_listen_is_waited_for),
-          cmocka_unit_test(what_openocd_was_content_with_is_answered_again))

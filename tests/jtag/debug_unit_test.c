@@ -197,7 +197,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void openocd_finds_six_breakpoints_four_watchpoints_and_no_lock(void **state)
+TEST_WITH(openocd_finds_six_breakpoints_four_watchpoints_and_no_lock, set_up, tear_down)
 {
     struct fixture *f = *state;
     uint32_t didr = get(f, DIDR);
@@ -217,7 +217,7 @@ static void openocd_finds_six_breakpoints_four_watchpoints_and_no_lock(void **st
     assert_null(debug_unit_owner(&f->unit));
 }
 
-static void a_halt_shows_every_register_of_the_present_mode(void **state)
+TEST_WITH(a_halt_shows_every_register_of_the_present_mode, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -235,7 +235,7 @@ static void a_halt_shows_every_register_of_the_present_mode(void **state)
     assert_int_equal(f->core.ops, 2);
 }
 
-static void what_openocd_asks_on_debug_entry_runs_one_instruction_for_spsr(void **state)
+TEST_WITH(what_openocd_asks_on_debug_entry_runs_one_instruction_for_spsr, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -259,7 +259,7 @@ static void what_openocd_asks_on_debug_entry_runs_one_instruction_for_spsr(void 
     assert_int_equal(f->core.ops, before + 1);
 }
 
-static void resuming_writes_back_what_was_changed_and_no_more(void **state)
+TEST_WITH(resuming_writes_back_what_was_changed_and_no_more, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -281,7 +281,7 @@ static void resuming_writes_back_what_was_changed_and_no_more(void **state)
     assert_null(debug_unit_owner(&f->unit));
 }
 
-static void a_branch_with_bit_0_set_goes_on_in_thumb_state(void **state)
+TEST_WITH(a_branch_with_bit_0_set_goes_on_in_thumb_state, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -294,7 +294,7 @@ static void a_branch_with_bit_0_set_goes_on_in_thumb_state(void **state)
     assert_int_equal(f->core.registers[REGISTER_CPSR], 0x60000033);
 }
 
-static void words_are_written_and_read_in_fast_mode_at_one_operation_each(void **state)
+TEST_WITH(words_are_written_and_read_in_fast_mode_at_one_operation_each, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -324,7 +324,7 @@ static void words_are_written_and_read_in_fast_mode_at_one_operation_each(void *
     assert_int_equal(read_core(f, 0), DATA + 16);
 }
 
-static void halves_and_bytes_are_written_and_read_one_by_one(void **state)
+TEST_WITH(halves_and_bytes_are_written_and_read_one_by_one, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -348,7 +348,7 @@ static void halves_and_bytes_are_written_and_read_one_by_one(void **state)
     assert_int_equal(read_core(f, 0), DATA + 8);
 }
 
-static void with_the_mmu_off_for_the_debugger_memory_is_physical(void **state)
+TEST_WITH(with_the_mmu_off_for_the_debugger_memory_is_physical, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -374,7 +374,7 @@ static void with_the_mmu_off_for_the_debugger_memory_is_physical(void **state)
     assert_int_equal(f->core.steps, 0);
 }
 
-static void a_load_of_nothing_is_a_data_abort_with_address_and_reason(void **state)
+TEST_WITH(a_load_of_nothing_is_a_data_abort_with_address_and_reason, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -399,7 +399,7 @@ static void a_load_of_nothing_is_a_data_abort_with_address_and_reason(void **sta
     assert_int_equal(f->core.steps, 0);
 }
 
-static void a_fast_store_to_nothing_leaves_its_word_in_the_dcc(void **state)
+TEST_WITH(a_fast_store_to_nothing_leaves_its_word_in_the_dcc, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -417,7 +417,7 @@ static void a_fast_store_to_nothing_leaves_its_word_in_the_dcc(void **state)
     assert_false(exec(f, 0xee101e15) & RX_FULL);
 }
 
-static void a_step_runs_one_instruction(void **state)
+TEST_WITH(a_step_runs_one_instruction, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -433,7 +433,7 @@ static void a_step_runs_one_instruction(void **state)
     assert_false(f->core.running);
 }
 
-static void a_breakpoint_becomes_a_point_when_the_node_goes_on(void **state)
+TEST_WITH(a_breakpoint_becomes_a_point_when_the_node_goes_on, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -458,7 +458,7 @@ static void a_breakpoint_becomes_a_point_when_the_node_goes_on(void **state)
     assert_false(f->core.keep);
 }
 
-static void a_point_set_while_the_node_runs_is_there_at_once(void **state)
+TEST_WITH(a_point_set_while_the_node_runs_is_there_at_once, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -473,7 +473,7 @@ static void a_point_set_while_the_node_runs_is_there_at_once(void **state)
     assert_null(debug_unit_owner(&f->unit));
 }
 
-static void a_point_that_cannot_be_set_on_a_running_node_is_refused(void **state)
+TEST_WITH(a_point_that_cannot_be_set_on_a_running_node_is_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -488,7 +488,7 @@ static void a_point_that_cannot_be_set_on_a_running_node_is_refused(void **state
     assert_int_equal(get_bus(f, FAKE_RAM + 0x300, 4), 0);
 }
 
-static void watchpoints_have_length_and_kind_and_report_the_instruction(void **state)
+TEST_WITH(watchpoints_have_length_and_kind_and_report_the_instruction, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -509,7 +509,7 @@ static void watchpoints_have_length_and_kind_and_report_the_instruction(void **s
     assert_int_equal(get(f, WFAR) - 8, START);
 }
 
-static void a_breakpoint_instruction_is_seen_in_memory_and_is_not_there(void **state)
+TEST_WITH(a_breakpoint_instruction_is_seen_in_memory_and_is_not_there, set_up, tear_down)
 {
     struct fixture *f = *state;
     uint32_t at = FAKE_RAM + 0x300;
@@ -542,7 +542,7 @@ static void a_breakpoint_instruction_is_seen_in_memory_and_is_not_there(void **s
     assert_int_equal(f->core.point_count, 0);
 }
 
-static void a_thumb_breakpoint_of_four_bytes_is_two_of_two(void **state)
+TEST_WITH(a_thumb_breakpoint_of_four_bytes_is_two_of_two, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -556,7 +556,7 @@ static void a_thumb_breakpoint_of_four_bytes_is_two_of_two(void **state)
     assert_int_equal(fake_core_word(&f->core, DATA), 0x12345678);
 }
 
-static void memory_on_the_bus_is_one_operation_for_anybody(void **state)
+TEST_WITH(memory_on_the_bus_is_one_operation_for_anybody, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -572,7 +572,7 @@ static void memory_on_the_bus_is_one_operation_for_anybody(void **state)
     assert_true(f->failed);
 }
 
-static void a_client_that_leaves_has_changed_nothing(void **state)
+TEST_WITH(a_client_that_leaves_has_changed_nothing, set_up, tear_down)
 {
     struct fixture *f = *state;
     struct fake_core before;
@@ -600,7 +600,7 @@ static void a_client_that_leaves_has_changed_nothing(void **state)
     assert_int_equal(read_core(f, 4), 0x1004);
 }
 
-static void a_client_that_leaves_a_running_node_takes_its_points(void **state)
+TEST_WITH(a_client_that_leaves_a_running_node_takes_its_points, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -613,7 +613,7 @@ static void a_client_that_leaves_a_running_node_takes_its_points(void **state)
     assert_false(f->core.keep);
 }
 
-static void to_a_second_client_a_halted_node_runs_and_its_writes_are_refused(void **state)
+TEST_WITH(to_a_second_client_a_halted_node_runs_and_its_writes_are_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
     static const uint32_t refused[] = {DRCR, ITR, DTRRX, BCR, WCR};
@@ -640,7 +640,7 @@ static void to_a_second_client_a_halted_node_runs_and_its_writes_are_refused(voi
     assert_ptr_equal(debug_unit_owner(&f->unit), &second_client);
 }
 
-static void a_reset_with_catch_halts_at_the_first_instruction(void **state)
+TEST_WITH(a_reset_with_catch_halts_at_the_first_instruction, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -656,7 +656,7 @@ static void a_reset_with_catch_halts_at_the_first_instruction(void **state)
     assert_false(f->core.running);
 }
 
-static void a_reset_without_catch_goes_on(void **state)
+TEST_WITH(a_reset_without_catch_goes_on, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -667,7 +667,7 @@ static void a_reset_without_catch_goes_on(void **state)
     assert_null(debug_unit_owner(&f->unit));
 }
 
-static void a_node_told_to_run_where_no_memory_is_stands_until_it_is_halted(void **state)
+TEST_WITH(a_node_told_to_run_where_no_memory_is_stands_until_it_is_halted, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -692,7 +692,7 @@ static void a_node_told_to_run_where_no_memory_is_stands_until_it_is_halted(void
     assert_true(fake_core_has(&f->core, CORE_POINT_CODE, DATA, 4));
 }
 
-static void registers_of_other_modes_are_read_and_written_from_supervisor_mode(void **state)
+TEST_WITH(registers_of_other_modes_are_read_and_written_from_supervisor_mode, set_up, tear_down)
 {
     struct fixture *f = *state;
     uint32_t cpsr = 0x60000013;
@@ -725,7 +725,7 @@ static void registers_of_other_modes_are_read_and_written_from_supervisor_mode(v
     assert_int_equal(fake_core_word(&f->core, START), 0xabcdef01);
 }
 
-static void from_user_mode_all_banks_are_reached_and_it_goes_on_there(void **state)
+TEST_WITH(from_user_mode_all_banks_are_reached_and_it_goes_on_there, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -755,7 +755,7 @@ static void from_user_mode_all_banks_are_reached_and_it_goes_on_there(void **sta
     assert_int_equal(fake_core_word(&f->core, FAKE_VECTORS), 0x9abcdef0);
 }
 
-static void where_nothing_can_be_planted_banks_and_spsr_are_zero(void **state)
+TEST_WITH(where_nothing_can_be_planted_banks_and_spsr_are_zero, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -776,7 +776,7 @@ static void where_nothing_can_be_planted_banks_and_spsr_are_zero(void **state)
     assert_int_equal(f->core.registers[REGISTER_SP_SUPERVISOR], 0x1000 + REGISTER_SP_SUPERVISOR);
 }
 
-static void a_program_in_user_mode_is_sent_on_in_another_mode(void **state)
+TEST_WITH(a_program_in_user_mode_is_sent_on_in_another_mode, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -791,7 +791,7 @@ static void a_program_in_user_mode_is_sent_on_in_another_mode(void **state)
     assert_int_equal(f->core.registers[REGISTER_PC], START);
 }
 
-static void doubles_and_fpscr_are_read_and_written(void **state)
+TEST_WITH(doubles_and_fpscr_are_read_and_written, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -812,7 +812,7 @@ static void doubles_and_fpscr_are_read_and_written(void **state)
     assert_int_equal(f->core.registers[REGISTER_D0 + 18], 0x1000 + REGISTER_D0 + 18);
 }
 
-static void another_instruction_runs_on_the_processor_which_is_as_before_then(void **state)
+TEST_WITH(another_instruction_runs_on_the_processor_which_is_as_before_then, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -829,7 +829,7 @@ static void another_instruction_runs_on_the_processor_which_is_as_before_then(vo
     assert_int_equal(read_by_r0(f, 0xee120f10), 0x40004000);
 }
 
-static void an_undefined_instruction_is_noted_and_harms_nothing(void **state)
+TEST_WITH(an_undefined_instruction_is_noted_and_harms_nothing, set_up, tear_down)
 {
     struct fixture *f = *state;
     struct fake_core before;
@@ -847,7 +847,7 @@ static void an_undefined_instruction_is_noted_and_harms_nothing(void **state)
     assert_true(exec(f, 0xef000000) & STICKY_UNDEFINED);
 }
 
-static void a_system_register_that_was_written_reaches_the_processor(void **state)
+TEST_WITH(a_system_register_that_was_written_reaches_the_processor, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -861,7 +861,7 @@ static void a_system_register_that_was_written_reaches_the_processor(void **stat
     assert_int_equal(f->core.registers[REGISTER_PC], START);
 }
 
-static void where_memory_does_not_change_nothing_is_run(void **state)
+TEST_WITH(where_memory_does_not_change_nothing_is_run, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -873,7 +873,7 @@ static void where_memory_does_not_change_nothing_is_run(void **state)
     assert_int_equal(fake_core_word(&f->core, FAKE_RAM), 0);
 }
 
-static void without_mmu_an_instruction_is_planted_in_memory_wherever_the_pc_is(void **state)
+TEST_WITH(without_mmu_an_instruction_is_planted_in_memory_wherever_the_pc_is, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -884,7 +884,7 @@ static void without_mmu_an_instruction_is_planted_in_memory_wherever_the_pc_is(v
     assert_int_equal(f->core.registers[REGISTER_PC], 0xc);
 }
 
-static void the_mmu_stays_on_when_a_debugger_leaves_it_off(void **state)
+TEST_WITH(the_mmu_stays_on_when_a_debugger_leaves_it_off, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -895,7 +895,7 @@ static void the_mmu_stays_on_when_a_debugger_leaves_it_off(void **state)
     assert_int_equal(f->core.registers[REGISTER_SCTLR], 0x1005);
 }
 
-static void a_node_that_stops_while_it_is_resumed_is_seen_halted(void **state)
+TEST_WITH(a_node_that_stops_while_it_is_resumed_is_seen_halted, set_up, tear_down)
 {
     struct fixture *f = *state;
     struct access restart = {ACCESS_DEBUG, .write = true, .bytes = 4, .address = DRCR, .value = 2};
@@ -917,7 +917,7 @@ static void a_node_that_stops_while_it_is_resumed_is_seen_halted(void **state)
     assert_ptr_equal(debug_unit_owner(&f->unit), &first_client);
 }
 
-static void a_node_that_another_debugger_took_or_reset_is_known_anew(void **state)
+TEST_WITH(a_node_that_another_debugger_took_or_reset_is_known_anew, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -935,7 +935,7 @@ static void a_node_that_another_debugger_took_or_reset_is_known_anew(void **stat
     assert_int_equal(get(f, DSCR) & HALTED, 2);
 }
 
-static void breakpoint_instructions_that_find_no_room_are_refused(void **state)
+TEST_WITH(breakpoint_instructions_that_find_no_room_are_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
     uint32_t i = 0;
@@ -955,7 +955,7 @@ static void breakpoint_instructions_that_find_no_room_are_refused(void **state)
     assert_false(f->failed);
 }
 
-static void accesses_that_a_debug_bus_does_not_have_fail(void **state)
+TEST_WITH(accesses_that_a_debug_bus_does_not_have_fail, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -971,7 +971,7 @@ static void accesses_that_a_debug_bus_does_not_have_fail(void **state)
     assert_false(f->failed);
 }
 
-static void a_halt_that_fails_leaves_the_node_running(void **state)
+TEST_WITH(a_halt_that_fails_leaves_the_node_running, set_up, tear_down)
 {
     struct fixture *f = *state;
 
@@ -1033,7 +1033,7 @@ static bool fail_one(void **state, unsigned at, bool user)
     return at < f->core.ops;
 }
 
-static void whatever_fails_memory_is_as_before_and_the_session_ends(void **state)
+TEST_WITH(whatever_fails_memory_is_as_before_and_the_session_ends, set_up, tear_down)
 {
     for (unsigned at = 0; fail_one(state, at, false); at++) {
         assert_true(at < OPS_MAX);
@@ -1042,47 +1042,3 @@ static void whatever_fails_memory_is_as_before_and_the_session_ends(void **state
         assert_true(at < OPS_MAX);
     }
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-TEST_MAIN(TEST(openocd_finds_six_breakpoints_four_watchpoints_and_no_lock),
-          TEST(a_halt_shows_every_register_of_the_present_mode),
-          TEST(what_openocd_asks_on_debug_entry_runs_one_instruction_for_spsr),
-          TEST(resuming_writes_back_what_was_changed_and_no_more),
-          TEST(a_branch_with_bit_0_set_goes_on_in_thumb_state),
-          TEST(words_are_written_and_read_in_fast_mode_at_one_operation_each),
-          TEST(halves_and_bytes_are_written_and_read_one_by_one),
-          TEST(with_the_mmu_off_for_the_debugger_memory_is_physical),
-          TEST(a_load_of_nothing_is_a_data_abort_with_address_and_reason),
-          TEST(a_fast_store_to_nothing_leaves_its_word_in_the_dcc),
-          TEST(a_step_runs_one_instruction),
-          TEST(a_breakpoint_becomes_a_point_when_the_node_goes_on),
-          TEST(a_point_set_while_the_node_runs_is_there_at_once),
-          TEST(a_point_that_cannot_be_set_on_a_running_node_is_refused),
-          TEST(watchpoints_have_length_and_kind_and_report_the_instruction),
-          TEST(a_breakpoint_instruction_is_seen_in_memory_and_is_not_there),
-          TEST(a_thumb_breakpoint_of_four_bytes_is_two_of_two),
-          TEST(memory_on_the_bus_is_one_operation_for_anybody),
-          TEST(a_client_that_leaves_has_changed_nothing),
-          TEST(a_client_that_leaves_a_running_node_takes_its_points),
-          TEST(to_a_second_client_a_halted_node_runs_and_its_writes_are_refused),
-          TEST(a_reset_with_catch_halts_at_the_first_instruction),
-          TEST(a_reset_without_catch_goes_on),
-          TEST(a_node_told_to_run_where_no_memory_is_stands_until_it_is_halted),
-          TEST(registers_of_other_modes_are_read_and_written_from_supervisor_mode),
-          TEST(from_user_mode_all_banks_are_reached_and_it_goes_on_there),
-          TEST(where_nothing_can_be_planted_banks_and_spsr_are_zero),
-          TEST(a_program_in_user_mode_is_sent_on_in_another_mode),
-          TEST(doubles_and_fpscr_are_read_and_written),
-          TEST(another_instruction_runs_on_the_processor_which_is_as_before_then),
-          TEST(an_undefined_instruction_is_noted_and_harms_nothing),
-          TEST(a_system_register_that_was_written_reaches_the_processor),
-          TEST(where_memory_does_not_change_nothing_is_run),
-          TEST(without_mmu_an_instruction_is_planted_in_memory_wherever_the_pc_is),
-          TEST(the_mmu_stays_on_when_a_debugger_leaves_it_off),
-          TEST(a_node_that_stops_while_it_is_resumed_is_seen_halted),
-          TEST(a_node_that_another_debugger_took_or_reset_is_known_anew),
-          TEST(breakpoint_instructions_that_find_no_room_are_refused),
-          TEST(accesses_that_a_debug_bus_does_not_have_fail),
-          TEST(a_halt_that_fails_leaves_the_node_running),
-          TEST(whatever_fails_memory_is_as_before_and_the_session_ends))

@@ -269,11 +269,10 @@ static void hasten(uv_timer_t *timer)
     uv_timer_again(timer);
 }
 
-static void a_node_is_held_from_halt_to_resume(void **state)
+TEST(a_node_is_held_from_halt_to_resume)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     assert_true(do_op(f, (struct core_op){.kind = CORE_READ_REGISTER, .name = "r0"}).failed);
     assert_false(do_op(f, (struct core_op){.kind = CORE_HALT}).failed);
     assert_true(f->emulator.stands);
@@ -292,11 +291,10 @@ static void a_node_is_held_from_halt_to_resume(void **state)
     free_fixture(f);
 }
 
-static void a_point_that_is_met_is_told(void **state)
+TEST(a_point_that_is_met_is_told)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     do_op(f, (struct core_op){.kind = CORE_HALT});
     do_op(f, (struct core_op){.kind = CORE_RESUME, .keep = true});
     reply(f, "T05thread:01;");
@@ -305,12 +303,11 @@ static void a_point_that_is_met_is_told(void **state)
     free_fixture(f);
 }
 
-static void memory_is_reached_while_the_node_runs(void **state)
+TEST(memory_is_reached_while_the_node_runs)
 {
     struct fixture *f = make_fixture();
     struct core_op op = {.kind = CORE_WRITE_BUS, .address = 0x40000ffc, .bytes = 4, .value = 7};
 
-    (void)state;
     assert_false(do_op(f, op).failed);
     op = (struct core_op){.kind = CORE_READ_BUS, .address = 0x40000fff, .bytes = 1};
     op = do_op(f, op);
@@ -321,7 +318,7 @@ static void memory_is_reached_while_the_node_runs(void **state)
     free_fixture(f);
 }
 
-static void addresses_where_nothing_is_fail(void **state)
+TEST(addresses_where_nothing_is_fail)
 {
     static const struct {
         uint32_t address;
@@ -333,7 +330,6 @@ static void addresses_where_nothing_is_fail(void **state)
                   {0xfffffffe, 4, true},  {0, 4, true}};
     struct fixture *f = make_fixture();
 
-    (void)state;
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct core_op op = {
             .kind = CORE_READ_BUS, .address = places[i].address, .bytes = places[i].bytes};
@@ -343,11 +339,10 @@ static void addresses_where_nothing_is_fail(void **state)
     free_fixture(f);
 }
 
-static void many_writes_wait_for_their_answers(void **state)
+TEST(many_writes_wait_for_their_answers)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     for (unsigned i = 0; i < 3 * QTEST_OWED_MAX; i++) {
         struct core_op op = {.kind = CORE_WRITE_BUS, .address = 0x40000000, .bytes = 1, .value = 1};
 
@@ -358,12 +353,11 @@ static void many_writes_wait_for_their_answers(void **state)
     free_fixture(f);
 }
 
-static void what_the_stub_does_comes_behind_the_writes_before(void **state)
+TEST(what_the_stub_does_comes_behind_the_writes_before)
 {
     struct fixture *f = make_fixture();
     struct core_op op = {.kind = CORE_WRITE_BUS, .address = 0x40000000, .bytes = 4, .value = 7};
 
-    (void)state;
     do_op(f, (struct core_op){.kind = CORE_HALT});
     f->log[0] = '\0';
     assert_false(do_op(f, op).failed);
@@ -374,11 +368,10 @@ static void what_the_stub_does_comes_behind_the_writes_before(void **state)
     free_fixture(f);
 }
 
-static void a_sleeping_node_is_woken_for_a_step(void **state)
+TEST(a_sleeping_node_is_woken_for_a_step)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     do_op(f, (struct core_op){.kind = CORE_HALT});
     assert_false(do_op(f, (struct core_op){.kind = CORE_STEP}).failed);
     assert_asked(f, "s\n");
@@ -389,11 +382,10 @@ static void a_sleeping_node_is_woken_for_a_step(void **state)
     free_fixture(f);
 }
 
-static void gdb_hears_of_a_steps_end_when_no_interrupt_is_left(void **state)
+TEST(gdb_hears_of_a_steps_end_when_no_interrupt_is_left)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     f->sleeps = true;
     take(f);
     turn_until(f, &f->attached, 1);
@@ -405,12 +397,11 @@ static void gdb_hears_of_a_steps_end_when_no_interrupt_is_left(void **state)
     free_fixture(f);
 }
 
-static void what_gdb_has_the_chain_does_not_get(void **state)
+TEST(what_gdb_has_the_chain_does_not_get)
 {
     struct fixture *f = make_fixture();
     struct core_op read = {.kind = CORE_READ_BUS, .address = 0x40000000, .bytes = 4};
 
-    (void)state;
     take(f);
     turn_until(f, &f->attached, 1);
     assert_true(do_op(f, (struct core_op){.kind = CORE_HALT}).failed);
@@ -421,11 +412,10 @@ static void what_gdb_has_the_chain_does_not_get(void **state)
     free_fixture(f);
 }
 
-static void a_node_that_gdb_has_left_running_runs_without_its_points(void **state)
+TEST(a_node_that_gdb_has_left_running_runs_without_its_points)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     take(f);
     turn_until(f, &f->attached, 1);
     emulator_pass(&f->emulator, "vCont;c", 7, false);
@@ -436,11 +426,10 @@ static void a_node_that_gdb_has_left_running_runs_without_its_points(void **stat
     free_fixture(f);
 }
 
-static void a_gdb_that_goes_while_it_is_attached_leaves_no_trace(void **state)
+TEST(a_gdb_that_goes_while_it_is_attached_leaves_no_trace)
 {
     struct fixture *f = make_fixture();
 
-    (void)state;
     take(f);
     emulator_abandon(&f->emulator);
     turn_until_free(f);
@@ -455,12 +444,11 @@ static void a_gdb_that_goes_while_it_is_attached_leaves_no_trace(void **state)
     free_fixture(f);
 }
 
-static void a_dead_emulator_fails_everything(void **state)
+TEST(a_dead_emulator_fails_everything)
 {
     struct fixture *f = make_fixture();
     struct core_op read = {.kind = CORE_READ_BUS, .address = 0x40000000, .bytes = 4};
 
-    (void)state;
     do_op(f, (struct core_op){.kind = CORE_HALT});
     assert_false(do_op(f, read).failed);
     close_end(&f->stub);
@@ -475,13 +463,12 @@ static void a_dead_emulator_fails_everything(void **state)
     free_fixture(f);
 }
 
-static void a_silent_emulator_is_given_up(void **state)
+TEST(a_silent_emulator_is_given_up)
 {
     struct fixture *f = make_fixture();
     struct core_op halt = {.kind = CORE_HALT};
     struct core_op read = {.kind = CORE_READ_BUS, .address = 0x40000000, .bytes = 4};
 
-    (void)state;
     f->mute = true;
     assert_false(emulator_begin(&f->emulator, &halt));
     hasten(&f->emulator.bound);
@@ -498,27 +485,11 @@ static void a_silent_emulator_is_given_up(void **state)
     free_fixture(f);
 }
 
-static void an_emulator_is_left_before_it_is_reached(void **state)
+TEST(an_emulator_is_left_before_it_is_reached)
 {
     struct fixture *f = make_fixture();
     struct core_op halt = {.kind = CORE_HALT};
 
-    (void)state;
     assert_false(emulator_begin(&f->emulator, &halt));
     free_fixture(f);
 }
-
-TEST_MAIN(cmocka_unit_test(a_node_is_held_from_halt_to_resume),
-          cmocka_unit_test(a_point_that_is_met_is_told),
-          cmocka_unit_test(memory_is_reached_while_the_node_runs),
-          cmocka_unit_test(addresses_where_nothing_is_fail),
-          cmocka_unit_test(many_writes_wait_for_their_answers),
-          cmocka_unit_test(what_the_stub_does_comes_behind_the_writes_before),
-          cmocka_unit_test(a_sleeping_node_is_woken_for_a_step),
-          cmocka_unit_test(gdb_hears_of_a_steps_end_when_no_interrupt_is_left),
-          cmocka_unit_test(what_gdb_has_the_chain_does_not_get),
-          cmocka_unit_test(a_node_that_gdb_has_left_running_runs_without_its_points),
-          cmocka_unit_test(a_gdb_that_goes_while_it_is_attached_leaves_no_trace),
-          cmocka_unit_test(a_dead_emulator_fails_everything),
-          cmocka_unit_test(a_silent_emulator_is_given_up),
-          cmocka_unit_test(an_emulator_is_left_before_it_is_reached))

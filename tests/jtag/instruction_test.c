@@ -10,7 +10,7 @@ static enum instruction_kind kind_of(uint32_t code)
     return instruction_decode(code).kind;
 }
 
-static void what_debuggers_use_is_known(void **state)
+TEST(what_debuggers_use_is_known)
 {
     static const struct {
         uint32_t code;
@@ -34,7 +34,6 @@ static void what_debuggers_use_is_known(void **state)
         {0xec410b10, INSTRUCTION_WRITE_DOUBLE, 0, 1},
     };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct instruction instruction = instruction_decode(known[i].code);
         assert_int_equal(instruction.kind, known[i].kind);
@@ -45,9 +44,8 @@ static void what_debuggers_use_is_known(void **state)
     }
 }
 
-static void details_of_an_instruction_are_found(void **state)
+TEST(details_of_an_instruction_are_found)
 {
-    (void)state;
     assert_int_equal(instruction_decode(0xe4901004).bytes, 4);
     assert_int_equal(instruction_decode(0xe4901004).step, 4);
     assert_int_equal(instruction_decode(0xe41010ff).step, (uint32_t)-255);
@@ -65,7 +63,7 @@ static void details_of_an_instruction_are_found(void **state)
     assert_int_equal(instruction_decode(0xee100fb0).value, 0x80000000);
 }
 
-static void what_would_lead_the_processor_away_is_refused(void **state)
+TEST(what_would_lead_the_processor_away_is_refused)
 {
     static const uint32_t refused[] = {0xea000000, 0xeb000000, 0xfa000000, 0xef000000, 0xe1200070,
                                        0xe1600070, 0xe1400070, 0xe160006e, 0xe8bd8000, 0xe8fd8000,
@@ -73,25 +71,18 @@ static void what_would_lead_the_processor_away_is_refused(void **state)
                                        0xf1020013, 0xf8bd0a00, 0xf96d0513, 0xe321f013, 0xe12fff30,
                                        0x012fff10, 0xee10fe15, 0xee11ff10};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         assert_int_equal(kind_of(refused[i]), INSTRUCTION_REFUSED);
     }
 }
 
-static void the_others_are_the_processors(void **state)
+TEST(the_others_are_the_processors)
 {
     static const uint32_t native[] = {0xe2800001, 0xe0010392, 0xe8b01ffe, 0xe8800006, 0xe5901004,
                                       0xe5801004, 0xee000f15, 0xee070f18, 0xee080f17, 0xee020f10,
                                       0xf2200150, 0xf4200a8f, 0xec510f04, 0xe1c020d0};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof native / sizeof native[0]; i++) {
         assert_int_equal(kind_of(native[i]), INSTRUCTION_NATIVE);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(what_debuggers_use_is_known),
-          cmocka_unit_test(details_of_an_instruction_are_found),
-          cmocka_unit_test(what_would_lead_the_processor_away_is_refused),
-          cmocka_unit_test(the_others_are_the_processors))

@@ -7,7 +7,7 @@
 
 #include "jtag/daemon/notice.h"
 
-static void a_notice_comes_out_of_its_line_as_it_went_in(void **state)
+TEST(a_notice_comes_out_of_its_line_as_it_went_in)
 {
     static const char *const lines[] = {"ready\n", "reset 127\n", "node 0 running -\n",
                                         "node 5 halted gdb-multiarch (process 77)\n",
@@ -15,7 +15,6 @@ static void a_notice_comes_out_of_its_line_as_it_went_in(void **state)
     struct notice notice;
     char line[NOTICE_LINE_MAX];
 
-    (void)state;
     for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         assert_true(notice_parse(&notice, lines[i]));
         assert_int_equal(notice_format(&notice, line), strlen(lines[i]));
@@ -28,7 +27,7 @@ static void a_notice_comes_out_of_its_line_as_it_went_in(void **state)
     assert_string_equal(notice.holder, "a b c");
 }
 
-static void other_lines_are_none(void **state)
+TEST(other_lines_are_none)
 {
     static const char *const lines[] = {
         "",
@@ -55,13 +54,9 @@ static void other_lines_are_none(void **state)
     };
     struct notice notice;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         if (notice_parse(&notice, lines[i])) {
             fail_msg("taken: %s", lines[i]);
         }
     }
 }
-
-TEST_MAIN(cmocka_unit_test(a_notice_comes_out_of_its_line_as_it_went_in),
-          cmocka_unit_test(other_lines_are_none))

@@ -25,9 +25,8 @@ static enum qtest_event feed(const char *text)
     return event;
 }
 
-static void values_are_read_and_written_in_every_size(void **state)
+TEST(values_are_read_and_written_in_every_size)
 {
-    (void)state;
     memset(&qtest, 0, sizeof qtest);
     qtest_read(&qtest, 0x40000000, 4);
     assert_sent("readl 0x40000000\n");
@@ -43,13 +42,12 @@ static void values_are_read_and_written_in_every_size(void **state)
     assert_int_equal(feed("OK\n"), QTEST_WRITTEN);
 }
 
-static void answers_of_writes_come_before_that_of_a_read(void **state)
+TEST(answers_of_writes_come_before_that_of_a_read)
 {
     const char answers[] = "OK\nOK\nOK 0x5\n";
     enum qtest_event event;
     size_t used;
 
-    (void)state;
     memset(&qtest, 0, sizeof qtest);
     qtest_write(&qtest, 0, 4, 1);
     qtest_write(&qtest, 4, 4, 2);
@@ -65,9 +63,8 @@ static void answers_of_writes_come_before_that_of_a_read(void **state)
     assert_int_equal(used, sizeof answers - 1);
 }
 
-static void writes_that_are_not_answered_are_bounded(void **state)
+TEST(writes_that_are_not_answered_are_bounded)
 {
-    (void)state;
     memset(&qtest, 0, sizeof qtest);
     for (unsigned i = 0; i < QTEST_OWED_MAX; i++) {
         assert_true(qtest_has_room(&qtest));
@@ -78,12 +75,11 @@ static void writes_that_are_not_answered_are_bounded(void **state)
     assert_true(qtest_has_room(&qtest));
 }
 
-static void other_answers_end_the_connection(void **state)
+TEST(other_answers_end_the_connection)
 {
     static const char *const reads[] = {"OK\n", "FAIL x\n", "OK 5\n", "OK 0x5x\n", "OK 0xx\n"};
     char line[QTEST_LINE_MAX + 1];
 
-    (void)state;
     for (unsigned i = 0; i < sizeof reads / sizeof reads[0]; i++) {
         memset(&qtest, 0, sizeof qtest);
         qtest_read(&qtest, 0, 4);
@@ -99,8 +95,3 @@ static void other_answers_end_the_connection(void **state)
     memset(&qtest, 0, sizeof qtest);
     assert_int_equal(feed(line), QTEST_BROKEN);
 }
-
-TEST_MAIN(cmocka_unit_test(values_are_read_and_written_in_every_size),
-          cmocka_unit_test(answers_of_writes_come_before_that_of_a_read),
-          cmocka_unit_test(writes_that_are_not_answered_are_bounded),
-          cmocka_unit_test(other_answers_end_the_connection))

@@ -91,11 +91,10 @@ static void assert_said(const char *packet)
     assert_string_equal(said, framed);
 }
 
-static void what_gdb_asks_goes_to_the_stub_one_at_a_time(void **state)
+TEST(what_gdb_asks_goes_to_the_stub_one_at_a_time)
 {
     char two[] = "$g#67$?#3f";
 
-    (void)state;
     begin_attached(false);
     assert_int_equal(send_raw(two), 5);
     assert_string_equal(said, "+");
@@ -111,9 +110,8 @@ static void what_gdb_asks_goes_to_the_stub_one_at_a_time(void **state)
     assert_said("T05thread:01;");
 }
 
-static void damaged_packets_are_asked_for_and_answers_repeated(void **state)
+TEST(damaged_packets_are_asked_for_and_answers_repeated)
 {
-    (void)state;
     begin_attached(false);
     assert_int_equal(send_raw("$g#68"), 5);
     assert_string_equal(said, "-");
@@ -124,12 +122,11 @@ static void damaged_packets_are_asked_for_and_answers_repeated(void **state)
     assert_said("0123");
 }
 
-static void it_is_known_whether_the_node_runs(void **state)
+TEST(it_is_known_whether_the_node_runs)
 {
     static const char *const runs[] = {"c", "C05", "vCont;c", "vCont;c:p1.-1"};
     static const char *const steps[] = {"s", "vCont;s:p1.1;c:p1.-1"};
 
-    (void)state;
     begin_attached(false);
     for (unsigned i = 0; i < 6; i++) {
         send(i < 4 ? runs[i] : steps[i - 4]);
@@ -153,9 +150,8 @@ static void it_is_known_whether_the_node_runs(void **state)
     assert_int_equal(relay.state, RELAY_HALTED);
 }
 
-static void late_news_of_a_stop_do_not_come_between(void **state)
+TEST(late_news_of_a_stop_do_not_come_between)
 {
-    (void)state;
     begin_attached(false);
     answer("T02thread:01;");
     assert_said(NULL);
@@ -166,9 +162,8 @@ static void late_news_of_a_stop_do_not_come_between(void **state)
     assert_said("0123");
 }
 
-static void a_monitors_words_come_before_its_answer(void **state)
+TEST(a_monitors_words_come_before_its_answer)
 {
-    (void)state;
     begin_attached(false);
     send("qRcmd,73797374656d5f7265736574");
     answer("O4142");
@@ -182,9 +177,8 @@ static void a_monitors_words_come_before_its_answer(void **state)
     assert_int_equal(resets, 1);
 }
 
-static void a_node_is_let_go_when_the_stub_has_said_so(void **state)
+TEST(a_node_is_let_go_when_the_stub_has_said_so)
 {
-    (void)state;
     begin_attached(false);
     send("D;1");
     answer("E22");
@@ -198,16 +192,14 @@ static void a_node_is_let_go_when_the_stub_has_said_so(void **state)
     assert_string_equal(asked, "");
 }
 
-static void nothing_is_taken_before_the_stub_is_there(void **state)
+TEST(nothing_is_taken_before_the_stub_is_there)
 {
-    (void)state;
     begin();
     assert_int_equal(send_raw("$g#67"), 0);
 }
 
-static void who_is_refused_hears_why_in_one_line(void **state)
+TEST(who_is_refused_hears_why_in_one_line)
 {
-    (void)state;
     begin();
     relay_refuse(&relay, "node 5 is held by gdb (process 7)");
     assert_int_equal(send_raw("+$g#67"), 6);
@@ -231,11 +223,10 @@ static void run_guarded(const char *packet, const char *place, const char *contr
     }
 }
 
-static void a_node_does_not_run_where_nothing_is(void **state)
+TEST(a_node_does_not_run_where_nothing_is)
 {
     static const char *const runs[] = {"c", "vCont;c", "s", "vCont;s:1;c"};
 
-    (void)state;
     begin_attached(true);
     for (unsigned i = 0; i < 4; i++) {
         run_guarded(runs[i], "00000000", "7800c500");
@@ -258,9 +249,8 @@ static void a_node_does_not_run_where_nothing_is(void **state)
     assert_true(relay.lost);
 }
 
-static void a_detached_node_stands_where_nothing_is(void **state)
+TEST(a_detached_node_stands_where_nothing_is)
 {
-    (void)state;
     begin_attached(true);
     run_guarded("D;1", "00000000", "7800c500");
     assert_said("OK");
@@ -269,9 +259,8 @@ static void a_detached_node_stands_where_nothing_is(void **state)
     assert_true(relay.lost);
 }
 
-static void a_node_runs_where_memory_is_or_may_be(void **state)
+TEST(a_node_runs_where_memory_is_or_may_be)
 {
-    (void)state;
     begin_attached(true);
     run_guarded("vCont;c", "fc0f0040", NULL); /* the last word of the memory */
     assert_string_equal(asked, "vCont;c\n");
@@ -287,15 +276,3 @@ static void a_node_runs_where_memory_is_or_may_be(void **state)
     assert_int_equal(relay.state, RELAY_OVER);
     assert_false(relay.lost);
 }
-
-TEST_MAIN(cmocka_unit_test(what_gdb_asks_goes_to_the_stub_one_at_a_time),
-          cmocka_unit_test(damaged_packets_are_asked_for_and_answers_repeated),
-          cmocka_unit_test(it_is_known_whether_the_node_runs),
-          cmocka_unit_test(late_news_of_a_stop_do_not_come_between),
-          cmocka_unit_test(a_monitors_words_come_before_its_answer),
-          cmocka_unit_test(a_node_is_let_go_when_the_stub_has_said_so),
-          cmocka_unit_test(nothing_is_taken_before_the_stub_is_there),
-          cmocka_unit_test(who_is_refused_hears_why_in_one_line),
-          cmocka_unit_test(a_node_does_not_run_where_nothing_is),
-          cmocka_unit_test(a_detached_node_stands_where_nothing_is),
-          cmocka_unit_test(a_node_runs_where_memory_is_or_may_be))

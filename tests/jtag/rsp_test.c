@@ -35,9 +35,8 @@ static enum rsp_event only(const char *text)
     return event;
 }
 
-static void packets_acknowledgements_and_breaks_are_told_apart(void **state)
+TEST(packets_acknowledgements_and_breaks_are_told_apart)
 {
-    (void)state;
     memset(&reader, 0, sizeof reader);
     assert_int_equal(only("+"), RSP_ACK);
     assert_int_equal(only("-"), RSP_NAK);
@@ -52,12 +51,11 @@ static void packets_acknowledgements_and_breaks_are_told_apart(void **state)
     assert_int_equal(reader.bytes, 4);
 }
 
-static void damaged_packets_are_known(void **state)
+TEST(damaged_packets_are_known)
 {
     static char large[RSP_PACKET_MAX + 3];
     unsigned events;
 
-    (void)state;
     memset(&reader, 0, sizeof reader);
     assert_int_equal(only("$OK#9b"), RSP_DAMAGED);
     assert_int_equal(only("$OK#g0"), RSP_DAMAGED);
@@ -79,12 +77,11 @@ static void damaged_packets_are_known(void **state)
     assert_int_equal(only("$OK#9a"), RSP_PACKET);
 }
 
-static void any_bytes_come_out_of_a_packet_as_they_went_in(void **state)
+TEST(any_bytes_come_out_of_a_packet_as_they_went_in)
 {
     char bytes[256], framed[2 * sizeof bytes + RSP_FRAME_BYTES], back[sizeof bytes];
     unsigned events;
 
-    (void)state;
     memset(&reader, 0, sizeof reader);
     for (unsigned i = 0; i < sizeof bytes; i++) {
         bytes[i] = (char)i;
@@ -98,11 +95,10 @@ static void any_bytes_come_out_of_a_packet_as_they_went_in(void **state)
     assert_int_equal(rsp_expand(reader.packet, reader.bytes, back, sizeof back - 1), -1);
 }
 
-static void repetitions_are_written_out(void **state)
+TEST(repetitions_are_written_out)
 {
     char back[16];
 
-    (void)state;
     assert_int_equal(rsp_expand("0* 1", 4, back, sizeof back), 5);
     assert_memory_equal(back, "00001", 5);
     assert_int_equal(rsp_expand("}]* ", 4, back, sizeof back), 4);
@@ -115,12 +111,11 @@ static void repetitions_are_written_out(void **state)
     assert_int_equal(rsp_expand("0*\xff", 3, back, sizeof back), -1);
 }
 
-static void digits_are_hexadecimal(void **state)
+TEST(digits_are_hexadecimal)
 {
     uint32_t value = 0;
     char text[9];
 
-    (void)state;
     assert_true(rsp_from_hex(&value, sizeof value, "78563412"));
     assert_int_equal(value, 0x12345678);
     rsp_to_hex(text, &value, sizeof value);
@@ -130,8 +125,3 @@ static void digits_are_hexadecimal(void **state)
     assert_false(rsp_from_hex(&value, sizeof value, ""));
     assert_false(rsp_from_hex(&value, 1, "x0"));
 }
-
-TEST_MAIN(cmocka_unit_test(packets_acknowledgements_and_breaks_are_told_apart),
-          cmocka_unit_test(damaged_packets_are_known),
-          cmocka_unit_test(any_bytes_come_out_of_a_packet_as_they_went_in),
-          cmocka_unit_test(repetitions_are_written_out), cmocka_unit_test(digits_are_hexadecimal))

@@ -87,9 +87,8 @@ static void assert_done(struct core_op *op, const char *packet, const char *repl
     assert_int_equal(answer(reply), STUB_DONE);
 }
 
-static void the_description_is_read_once(void **state)
+TEST(the_description_is_read_once)
 {
-    (void)state;
     greet();
     assert_int_equal(description_find(&stub.description, "r0")->number, 0);
     assert_int_equal(description_find(&stub.description, "cpsr")->number, 25);
@@ -106,11 +105,10 @@ static void the_description_is_read_once(void **state)
     end_greeting();
 }
 
-static void registers_are_asked_for_by_name(void **state)
+TEST(registers_are_asked_for_by_name)
 {
     struct core_op op = op_of(CORE_READ_REGISTER);
 
-    (void)state;
     greet();
     op.name = "SCTLR";
     assert_done(&op, "pb5", "7d18c520");
@@ -133,13 +131,12 @@ static void registers_are_asked_for_by_name(void **state)
     assert_sent(NULL);
 }
 
-static void a_frame_is_the_general_registers_and_cpsr(void **state)
+TEST(a_frame_is_the_general_registers_and_cpsr)
 {
     struct core_op op = op_of(CORE_READ_FRAME);
     char frame[2 * sizeof op.frame + 1];
     uint32_t values[CORE_FRAME_REGISTERS];
 
-    (void)state;
     greet();
     for (unsigned i = 0; i < CORE_FRAME_REGISTERS; i++) {
         values[i] = 0x01020300 + i;
@@ -153,11 +150,10 @@ static void a_frame_is_the_general_registers_and_cpsr(void **state)
     assert_true(op.failed);
 }
 
-static void memory_and_points(void **state)
+TEST(memory_and_points)
 {
     struct core_op op = op_of(CORE_READ_MEMORY);
 
-    (void)state;
     greet();
     op.address = 0xfffffffe;
     op.bytes = 2;
@@ -180,12 +176,11 @@ static void memory_and_points(void **state)
     assert_true(op.failed);
 }
 
-static void a_node_runs_and_is_halted(void **state)
+TEST(a_node_runs_and_is_halted)
 {
     struct core_op op = op_of(CORE_RESUME);
     struct core_op other = op_of(CORE_READ_FRAME);
 
-    (void)state;
     greet();
     op.keep = true;
     assert_true(stub_begin(&stub, &op));
@@ -206,7 +201,7 @@ static void a_node_runs_and_is_halted(void **state)
     assert_false(op.failed);
 }
 
-static void why_it_stopped_is_told(void **state)
+TEST(why_it_stopped_is_told)
 {
     static const struct {
         const char *packet;
@@ -218,7 +213,6 @@ static void why_it_stopped_is_told(void **state)
                  {"T05thread:01;awatch:4;", CORE_STOP_DATA, 4},
                  {"T02thread:01;", CORE_STOP_OTHER, 0}};
 
-    (void)state;
     greet();
     for (unsigned i = 0; i < sizeof stops / sizeof stops[0]; i++) {
         struct core_op op = {.kind = CORE_RESUME, .keep = true};
@@ -232,11 +226,10 @@ static void why_it_stopped_is_told(void **state)
     }
 }
 
-static void steps_and_resets_end_when_they_are_over(void **state)
+TEST(steps_and_resets_end_when_they_are_over)
 {
     struct core_op op = op_of(CORE_STEP);
 
-    (void)state;
     greet();
     assert_done(&op, "s", "T05thread:01;");
     assert_int_equal(stub.state, STUB_HALTED);
@@ -249,9 +242,8 @@ static void steps_and_resets_end_when_they_are_over(void **state)
     assert_false(op.failed);
 }
 
-static void packets_are_passed_on_whole(void **state)
+TEST(packets_are_passed_on_whole)
 {
-    (void)state;
     greet();
     stub.passes = true;
     stub_pass(&stub, "X0,1:}]", 7);
@@ -260,11 +252,10 @@ static void packets_are_passed_on_whole(void **state)
     assert_string_equal(stub.reader.packet, "T05");
 }
 
-static void nonsense_ends_the_connection(void **state)
+TEST(nonsense_ends_the_connection)
 {
     enum stub_event event;
 
-    (void)state;
     greet();
     stub_feed(&stub, "$OK#00", 6, &event);
     assert_int_equal(event, STUB_BROKEN);
@@ -273,12 +264,3 @@ static void nonsense_ends_the_connection(void **state)
     greet();
     assert_int_equal(answer("OK"), STUB_NOTHING);
 }
-
-TEST_MAIN(cmocka_unit_test(the_description_is_read_once),
-          cmocka_unit_test(registers_are_asked_for_by_name),
-          cmocka_unit_test(a_frame_is_the_general_registers_and_cpsr),
-          cmocka_unit_test(memory_and_points), cmocka_unit_test(a_node_runs_and_is_halted),
-          cmocka_unit_test(why_it_stopped_is_told),
-          cmocka_unit_test(steps_and_resets_end_when_they_are_over),
-          cmocka_unit_test(packets_are_passed_on_whole),
-          cmocka_unit_test(nonsense_ends_the_connection))

@@ -57,7 +57,7 @@ static void assert_all_whole(void)
 }
 
 /* What a block holds is nobody else's: each byte says whose it is. */
-static void blocks_lie_apart(void **state)
+TEST(blocks_lie_apart)
 {
     enum { COUNT = 300, ROUNDS = 20000, BYTES_MAX = 5000 };
     static struct {
@@ -67,7 +67,6 @@ static void blocks_lie_apart(void **state)
     } had[COUNT];
     uint32_t seed = 1;
 
-    (void)state;
     begin();
     memset(had, 0, sizeof had);
     for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -96,13 +95,12 @@ static void blocks_lie_apart(void **state)
 }
 
 /* All of the memory but for guards and table can be had, again and again. */
-static void what_is_freed_can_be_had_again(void **state)
+TEST(what_is_freed_can_be_had_again)
 {
     enum { PIECE = 64 << 10, PIECES = 70 };
     uint8_t *pieces[PIECES];
     unsigned first = 0;
 
-    (void)state;
     begin();
     for (unsigned round = 0; round < 5; round++) {
         unsigned count = 0;
@@ -126,11 +124,10 @@ static void what_is_freed_can_be_had_again(void **state)
     assert_all_whole();
 }
 
-static void a_block_of_the_least_size_can_be_had_until_memory_ends(void **state)
+TEST(a_block_of_the_least_size_can_be_had_until_memory_ends)
 {
     unsigned count = 0;
 
-    (void)state;
     begin();
     while (take(1)) {
         count++;
@@ -140,7 +137,7 @@ static void a_block_of_the_least_size_can_be_had_until_memory_ends(void **state)
 }
 
 /* Also what is far beyond the guard, and whoever of the two is freed first. */
-static void a_write_past_the_end_is_found(void **state)
+TEST(a_write_past_the_end_is_found)
 {
     for (uint32_t bytes = 0; bytes < 40; bytes++) {
         for (uint32_t beyond = 0; beyond < 16; beyond++) {
@@ -162,12 +159,10 @@ static void a_write_past_the_end_is_found(void **state)
     assert_false(ecube_blocks_release(&blocks, next, FREED, &found));
     assert_found(FINDING_OVERRUN, block, 16, 16);
     assert_int_equal(ecube_blocks_look_at_all(&blocks, &found, 1), 1);
-    (void)state;
 }
 
-static void a_write_before_the_begin_is_found(void **state)
+TEST(a_write_before_the_begin_is_found)
 {
-    (void)state;
     for (uint32_t before = 1; before <= 16; before++) {
         begin();
         take(10);
@@ -180,9 +175,8 @@ static void a_write_before_the_begin_is_found(void **state)
     }
 }
 
-static void a_second_free_is_found(void **state)
+TEST(a_second_free_is_found)
 {
-    (void)state;
     begin();
     uint8_t *block = take(100);
     release(block);
@@ -194,11 +188,10 @@ static void a_second_free_is_found(void **state)
     assert_found(FINDING_FREED_TWICE, block, 100, 0);
 }
 
-static void what_is_no_block_is_found(void **state)
+TEST(what_is_no_block_is_found)
 {
     int variable;
 
-    (void)state;
     begin();
     uint8_t *block = take(100);
     assert_false(ecube_blocks_release(&blocks, &variable, FREED, &found));
@@ -216,11 +209,10 @@ static void what_is_no_block_is_found(void **state)
     release(block);
 }
 
-static void a_write_to_a_freed_block_is_found(void **state)
+TEST(a_write_to_a_freed_block_is_found)
 {
     enum { LARGE = 100000 };
 
-    (void)state;
     for (uint32_t offset = 0; offset < 50; offset++) {
         begin();
         uint8_t *block = take(50);
@@ -249,11 +241,10 @@ static void a_write_to_a_freed_block_is_found(void **state)
 }
 
 /* One that is larger than the quarantine is kept until the next comes. */
-static void freed_blocks_are_kept_back_for_a_while(void **state)
+TEST(freed_blocks_are_kept_back_for_a_while)
 {
     enum { LARGE = BLOCKS_QUARANTINE_BYTES + 1, SMALL = BLOCKS_QUARANTINE_BYTES / 4 };
 
-    (void)state;
     begin();
     uint8_t *first = take(LARGE), *apart = take(1);
     release(first);
@@ -276,12 +267,11 @@ static void freed_blocks_are_kept_back_for_a_while(void **state)
     assert_all_whole();
 }
 
-static void every_spoilt_block_is_counted(void **state)
+TEST(every_spoilt_block_is_counted)
 {
     struct finding list[3];
     uint8_t *had[6];
 
-    (void)state;
     begin();
     for (unsigned i = 0; i < 6; i++) {
         had[i] = take(32);
@@ -297,12 +287,3 @@ static void every_spoilt_block_is_counted(void **state)
     free(memory);
     memory = NULL;
 }
-
-TEST_MAIN(cmocka_unit_test(blocks_lie_apart), cmocka_unit_test(what_is_freed_can_be_had_again),
-          cmocka_unit_test(a_block_of_the_least_size_can_be_had_until_memory_ends),
-          cmocka_unit_test(a_write_past_the_end_is_found),
-          cmocka_unit_test(a_write_before_the_begin_is_found),
-          cmocka_unit_test(a_second_free_is_found), cmocka_unit_test(what_is_no_block_is_found),
-          cmocka_unit_test(a_write_to_a_freed_block_is_found),
-          cmocka_unit_test(freed_blocks_are_kept_back_for_a_while),
-          cmocka_unit_test(every_spoilt_block_is_counted))

@@ -48,13 +48,12 @@ static void start(uint32_t number, uint32_t call, uint32_t from, uint32_t bytes)
     ecube_transfers_begin(&transfers, number, &transfer);
 }
 
-static void a_message_uses_its_buffer(void **state)
+TEST(a_message_uses_its_buffer)
 {
     struct ecube_abi_message message = {.data = BASE + 16, .bytes = 100, .peer = 3, .tag = 4};
     struct transfer send = ecube_transfer_message(ECUBE_CALL_SEND, &message, all, PLACE);
     struct transfer receive = ecube_transfer_message(ECUBE_CALL_RECEIVE, &message, all, PLACE);
 
-    (void)state;
     assert_int_equal(send.sends.at, BASE + 16);
     assert_int_equal(send.sends.bytes, 100);
     assert_int_equal(send.receives.bytes, 0);
@@ -63,14 +62,13 @@ static void a_message_uses_its_buffer(void **state)
     assert_int_equal(receive.sends.bytes, 0);
 }
 
-static void memory_that_a_program_may_not_name_is_left_out(void **state)
+TEST(memory_that_a_program_may_not_name_is_left_out)
 {
     static const struct ecube_abi_message wrong[] = {
         {.data = BASE - 1, .bytes = 2},     {.data = BASE + BYTES - 1, .bytes = 2},
         {.data = BASE + BYTES, .bytes = 1}, {.data = 4, .bytes = 4},
         {.data = BASE, .bytes = BYTES + 1}, {.data = BASE + 4, .bytes = UINT32_MAX}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct transfer send = ecube_transfer_message(ECUBE_CALL_SEND, &wrong[i], all, PLACE);
         assert_int_equal(send.sends.bytes, 0);
@@ -79,9 +77,8 @@ static void memory_that_a_program_may_not_name_is_left_out(void **state)
 }
 
 /* What the kernel's table of operations says, at a root and elsewhere. */
-static void a_collective_uses_what_the_kernel_does(void **state)
+TEST(a_collective_uses_what_the_kernel_does)
 {
-    (void)state;
     for (uint32_t operation = 0; operation < OPERATIONS; operation++) {
         const struct operation *row = operation_of(operation);
         for (uint32_t rank = 0; rank < SIZE && !row->sized; rank++) {
@@ -105,9 +102,8 @@ static void a_collective_uses_what_the_kernel_does(void **state)
     }
 }
 
-static void what_is_received_clashes_with_all_that_is_open(void **state)
+TEST(what_is_received_clashes_with_all_that_is_open)
 {
-    (void)state;
     begin();
     start(0, ECUBE_CALL_SEND, 100, 50);
     start(1, ECUBE_CALL_RECEIVE, 200, 50);
@@ -130,9 +126,8 @@ static void what_is_received_clashes_with_all_that_is_open(void **state)
     assert_true(fits(ECUBE_CALL_RECEIVE, 200, 50));
 }
 
-static void every_changed_byte_of_a_send_is_seen(void **state)
+TEST(every_changed_byte_of_a_send_is_seen)
 {
-    (void)state;
     for (uint32_t bytes = 0; bytes < 40; bytes++) {
         for (uint32_t i = 0; i < 42; i++) {
             begin();
@@ -151,9 +146,8 @@ static void every_changed_byte_of_a_send_is_seen(void **state)
     assert_true(ecube_transfers_end(&transfers, 6, &found));
 }
 
-static void open_transfers_keep_their_memory(void **state)
+TEST(open_transfers_keep_their_memory)
 {
-    (void)state;
     begin();
     start(3, ECUBE_CALL_RECEIVE, 100, 50);
     struct stretch below = {(uintptr_t)buffer, 100}, inside = {(uintptr_t)buffer + 149, 500};
@@ -165,11 +159,10 @@ static void open_transfers_keep_their_memory(void **state)
     assert_true(ecube_transfers_spare(&transfers, inside, &found));
 }
 
-static void memory_of_a_function_that_has_returned_is_seen(void **state)
+TEST(memory_of_a_function_that_has_returned_is_seen)
 {
     uintptr_t at = (uintptr_t)buffer + 100, stack_end = (uintptr_t)buffer + 500;
 
-    (void)state;
     begin();
     start(3, ECUBE_CALL_RECEIVE, 100, 50);
     assert_true(ecube_transfers_in_frames(&transfers, at, stack_end, &found));
@@ -178,11 +171,10 @@ static void memory_of_a_function_that_has_returned_is_seen(void **state)
     assert_true(ecube_transfers_in_frames(&transfers, at + 600, stack_end, &found)); /* no stack */
 }
 
-static void those_that_are_open_are_counted(void **state)
+TEST(those_that_are_open_are_counted)
 {
     struct finding list[2];
 
-    (void)state;
     begin();
     assert_int_equal(ecube_transfers_open(&transfers, list, 2), 0);
     for (uint32_t i = 0; i < 3; i++) {
@@ -208,13 +200,12 @@ static struct transfer sized(const struct ecube_block *sends, const struct ecube
                              .ranks = 3};
 }
 
-static void of_an_exchange_with_sizes_blocks_and_tables_count(void **state)
+TEST(of_an_exchange_with_sizes_blocks_and_tables_count)
 {
     struct ecube_block sends[] = {{80, 20}, {0, 10}, {40, 0}};
     struct ecube_block receives[] = {{0, 10}, {90, 10}, {50, 10}};
     struct transfer transfer = sized(sends, receives);
 
-    (void)state;
     begin();
     ecube_transfers_begin(&transfers, 7, &transfer);
     assert_true(fits(ECUBE_CALL_RECEIVE, 10, 70)); /* a gap */
@@ -235,11 +226,10 @@ static void of_an_exchange_with_sizes_blocks_and_tables_count(void **state)
     assert_int_equal(found.kind, FINDING_SEND_CHANGED);
 }
 
-static void an_exchange_with_tables_elsewhere_is_the_kernels_to_refuse(void **state)
+TEST(an_exchange_with_tables_elsewhere_is_the_kernels_to_refuse)
 {
     static const uint32_t tables[] = {0, BASE - 8, BASE + 2, BASE + BYTES - 8 * SIZE + 8};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         struct ecube_abi_collective call = {.operation = ECUBE_EXCHANGEV,
                                             .send = BASE,
@@ -250,14 +240,3 @@ static void an_exchange_with_tables_elsewhere_is_the_kernels_to_refuse(void **st
         assert_int_equal(transfer.ranks + transfer.sends.bytes + transfer.receives.bytes, 0);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(a_message_uses_its_buffer),
-          cmocka_unit_test(memory_that_a_program_may_not_name_is_left_out),
-          cmocka_unit_test(a_collective_uses_what_the_kernel_does),
-          cmocka_unit_test(what_is_received_clashes_with_all_that_is_open),
-          cmocka_unit_test(every_changed_byte_of_a_send_is_seen),
-          cmocka_unit_test(open_transfers_keep_their_memory),
-          cmocka_unit_test(memory_of_a_function_that_has_returned_is_seen),
-          cmocka_unit_test(those_that_are_open_are_counted),
-          cmocka_unit_test(of_an_exchange_with_sizes_blocks_and_tables_count),
-          cmocka_unit_test(an_exchange_with_tables_elsewhere_is_the_kernels_to_refuse))

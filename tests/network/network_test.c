@@ -68,9 +68,8 @@ static void search(const struct network *network, uint32_t from, unsigned distan
     assert_int_equal(last, network->nodes);
 }
 
-static void every_network_has_a_digest_of_its_own(void **state)
+TEST(every_network_has_a_digest_of_its_own)
 {
-    (void)state;
     for (unsigned i = 0; i < shape_count; i++)
         for (unsigned j = 0; j < i; j++)
             if (memcmp(&shapes[i], &shapes[j], sizeof shapes[i]) != 0)
@@ -79,9 +78,8 @@ static void every_network_has_a_digest_of_its_own(void **state)
     assert_int_equal(network_digest(&cube), 0xfb69b604);
 }
 
-static void every_link_has_two_ends_that_know_each_other(void **state)
+TEST(every_link_has_two_ends_that_know_each_other)
 {
-    (void)state;
     for (const struct network *n = shapes; n < shapes + shape_count; n++) {
         uint32_t links = 0;
         for (uint32_t node = 0; node < n->nodes; node++)
@@ -103,11 +101,10 @@ static void every_link_has_two_ends_that_know_each_other(void **state)
     }
 }
 
-static void ways_are_shortest_and_in_the_order_of_dimensions(void **state)
+TEST(ways_are_shortest_and_in_the_order_of_dimensions)
 {
     unsigned distance[NODES];
 
-    (void)state;
     for (const struct network *n = shapes; n < shapes + shape_count; n++) {
         unsigned farthest = 0;
         for (uint32_t to = 0; to < n->nodes; to++) {
@@ -131,11 +128,10 @@ static void ways_are_shortest_and_in_the_order_of_dimensions(void **state)
     }
 }
 
-static void the_opposite_node_of_an_even_ring_is_reached_in_plus_direction(void **state)
+TEST(the_opposite_node_of_an_even_ring_is_reached_in_plus_direction)
 {
     struct network ring;
 
-    (void)state;
     for (uint32_t size = 4; size <= NODES; size += 2) {
         assert_true(network_make(&ring, NETWORK_RING, &size, 1));
         for (uint32_t node = 0; node < size; node++) {
@@ -145,9 +141,8 @@ static void the_opposite_node_of_an_even_ring_is_reached_in_plus_direction(void 
     }
 }
 
-static void a_cube_is_exclusive_or(void **state)
+TEST(a_cube_is_exclusive_or)
 {
-    (void)state;
     for (const struct network *n = shapes; n->kind == NETWORK_CUBE; n++) {
         assert_int_equal(n->ports, n->dims);
         for (uint32_t node = 0; node < n->nodes; node++) {
@@ -161,12 +156,11 @@ static void a_cube_is_exclusive_or(void **state)
     }
 }
 
-static void the_last_number_varies_fastest_and_is_corrected_first(void **state)
+TEST(the_last_number_varies_fastest_and_is_corrected_first)
 {
     uint32_t sizes[] = {4, 3};
     struct network mesh;
 
-    (void)state;
     assert_true(network_make(&mesh, NETWORK_MESH, sizes, 2)); /* mesh:3x4 */
     assert_int_equal(network_neighbour(&mesh, 0, 0), 1);
     assert_int_equal(network_neighbour(&mesh, 0, 2), 4);
@@ -175,9 +169,8 @@ static void the_last_number_varies_fastest_and_is_corrected_first(void **state)
     assert_int_equal(network_next_hop(&mesh, 3, 11), 2);
 }
 
-static void moving_a_symmetric_network_maps_links_to_links(void **state)
+TEST(moving_a_symmetric_network_maps_links_to_links)
 {
-    (void)state;
     for (const struct network *n = shapes; n < shapes + shape_count; n++) {
         if (!network_is_symmetric(n) || n->nodes > 32)
             continue;
@@ -193,9 +186,8 @@ static void moving_a_symmetric_network_maps_links_to_links(void **state)
     }
 }
 
-static void only_a_way_of_two_hops_can_stay_in_a_ring(void **state)
+TEST(only_a_way_of_two_hops_can_stay_in_a_ring)
 {
-    (void)state;
     for (const struct network *n = shapes; n < shapes + shape_count; n++)
         for (unsigned in = 0; in <= n->ports; in++)
             for (unsigned out = 0; out < n->ports; out++) {
@@ -207,9 +199,8 @@ static void only_a_way_of_two_hops_can_stay_in_a_ring(void **state)
             }
 }
 
-static void the_host_is_at_node_0_and_its_neighbours(void **state)
+TEST(the_host_is_at_node_0_and_its_neighbours)
 {
-    (void)state;
     for (const struct network *n = shapes; n < shapes + shape_count; n++) {
         unsigned links = network_host_links(n);
         assert_int_equal(network_host_node(n, 0), 0);
@@ -240,12 +231,11 @@ static void use_links(const struct network *n, uint32_t from, uint32_t to, bool 
     }
 }
 
-static void halving_reaches_each_node_once_without_contention(void **state)
+TEST(halving_reaches_each_node_once_without_contention)
 {
     uint32_t block[NODES];
     bool used[LINKS], halved[NODES];
 
-    (void)state;
     for (const struct network *n = shapes; n < shapes + shape_count; n++) {
         unsigned steps = 0;
         memset(block, 0, sizeof block);
@@ -276,12 +266,11 @@ static void halving_reaches_each_node_once_without_contention(void **state)
     }
 }
 
-static void ranges_that_no_halving_makes_are_no_blocks(void **state)
+TEST(ranges_that_no_halving_makes_are_no_blocks)
 {
     uint32_t sizes[] = {4, 3};
     struct network mesh;
 
-    (void)state;
     assert_true(network_make(&mesh, NETWORK_MESH, sizes, 2));
     assert_true(network_is_block(&mesh, 4, 8));
     assert_true(network_is_block(&mesh, 6, 2));
@@ -294,13 +283,12 @@ static void ranges_that_no_halving_makes_are_no_blocks(void **state)
     assert_false(network_is_block(&mesh, 1, UINT32_MAX));
 }
 
-static void networks_that_cannot_be_are_not_made(void **state)
+TEST(networks_that_cannot_be_are_not_made)
 {
     uint32_t threes[9] = {3, 3, 3, 3, 3, 3, 3, 3, 3}, none[2] = {3, 0}, three[1] = {3};
     uint32_t large[2] = {256, 257};
     struct network n;
 
-    (void)state;
     assert_true(network_make(&n, NETWORK_CUBE, NULL, 16));
     assert_int_equal(n.nodes, 65536);
     assert_false(network_make(&n, NETWORK_CUBE, NULL, 17));
@@ -317,7 +305,7 @@ static void networks_that_cannot_be_are_not_made(void **state)
 static const struct network_limits on_qemu = {.nodes = 128, .place = "on QEMU"};
 static const struct network_limits simulated = {.nodes = 65536, .place = "in the simulator"};
 
-static void names_are_read_and_written_alike(void **state)
+TEST(names_are_read_and_written_alike)
 {
     static const char *const names[] = {"cube:0",   "cube:16",    "ring:1",     "ring:65536",
                                         "mesh:3x4", "mesh:1x7",   "mesh:5x1x3", "torus:2x2",
@@ -325,7 +313,6 @@ static void names_are_read_and_written_alike(void **state)
     char name[NETWORK_NAME_MAX], error[NETWORK_ERROR_MAX];
     struct network n, again;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_true(network_parse(&n, names[i], &simulated, error));
         network_name(&n, name);
@@ -340,7 +327,7 @@ static void names_are_read_and_written_alike(void **state)
     }
 }
 
-static void wrong_names_are_refused_in_words(void **state)
+TEST(wrong_names_are_refused_in_words)
 {
     static const struct {
         const char *text, *error;
@@ -375,7 +362,6 @@ static void wrong_names_are_refused_in_words(void **state)
     char error[NETWORK_ERROR_MAX];
     struct network n;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_false(network_parse(&n, wrong[i].text, &on_qemu, error));
         assert_string_equal(error, wrong[i].error);
@@ -384,13 +370,12 @@ static void wrong_names_are_refused_in_words(void **state)
     assert_false(network_parse(&n, "mesh:2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x1", &simulated, error));
 }
 
-static void links_and_nodes_are_read(void **state)
+TEST(links_and_nodes_are_read)
 {
     char error[NETWORK_ERROR_MAX];
     struct network mesh, one;
     uint32_t ends[2], node;
 
-    (void)state;
     assert_true(network_parse(&mesh, "mesh:3x4", &on_qemu, error));
     assert_true(network_parse_link(&mesh, "5-9", ends, error));
     assert_int_equal(ends[0], 5);
@@ -411,25 +396,4 @@ static void links_and_nodes_are_read(void **state)
     assert_string_equal(error, "'0-0' is no link of mesh:1x1: it has none");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_network_has_a_digest_of_its_own),
-        cmocka_unit_test(every_link_has_two_ends_that_know_each_other),
-        cmocka_unit_test(ways_are_shortest_and_in_the_order_of_dimensions),
-        cmocka_unit_test(the_opposite_node_of_an_even_ring_is_reached_in_plus_direction),
-        cmocka_unit_test(a_cube_is_exclusive_or),
-        cmocka_unit_test(the_last_number_varies_fastest_and_is_corrected_first),
-        cmocka_unit_test(moving_a_symmetric_network_maps_links_to_links),
-        cmocka_unit_test(only_a_way_of_two_hops_can_stay_in_a_ring),
-        cmocka_unit_test(the_host_is_at_node_0_and_its_neighbours),
-        cmocka_unit_test(halving_reaches_each_node_once_without_contention),
-        cmocka_unit_test(ranges_that_no_halving_makes_are_no_blocks),
-        cmocka_unit_test(networks_that_cannot_be_are_not_made),
-        cmocka_unit_test(names_are_read_and_written_alike),
-        cmocka_unit_test(wrong_names_are_refused_in_words),
-        cmocka_unit_test(links_and_nodes_are_read),
-    };
-
-    return cmocka_run_group_tests(tests, make_shapes, NULL);
-}
+TEST_GROUP(make_shapes, NULL);

@@ -138,20 +138,18 @@ static void holds_everywhere(const char *name, const struct profile *profile)
     }
 }
 
-static void no_other_plan_takes_less(void **state)
+TEST(no_other_plan_takes_less)
 {
     static const char *const names[] = {"cube:0",    "cube:2",   "cube:3",   "ring:5",
                                         "ring:8",    "mesh:2x3", "mesh:1x6", "mesh:3x3",
                                         "torus:3x2", "torus:3x3"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         holds_everywhere(names[i], &ipsc860);
 }
 
-static void no_other_plan_takes_less_on_other_machines(void **state)
+TEST(no_other_plan_takes_less_on_other_machines)
 {
-    (void)state;
     holds_everywhere("cube:2", &quick_start);
     holds_everywhere("cube:2", &all_ports);
     holds_everywhere("ring:4", &quick_start);
@@ -159,14 +157,13 @@ static void no_other_plan_takes_less_on_other_machines(void **state)
 }
 
 /* Any size and any machine, so that thresholds and rests fall anywhere. */
-static void no_other_plan_takes_less_on_any_machine(void **state)
+TEST(no_other_plan_takes_less_on_any_machine)
 {
     static const char *const names[] = {"cube:3",   "ring:5",  "mesh:2x3", "torus:3x2",
                                         "mesh:1x8", "ring:12", "mesh:3x4", "cube:4"};
     static const uint32_t operations[] = {ECUBE_SCAN, ECUBE_ALLREDUCE, ECUBE_EXCHANGE,
                                           ECUBE_BROADCAST, ECUBE_ALLGATHER};
 
-    (void)state;
     for (unsigned i = 0; i < DRAWS; i++) {
         struct network network = network_of(names[random_below(sizeof names / sizeof names[0])]);
         struct profile profile = {random_below(100000), random_below(20000), 1 + random_below(1000),
@@ -181,7 +178,7 @@ static void no_other_plan_takes_less_on_any_machine(void **state)
 }
 
 /* Which one wins depends on the size. */
-static void thresholds_are_exact(void **state)
+TEST(thresholds_are_exact)
 {
     struct network network = network_of("cube:4");
     struct plan_request request = {
@@ -190,7 +187,6 @@ static void thresholds_are_exact(void **state)
     struct plan_fault fault;
     const char *before = "";
 
-    (void)state;
     for (uint32_t bytes = 4; bytes < 1 << 14;) {
         request.bytes = bytes;
         struct plan *plan = plan_make(&network, &request, &fault);
@@ -219,7 +215,7 @@ static const uint8_t *part_of(struct plan_cache *cache, struct plan_request requ
 }
 
 /* The same sizes asked upwards and downwards: the same plans. */
-static void an_answer_does_not_depend_on_the_questions_before_it(void **state)
+TEST(an_answer_does_not_depend_on_the_questions_before_it)
 {
     struct network network = network_of("mesh:3x4");
     struct plan_cache *up = plan_cache_make(&network, &ipsc860);
@@ -228,7 +224,6 @@ static void an_answer_does_not_depend_on_the_questions_before_it(void **state)
     enum { SIZES = 700 };
     uint32_t digests[SIZES];
 
-    (void)state;
     for (uint32_t i = 0; i < SIZES; i++)
         digests[i] = plan_digest(part_of(up, request, 5 * i));
     for (uint32_t i = SIZES; i-- > 0;)
@@ -237,14 +232,13 @@ static void an_answer_does_not_depend_on_the_questions_before_it(void **state)
     plan_cache_free(down);
 }
 
-static void the_part_for_one_type_is_not_another_s(void **state)
+TEST(the_part_for_one_type_is_not_another_s)
 {
     struct network network = network_of("ring:6");
     struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
     struct plan_request request = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
     const uint8_t *bytes = part_of(cache, request, 96);
 
-    (void)state;
     assert_false(plan_suits(bytes, 96, ECUBE_DOUBLE));
     request.type = ECUBE_DOUBLE;
     assert_ptr_not_equal(part_of(cache, request, 96), bytes);
@@ -252,31 +246,16 @@ static void the_part_for_one_type_is_not_another_s(void **state)
 }
 
 /* Nodes may ask for any number of sizes. */
-static void the_cache_forgets_what_was_asked_long_ago(void **state)
+TEST(the_cache_forgets_what_was_asked_long_ago)
 {
     struct network network = network_of("cube:1");
     struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
     struct plan_request request = {.operation = ECUBE_SCAN, .type = ECUBE_UINT8};
 
-    (void)state;
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t i = 0; i < DESK_SIZES; i++) {
             request.algorithm = i % 2 ? "chain" : "recursive doubling";
             (void)part_of(cache, request, i * 31);
         }
     plan_cache_free(cache);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_other_plan_takes_less),
-        cmocka_unit_test(no_other_plan_takes_less_on_other_machines),
-        cmocka_unit_test(no_other_plan_takes_less_on_any_machine),
-        cmocka_unit_test(thresholds_are_exact),
-        cmocka_unit_test(an_answer_does_not_depend_on_the_questions_before_it),
-        cmocka_unit_test(the_part_for_one_type_is_not_another_s),
-        cmocka_unit_test(the_cache_forgets_what_was_asked_long_ago),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,20 +43,12 @@ static void look(const struct cliff *cliff, void *context)
                  cliff->to, cliff->after, cliff->permille);
 }
 
-static void one_node_more_is_no_cliff(void **state)
+TEST(one_node_more_is_no_cliff)
 {
     static const uint32_t sizes[] = {1, 16, 100, 1000, 4097, 65536};
     const struct cliff_sweep sweep = {STRIDE, sizes, sizeof sizes / sizeof sizes[0]};
     unsigned count = 0;
 
-    (void)state;
     cliffs_sweep(&sweep, look, &count);
     assert_true(count > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_node_more_is_no_cliff)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

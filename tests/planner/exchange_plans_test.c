@@ -26,7 +26,7 @@ static struct plan *planned(const char *name, const char *algorithm, uint32_t by
     return plan;
 }
 
-static void the_cheapest_plan_takes_this(void **state)
+TEST(the_cheapest_plan_takes_this)
 {
     static const struct {
         const char *network;
@@ -40,7 +40,6 @@ static void the_cheapest_plan_takes_this(void **state)
                  {"mesh:4x4", 100, "Bruck", 1628300},
                  {"mesh:4x4", 1000, "rounds", 8746600}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plan *plan = planned(cases[i].network, NULL, cases[i].bytes, &ipsc860);
         assert_string_equal(plan_algorithm(plan), cases[i].algorithm);
@@ -50,12 +49,11 @@ static void the_cheapest_plan_takes_this(void **state)
 }
 
 /* + waits n/2 times; what each way carries follows from how far parcels go. */
-static void both_ways_round_a_ring_take_their_closed_form(void **state)
+TEST(both_ways_round_a_ring_take_their_closed_form)
 {
     static const char *const names[] = {"ring:3",  "ring:4",  "ring:5", "ring:8",
                                         "ring:11", "ring:16", "ring:20"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         for (uint64_t bytes = 180; bytes < 5000; bytes *= 3) {
             struct plan *plan = planned(names[i], "neighbours both ways", 0, NULL);
@@ -68,12 +66,11 @@ static void both_ways_round_a_ring_take_their_closed_form(void **state)
 }
 
 /* No two circuits of a step share a directed link. */
-static void rounds_are_without_contention(void **state)
+TEST(rounds_are_without_contention)
 {
     static const char *const names[] = {"ring:2",   "ring:7",      "ring:16",  "mesh:1x9",
                                         "mesh:4x4", "torus:3x3x2", "torus:4x6"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct plan *plan = planned(names[i], "rounds", 0, NULL);
         uint32_t last[64 * NETWORK_PORTS_MAX] = {0};
@@ -91,7 +88,7 @@ static void rounds_are_without_contention(void **state)
     }
 }
 
-static void every_candidate_does_what_it_promises(void **state)
+TEST(every_candidate_does_what_it_promises)
 {
     static const char *const names[] = {
         "ring:2",    "ring:3",    "ring:4",      "ring:6",      "ring:7",      "ring:13",
@@ -100,7 +97,6 @@ static void every_candidate_does_what_it_promises(void **state)
     char words[ALGORITHM_WORDS_MAX];
     const struct candidate *candidate;
 
-    (void)state;
     for (unsigned n = 0; n < sizeof names / sizeof names[0]; n++)
         for (unsigned i = 0; (candidate = candidate_of(ECUBE_EXCHANGE, i)); i++)
             for (unsigned v = 0, count = 1; v < count; v++) {
@@ -118,8 +114,3 @@ static void every_candidate_does_what_it_promises(void **state)
                 plan_free(plan);
             }
 }
-
-TEST_MAIN(cmocka_unit_test(the_cheapest_plan_takes_this),
-          cmocka_unit_test(both_ways_round_a_ring_take_their_closed_form),
-          cmocka_unit_test(rounds_are_without_contention),
-          cmocka_unit_test(every_candidate_does_what_it_promises))

@@ -35,7 +35,7 @@ static uint64_t time_ns(const struct plan *plan, uint32_t bytes)
 }
 
 /* The paper's order with set-up ahead: T_aap' would be 54366.75 us for 1000 bytes on cube:7. */
-static void the_dual_order_is_the_paper_s_and_its_closed_form_is_not_reached(void **state)
+TEST(the_dual_order_is_the_paper_s_and_its_closed_form_is_not_reached)
 {
     static const struct {
         uint32_t dims, step, mask;
@@ -44,7 +44,6 @@ static void the_dual_order_is_the_paper_s_and_its_closed_form_is_not_reached(voi
     };
     struct plan *plan = NULL;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof golden / sizeof golden[0]; i++) {
         if (golden[i].step == 0) {
             plan_free(plan);
@@ -59,7 +58,7 @@ static void the_dual_order_is_the_paper_s_and_its_closed_form_is_not_reached(voi
 }
 
 /* Another order: single circuits of sets of dimensions, each after one that it shares few with. */
-static void times_are_these(void **state)
+TEST(times_are_these)
 {
     static const struct {
         uint32_t dims, bytes;
@@ -72,7 +71,6 @@ static void times_are_these(void **state)
                  {7, 1000, "multiphase", "multiphase 7", 54531125}};
     char words[ALGORITHM_WORDS_MAX];
 
-    (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plan *plan = planned(cases[i].dims, NULL, cases[i].bytes, &ipsc860);
         const struct candidate *candidate = candidate_of(ECUBE_EXCHANGE, plan->algorithm);
@@ -114,7 +112,7 @@ static uint64_t best_plain_ns(uint32_t dims, uint32_t bytes)
     return best_ns;
 }
 
-static void without_set_up_ahead_times_are_the_published_model_s(void **state)
+TEST(without_set_up_ahead_times_are_the_published_model_s)
 {
     static const struct {
         uint32_t dims, bytes;
@@ -124,7 +122,6 @@ static void without_set_up_ahead_times_are_the_published_model_s(void **state)
 #include "tests/golden/multiphase_times.txt"
     };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof golden / sizeof golden[0]; i++) {
         struct plan *plan = planned(golden[i].dims, "standard exchange", golden[i].bytes, NULL);
         assert_int_equal(time_ns(plan, golden[i].bytes), golden[i].standard_ns);
@@ -141,9 +138,8 @@ static void without_set_up_ahead_times_are_the_published_model_s(void **state)
     }
 }
 
-static void the_standard_exchange_takes_its_closed_form(void **state)
+TEST(the_standard_exchange_takes_its_closed_form)
 {
-    (void)state;
     for (uint32_t dims = 1; dims <= DIMS; dims++) {
         struct plan *plan = planned(dims, "standard exchange", 0, NULL);
         for (uint64_t bytes = 1; bytes < 5000; bytes = 3 * bytes + 1)
@@ -184,9 +180,8 @@ static void try_on_machine(const struct plan *plan)
         assert_string_equal(words, "");
 }
 
-static void every_partition_does_what_it_promises(void **state)
+TEST(every_partition_does_what_it_promises)
 {
-    (void)state;
     for (uint32_t dims = 1; dims <= MACHINE_DIMS; dims++)
         each_variant(dims, try_on_machine);
 }
@@ -203,9 +198,8 @@ static void compare_with_all(const struct plan *plan)
     plan_free(all);
 }
 
-static void one_node_s_plan_says_what_that_of_all_says(void **state)
+TEST(one_node_s_plan_says_what_that_of_all_says)
 {
-    (void)state;
     for (uint32_t dims = 1; dims <= EXPANDED_DIMS; dims++)
         each_variant(dims, compare_with_all);
 }
@@ -220,17 +214,8 @@ static void has_equal_phases(const struct plan *plan)
         assert_in_range(plan->carries[0], least, 2 * least);
 }
 
-static void large_cubes_have_equal_phases(void **state)
+TEST(large_cubes_have_equal_phases)
 {
-    (void)state;
     for (uint32_t dims = ALL_PARTS_DIMS + 1; dims <= DIMS; dims++)
         each_variant(dims, has_equal_phases);
 }
-
-TEST_MAIN(cmocka_unit_test(the_dual_order_is_the_paper_s_and_its_closed_form_is_not_reached),
-          cmocka_unit_test(times_are_these),
-          cmocka_unit_test(without_set_up_ahead_times_are_the_published_model_s),
-          cmocka_unit_test(the_standard_exchange_takes_its_closed_form),
-          cmocka_unit_test(every_partition_does_what_it_promises),
-          cmocka_unit_test(one_node_s_plan_says_what_that_of_all_says),
-          cmocka_unit_test(large_cubes_have_equal_phases))

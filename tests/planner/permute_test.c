@@ -49,13 +49,12 @@ static void try(const struct network *network, const struct candidate *candidate
     plan_free(plan);
 }
 
-static void every_block_comes_to_its_node_by_every_way(void **state)
+TEST(every_block_comes_to_its_node_by_every_way)
 {
     static struct network shapes[SHAPES_MAX];
     unsigned count = shapes_make(shapes, SMALL_NODES);
     const struct candidate *candidate;
 
-    (void)state;
     for (uint32_t operation = ECUBE_SHIFT; operation <= ECUBE_REVERSE; operation++)
         for (unsigned i = 0; i < count; i++)
             for (unsigned c = 0; (candidate = candidate_of(operation, c)); c++) {
@@ -92,11 +91,10 @@ static uint64_t behind_ns(uint32_t hops, uint32_t bytes)
     return circuit_ns(hops, bytes) - 65425;
 }
 
-static void shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension(void **state)
+TEST(shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension)
 {
     char name[16];
 
-    (void)state;
     for (uint32_t dims = 0; dims <= DIMS; dims++)
         for (uint32_t distance = 0; distance < UINT32_C(1) << dims; distance++) {
             struct plan_request request = {
@@ -113,9 +111,8 @@ static void shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension(void
         }
 }
 
-static void reversals_of_cubes_take_one_circuit_of_the_subcube_s_dimensions(void **state)
+TEST(reversals_of_cubes_take_one_circuit_of_the_subcube_s_dimensions)
 {
-    (void)state;
     for (uint32_t mask = 0; mask < 64; mask++) {
         struct plan_request request = {
             .operation = ECUBE_REVERSE, .root = mask, .bytes = 100, .algorithm = "direct"};
@@ -134,7 +131,7 @@ struct exact {
     uint64_t ns;
 };
 
-static void elsewhere_they_take_what_is_worked_out_by_hand(void **state)
+TEST(elsewhere_they_take_what_is_worked_out_by_hand)
 {
     const struct exact cases[] = {
         /* half round a ring of eight: four circuits on a link one way, two both ways */
@@ -163,7 +160,6 @@ static void elsewhere_they_take_what_is_worked_out_by_hand(void **state)
         {"mesh:3x4", ECUBE_REVERSE, 1, "direct", 100, 1, circuit_ns(3, 100) + behind_ns(1, 100)},
     };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct exact *c = &cases[i];
         const struct plan_request request = {.operation = c->operation,
@@ -193,9 +189,8 @@ static void chosen(const char *name, uint32_t operation, uint32_t root, uint32_t
     plan_free(plan);
 }
 
-static void the_cheapest_is_chosen(void **state)
+TEST(the_cheapest_is_chosen)
 {
-    (void)state;
     chosen("cube:7", ECUBE_SHIFT, 77, 16, "direct");
     chosen("cube:7", ECUBE_SHIFT, 77, 100000, "direct");
     chosen("ring:16", ECUBE_SHIFT, 1, 100, "direct");
@@ -215,11 +210,10 @@ static void refused(const char *name, const struct plan_request *request, const 
         assert_string_equal(fault.words, words);
 }
 
-static void what_cannot_be_is_refused_in_words(void **state)
+TEST(what_cannot_be_is_refused_in_words)
 {
     struct plan_request request = {.operation = ECUBE_SHIFT, .root = 8};
 
-    (void)state;
     refused("cube:3", &request, "distance 8 is not below 8");
     request = (struct plan_request){.operation = ECUBE_REVERSE, .root = 4};
     refused("mesh:9x9", &request, "dimensions 4 is not below 4");
@@ -231,13 +225,12 @@ static void what_cannot_be_is_refused_in_words(void **state)
     plan_free(planned("ring:600", &request));
 }
 
-static void a_block_that_comes_to_another_node_is_found(void **state)
+TEST(a_block_that_comes_to_another_node_is_found)
 {
     struct plan_request request = {.operation = ECUBE_SHIFT, .root = 3};
     struct plan *plan = planned("mesh:3x4", &request);
     struct plan_fault fault;
 
-    (void)state;
     plan->root = 4;
     assert_false(plan_prove(plan, &fault));
     assert_non_null(strstr(fault.words, "holds another block at the end"));
@@ -271,24 +264,14 @@ static void try_named(const char *network_words, uint32_t operation, uint32_t ro
 }
 
 /* A program that asks for one shifts by all distances, and reverses in all dimensions. */
-static void a_variant_that_is_named_is_had_for_every_distance_and_mask(void **state)
+TEST(a_variant_that_is_named_is_had_for_every_distance_and_mask)
 {
     static const char *const shifts[] = {"direct both ways", "hierarchical both ways",
                                          "hierarchical 1 hop", "hierarchical 2 hops"};
 
-    (void)state;
     for (uint32_t distance = 0; distance < 6; distance++)
         for (unsigned i = 0; i < sizeof shifts / sizeof shifts[0]; i++)
             try_named("ring:6", ECUBE_SHIFT, distance, shifts[i]);
     for (uint32_t mask = 0; mask < 4; mask++)
         try_named("mesh:2x3", ECUBE_REVERSE, mask, "hierarchical 1 hop");
 }
-
-TEST_MAIN(cmocka_unit_test(every_block_comes_to_its_node_by_every_way),
-          cmocka_unit_test(shifts_of_cubes_take_one_step_or_at_most_one_for_each_dimension),
-          cmocka_unit_test(reversals_of_cubes_take_one_circuit_of_the_subcube_s_dimensions),
-          cmocka_unit_test(elsewhere_they_take_what_is_worked_out_by_hand),
-          cmocka_unit_test(the_cheapest_is_chosen),
-          cmocka_unit_test(what_cannot_be_is_refused_in_words),
-          cmocka_unit_test(a_variant_that_is_named_is_had_for_every_distance_and_mask),
-          cmocka_unit_test(a_block_that_comes_to_another_node_is_found))

@@ -106,9 +106,8 @@ static void try_on_machine(const struct plan *plan, const struct plan_request *r
         complain(&plan->network, request, fault);
 }
 
-static void every_plan_does_what_it_promises_in_the_time_it_says(void **state)
+TEST(every_plan_does_what_it_promises_in_the_time_it_says)
 {
-    (void)state;
     for (unsigned i = 0; i < shape_count; i++)
         if (shapes[i].nodes <= MACHINE_NODES)
             each_plan(&shapes[i], try_on_machine);
@@ -141,9 +140,8 @@ static void compare_with_all(const struct plan *plan, const struct plan_request 
     plan_free(all);
 }
 
-static void the_plan_of_one_node_says_what_the_plan_of_all_says(void **state)
+TEST(the_plan_of_one_node_says_what_the_plan_of_all_says)
 {
-    (void)state;
     for (unsigned i = 0; i < shape_count; i++)
         if (network_is_symmetric(&shapes[i]))
             each_plan(&shapes[i], compare_with_all);
@@ -161,19 +159,10 @@ static void compare_with_bound(const struct plan *plan, const struct plan_reques
     }
 }
 
-static void every_plan_is_proved_and_takes_no_less_than_its_bound(void **state)
+TEST(every_plan_is_proved_and_takes_no_less_than_its_bound)
 {
-    (void)state;
     for (unsigned i = 0; i < shape_count; i++)
         each_plan(&shapes[i], compare_with_bound);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_plan_does_what_it_promises_in_the_time_it_says),
-        cmocka_unit_test(the_plan_of_one_node_says_what_the_plan_of_all_says),
-        cmocka_unit_test(every_plan_is_proved_and_takes_no_less_than_its_bound)};
-
-    return cmocka_run_group_tests(tests, make_shapes, NULL);
-}
+TEST_GROUP(make_shapes, NULL);

@@ -70,11 +70,10 @@ static struct plan_circuit *first_with(struct plan *plan, uint8_t flags)
     return NULL;
 }
 
-static void circuits_are_between_two_nodes_of_the_network(void **state)
+TEST(circuits_are_between_two_nodes_of_the_network)
 {
     struct plan *plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
 
-    (void)state;
     first_with(plan, 0)->to = 6;
     rejected(plan, "no two nodes");
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
@@ -85,11 +84,10 @@ static void circuits_are_between_two_nodes_of_the_network(void **state)
     rejected(plan, "no two nodes");
 }
 
-static void flags_are_those_that_there_are(void **state)
+TEST(flags_are_those_that_there_are)
 {
     struct plan *plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
 
-    (void)state;
     first_with(plan, 0)->flags |= ROW_SENDS;
     rejected(plan, "flags");
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
@@ -100,11 +98,10 @@ static void flags_are_those_that_there_are(void **state)
     rejected(plan, "combines nothing");
 }
 
-static void slots_lie_inside_their_spaces(void **state)
+TEST(slots_lie_inside_their_spaces)
 {
     struct plan *plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
 
-    (void)state;
     plan->extents[first_with(plan, 0)->send_at].first = 6;
     rejected(plan, "sends slots");
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
@@ -130,11 +127,10 @@ static void slots_lie_inside_their_spaces(void **state)
     rejected(plan, "slots of scratch");
 }
 
-static void steps_and_copies_stand_in_order(void **state)
+TEST(steps_and_copies_stand_in_order)
 {
     struct plan *plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
 
-    (void)state;
     plan->circuits[0].step = PLAN_STEPS_MAX;
     rejected(plan, "cannot count so many steps");
     plan = laid("mesh:2x3", ECUBE_SCATTER, NULL, 0);
@@ -147,11 +143,10 @@ static void steps_and_copies_stand_in_order(void **state)
     rejected(plan, "among circuits");
 }
 
-static void heads_fit_operation_and_network(void **state)
+TEST(heads_fit_operation_and_network)
 {
     struct plan *plan = laid("mesh:2x3", ECUBE_ALLGATHER, NULL, 0);
 
-    (void)state;
     plan->operation = ECUBE_ALIGN;
     rejected(plan, "no such operation");
     plan = laid("mesh:2x3", ECUBE_ALLGATHER, NULL, 0);
@@ -169,11 +164,10 @@ static void heads_fit_operation_and_network(void **state)
     rejected(plan, "nodes that differ");
 }
 
-static void paths_lead_to_the_receiver(void **state)
+TEST(paths_lead_to_the_receiver)
 {
     struct plan *plan = laid("mesh:2x3", ECUBE_EXCHANGE, "neighbours", 0);
 
-    (void)state;
     first_with(plan, 0)->hops++;
     rejected(plan, "leads to node");
     plan = laid("mesh:2x3", ECUBE_EXCHANGE, "neighbours", 0);
@@ -201,11 +195,10 @@ static void paths_lead_to_the_receiver(void **state)
     rejected(plan, "more hops than a circuit can list");
 }
 
-static void what_passes_a_limit_is_refused_by_name(void **state)
+TEST(what_passes_a_limit_is_refused_by_name)
 {
     struct plan *plan = blank("mesh:1x200", ECUBE_BARRIER);
 
-    (void)state;
     build_circuit(plan, 0, 0, 128, NO_SLOTS, NO_SLOTS, 0);
     rejected(plan, "more hops");
     plan = blank("mesh:1x3", ECUBE_BARRIER);
@@ -229,22 +222,20 @@ static void what_passes_a_limit_is_refused_by_name(void **state)
     rejected(plan, "more circuits than fit");
 }
 
-static void the_same_for_all_uses_no_link_twice(void **state)
+TEST(the_same_for_all_uses_no_link_twice)
 {
     struct network ring = network_of("ring:8");
     const struct plan_request request = {.operation = ECUBE_BARRIER};
     struct plan *plan = build_begin(&ring, &request, true);
 
-    (void)state;
     build_circuit(plan, 0, 0, 2, NO_SLOTS, NO_SLOTS, 0);
     rejected(plan, "used twice");
 }
 
-static void the_same_for_all_reads_runs_alike(void **state)
+TEST(the_same_for_all_reads_runs_alike)
 {
     struct plan *plan = laid("cube:3", ECUBE_ALLGATHER, NULL, 0);
 
-    (void)state;
     struct plan_circuit *circuit = &plan->circuits[2];
     assert_int_equal(circuit->blocks, 2);
     struct slots split = slots_of(plan, SPACE_RECEIVE, 1, 1);
@@ -254,11 +245,10 @@ static void the_same_for_all_reads_runs_alike(void **state)
     rejected(plan, "not read alike");
 }
 
-static void a_node_sends_and_receives_once_in_a_step(void **state)
+TEST(a_node_sends_and_receives_once_in_a_step)
 {
     struct plan *plan = blank("mesh:1x3", ECUBE_BARRIER);
 
-    (void)state;
     build_circuit(plan, 0, 1, 0, NO_SLOTS, NO_SLOTS, 0);
     build_circuit(plan, 0, 1, 2, NO_SLOTS, NO_SLOTS, 0);
     rejected(plan, "twice in a step");
@@ -273,11 +263,10 @@ static void a_node_sends_and_receives_once_in_a_step(void **state)
     rejected(all, "two ways");
 }
 
-static void waits_stand_where_data_may_be_under_way(void **state)
+TEST(waits_stand_where_data_may_be_under_way)
 {
     struct plan *plan = laid("cube:3", ECUBE_SCATTER, NULL, 0);
 
-    (void)state;
     first_with(plan, ROW_AFTER_RECEIVED)->flags = 0;
     rejected(plan, "may still be arriving");
     plan = laid("cube:3", ECUBE_REDUCE, NULL, 0);
@@ -292,12 +281,11 @@ static void waits_stand_where_data_may_be_under_way(void **state)
 }
 
 /* Nobody but its two ends knows the size of a block that has one of its own. */
-static void blocks_of_their_own_size_go_one_by_one(void **state)
+TEST(blocks_of_their_own_size_go_one_by_one)
 {
     const char *words = "go one by one, straight to their place";
     struct plan *plan = laid("cube:3", ECUBE_EXCHANGE, "standard exchange", 0);
 
-    (void)state;
     plan->operation = ECUBE_EXCHANGEV;
     rejected(plan, words);
     plan = laid("ring:5", ECUBE_EXCHANGE, "neighbours", 0);
@@ -308,11 +296,10 @@ static void blocks_of_their_own_size_go_one_by_one(void **state)
     proved(plan);
 }
 
-static void only_what_was_there_before_goes_ahead(void **state)
+TEST(only_what_was_there_before_goes_ahead)
 {
     struct plan *plan = laid("cube:3", ECUBE_EXCHANGE, "AAP", 0);
 
-    (void)state;
     for (uint32_t i = 2; i < plan->circuit_count; i++)
         plan->circuits[i].flags |= ROW_AHEAD;
     proved(plan);
@@ -347,18 +334,16 @@ static struct plan *sent_back(bool sends_again)
 }
 
 /* Of one port: what a node sends next leaves when its last bytes have left, and not before. */
-static void what_is_still_sent_is_not_written_ahead(void **state)
+TEST(what_is_still_sent_is_not_written_ahead)
 {
-    (void)state;
     rejected(sent_back(false), "the step that is overlapped");
     proved(sent_back(true));
 }
 
-static void what_is_read_is_there(void **state)
+TEST(what_is_read_is_there)
 {
     struct plan *plan = blank("mesh:1x3", ECUBE_BROADCAST);
 
-    (void)state;
     struct slots whole = slots_of(plan, SPACE_RECEIVE, 0, 1);
     build_circuit(plan, 0, 1, 2, whole, whole, 0);
     build_circuit(plan, 1, 0, 1, whole, whole, 0);
@@ -370,11 +355,10 @@ static void what_is_read_is_there(void **state)
     rejected(plan, "nothing that it could be combined with");
 }
 
-static void the_program_s_own_data_is_not_written(void **state)
+TEST(the_program_s_own_data_is_not_written)
 {
     struct plan *plan = blank("mesh:1x2", ECUBE_EXCHANGE);
 
-    (void)state;
     struct slots own = slots_of(plan, SPACE_SEND, 0, 1);
     build_circuit(plan, 0, 0, 1, own, own, 0);
     rejected(plan, "must not be written");
@@ -395,9 +379,8 @@ static struct plan *crossing(uint32_t who)
     return plan;
 }
 
-static void a_step_does_not_send_what_it_receives_into(void **state)
+TEST(a_step_does_not_send_what_it_receives_into)
 {
-    (void)state;
     rejected(crossing(0), "receives into");
     rejected(crossing(1), "receives into");
     proved(crossing(2));
@@ -409,11 +392,10 @@ static void a_step_does_not_send_what_it_receives_into(void **state)
     rejected(plan, "copies into what it reads");
 }
 
-static void every_promise_is_kept_at_the_end(void **state)
+TEST(every_promise_is_kept_at_the_end)
 {
     struct plan *plan = laid("mesh:2x3", ECUBE_BROADCAST, NULL, 0);
 
-    (void)state;
     plan->circuit_count--;
     rejected(plan, "is empty at the end");
     plan = laid("mesh:1x3", ECUBE_EXCHANGE, "direct", 0);
@@ -426,9 +408,8 @@ static void every_promise_is_kept_at_the_end(void **state)
     }
 }
 
-static void a_contribution_comes_once(void **state)
+TEST(a_contribution_comes_once)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct plan *plan = laid(i ? "mesh:1x65" : "mesh:1x3", ECUBE_REDUCE, NULL, 0);
         struct plan_circuit last = plan->circuits[plan->circuit_count - 1];
@@ -441,14 +422,13 @@ static void a_contribution_comes_once(void **state)
 }
 
 /* Node 1 sends what is combined at 0, while it takes what 2 sends as it is. */
-static void a_node_combines_what_it_receives_not_what_it_sends(void **state)
+TEST(a_node_combines_what_it_receives_not_what_it_sends)
 {
     struct plan *plan = blank("mesh:1x3", ECUBE_REDUCE);
     struct slots own = slots_of(plan, SPACE_SEND, 0, 1);
     struct slots sum = slots_of(plan, SPACE_RECEIVE, 0, 1);
     struct slots other = slots_of(plan, SPACE_SCRATCH, 0, 1);
 
-    (void)state;
     plan->scratch[1] = 1;
     build_copy(plan, 0, 0, own, sum, 0);
     build_circuit(plan, 0, 1, 0, own, sum, ROW_COMBINES);
@@ -479,18 +459,16 @@ static struct plan *pipeline(bool crossed)
     return plan;
 }
 
-static void segments_lie_in_slots_of_their_size(void **state)
+TEST(segments_lie_in_slots_of_their_size)
 {
-    (void)state;
     proved(pipeline(false));
     rejected(pipeline(true), "segment's size");
 }
 
-static void nobody_leaves_a_barrier_before_all_have_entered(void **state)
+TEST(nobody_leaves_a_barrier_before_all_have_entered)
 {
     struct plan *plan = laid("cube:3", ECUBE_BARRIER, NULL, 0);
 
-    (void)state;
     plan->circuits[2].to = 2;
     rejected(plan, "not all nodes hear");
     plan = laid("mesh:1x5", ECUBE_BARRIER, NULL, 0);
@@ -615,11 +593,10 @@ static struct plan *drawn_plan(void)
     return candidate->plan(&network, &request);
 }
 
-static void a_changed_plan_is_rejected_or_does_what_it_says(void **state)
+TEST(a_changed_plan_is_rejected_or_does_what_it_says)
 {
     uint32_t changes = 0, accepted = 0;
 
-    (void)state;
     while (changes < CHANGES) {
         struct plan *plan = drawn_plan();
         struct plan_fault fault = {.words = ""};
@@ -642,27 +619,3 @@ static void a_changed_plan_is_rejected_or_does_what_it_says(void **state)
     print_message("%u of %u changed plans are as good\n", accepted, changes);
     assert_in_range(accepted, CHANGES / 50, CHANGES / 2);
 }
-
-TEST_MAIN(cmocka_unit_test(circuits_are_between_two_nodes_of_the_network),
-          cmocka_unit_test(flags_are_those_that_there_are),
-          cmocka_unit_test(slots_lie_inside_their_spaces),
-          cmocka_unit_test(steps_and_copies_stand_in_order),
-          cmocka_unit_test(heads_fit_operation_and_network),
-          cmocka_unit_test(paths_lead_to_the_receiver),
-          cmocka_unit_test(what_passes_a_limit_is_refused_by_name),
-          cmocka_unit_test(the_same_for_all_uses_no_link_twice),
-          cmocka_unit_test(the_same_for_all_reads_runs_alike),
-          cmocka_unit_test(a_node_sends_and_receives_once_in_a_step),
-          cmocka_unit_test(waits_stand_where_data_may_be_under_way),
-          cmocka_unit_test(blocks_of_their_own_size_go_one_by_one),
-          cmocka_unit_test(only_what_was_there_before_goes_ahead),
-          cmocka_unit_test(what_is_still_sent_is_not_written_ahead),
-          cmocka_unit_test(what_is_read_is_there),
-          cmocka_unit_test(the_program_s_own_data_is_not_written),
-          cmocka_unit_test(a_step_does_not_send_what_it_receives_into),
-          cmocka_unit_test(every_promise_is_kept_at_the_end),
-          cmocka_unit_test(a_contribution_comes_once),
-          cmocka_unit_test(a_node_combines_what_it_receives_not_what_it_sends),
-          cmocka_unit_test(segments_lie_in_slots_of_their_size),
-          cmocka_unit_test(nobody_leaves_a_barrier_before_all_have_entered),
-          cmocka_unit_test(a_changed_plan_is_rejected_or_does_what_it_says))

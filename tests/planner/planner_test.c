@@ -60,9 +60,8 @@ static void compare_with_closed_form(const struct plan *plan, uint32_t operation
     assert_int_equal(plan->steps, closed_form_steps(operation, dims));
 }
 
-static void plans_of_cubes_take_what_the_closed_forms_say(void **state)
+TEST(plans_of_cubes_take_what_the_closed_forms_say)
 {
-    (void)state;
     for (uint32_t operation = ECUBE_BARRIER; operation <= ECUBE_EXCHANGE; operation++) {
         bool rooted = operation_of(operation)->rooted;
         for (uint32_t dims = 0; dims <= (rooted ? CUBE_DIMS : EXCHANGE_DIMS); dims++) {
@@ -75,7 +74,7 @@ static void plans_of_cubes_take_what_the_closed_forms_say(void **state)
     }
 }
 
-static void exchanges_of_cubes_take_what_the_paper_says(void **state)
+TEST(exchanges_of_cubes_take_what_the_paper_says)
 {
     static const struct {
         uint32_t dims, block_bytes;
@@ -84,7 +83,6 @@ static void exchanges_of_cubes_take_what_the_paper_says(void **state)
 #include "tests/golden/aap_times.txt"
     };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof golden / sizeof golden[0]; i++) {
         struct network cube;
         network_make(&cube, NETWORK_CUBE, NULL, golden[i].dims);
@@ -96,7 +94,7 @@ static void exchanges_of_cubes_take_what_the_paper_says(void **state)
     }
 }
 
-static void aap_is_in_the_paper_s_order(void **state)
+TEST(aap_is_in_the_paper_s_order)
 {
     static const struct {
         uint32_t dims, phase, step, mask;
@@ -106,7 +104,6 @@ static void aap_is_in_the_paper_s_order(void **state)
     struct plan *plan = NULL;
     uint32_t at = 0;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof golden / sizeof golden[0]; i++, at++) {
         if (i == 0 || golden[i].dims != golden[i - 1].dims) {
             struct network cube;
@@ -122,7 +119,7 @@ static void aap_is_in_the_paper_s_order(void **state)
     plan_free(plan);
 }
 
-static void large_cubes_have_plans_of_one_node(void **state)
+TEST(large_cubes_have_plans_of_one_node)
 {
     static const struct {
         const char *network;
@@ -132,7 +129,6 @@ static void large_cubes_have_plans_of_one_node(void **state)
                  {"cube:12", ECUBE_EXCHANGE, 4095},
                  {"ring:65536", ECUBE_ALLGATHER, 65535}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plan *plan = planned(cases[i].network, cases[i].operation, 0);
         assert_true(plan->invariant);
@@ -156,18 +152,17 @@ static uint64_t ahead_ns(uint32_t dims, const uint32_t *masks, uint32_t bytes)
 }
 
 /* Found by search, and timed, independently of this project. */
-static void set_up_ahead_takes_what_others_say(void **state)
+TEST(set_up_ahead_takes_what_others_say)
 {
     static const uint32_t three[] = {1, 6, 5, 2, 3, 4, 7};
     static const uint32_t four[] = {1, 10, 5, 2, 13, 6, 9, 14, 11, 4, 3, 12, 7, 8, 15};
 
-    (void)state;
     assert_int_equal(ahead_ns(3, three, 1000), 3080850);
     assert_int_equal(ahead_ns(4, four, 1000), 6514675);
 }
 
 /* Two neighbours of a node send to it, the second while the first does. */
-static void a_receiver_takes_one_circuit_after_the_other(void **state)
+TEST(a_receiver_takes_one_circuit_after_the_other)
 {
     const struct network line = network_of("mesh:1x3");
     const struct plan_request request = {.operation = ECUBE_GATHER, .root = 1};
@@ -176,7 +171,6 @@ static void a_receiver_takes_one_circuit_after_the_other(void **state)
     struct plan_moment moments[3];
     struct plan_fault fault;
 
-    (void)state;
     build_copy(plan, 0, 1, own, slots_of(plan, SPACE_RECEIVE, 1, 1), 0);
     build_circuit(plan, 0, 0, 1, own, slots_of(plan, SPACE_RECEIVE, 0, 1), 0);
     build_circuit(plan, 1, 2, 1, own, slots_of(plan, SPACE_RECEIVE, 2, 1), ROW_AHEAD);
@@ -208,7 +202,7 @@ static void assert_edges(const char *name, uint32_t root, const uint32_t (*edges
     tree_free(&tree);
 }
 
-static void trees_halve_each_dimension(void **state)
+TEST(trees_halve_each_dimension)
 {
     static const uint32_t line[][3] = {{0, 2, 4}, {1, 2, 1}, {1, 4, 6}, {2, 2, 3},
                                        {2, 4, 5}, {2, 1, 0}, {2, 6, 7}};
@@ -217,18 +211,16 @@ static void trees_halve_each_dimension(void **state)
     static const uint32_t ring[][3] = {{0, 1, 2}, {1, 1, 0}, {1, 2, 3}};
     static const uint32_t mesh[][3] = {{0, 4, 1}, {1, 4, 5}, {1, 1, 2}, {2, 4, 3}, {2, 1, 0}};
 
-    (void)state;
     assert_edges("mesh:1x8", 2, line, 7);
     assert_edges("cube:3", 0, cube, 7);
     assert_edges("ring:4", 1, ring, 3);
     assert_edges("mesh:2x3", 4, mesh, 5);
 }
 
-static void no_edge_of_a_tree_is_longer_than_a_circuit(void **state)
+TEST(no_edge_of_a_tree_is_longer_than_a_circuit)
 {
     static const char *const names[] = {"mesh:1x2000", "ring:3001", "torus:2x1000"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct network network = network_of(names[i]);
         struct tree tree = tree_make(&network, 700);
@@ -250,12 +242,11 @@ static uint32_t roots_tried(uint32_t operation, uint32_t most)
     return !row || !row->planned ? 0 : operation_root_name(row) ? most : 1;
 }
 
-static void large_networks_have_all_but_exchanges_and_reversal(void **state)
+TEST(large_networks_have_all_but_exchanges_and_reversal)
 {
     static const char *const names[] = {"ring:9000", "mesh:1x3000", "torus:16x16x16",
                                         "mesh:256x256"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         for (uint32_t operation = 0; operation < OPERATIONS; operation++)
             if (roots_tried(operation, 1) && operation != ECUBE_EXCHANGE &&
@@ -263,7 +254,7 @@ static void large_networks_have_all_but_exchanges_and_reversal(void **state)
                 plan_free(planned(names[i], operation, 0));
 }
 
-static void exchanges_reach_five_hundred_and_twelve_nodes(void **state)
+TEST(exchanges_reach_five_hundred_and_twelve_nodes)
 {
     static const struct {
         const char *network, *algorithm;
@@ -272,7 +263,6 @@ static void exchanges_reach_five_hundred_and_twelve_nodes(void **state)
                  {"mesh:1x200", "neighbours both ways"},
                  {"ring:512", "neighbours both ways"}};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct plan *plan = planned(cases[i].network, ECUBE_EXCHANGE, 0);
         assert_string_equal(plan_algorithm(plan), cases[i].algorithm);
@@ -308,9 +298,8 @@ static void refused(const char *name, uint32_t operation, uint32_t root, uint32_
     plan_cache_free(cache);
 }
 
-static void requests_that_cannot_be_are_refused_in_words(void **state)
+TEST(requests_that_cannot_be_are_refused_in_words)
 {
-    (void)state;
     refused("ring:5", ECUBE_SCATTER, 5, 0, NULL, "no node 5 to be the root", E_ARGUMENT);
     refused("ring:5", ECUBE_EXCHANGE, 1, 0, NULL, "has no root", E_ARGUMENT);
     refused("ring:5", ECUBE_REDUCE, 1, 0, NULL, "type of elements", E_ARGUMENT);
@@ -332,7 +321,7 @@ static void assert_part(const struct plan *plan, uint32_t rank, const uint8_t *p
     free(again);
 }
 
-static void the_cache_keeps_parts_where_they_are(void **state)
+TEST(the_cache_keeps_parts_where_they_are)
 {
     struct network network = network_of("mesh:3x4");
     struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
@@ -341,7 +330,6 @@ static void the_cache_keeps_parts_where_they_are(void **state)
     const char *words;
     int status;
 
-    (void)state;
     for (uint32_t round = 0; round < 3; round++) {
         const struct plan_request request = {
             .operation = ECUBE_GATHER, .root = 7, .bytes = 24, .profile = &ipsc860};
@@ -365,7 +353,7 @@ static void the_cache_keeps_parts_where_they_are(void **state)
 }
 
 /* Bytes from nodes are data: whatever they ask for is answered, and kept only if it can be. */
-static void no_question_fills_the_cache(void **state)
+TEST(no_question_fills_the_cache)
 {
     struct network network = network_of("ring:5");
     struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
@@ -374,7 +362,6 @@ static void no_question_fills_the_cache(void **state)
     const char *words;
     int status;
 
-    (void)state;
     for (uint32_t i = 0; i < 100000; i++) {
         struct plan_request request = {
             .operation = i % 11, .root = i / 11, .bytes = 7 * i, .type = i % 7};
@@ -390,7 +377,7 @@ static void no_question_fills_the_cache(void **state)
     plan_cache_free(cache);
 }
 
-static void other_requests_have_other_plans(void **state)
+TEST(other_requests_have_other_plans)
 {
     struct network network = network_of("torus:3x4");
     struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
@@ -399,7 +386,6 @@ static void other_requests_have_other_plans(void **state)
     const char *words;
     int status;
 
-    (void)state;
     const uint8_t *one = plan_cache_part(cache, &request, 3, &bytes, &status, &words);
     assert_ptr_equal(one, plan_cache_part(cache, &request, 4, &bytes, &status, &words));
     request.algorithm = "gather and broadcast";
@@ -419,7 +405,7 @@ static void other_requests_have_other_plans(void **state)
 }
 
 /* Not those of which only the time was asked for. */
-static void the_cache_tells_which_plans_it_has_given(void **state)
+TEST(the_cache_tells_which_plans_it_has_given)
 {
     struct network network = network_of("ring:6");
     struct plan_cache *cache = plan_cache_make(&network, &ipsc860);
@@ -432,7 +418,6 @@ static void the_cache_tells_which_plans_it_has_given(void **state)
     const char *words;
     int status;
 
-    (void)state;
     assert_true(plan_cache_predict(cache, &requests[1], &time, &steps, &status));
     assert_int_equal(plan_cache_given(cache, summaries, 2), 0);
     for (unsigned i = 0; i < 4; i++)
@@ -447,12 +432,11 @@ static void the_cache_tells_which_plans_it_has_given(void **state)
     plan_cache_free(cache);
 }
 
-static void other_plans_have_other_digests(void **state)
+TEST(other_plans_have_other_digests)
 {
     static const char *const names[] = {"cube:2", "ring:4", "mesh:2x2", "torus:2x2"};
     uint32_t digests[96], count = 0;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         for (uint32_t operation = 0; operation < OPERATIONS; operation++)
             for (uint32_t root = 0; root < roots_tried(operation, 2); root++) {
@@ -465,13 +449,12 @@ static void other_plans_have_other_digests(void **state)
             }
 }
 
-static void bounds_say_why(void **state)
+TEST(bounds_say_why)
 {
     struct plan *plan = planned("mesh:1x16", ECUBE_BROADCAST, 0);
     struct plan *barrier = planned("cube:4", ECUBE_BARRIER, 0);
     struct plan *reduce = planned("cube:4", ECUBE_REDUCE, 0);
 
-    (void)state;
     assert_non_null(strstr(plan_bound_argument(plan, 0, &ipsc860), "grow faster"));
     assert_int_equal(plan_time(plan, 0, 1, &ipsc860).bound_ns, 4 * 75000);
     const struct profile slow = {10, 1000, 1, 1000, 0};
@@ -487,7 +470,7 @@ static void bounds_say_why(void **state)
 /* Results ------------------------------------------------------------------------------------- */
 
 /* Of a line of four, by hand: 3 goes to 2 and 1 to 0, then 2 to 0. */
-static void sums_are_in_the_order_of_the_plan(void **state)
+TEST(sums_are_in_the_order_of_the_plan)
 {
     static const double x[4] = {1e16, 1, -1e16, 1.25};
     const uint8_t *send[4];
@@ -495,7 +478,6 @@ static void sums_are_in_the_order_of_the_plan(void **state)
     double sum;
     struct plan *plan = planned("mesh:1x4", ECUBE_REDUCE, 0);
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++)
         send[i] = (const uint8_t *)&x[i];
     receive[0] = (uint8_t *)&sum;
@@ -521,9 +503,8 @@ static void order_is(const char *name, uint32_t operation, const char *algorithm
 }
 
 /* The brackets, whose operands of lower ranks stand first. */
-static void the_order_is_said_in_words(void **state)
+TEST(the_order_is_said_in_words)
 {
-    (void)state;
     order_is("mesh:1x4", ECUBE_REDUCE, "halving tree", 0, "(0 1) (2 3)");
     order_is("mesh:1x1", ECUBE_REDUCE, "halving tree", 0, "0");
     order_is("mesh:1x5", ECUBE_SCAN, "chain", 4, "(((0 1) 2) 3) 4");
@@ -532,7 +513,7 @@ static void the_order_is_said_in_words(void **state)
     order_is("mesh:1x8", ECUBE_SCAN, "halving tree", 7, "((((0 1) (2 3)) (4 5)) 6) 7");
 }
 
-static void exchanged_bytes_are_where_they_belong(void **state)
+TEST(exchanged_bytes_are_where_they_belong)
 {
     enum { NODES = 12, BYTES = 3 };
     static const char *const names[] = {"mesh:3x4", "ring:12", "torus:3x2x2"};
@@ -541,7 +522,6 @@ static void exchanged_bytes_are_where_they_belong(void **state)
     const uint8_t *send[NODES];
     uint8_t *receive[NODES];
 
-    (void)state;
     for (uint32_t s = 0; s < NODES; s++) {
         send[s] = sent[s][0];
         receive[s] = got[s][0];
@@ -560,23 +540,3 @@ static void exchanged_bytes_are_where_they_belong(void **state)
         plan_free(plan);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(plans_of_cubes_take_what_the_closed_forms_say),
-          cmocka_unit_test(exchanges_of_cubes_take_what_the_paper_says),
-          cmocka_unit_test(aap_is_in_the_paper_s_order),
-          cmocka_unit_test(large_cubes_have_plans_of_one_node),
-          cmocka_unit_test(set_up_ahead_takes_what_others_say),
-          cmocka_unit_test(a_receiver_takes_one_circuit_after_the_other),
-          cmocka_unit_test(trees_halve_each_dimension),
-          cmocka_unit_test(no_edge_of_a_tree_is_longer_than_a_circuit),
-          cmocka_unit_test(large_networks_have_all_but_exchanges_and_reversal),
-          cmocka_unit_test(exchanges_reach_five_hundred_and_twelve_nodes),
-          cmocka_unit_test(requests_that_cannot_be_are_refused_in_words),
-          cmocka_unit_test(the_cache_keeps_parts_where_they_are),
-          cmocka_unit_test(no_question_fills_the_cache),
-          cmocka_unit_test(other_requests_have_other_plans),
-          cmocka_unit_test(the_cache_tells_which_plans_it_has_given),
-          cmocka_unit_test(other_plans_have_other_digests), cmocka_unit_test(bounds_say_why),
-          cmocka_unit_test(sums_are_in_the_order_of_the_plan),
-          cmocka_unit_test(the_order_is_said_in_words),
-          cmocka_unit_test(exchanged_bytes_are_where_they_belong))

@@ -45,11 +45,10 @@ static void takes(struct plan *plan, uint32_t bytes, uint64_t model_ns, uint32_t
     plan_free(plan);
 }
 
-static void recursive_doubling_takes_a_step_for_each_dimension(void **state)
+TEST(recursive_doubling_takes_a_step_for_each_dimension)
 {
     char name[16];
 
-    (void)state;
     for (uint32_t dims = 0; dims <= DIMS; dims++) {
         snprintf(name, sizeof name, "cube:%u", dims);
         takes(planned(name, "recursive doubling", 100, NULL), 100,
@@ -58,9 +57,8 @@ static void recursive_doubling_takes_a_step_for_each_dimension(void **state)
 }
 
 /* On a line of eight, over 1 and 2 hops up, 4, 2 and 1 down. */
-static void the_tree_is_gone_up_once_and_down_once(void **state)
+TEST(the_tree_is_gone_up_once_and_down_once)
 {
-    (void)state;
     takes(planned("mesh:1x8", "halving tree", 100, NULL), 100,
           5 * 65425 + 10 * 9575 + (10 + 5 * 99) * 425, 5);
     takes(planned("ring:8", "halving tree", 100, NULL), 100,
@@ -68,9 +66,8 @@ static void the_tree_is_gone_up_once_and_down_once(void **state)
     takes(planned("mesh:1x2", "halving tree", 100, NULL), 100, 65425 + 9575 + 100 * 425, 1);
 }
 
-static void the_chain_takes_what_its_closed_form_says(void **state)
+TEST(the_chain_takes_what_its_closed_form_says)
 {
-    (void)state;
     takes(planned("ring:9", "chain 1 segment", 100, &ipsc860), 100, 8 * (65425 + 9575 + 100 * 425),
           8);
     takes(planned("mesh:1x9", "chain 16 segments", 1600, &ipsc860), 1600,
@@ -94,9 +91,8 @@ static void chosen(const char *name, uint32_t bytes, const char *algorithm, uint
 }
 
 /* (N - 2 + m)(75 us + k / m 0.425 us) is least where m^2 = (N - 2) k 0.425 / 75. */
-static void the_cheapest_is_chosen(void **state)
+TEST(the_cheapest_is_chosen)
 {
-    (void)state;
     chosen("cube:7", 100, "recursive doubling", 1);
     chosen("cube:7", 100000, "chain", 256);
     chosen("ring:16", 8, "halving tree", 1);
@@ -105,13 +101,12 @@ static void the_cheapest_is_chosen(void **state)
     chosen("ring:3", 8, "chain", 1);
 }
 
-static void every_chain_is_right_on_every_small_network(void **state)
+TEST(every_chain_is_right_on_every_small_network)
 {
     static struct network shapes[SHAPES_MAX];
     unsigned count = shapes_make(shapes, SMALL_NODES);
     const struct candidate *chain = candidate_of(ECUBE_SCAN, 2);
 
-    (void)state;
     assert_string_equal(chain->name, "chain");
     for (unsigned i = 0; i < count; i++) {
         struct plan_request request = {
@@ -131,7 +126,7 @@ static void every_chain_is_right_on_every_small_network(void **state)
 }
 
 /* Every rank's bits are those of some brackets in the order of ranks: here they can be seen. */
-static void operands_stand_in_the_order_of_ranks(void **state)
+TEST(operands_stand_in_the_order_of_ranks)
 {
     static const double x[4] = {1e16, 1, -1e16, 1.25};
     const uint8_t *send[4];
@@ -139,7 +134,6 @@ static void operands_stand_in_the_order_of_ranks(void **state)
     double result[4];
     struct plan *plan = planned("cube:2", "recursive doubling", 8, NULL);
 
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         send[i] = (const uint8_t *)&x[i];
         receive[i] = (uint8_t *)&result[i];
@@ -172,11 +166,10 @@ static void rejected(struct plan *plan, const char *why)
 }
 
 /* As sets, and as sums of names. */
-static void each_rank_gets_its_prefix_and_no_more(void **state)
+TEST(each_rank_gets_its_prefix_and_no_more)
 {
     static const char *const names[] = {"mesh:1x9", "mesh:1x70"};
 
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct plan *plan = laid(names[i], 2);
         plan->circuit_count--; /* the last node keeps its own */
@@ -195,11 +188,3 @@ static void each_rank_gets_its_prefix_and_no_more(void **state)
     plan->extents[plan->circuits[plan->circuit_count - 1].send_at].space = SPACE_RECEIVE;
     rejected(plan, "is not of the ranks up to its own");
 }
-
-TEST_MAIN(cmocka_unit_test(recursive_doubling_takes_a_step_for_each_dimension),
-          cmocka_unit_test(the_tree_is_gone_up_once_and_down_once),
-          cmocka_unit_test(the_chain_takes_what_its_closed_form_says),
-          cmocka_unit_test(the_cheapest_is_chosen),
-          cmocka_unit_test(every_chain_is_right_on_every_small_network),
-          cmocka_unit_test(operands_stand_in_the_order_of_ranks),
-          cmocka_unit_test(each_rank_gets_its_prefix_and_no_more))

@@ -83,9 +83,8 @@ static void try_on_machine(const struct candidate *candidate, const struct plan 
         complain(&plan->network, candidate, request, words);
 }
 
-static void every_variant_does_what_it_promises(void **state)
+TEST(every_variant_does_what_it_promises)
 {
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         for (unsigned k = 0; k < sizeof operations / sizeof operations[0]; k++) {
             struct network network = network_of(names[i]);
@@ -150,13 +149,12 @@ static void compare_orders(const struct candidate *candidate, const struct plan 
         }
 }
 
-static void sums_have_the_bits_of_the_order_that_is_said(void **state)
+TEST(sums_have_the_bits_of_the_order_that_is_said)
 {
     static const char *const small[] = {"cube:3", "ring:5", "mesh:2x3", "torus:3x3", "ring:8"};
     static const uint32_t sums[] = {ECUBE_REDUCE, ECUBE_ALLREDUCE, ECUBE_REDUCE_SCATTER};
     uint64_t x = 88172645463325252;
 
-    (void)state;
     for (unsigned i = 0; i < sizeof numbers / sizeof **numbers; i++) {
         x ^= x << 13;
         x ^= x >> 7;
@@ -193,9 +191,8 @@ static void best_is(const char *name, uint32_t operation, uint32_t bytes, uint64
 
 /* Two set-ups are not hidden, and segments are of whole numbers: 10,000 bytes in eight are 1,252
  * at most. */
-static void the_cheapest_take_the_times_that_are_known(void **state)
+TEST(the_cheapest_take_the_times_that_are_known)
 {
-    (void)state;
     best_is("ring:8", ECUBE_ALLREDUCE, 10000, 7589200);
     best_is("ring:16", ECUBE_ALLREDUCE, 1000000, 797025000);
     best_is("torus:4x4", ECUBE_ALLREDUCE, 100, 470000);
@@ -212,9 +209,8 @@ static void the_cheapest_take_the_times_that_are_known(void **state)
 
 /* The best known with one port of short vectors (all of 100 or 128 bytes), whoever takes it; ours
  * are faster where more than one circuit can wait for a link. */
-static void short_vectors_take_no_more_than_is_known(void **state)
+TEST(short_vectors_take_no_more_than_is_known)
 {
-    (void)state;
     best_is("ring:8", ECUBE_ALLREDUCE, 100, 490000);
     best_is("ring:16", ECUBE_ALLREDUCE, 100, 765000);
     best_is("torus:4x4", ECUBE_ALLREDUCE, 100, 470000);
@@ -249,11 +245,10 @@ static void variant_takes(const char *name, uint32_t operation, const char *algo
                  algorithm, bytes, (unsigned long long)took_ns, (unsigned long long)wanted_ns);
 }
 
-static void closed_forms_are_met(void **state)
+TEST(closed_forms_are_met)
 {
     const uint64_t set_up = 75000, byte = 425;
 
-    (void)state;
     variant_takes("ring:8", ECUBE_REDUCE_SCATTER, "cycle one way", 1000,
                   7 * (set_up + 1000 * byte));
     variant_takes("ring:8", ECUBE_REDUCE_SCATTER, "cycle both ways", 1000,
@@ -275,11 +270,10 @@ static void closed_forms_are_met(void **state)
 
 /* Of 100 bytes: 2 hops 127.5 us, 3 hops 137.5, 4 hops 147.5; who waits for its first link goes all
  * its hops behind the one before. The times of groups are those of tests' reference data. */
-static void groups_and_pairs_take_their_closed_forms(void **state)
+TEST(groups_and_pairs_take_their_closed_forms)
 {
     const uint64_t near = 117500, waits_3 = 3 * 9575 + 102 * 425, waits_6 = 6 * 9575 + 105 * 425;
 
-    (void)state;
     variant_takes("ring:8", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 490000);
     variant_takes("ring:16", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 765000);
     variant_takes("torus:8x8", ECUBE_ALLREDUCE, "leaders 4 a line 8/16", 100, 980000);
@@ -302,9 +296,8 @@ static void groups_and_pairs_take_their_closed_forms(void **state)
 
 /* All send to the root at once, and its port receives one after the other; on the cycle of cube:2
  * who is two hops away is served first. */
-static void a_star_takes_its_closed_form(void **state)
+TEST(a_star_takes_its_closed_form)
 {
-    (void)state;
     variant_takes("ring:3", ECUBE_GATHER, "uneven tree 0/16", 100, 75000 + 2 * 100 * 425);
     variant_takes("ring:3", ECUBE_REDUCE, "uneven tree 0/16", 100, 75000 + 2 * 100 * 425);
     variant_takes("cube:2", ECUBE_GATHER, "uneven tree 0/16 on a cycle", 1000,
@@ -319,9 +312,8 @@ static uint64_t two_shifts(uint64_t moved)
     return (flow > set_up ? set_up + flow : 2 * set_up) + flow;
 }
 
-static void bruck_takes_its_closed_form_in_dimensions_of_three(void **state)
+TEST(bruck_takes_its_closed_form_in_dimensions_of_three)
 {
-    (void)state;
     for (uint32_t bytes = 1; bytes < 5000; bytes = 7 * bytes + 20) {
         variant_takes("torus:3x3", ECUBE_EXCHANGE, "Bruck one way", bytes,
                       2 * two_shifts(3 * bytes));
@@ -336,11 +328,10 @@ static void bruck_takes_its_closed_form_in_dimensions_of_three(void **state)
 
 /* All that a node of cube:2 lacks behind the scatter it gets in two steps more. The first of them
  * goes ahead over the link of the last piece that the root gave away there, behind that. */
-static void vectors_in_pieces_take_their_closed_form(void **state)
+TEST(vectors_in_pieces_take_their_closed_form)
 {
     const uint64_t set_up = 75000, hop = 9575, byte = 425;
 
-    (void)state;
     variant_takes("cube:1", ECUBE_BROADCAST, "in pieces by doubling", 4000,
                   set_up + hop + 4000 * byte);
     variant_takes("cube:2", ECUBE_BROADCAST, "in pieces by doubling", 4000,
@@ -349,7 +340,7 @@ static void vectors_in_pieces_take_their_closed_form(void **state)
                   3 * set_up + hop + 6 * 1000 * byte);
 }
 
-static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
+TEST(what_rests_on_one_port_is_not_for_machines_with_all)
 {
     struct network network = network_of("ring:8");
     struct plan_request request = {.operation = ECUBE_ALLREDUCE,
@@ -359,7 +350,6 @@ static void what_rests_on_one_port_is_not_for_machines_with_all(void **state)
                                    .profile = &all_ports};
     struct plan_fault fault = {.words = ""};
 
-    (void)state;
     assert_null(plan_make(&network, &request, &fault));
     assert_non_null(strstr(fault.words, "one port"));
     request.algorithm = NULL;
@@ -392,7 +382,7 @@ static void cycle_is(const char *name, uint32_t hops)
     cycle_free(&cycle);
 }
 
-static void a_cycle_goes_through_all_nodes(void **state)
+TEST(a_cycle_goes_through_all_nodes)
 {
     static const char *const one[] = {"cube:1",      "cube:5",     "ring:7",      "mesh:2x3",
                                       "mesh:5x6",    "torus:3x3",  "torus:3x7",   "torus:7x3",
@@ -400,27 +390,8 @@ static void a_cycle_goes_through_all_nodes(void **state)
                                       "torus:9x3x3", "mesh:1x2"};
     static const char *const two[] = {"mesh:1x3", "mesh:1x8", "mesh:3x3", "mesh:5x3x3"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof one / sizeof one[0]; i++)
         cycle_is(one[i], 1);
     for (unsigned i = 0; i < sizeof two / sizeof two[0]; i++)
         cycle_is(two[i], 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_does_what_it_promises),
-        cmocka_unit_test(sums_have_the_bits_of_the_order_that_is_said),
-        cmocka_unit_test(the_cheapest_take_the_times_that_are_known),
-        cmocka_unit_test(short_vectors_take_no_more_than_is_known),
-        cmocka_unit_test(closed_forms_are_met),
-        cmocka_unit_test(groups_and_pairs_take_their_closed_forms),
-        cmocka_unit_test(a_star_takes_its_closed_form),
-        cmocka_unit_test(bruck_takes_its_closed_form_in_dimensions_of_three),
-        cmocka_unit_test(vectors_in_pieces_take_their_closed_form),
-        cmocka_unit_test(what_rests_on_one_port_is_not_for_machines_with_all),
-        cmocka_unit_test(a_cycle_goes_through_all_nodes)};
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -378,9 +378,8 @@ static void try_reference(uint32_t type, uint32_t operator_)
     }
 }
 
-static void every_operator_of_every_type_is_what_the_reference_says(void **state)
+TEST(every_operator_of_every_type_is_what_the_reference_says)
 {
-    (void)state;
     each(try_reference);
 }
 
@@ -400,9 +399,8 @@ static void try_other_way_round(uint32_t type, uint32_t operator_)
     }
 }
 
-static void either_operand_may_be_the_left_one(void **state)
+TEST(either_operand_may_be_the_left_one)
 {
-    (void)state;
     each(try_other_way_round);
 }
 
@@ -427,12 +425,7 @@ static void try_other_brackets(uint32_t type, uint32_t operator_)
     }
 }
 
-static void but_for_rounded_ones_brackets_do_not_matter(void **state)
+TEST(but_for_rounded_ones_brackets_do_not_matter)
 {
-    (void)state;
     each(try_other_brackets);
 }
-
-TEST_MAIN(cmocka_unit_test(every_operator_of_every_type_is_what_the_reference_says),
-          cmocka_unit_test(either_operand_may_be_the_left_one),
-          cmocka_unit_test(but_for_rounded_ones_brackets_do_not_matter))

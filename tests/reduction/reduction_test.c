@@ -38,9 +38,8 @@ static int32_t combined_int32(uint32_t operator_, int32_t into, int32_t from)
     return into;
 }
 
-static void types_and_operators_go_together_or_not(void **state)
+TEST(types_and_operators_go_together_or_not)
 {
-    (void)state;
     for (uint32_t type = 0; type < 300; type++) {
         bool integer = type == ECUBE_INT32 || (type >= ECUBE_INT8 && type <= ECUBE_UINT64);
         bool floating = type == ECUBE_DOUBLE || type == ECUBE_FLOAT;
@@ -76,9 +75,8 @@ static void types_and_operators_go_together_or_not(void **state)
     assert_int_equal(reduction_element_bytes(ECUBE_DOUBLE_INT32), 16);
 }
 
-static void sums_of_int32_wrap_and_maxima_have_a_sign(void **state)
+TEST(sums_of_int32_wrap_and_maxima_have_a_sign)
 {
-    (void)state;
     assert_int_equal(combined_int32(ECUBE_SUM, 2, 3), 5);
     assert_int_equal(combined_int32(ECUBE_SUM, INT32_MAX, 1), INT32_MIN);
     assert_int_equal(combined_int32(ECUBE_SUM, INT32_MIN, INT32_MIN), 0);
@@ -86,9 +84,8 @@ static void sums_of_int32_wrap_and_maxima_have_a_sign(void **state)
     assert_int_equal(combined_int32(ECUBE_MAX, 7, INT32_MIN), 7);
 }
 
-static void doubles_are_rounded_to_nearest_even(void **state)
+TEST(doubles_are_rounded_to_nearest_even)
 {
-    (void)state;
     const uint64_t one = UINT64_C(0x3ff0000000000000), half_ulp = UINT64_C(0x3ca0000000000000);
     assert_int_equal(combined(ECUBE_SUM, bits_of(0.1), bits_of(0.2)), UINT64_C(0x3fd3333333333334));
     assert_int_equal(combined(ECUBE_SUM, one, half_ulp), one);
@@ -96,18 +93,16 @@ static void doubles_are_rounded_to_nearest_even(void **state)
     assert_int_equal(combined(ECUBE_SUM, one, half_ulp + 1), one + 1);
 }
 
-static void subnormal_doubles_count(void **state)
+TEST(subnormal_doubles_count)
 {
-    (void)state;
     const uint64_t least = 1, normal = UINT64_C(0x0010000000000000);
     assert_int_equal(combined(ECUBE_SUM, least, least), 2);
     assert_int_equal(combined(ECUBE_SUM, normal - 1, least), normal);
     assert_int_equal(combined(ECUBE_MAX, 0, least), least);
 }
 
-static void what_is_no_number_is_so_in_one_way(void **state)
+TEST(what_is_no_number_is_so_in_one_way)
 {
-    (void)state;
     const uint64_t huge = UINT64_C(0x7fefffffffffffff), one = bits_of(1);
     assert_int_equal(combined(ECUBE_SUM, huge, huge), infinity);
     assert_int_equal(combined(ECUBE_SUM, infinity, minus_infinity), no_number);
@@ -115,9 +110,8 @@ static void what_is_no_number_is_so_in_one_way(void **state)
     assert_int_equal(combined(ECUBE_SUM, one, signalling), no_number);
 }
 
-static void zeros_have_an_order_and_no_number_wins(void **state)
+TEST(zeros_have_an_order_and_no_number_wins)
 {
-    (void)state;
     const uint64_t zero = 0, minus_zero = UINT64_C(1) << 63, one = bits_of(1);
     assert_int_equal(combined(ECUBE_MAX, zero, minus_zero), zero);
     assert_int_equal(combined(ECUBE_MAX, minus_zero, zero), zero);
@@ -134,9 +128,8 @@ static void zeros_have_an_order_and_no_number_wins(void **state)
     assert_int_equal(combined(ECUBE_PRODUCT, 3, bits_of(0.5)), 2);
 }
 
-static void of_equal_values_the_lower_index_wins(void **state)
+TEST(of_equal_values_the_lower_index_wins)
 {
-    (void)state;
     const struct pair {
         double value;
         int32_t index, spare;
@@ -195,17 +188,15 @@ static uint32_t check_value(uint32_t type)
     return crc;
 }
 
-static void random_elements_give_the_same_bits_everywhere(void **state)
+TEST(random_elements_give_the_same_bits_everywhere)
 {
-    (void)state;
     for (uint32_t type = 1; reduction_type_name(type); type++) {
         assert_int_equal(check_value(type), random_results[type]);
     }
 }
 
-static void elements_may_lie_anywhere_and_nothing_else_is_touched(void **state)
+TEST(elements_may_lie_anywhere_and_nothing_else_is_touched)
 {
-    (void)state;
     uint8_t into[16 * 5 + 16], from[16 * 5 + 16], whole[16 * 5], other[16 * 5], before[sizeof into];
     uint64_t seed = 1;
     for (uint32_t type = 1; reduction_type_name(type); type++) {
@@ -227,13 +218,3 @@ static void elements_may_lie_anywhere_and_nothing_else_is_touched(void **state)
         }
     }
 }
-
-TEST_MAIN(cmocka_unit_test(types_and_operators_go_together_or_not),
-          cmocka_unit_test(sums_of_int32_wrap_and_maxima_have_a_sign),
-          cmocka_unit_test(doubles_are_rounded_to_nearest_even),
-          cmocka_unit_test(subnormal_doubles_count),
-          cmocka_unit_test(what_is_no_number_is_so_in_one_way),
-          cmocka_unit_test(zeros_have_an_order_and_no_number_wins),
-          cmocka_unit_test(of_equal_values_the_lower_index_wins),
-          cmocka_unit_test(random_elements_give_the_same_bits_everywhere),
-          cmocka_unit_test(elements_may_lie_anywhere_and_nothing_else_is_touched))

@@ -14,9 +14,8 @@ static uint64_t uncontended_ns(const struct profile *profile, uint32_t hops, uin
     return t_ns + clock_transfer(profile, hops, bytes);
 }
 
-static void an_ipsc860_circuit_costs_65_us_and_10_per_hop_and_425_ns_per_byte(void **state)
+TEST(an_ipsc860_circuit_costs_65_us_and_10_per_hop_and_425_ns_per_byte)
 {
-    (void)state;
     for (uint32_t hops = 1; hops <= 10; hops++) {
         for (uint32_t bytes = 0; bytes <= 3000; bytes += 100) {
             uint64_t paper_ns = 65000 + (uint64_t)425 * bytes + (uint64_t)10000 * hops;
@@ -25,16 +24,14 @@ static void an_ipsc860_circuit_costs_65_us_and_10_per_hop_and_425_ns_per_byte(vo
     }
 }
 
-static void a_busy_link_delays_a_circuit_by_the_wait(void **state)
+TEST(a_busy_link_delays_a_circuit_by_the_wait)
 {
-    (void)state;
     assert_int_equal(clock_hop(1000, 5000, 10), 5010);
     assert_int_equal(clock_hop(5000, 1000, 10), 5010);
 }
 
-static void both_ends_know_when_bytes_began_to_flow(void **state)
+TEST(both_ends_know_when_bytes_began_to_flow)
 {
-    (void)state;
     for (uint32_t hops = 1; hops <= 4; hops++) {
         uint64_t begin_ns = 5000 + ipsc860.xi_ns + (uint64_t)hops * ipsc860.tau_ns;
         uint64_t done_ns = 5000 + uncontended_ns(&ipsc860, hops, 100);
@@ -42,13 +39,7 @@ static void both_ends_know_when_bytes_began_to_flow(void **state)
     }
 }
 
-static void a_message_of_no_bytes_over_no_hop_takes_no_time(void **state)
+TEST(a_message_of_no_bytes_over_no_hop_takes_no_time)
 {
-    (void)state;
     assert_int_equal(clock_transfer(&ipsc860, 0, 0), 0);
 }
-
-TEST_MAIN(cmocka_unit_test(an_ipsc860_circuit_costs_65_us_and_10_per_hop_and_425_ns_per_byte),
-          cmocka_unit_test(a_busy_link_delays_a_circuit_by_the_wait),
-          cmocka_unit_test(both_ends_know_when_bytes_began_to_flow),
-          cmocka_unit_test(a_message_of_no_bytes_over_no_hop_takes_no_time))

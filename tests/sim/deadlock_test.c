@@ -69,7 +69,7 @@ static struct sim_result opposite_nodes_exchange(void)
     return result;
 }
 
-static void circuits_out_of_order_deadlock_and_are_named(void **state)
+TEST(circuits_out_of_order_deadlock_and_are_named)
 {
     static const char *const lines[] = {
         "the programs that still run wait for ever: 0 of 4 have ended",
@@ -80,7 +80,6 @@ static void circuits_out_of_order_deadlock_and_are_named(void **state)
         "  node 2: circuit 3>0 (message) waits for link 2>0, held by circuit 2>1 (message)",
         "  and so round"};
 
-    (void)state;
     odd_nodes_turn = true;
     struct sim_result result = opposite_nodes_exchange();
     odd_nodes_turn = false;
@@ -89,14 +88,10 @@ static void circuits_out_of_order_deadlock_and_are_named(void **state)
         assert_string_equal(result.troubles[i], lines[i]);
 }
 
-static void the_same_circuits_in_order_wait_for_no_link(void **state)
+TEST(the_same_circuits_in_order_wait_for_no_link)
 {
-    (void)state;
     struct sim_result result = opposite_nodes_exchange();
     assert_int_not_equal(result.verdict, SIM_STUCK);
     for (unsigned i = 0; i < result.trouble_count; i++)
         assert_null(strstr(result.troubles[i], "link"));
 }
-
-TEST_MAIN(cmocka_unit_test(circuits_out_of_order_deadlock_and_are_named),
-          cmocka_unit_test(the_same_circuits_in_order_wait_for_no_link))

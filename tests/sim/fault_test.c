@@ -37,9 +37,8 @@ static struct sim_result broken(enum sim_scenario scenario, struct sim_fault fau
     return result;
 }
 
-static void a_killed_node_is_named_in_every_phase(void **state)
+TEST(a_killed_node_is_named_in_every_phase)
 {
-    (void)state;
     for (uint8_t phase = SIM_BOOT; phase <= SIM_RUN; phase++) {
         struct sim_result result = broken(
             SIM_EXCHANGE,
@@ -52,9 +51,8 @@ static void a_killed_node_is_named_in_every_phase(void **state)
     }
 }
 
-static void every_trouble_has_a_name_of_its_own(void **state)
+TEST(every_trouble_has_a_name_of_its_own)
 {
-    (void)state;
     for (unsigned i = 0; i < SIM_TROUBLE_KINDS; i++)
         for (unsigned j = 0; j <= i; j++)
             assert_int_equal(strcmp(sim_trouble_name((enum sim_trouble_kind)i),
@@ -62,9 +60,8 @@ static void every_trouble_has_a_name_of_its_own(void **state)
                              i == j);
 }
 
-static void a_cut_link_is_named(void **state)
+TEST(a_cut_link_is_named)
 {
-    (void)state;
     struct sim_result result = broken(
         SIM_RANDOM,
         (struct sim_fault){.kind = SIM_CUT, .phase = SIM_RUN, .a = 3, .b = 7, .at_ns = 300000});
@@ -73,9 +70,8 @@ static void a_cut_link_is_named(void **state)
     assert_int_equal(result.abouts[0].nodes[0] + result.abouts[0].nodes[1], 3 + 7);
 }
 
-static void a_one_way_link_is_found_at_boot(void **state)
+TEST(a_one_way_link_is_found_at_boot)
 {
-    (void)state;
     struct sim_result result =
         broken(SIM_EXCHANGE, (struct sim_fault){.kind = SIM_ONEWAY, .a = 2, .b = 3});
     assert_true(said(&result, "one-way: link 2-3 (dimension 0): node 2 hears the other end but "
@@ -83,18 +79,16 @@ static void a_one_way_link_is_found_at_boot(void **state)
 }
 
 /* Before HELLOs have told who is where, the place of the link says who should be there. */
-static void a_link_cut_before_its_ends_know_each_other_is_named_in_words(void **state)
+TEST(a_link_cut_before_its_ends_know_each_other_is_named_in_words)
 {
-    (void)state;
     struct sim_result result =
         broken(SIM_EXCHANGE, (struct sim_fault){.kind = SIM_CUT, .a = 3, .b = 7});
     assert_true(said(&result, "link 3-7 (dimension 2) died during boot: carrier lost"));
     assert_false(said(&result, "4294967294"));
 }
 
-static void a_link_that_becomes_one_way_dies_for_want_of_answers(void **state)
+TEST(a_link_that_becomes_one_way_dies_for_want_of_answers)
 {
-    (void)state;
     struct sim_result result = broken(
         SIM_EXCHANGE,
         (struct sim_fault){.kind = SIM_ONEWAY, .phase = SIM_RUN, .a = 2, .b = 3, .at_ns = 300000});
@@ -102,9 +96,8 @@ static void a_link_that_becomes_one_way_dies_for_want_of_answers(void **state)
     assert_true(result.wall_ns < UINT64_C(45) * 1000000000);
 }
 
-static void a_link_that_becomes_one_way_in_the_download_is_told(void **state)
+TEST(a_link_that_becomes_one_way_in_the_download_is_told)
 {
-    (void)state;
     struct sim_options options = simulation(1, SIM_BROADCAST, 100);
     options.faults.list[0] =
         (struct sim_fault){.kind = SIM_ONEWAY, .phase = SIM_DOWNLOAD, .a = 0, .b = 1};
@@ -115,11 +108,10 @@ static void a_link_that_becomes_one_way_in_the_download_is_told(void **state)
 }
 
 /* Programs that have ended early once answered each other's answers without end. */
-static void programs_that_end_early_leave_the_links_quiet(void **state)
+TEST(programs_that_end_early_leave_the_links_quiet)
 {
     struct sim_options options = simulation(4, SIM_EXCHANGE, 1000);
 
-    (void)state;
     options.faults.list[0] =
         (struct sim_fault){.kind = SIM_KILL, .phase = SIM_RUN, .a = 5, .at_ns = 300000};
     options.faults.count = 1;
@@ -128,9 +120,8 @@ static void programs_that_end_early_leave_the_links_quiet(void **state)
     assert_int_equal(result.verdict, SIM_ERROR);
 }
 
-static void a_cut_host_link_is_named(void **state)
+TEST(a_cut_host_link_is_named)
 {
-    (void)state;
     struct sim_result result =
         broken(SIM_EXCHANGE,
                (struct sim_fault){.kind = SIM_CUT, .phase = SIM_DOWNLOAD, .a = 4, .b = ID_HOST});
@@ -138,11 +129,10 @@ static void a_cut_host_link_is_named(void **state)
 }
 
 /* The host owes a link nothing that it hears nothing from: it must ask. */
-static void a_host_link_that_falls_silent_in_the_download_is_named(void **state)
+TEST(a_host_link_that_falls_silent_in_the_download_is_named)
 {
     struct sim_options options = simulation(3, SIM_SCATTER, 27);
 
-    (void)state;
     options.seed = 74;
     options.shuffle = 956919018;
     options.image_bytes = 2066;
@@ -155,13 +145,12 @@ static void a_host_link_that_falls_silent_in_the_download_is_named(void **state)
     assert_true(said(&result, "the host link of node 4 (rank 4) died during download"));
 }
 
-static void a_node_that_hears_nothing_from_the_host_is_named_in_every_phase(void **state)
+TEST(a_node_that_hears_nothing_from_the_host_is_named_in_every_phase)
 {
     static const char *const lines[] = {"missing: node 4 (rank 4) tells nothing",
                                         "the host link of node 4 (rank 4) died during download",
                                         "the host link of node 4 (rank 4) died during run"};
 
-    (void)state;
     for (uint8_t phase = SIM_BOOT; phase <= SIM_RUN; phase++) {
         struct sim_result result =
             broken(SIM_EXCHANGE,
@@ -170,11 +159,10 @@ static void a_node_that_hears_nothing_from_the_host_is_named_in_every_phase(void
     }
 }
 
-static void a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard(void **state)
+TEST(a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard)
 {
     struct sim_options options = simulation(3, SIM_BARRIER, 0);
 
-    (void)state;
     options.faults.delay_ns = 93563;
     options.faults.list[0] = (struct sim_fault){
         .kind = SIM_ONEWAY, .phase = SIM_BOOT, .a = 4, .b = ID_HOST, .at_ns = 344264};
@@ -185,13 +173,12 @@ static void a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard(voi
 }
 
 /* Node 3 looks 400 ms after START has come; node 5 is dead by then, and STOP comes after 300 ms. */
-static void a_stop_that_comes_with_the_start_stops(void **state)
+TEST(a_stop_that_comes_with_the_start_stops)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 444);
     struct sim_fault faults[] = {{.kind = SIM_SLOW, .a = 3, .slow_ns = 400000000},
                                  {.kind = SIM_KILL, .phase = SIM_RUN, .a = 5}};
 
-    (void)state;
     memcpy(options.faults.list, faults, sizeof faults);
     options.faults.count = 2;
     struct sim *sim = sim_make(&options);
@@ -235,13 +222,12 @@ static bool aborts(const struct sim_options *options, uint32_t aborter)
 }
 
 /* A collective, with and without steps behind it, messages, a deadlock, and each node. */
-static void a_program_may_abort_at_any_time(void **state)
+TEST(a_program_may_abort_at_any_time)
 {
     static const enum sim_scenario scenarios[] = {SIM_EXCHANGE, SIM_BARRIER, SIM_BROADCAST,
                                                   SIM_RANDOM,   SIM_HOTSPOT, SIM_CIRCLE};
     enum { MOMENTS = 24 };
 
-    (void)state;
     for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
         struct sim_options options = simulation(3, scenarios[i], 1500);
         struct sim_result whole = simulated(&options);
@@ -259,9 +245,8 @@ static void a_program_may_abort_at_any_time(void **state)
 }
 
 /* It is named as on nodes; what the others print then is theirs. */
-static void an_abort_is_told_in_the_words_of_the_host(void **state)
+TEST(an_abort_is_told_in_the_words_of_the_host)
 {
-    (void)state;
     struct sim_result result =
         broken(SIM_EXCHANGE, (struct sim_fault){.kind = SIM_ABORT, .phase = SIM_RUN, .a = 5});
     assert_true(
@@ -269,11 +254,10 @@ static void an_abort_is_told_in_the_words_of_the_host(void **state)
 }
 
 /* Time and events of a run do not depend on an abort that comes when it is over. */
-static void an_abort_that_comes_too_late_changes_nothing(void **state)
+TEST(an_abort_that_comes_too_late_changes_nothing)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
 
-    (void)state;
     struct sim_result plain = simulated_well(&options);
     options.faults.list[0] = (struct sim_fault){
         .kind = SIM_ABORT, .phase = SIM_RUN, .a = 2, .at_ns = UINT64_C(1000000000)};
@@ -286,13 +270,12 @@ static void an_abort_that_comes_too_late_changes_nothing(void **state)
 
 /* The user stops a program that has aborted, or one that is to: that one does, or the next; never
  * both. An abort that the host has not heard of when it stops the program is over with that. */
-static void an_abort_and_a_user_who_stops_the_program_go_together(void **state)
+TEST(an_abort_and_a_user_who_stops_the_program_go_together)
 {
     struct sim_options options = simulation(3, SIM_RANDOM, 1500);
     uint64_t events = simulated_well(&options).link_events;
     unsigned aborted = 0, good = 0;
 
-    (void)state;
     options.faults.action = SIM_CANCEL_PROGRAM;
     options.faults.list[0] =
         (struct sim_fault){.kind = SIM_ABORT, .phase = SIM_RUN, .a = 3, .at_ns = 300000};
@@ -311,11 +294,10 @@ static void an_abort_and_a_user_who_stops_the_program_go_together(void **state)
     assert_true(aborted > 0 && good > 0);
 }
 
-static void a_slow_node_only_takes_longer(void **state)
+TEST(a_slow_node_only_takes_longer)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
 
-    (void)state;
     struct sim_result quick = simulated_well(&options);
     options.faults.list[0] = (struct sim_fault){.kind = SIM_SLOW, .a = 5, .slow_ns = 100000};
     options.faults.count = 1;
@@ -324,11 +306,10 @@ static void a_slow_node_only_takes_longer(void **state)
     assert_int_equal(slow.lines[0].model_ns, quick.lines[0].model_ns);
 }
 
-static void delay_and_rate_take_wall_time(void **state)
+TEST(delay_and_rate_take_wall_time)
 {
     struct sim_options options = simulation(2, SIM_BROADCAST, 10000);
 
-    (void)state;
     uint64_t plain_ns = simulated_well(&options).wall_ns;
     options.faults.delay_ns = 1000000;
     uint64_t delayed_ns = simulated_well(&options).wall_ns;
@@ -340,11 +321,10 @@ static void delay_and_rate_take_wall_time(void **state)
 
 /* On a ring what the stopped programs still have under way holds links: the host's own circuit is
  * refused there, and tried again. */
-static void a_program_that_is_stopped_at_any_event_is_loaded_again(void **state)
+TEST(a_program_that_is_stopped_at_any_event_is_loaded_again)
 {
     struct sim_options options = simulation(3, SIM_RANDOM, 3000);
 
-    (void)state;
     options.network = network_of("ring:6");
     options.messages = 3;
     uint64_t events = simulated_well(&options).link_events;
@@ -361,12 +341,11 @@ static void a_program_that_is_stopped_at_any_event_is_loaded_again(void **state)
 
 /* Its nodes have lost their links to it, or know that it has started anew: no host boots them again
  * unless they are reset. */
-static void a_host_that_dies_is_named_and_the_next_one_finds_no_nodes(void **state)
+TEST(a_host_that_dies_is_named_and_the_next_one_finds_no_nodes)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
     uint64_t events = simulated_well(&options).link_events;
 
-    (void)state;
     for (uint8_t action = SIM_KILL_HOST; action <= SIM_RESTART_HOST; action++) {
         options.faults.action = action;
         options.faults.fail_event = events / 2;
@@ -378,11 +357,10 @@ static void a_host_that_dies_is_named_and_the_next_one_finds_no_nodes(void **sta
     }
 }
 
-static void a_host_that_is_stopped_only_makes_a_run_longer(void **state)
+TEST(a_host_that_is_stopped_only_makes_a_run_longer)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 500);
 
-    (void)state;
     struct sim_result quick = simulated_well(&options);
     for (uint8_t phase = SIM_BOOT; phase <= SIM_RUN; phase++) {
         options.faults.list[0] = (struct sim_fault){
@@ -397,11 +375,10 @@ static void a_host_that_is_stopped_only_makes_a_run_longer(void **state)
 
 /* Any one frame lost, damaged or doubled is repaired; any node lost is told, and any link: but when
  * one is cut among the last words of a run, which is over by then, the run may also be right. */
-static void one_fault_at_any_event_is_repaired_or_told(void **state)
+TEST(one_fault_at_any_event_is_repaired_or_told)
 {
     struct sim_options options = simulation(2, SIM_EXCHANGE, 1500);
 
-    (void)state;
     options.payload_checked = true;
     uint64_t events = simulated_well(&options).link_events;
     for (uint8_t action = SIM_DROP_FRAME; action <= SIM_CUT_LINK; action++) {
@@ -423,12 +400,11 @@ static void one_fault_at_any_event_is_repaired_or_told(void **state)
     }
 }
 
-static void a_run_can_be_stopped_and_told_at_an_event(void **state)
+TEST(a_run_can_be_stopped_and_told_at_an_event)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 100);
     static char text[SIM_HISTORY_MAX][SIM_TEXT_MAX];
 
-    (void)state;
     options.algorithm = "AAP";
     options.stop_at = 305;
     options.history = true;
@@ -447,12 +423,11 @@ static void a_run_can_be_stopped_and_told_at_an_event(void **state)
 
 /* What was sent in the round in which its link is cut is lost too, in another partition and in
  * this. */
-static void a_frame_under_way_is_lost_when_its_link_is_cut(void **state)
+TEST(a_frame_under_way_is_lost_when_its_link_is_cut)
 {
     static const uint8_t frame[FRAME_HEADER_BYTES];
     struct sim_options options = simulation(2, SIM_EXCHANGE, 100);
 
-    (void)state;
     for (unsigned port = 1; port <= options.network.ports;
          port++) /* the last one leads to the host */
         for (unsigned cut = 0; cut < 2; cut++) {
@@ -468,42 +443,15 @@ static void a_frame_under_way_is_lost_when_its_link_is_cut(void **state)
         }
 }
 
-static void too_much_memory_is_known_before_it_is_asked_for(void **state)
+TEST(too_much_memory_is_known_before_it_is_asked_for)
 {
     struct sim_options options = simulation(10, SIM_EXCHANGE, 100000);
     char why[SIM_WHY_MAX];
     struct sim_plans *plans = sim_plans_make(&options, why);
 
-    (void)state;
     assert_non_null(plans);
     options.plans = plans;
     assert_true(sim_need(&options, SIM_CHECKED) > UINT64_C(2) * 1024 * 1024 * 100000);
     assert_true(sim_need(&options, SIM_SHARED) < UINT64_C(1) << 30);
     sim_plans_free(plans);
 }
-
-TEST_MAIN(cmocka_unit_test(a_killed_node_is_named_in_every_phase),
-          cmocka_unit_test(every_trouble_has_a_name_of_its_own),
-          cmocka_unit_test(a_cut_link_is_named), cmocka_unit_test(a_one_way_link_is_found_at_boot),
-          cmocka_unit_test(a_link_cut_before_its_ends_know_each_other_is_named_in_words),
-          cmocka_unit_test(a_link_that_becomes_one_way_dies_for_want_of_answers),
-          cmocka_unit_test(a_link_that_becomes_one_way_in_the_download_is_told),
-          cmocka_unit_test(programs_that_end_early_leave_the_links_quiet),
-          cmocka_unit_test(a_cut_host_link_is_named),
-          cmocka_unit_test(a_host_link_that_falls_silent_in_the_download_is_named),
-          cmocka_unit_test(a_node_that_hears_nothing_from_the_host_is_named_in_every_phase),
-          cmocka_unit_test(a_host_link_that_falls_silent_in_the_boot_names_who_is_not_heard),
-          cmocka_unit_test(a_stop_that_comes_with_the_start_stops),
-          cmocka_unit_test(a_program_may_abort_at_any_time),
-          cmocka_unit_test(an_abort_is_told_in_the_words_of_the_host),
-          cmocka_unit_test(an_abort_that_comes_too_late_changes_nothing),
-          cmocka_unit_test(an_abort_and_a_user_who_stops_the_program_go_together),
-          cmocka_unit_test(a_slow_node_only_takes_longer),
-          cmocka_unit_test(delay_and_rate_take_wall_time),
-          cmocka_unit_test(a_program_that_is_stopped_at_any_event_is_loaded_again),
-          cmocka_unit_test(a_host_that_dies_is_named_and_the_next_one_finds_no_nodes),
-          cmocka_unit_test(a_host_that_is_stopped_only_makes_a_run_longer),
-          cmocka_unit_test(one_fault_at_any_event_is_repaired_or_told),
-          cmocka_unit_test(a_run_can_be_stopped_and_told_at_an_event),
-          cmocka_unit_test(a_frame_under_way_is_lost_when_its_link_is_cut),
-          cmocka_unit_test(too_much_memory_is_known_before_it_is_asked_for))

@@ -7,14 +7,11 @@
 
 enum { ACCEPTED = 100 };
 
-static void what_is_accepted_of_changed_plans_is_executed_as_predicted(void **state)
+TEST(what_is_accepted_of_changed_plans_is_executed_as_predicted)
 {
-    (void)state;
     struct mutants_tally tally = mutants_run(1, ACCEPTED);
     print_message("%u of %u changed plans were accepted\n", (unsigned)tally.accepted,
                   (unsigned)tally.drawn);
     assert_int_equal(tally.failed, 0);
     assert_true(tally.drawn > tally.accepted); /* else nothing was refused */
 }
-
-TEST_MAIN(cmocka_unit_test(what_is_accepted_of_changed_plans_is_executed_as_predicted))

@@ -6,12 +6,11 @@
 #include "sim/core/queue.h"
 #include "sim/core/random.h"
 
-static void events_come_in_the_order_of_time_then_number(void **state)
+TEST(events_come_in_the_order_of_time_then_number)
 {
     struct queue queue = {0};
     uint64_t seed = 5;
 
-    (void)state;
     for (uint32_t i = 0; i < 20000; i++)
         queue_add(&queue, (struct event){random_below(&seed, 500), i, 0, i});
     struct event last = queue_take(&queue);
@@ -25,12 +24,11 @@ static void events_come_in_the_order_of_time_then_number(void **state)
     queue_free(&queue);
 }
 
-static void events_that_are_added_while_others_are_taken_keep_the_order(void **state)
+TEST(events_that_are_added_while_others_are_taken_keep_the_order)
 {
     struct queue queue = {0};
     uint64_t seed = 6, now = 0, order = 0;
 
-    (void)state;
     for (unsigned i = 0; i < 1000; i++)
         queue_add(&queue, (struct event){random_below(&seed, 1000), order++, 0, 0});
     for (unsigned i = 0; i < 50000; i++) {
@@ -46,11 +44,10 @@ static void events_that_are_added_while_others_are_taken_keep_the_order(void **s
 }
 
 /* Few of many, many of many, all, and those of a queue that is still small. */
-static void what_is_due_is_taken_at_once_and_the_rest_stay_in_order(void **state)
+TEST(what_is_due_is_taken_at_once_and_the_rest_stay_in_order)
 {
     uint64_t seed = 7;
 
-    (void)state;
     for (uint32_t count = 1; count <= 3000; count = count * 3 + 1)
         for (uint64_t until = 0; until <= 100; until += 5) {
             struct queue queue = {0};
@@ -81,11 +78,10 @@ static void what_is_due_is_taken_at_once_and_the_rest_stay_in_order(void **state
         }
 }
 
-static void an_empty_queue_has_no_time(void **state)
+TEST(an_empty_queue_has_no_time)
 {
     struct queue queue = {0};
 
-    (void)state;
     assert_true(queue_time(&queue) == UINT64_MAX);
     queue_add(&queue, (struct event){7, 0, 1, 2});
     assert_int_equal(queue_time(&queue), 7);
@@ -93,8 +89,3 @@ static void an_empty_queue_has_no_time(void **state)
     assert_true(queue_time(&queue) == UINT64_MAX);
     queue_free(&queue);
 }
-
-TEST_MAIN(cmocka_unit_test(events_come_in_the_order_of_time_then_number),
-          cmocka_unit_test(events_that_are_added_while_others_are_taken_keep_the_order),
-          cmocka_unit_test(what_is_due_is_taken_at_once_and_the_rest_stay_in_order),
-          cmocka_unit_test(an_empty_queue_has_no_time))

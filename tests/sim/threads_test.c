@@ -52,9 +52,8 @@ static void expect_same_on_threads(struct sim_options *options)
     }
 }
 
-static void every_scenario_is_the_same_on_any_number_of_threads(void **state)
+TEST(every_scenario_is_the_same_on_any_number_of_threads)
 {
-    (void)state;
     for (unsigned scenario = 0; scenario < SIM_ENDING; scenario++) {
         struct sim_options options = simulation(6, (enum sim_scenario)scenario, 700);
         options.sizes[1] = 20;
@@ -67,11 +66,10 @@ static void every_scenario_is_the_same_on_any_number_of_threads(void **state)
     }
 }
 
-static void bytes_that_nobody_keeps_are_the_same_on_any_number_of_threads(void **state)
+TEST(bytes_that_nobody_keeps_are_the_same_on_any_number_of_threads)
 {
     struct sim_options options = simulation(6, SIM_EXCHANGE, 1000);
 
-    (void)state;
     options.sizes[1] = 6000; /* frames of more than one chunk, when blocks hold what lay about */
     options.size_count = 2;
     options.contents = SIM_SHARED;
@@ -79,21 +77,19 @@ static void bytes_that_nobody_keeps_are_the_same_on_any_number_of_threads(void *
     expect_same_on_threads(&options);
 }
 
-static void links_that_take_time_are_the_same_on_any_number_of_threads(void **state)
+TEST(links_that_take_time_are_the_same_on_any_number_of_threads)
 {
     struct sim_options options = simulation(6, SIM_RANDOM, 2000);
 
-    (void)state;
     options.faults.delay_ns = 5000;
     options.faults.rate = 1000000;
     expect_same_on_threads(&options);
 }
 
-static void a_deadlock_is_told_the_same_on_any_number_of_threads(void **state)
+TEST(a_deadlock_is_told_the_same_on_any_number_of_threads)
 {
     struct sim_options options = simulation(6, SIM_CIRCLE, 10);
 
-    (void)state;
     assert_int_equal(simulated(&options).verdict, SIM_STUCK);
     expect_same_on_threads(&options);
 }
@@ -137,9 +133,8 @@ static struct sim_options drawn(uint64_t seed)
 /* Seeds that have found something: an event showed what was sent in its own round. */
 static const uint64_t found[] = {35, 131, 175};
 
-static void whatever_is_drawn_is_the_same_on_any_number_of_threads(void **state)
+TEST(whatever_is_drawn_is_the_same_on_any_number_of_threads)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= DRAWN_RUNS; seed++) {
         struct sim_options options = drawn(seed);
         expect_same_on_threads(&options);
@@ -151,22 +146,20 @@ static void whatever_is_drawn_is_the_same_on_any_number_of_threads(void **state)
 }
 
 /* A program that its own event lets send, to a node whose link has an event at the same time. */
-static void what_is_sent_in_a_round_is_not_shown_in_it(void **state)
+TEST(what_is_sent_in_a_round_is_not_shown_in_it)
 {
     struct sim_options options = simulation(3, SIM_RANDOM, 5000);
 
-    (void)state;
     options.profile = unit_profile;
     options.messages = 16;
     expect_same_on_threads(&options);
 }
 
 /* Damage is drawn frame by frame, and a timeline is written so. */
-static void what_happens_in_an_order_has_one_thread(void **state)
+TEST(what_happens_in_an_order_has_one_thread)
 {
     struct sim_options options = simulation(6, SIM_EXCHANGE, 100);
 
-    (void)state;
     options.threads = 4;
     options.shuffle = 3;
     assert_int_equal(simulated_well(&options).threads, 1);
@@ -199,12 +192,11 @@ static void add_up(void *context, unsigned member)
         tally->sums[member] += tally->runs[i];
 }
 
-static void a_crew_does_each_share_once_and_sees_the_others(void **state)
+TEST(a_crew_does_each_share_once_and_sees_the_others)
 {
     struct worker_pool *pool = worker_pool_make(MEMBERS);
     struct tally tally = {0};
 
-    (void)state;
     assert_non_null(pool);
     for (unsigned run = 1; run <= POOL_RUNS; run++) {
         worker_pool_run(pool, count, &tally);
@@ -216,12 +208,3 @@ static void a_crew_does_each_share_once_and_sees_the_others(void **state)
     }
     worker_pool_free(pool);
 }
-
-TEST_MAIN(cmocka_unit_test(every_scenario_is_the_same_on_any_number_of_threads),
-          cmocka_unit_test(bytes_that_nobody_keeps_are_the_same_on_any_number_of_threads),
-          cmocka_unit_test(links_that_take_time_are_the_same_on_any_number_of_threads),
-          cmocka_unit_test(a_deadlock_is_told_the_same_on_any_number_of_threads),
-          cmocka_unit_test(whatever_is_drawn_is_the_same_on_any_number_of_threads),
-          cmocka_unit_test(what_is_sent_in_a_round_is_not_shown_in_it),
-          cmocka_unit_test(what_happens_in_an_order_has_one_thread),
-          cmocka_unit_test(a_crew_does_each_share_once_and_sees_the_others))

@@ -37,13 +37,12 @@ static void expect_published_form(const struct sim_options *options)
     }
 }
 
-static void the_exchange_of_16_nodes_takes_the_published_times(void **state)
+TEST(the_exchange_of_16_nodes_takes_the_published_times)
 {
     static const uint32_t bytes[] = {16, 100, 1000, 10000, 65536};
     static const uint64_t ns[] = {1397000, 1932500, 7670000, 65045000, 419087000};
     struct sim_options options = simulation(4, SIM_EXCHANGE, 0);
 
-    (void)state;
     options.algorithm = "AAP";
     for (unsigned i = 0; i < 5; i++)
         options.sizes[i] = bytes[i];
@@ -53,25 +52,23 @@ static void the_exchange_of_16_nodes_takes_the_published_times(void **state)
         assert_int_equal(result.lines[i].model_ns, ns[i]);
 }
 
-static void the_exchange_of_128_nodes_has_eta_3_359(void **state)
+TEST(the_exchange_of_128_nodes_has_eta_3_359)
 {
     struct sim_options options = simulation(7, SIM_EXCHANGE, 100);
 
-    (void)state;
     options.algorithm = "AAP";
     struct sim_line line = simulated_well(&options).lines[0];
     assert_int_equal(line.model_ns, 18132500);
     assert_int_equal((line.model_ns * 1000 + line.bound_ns / 2) / line.bound_ns, 3359);
 }
 
-static void collectives_take_their_closed_forms_on_2_to_256_nodes(void **state)
+TEST(collectives_take_their_closed_forms_on_2_to_256_nodes)
 {
     static const enum sim_scenario scenarios[] = {SIM_EXCHANGE, SIM_BROADCAST, SIM_SCATTER,
                                                   SIM_GATHER, SIM_BARRIER};
     static const char *const algorithms[] = {"AAP", "halving tree", "halving tree", "halving tree",
                                              "pair exchange"};
 
-    (void)state;
     for (unsigned dims = 1; dims <= 8; dims++)
         for (unsigned i = 0; i < 5; i++) {
             struct sim_options options = simulation(dims, scenarios[i], 24);
@@ -108,7 +105,7 @@ static void collectives_on(const char *name)
 }
 
 /* With a few elements, fewer than nodes, and with many. */
-static void reductions_of_every_type_and_operator_are_right(void **state)
+TEST(reductions_of_every_type_and_operator_are_right)
 {
     static const enum sim_scenario scenarios[] = {SIM_REDUCE, (enum sim_scenario)ECUBE_ALLREDUCE,
                                                   (enum sim_scenario)ECUBE_REDUCE_SCATTER,
@@ -116,7 +113,6 @@ static void reductions_of_every_type_and_operator_are_right(void **state)
     static const char *const names[] = {"cube:3", "ring:5", "mesh:3x4", "torus:3x3"};
     unsigned pairs = 0;
 
-    (void)state;
     for (uint8_t type = 1; reduction_type_name(type); type++)
         for (uint8_t operator_ = 1; reduction_operator_name(operator_); operator_++) {
             if (!reduction_possible(type, operator_))
@@ -133,11 +129,10 @@ static void reductions_of_every_type_and_operator_are_right(void **state)
 }
 
 /* The same events; and the operator changes no time. */
-static void a_reduction_is_of_int32_by_sum_unless_another_is_asked_for(void **state)
+TEST(a_reduction_is_of_int32_by_sum_unless_another_is_asked_for)
 {
     struct sim_options options = simulation(3, SIM_REDUCE, 400);
 
-    (void)state;
     assert_int_equal(scenario_type(&options), ECUBE_INT32);
     assert_int_equal(scenario_operator(&options), ECUBE_SUM);
     struct sim_result usual = simulated_well(&options);
@@ -150,24 +145,22 @@ static void a_reduction_is_of_int32_by_sum_unless_another_is_asked_for(void **st
     assert_int_equal(usual.lines[0].model_ns, other.lines[0].model_ns);
 }
 
-static void collectives_take_the_predicted_time_on_every_network(void **state)
+TEST(collectives_take_the_predicted_time_on_every_network)
 {
     static const char *const names[] = {
         "ring:1",    "ring:2",    "ring:3",      "ring:4",      "ring:5",      "ring:16",
         "mesh:1x7",  "mesh:2x2",  "mesh:3x4",    "mesh:5x1x3",  "mesh:7x1",    "torus:2x2",
         "torus:3x3", "torus:4x4", "torus:3x4x2", "torus:5x3x2", "mesh:2x2x2x3"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         collectives_on(names[i]);
 }
 
 /* Messages, too, begin anew for every size: an align knows no network. */
-static void several_sizes_of_messages_follow_each_other_on_every_network(void **state)
+TEST(several_sizes_of_messages_follow_each_other_on_every_network)
 {
     static const char *const names[] = {"ring:5", "mesh:3x4", "torus:3x4x2", "cube:3"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct sim_options options = simulation(0, SIM_RANDOM, 100);
         options.network = network_of(names[i]);
@@ -179,11 +172,10 @@ static void several_sizes_of_messages_follow_each_other_on_every_network(void **
     }
 }
 
-static void delay_jitter_rate_and_loss_do_not_change_a_schedules_time(void **state)
+TEST(delay_jitter_rate_and_loss_do_not_change_a_schedules_time)
 {
     struct sim_options options = simulation(4, SIM_EXCHANGE, 1000);
 
-    (void)state;
     for (unsigned kind = 0; kind < 6; kind++) {
         options.faults = (struct sim_faults){0};
         options.seed = kind + 1;
@@ -199,21 +191,19 @@ static void delay_jitter_rate_and_loss_do_not_change_a_schedules_time(void **sta
     }
 }
 
-static void the_order_of_ties_does_not_change_a_schedules_time(void **state)
+TEST(the_order_of_ties_does_not_change_a_schedules_time)
 {
     struct sim_options options = simulation(4, SIM_SCATTER, 2000);
 
-    (void)state;
     for (options.shuffle = 1; options.shuffle <= 5; options.shuffle++)
         expect_right(&options);
 }
 
 /* A circuit of the scatter lasts 49 s of model time: more than a link without an answer lives. */
-static void a_circuit_may_last_longer_than_a_silent_link_lives(void **state)
+TEST(a_circuit_may_last_longer_than_a_silent_link_lives)
 {
     struct sim_options options = simulation(5, SIM_SCATTER, 1 << 23);
 
-    (void)state;
     options.contents = SIM_SHARED;
     expect_right(&options);
 }
@@ -242,7 +232,7 @@ static void download_on(const char *name)
     }
 }
 
-static void the_download_takes_the_time_of_formula_9(void **state)
+TEST(the_download_takes_the_time_of_formula_9)
 {
     static const char *const names[] = {
         "cube:1",   "cube:2",     "cube:3",    "cube:4",      "cube:5",    "cube:6",
@@ -250,19 +240,6 @@ static void the_download_takes_the_time_of_formula_9(void **state)
         "ring:16",  "ring:128",   "mesh:3x4",  "mesh:1x7",    "mesh:7x1",  "mesh:5x1x3",
         "mesh:9x9", "mesh:2x2x2", "torus:4x4", "torus:3x4x2", "torus:2x2", "torus:7x5x3"};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         download_on(names[i]);
 }
-
-TEST_MAIN(cmocka_unit_test(the_exchange_of_16_nodes_takes_the_published_times),
-          cmocka_unit_test(the_exchange_of_128_nodes_has_eta_3_359),
-          cmocka_unit_test(collectives_take_their_closed_forms_on_2_to_256_nodes),
-          cmocka_unit_test(reductions_of_every_type_and_operator_are_right),
-          cmocka_unit_test(a_reduction_is_of_int32_by_sum_unless_another_is_asked_for),
-          cmocka_unit_test(collectives_take_the_predicted_time_on_every_network),
-          cmocka_unit_test(several_sizes_of_messages_follow_each_other_on_every_network),
-          cmocka_unit_test(delay_jitter_rate_and_loss_do_not_change_a_schedules_time),
-          cmocka_unit_test(the_order_of_ties_does_not_change_a_schedules_time),
-          cmocka_unit_test(a_circuit_may_last_longer_than_a_silent_link_lives),
-          cmocka_unit_test(the_download_takes_the_time_of_formula_9))

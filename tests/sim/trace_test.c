@@ -192,14 +192,13 @@ static struct seen looked_at(struct sim_options options, uint64_t events_max)
 /* A complete exchange of 8 nodes: each sends to 7 others over 12 links in all, in 7 steps; the
  * align before it has none; the download is one circuit to each node, three of them over links of
  * the host. */
-static void an_exchange_is_all_on_its_links(void **state)
+TEST(an_exchange_is_all_on_its_links)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 100);
 
     options.algorithm = "AAP";
     struct seen seen = looked_at(options, 0);
 
-    (void)state;
     assert_int_equal(seen.circuits, 8 * 12 + 8);
     assert_int_equal(seen.hops, seen.circuits);
     assert_int_equal(seen.links, 8 * 3 + 3);
@@ -210,9 +209,8 @@ static void an_exchange_is_all_on_its_links(void **state)
     assert_int_equal(seen.messages + seen.faults + seen.refused + seen.unanswered, 0);
 }
 
-static void every_circuit_is_one_slice_on_each_of_its_links(void **state)
+TEST(every_circuit_is_one_slice_on_each_of_its_links)
 {
-    (void)state;
     for (unsigned scenario = 0; scenario < SIM_ENDING; scenario++)
         for (unsigned dims = 1; dims <= 4; dims++) {
             struct sim_options options = simulation(dims, (enum sim_scenario)scenario, 700);
@@ -228,22 +226,20 @@ static void every_circuit_is_one_slice_on_each_of_its_links(void **state)
         }
 }
 
-static void every_message_has_its_slice(void **state)
+TEST(every_message_has_its_slice)
 {
     struct sim_options options = simulation(4, SIM_RANDOM, 3000);
 
-    (void)state;
     assert_int_equal(looked_at(options, 0).messages, 16 * options.messages);
     options.profile.all_port = 1;
     assert_int_equal(looked_at(options, 0).messages, 16 * options.messages);
 }
 
 /* Frames that are sent once more make no second slice. */
-static void losses_leave_the_slices_as_they_are(void **state)
+TEST(losses_leave_the_slices_as_they_are)
 {
     struct seen well = looked_at(simulation(3, SIM_EXCHANGE, 2000), 0);
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct sim_options options = simulation(3, SIM_EXCHANGE, 2000);
         options.seed = seed;
@@ -258,11 +254,10 @@ static void losses_leave_the_slices_as_they_are(void **state)
     }
 }
 
-static void a_failed_run_has_its_fault_and_what_was_not_answered(void **state)
+TEST(a_failed_run_has_its_fault_and_what_was_not_answered)
 {
     struct sim_options options = simulation(4, SIM_EXCHANGE, 1000);
 
-    (void)state;
     options.faults.list[options.faults.count++] =
         (struct sim_fault){.kind = SIM_KILL, .phase = SIM_RUN, .a = 5, .at_ns = 300000};
     struct seen seen = looked_at(options, 0);
@@ -271,16 +266,14 @@ static void a_failed_run_has_its_fault_and_what_was_not_answered(void **state)
     assert_int_equal(seen.phases, 3);
 }
 
-static void it_is_whole_wherever_it_ends(void **state)
+TEST(it_is_whole_wherever_it_ends)
 {
-    (void)state;
     for (uint64_t events = 1; events < 2000; events += 37)
         looked_at(simulation(3, SIM_RANDOM, 3000), events);
 }
 
-static void the_file_is_a_function_of_the_options(void **state)
+TEST(the_file_is_a_function_of_the_options)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct sim_options options = simulation(4, SIM_RANDOM, 2000);
         size_t bytes[3];
@@ -299,12 +292,11 @@ static void the_file_is_a_function_of_the_options(void **state)
     }
 }
 
-static void events_are_the_same_with_and_without_it(void **state)
+TEST(events_are_the_same_with_and_without_it)
 {
     struct sim_options options = simulation(4, SIM_HOTSPOT, 2000);
     struct sim_result without = simulated_well(&options);
 
-    (void)state;
     options.traced = true;
     options.trace_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     struct sim_result with = simulated_well(&options);
@@ -313,11 +305,10 @@ static void events_are_the_same_with_and_without_it(void **state)
     assert_int_equal(with.digest[1], without.digest[1]);
 }
 
-static void a_full_device_is_told(void **state)
+TEST(a_full_device_is_told)
 {
     struct sim_options options = simulation(2, SIM_BARRIER, 0);
 
-    (void)state;
     options.traced = true;
     options.trace_fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
     struct sim *sim = sim_make(&options);
@@ -330,13 +321,12 @@ static void a_full_device_is_told(void **state)
 }
 
 /* As the handler of SIGABRT does it. */
-static void an_abandoned_file_is_whole(void **state)
+TEST(an_abandoned_file_is_whole)
 {
     struct sim_options options = simulation(3, SIM_EXCHANGE, 100);
     json_error_t error;
     char name[64];
 
-    (void)state;
     options.traced = true;
     options.trace_fd = memfd_create("trace", MFD_CLOEXEC);
     struct sim *sim = sim_make(&options);
@@ -351,13 +341,3 @@ static void an_abandoned_file_is_whole(void **state)
     sim_free(sim);
     close(options.trace_fd);
 }
-
-TEST_MAIN(cmocka_unit_test(an_exchange_is_all_on_its_links),
-          cmocka_unit_test(every_circuit_is_one_slice_on_each_of_its_links),
-          cmocka_unit_test(every_message_has_its_slice),
-          cmocka_unit_test(losses_leave_the_slices_as_they_are),
-          cmocka_unit_test(a_failed_run_has_its_fault_and_what_was_not_answered),
-          cmocka_unit_test(it_is_whole_wherever_it_ends),
-          cmocka_unit_test(the_file_is_a_function_of_the_options),
-          cmocka_unit_test(events_are_the_same_with_and_without_it),
-          cmocka_unit_test(a_full_device_is_told), cmocka_unit_test(an_abandoned_file_is_whole))

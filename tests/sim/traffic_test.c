@@ -8,9 +8,8 @@
 static const enum sim_scenario traffic[] = {SIM_RANDOM, SIM_TRANSPOSE, SIM_BITREVERSAL,
                                             SIM_HOTSPOT};
 
-static void messages_arrive_whole_whatever_their_size_and_pattern(void **state)
+TEST(messages_arrive_whole_whatever_their_size_and_pattern)
 {
-    (void)state;
     for (unsigned dims = 0; dims <= 6; dims += 2)
         for (unsigned i = 0; i < 4; i++) {
             struct sim_options options = simulation(dims, traffic[i], 1);
@@ -24,13 +23,12 @@ static void messages_arrive_whole_whatever_their_size_and_pattern(void **state)
 
 /* A sender with four messages under way begins the next one at the end of the oldest, whatever ends
  * during its start-up; here start-ups take longer than the four on the link. */
-static void ends_of_others_do_not_put_a_message_off(void **state)
+TEST(ends_of_others_do_not_put_a_message_off)
 {
     enum { MESSAGES = 16, UNDER_WAY = 4 };
     const uint64_t link_ns = ipsc860.tau_ns + 16 * ipsc860.element_ns;
     struct sim_options options = simulation(1, SIM_HOTSPOT, 16);
 
-    (void)state;
     options.messages = MESSAGES;
     struct sim_result result = simulated_well(&options);
     assert_int_equal(result.lines[0].model_ns,
@@ -39,17 +37,15 @@ static void ends_of_others_do_not_put_a_message_off(void **state)
 
 /* 63 nodes with up to 4 announcements each, to a node that has slots for 13 answers: when each
  * announcement was repeated every 2 ms, those that had to be told RETRY took them all. */
-static void announcements_behind_others_leave_slots_for_the_first(void **state)
+TEST(announcements_behind_others_leave_slots_for_the_first)
 {
     struct sim_options options = simulation(6, SIM_HOTSPOT, 1025);
 
-    (void)state;
     assert_true(simulated_well(&options).wall_ns < UINT64_C(5) * 1000000000);
 }
 
-static void messages_arrive_whole_over_links_that_lose_and_damage(void **state)
+TEST(messages_arrive_whole_over_links_that_lose_and_damage)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct sim_options options = simulation(4, traffic[seed % 4], 3000);
         options.seed = seed;
@@ -60,20 +56,18 @@ static void messages_arrive_whole_over_links_that_lose_and_damage(void **state)
     }
 }
 
-static void a_checked_message_of_several_frames_arrives_whole(void **state)
+TEST(a_checked_message_of_several_frames_arrives_whole)
 {
     struct sim_options options = simulation(1, SIM_BROADCAST, 200000);
 
-    (void)state;
     options.payload_checked = true;
     simulated_well(&options);
 }
 
 /* An announcement takes longer than until it is repeated, so it comes again after its message. With
  * what was said to it then, messages once went to each other's receives, or were refused. */
-static void announcements_that_come_late_and_often_change_nothing(void **state)
+TEST(announcements_that_come_late_and_often_change_nothing)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct sim_options options = simulation(4, traffic[i], 2000);
         options.messages = 16;
@@ -87,12 +81,11 @@ static void announcements_that_come_late_and_often_change_nothing(void **state)
 
 /* A node without credit and with nothing under way hears of credit once. With each of these seeds
  * that word is lost on the way to or from a node that everybody writes to. */
-static void credit_that_was_lost_is_asked_for_again(void **state)
+TEST(credit_that_was_lost_is_asked_for_again)
 {
     static const uint64_t seeds[] = {1, 7, 10, 27};
     struct sim_options options = simulation(5, SIM_HOTSPOT, 2000);
 
-    (void)state;
     options.faults.drop = 0.03;
     for (unsigned i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
         options.seed = seeds[i];
@@ -105,9 +98,8 @@ static bool same(const struct sim_result *a, const struct sim_result *b)
     return a->digest[0] == b->digest[0] && a->digest[1] == b->digest[1];
 }
 
-static void the_same_seed_gives_the_same_events(void **state)
+TEST(the_same_seed_gives_the_same_events)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++) {
         struct sim_options options = simulation(5, traffic[i], 2000);
         options.faults.jitter_ns = 1000;
@@ -120,12 +112,11 @@ static void the_same_seed_gives_the_same_events(void **state)
 }
 
 /* With `scrub` every frame is copied, without it a relay's control frames are not. */
-static void frames_that_are_passed_on_without_a_copy_give_the_same_run(void **state)
+TEST(frames_that_are_passed_on_without_a_copy_give_the_same_run)
 {
     static const enum sim_scenario scenarios[] = {SIM_EXCHANGE, SIM_SCATTER, SIM_RANDOM,
                                                   SIM_HOTSPOT};
 
-    (void)state;
     for (unsigned i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
         for (uint32_t bytes = 100; bytes <= 10000; bytes *= 10) {
             struct sim_options options = simulation(5, scenarios[i], bytes);
@@ -136,11 +127,10 @@ static void frames_that_are_passed_on_without_a_copy_give_the_same_run(void **st
         }
 }
 
-static void another_seed_gives_other_faults(void **state)
+TEST(another_seed_gives_other_faults)
 {
     struct sim_options options = simulation(4, SIM_EXCHANGE, 500);
 
-    (void)state;
     options.faults.drop = 0.01;
     struct sim_result first = simulated_well(&options);
     options.seed = 2;
@@ -148,11 +138,10 @@ static void another_seed_gives_other_faults(void **state)
     assert_false(same(&first, &second));
 }
 
-static void the_order_of_ties_is_part_of_the_digest(void **state)
+TEST(the_order_of_ties_is_part_of_the_digest)
 {
     struct sim_options options = simulation(4, SIM_EXCHANGE, 500);
 
-    (void)state;
     struct sim_result first = simulated_well(&options);
     options.shuffle = 9;
     struct sim_result second = simulated_well(&options);
@@ -160,11 +149,10 @@ static void the_order_of_ties_is_part_of_the_digest(void **state)
     assert_int_equal(first.lines[0].model_ns, second.lines[0].model_ns);
 }
 
-static void contents_that_are_not_kept_change_no_event_but_the_bytes(void **state)
+TEST(contents_that_are_not_kept_change_no_event_but_the_bytes)
 {
     struct sim_options options = simulation(5, SIM_RANDOM, 1500);
 
-    (void)state;
     struct sim_result first = simulated_well(&options);
     options.contents = SIM_SHARED;
     struct sim_result second = simulated_well(&options);
@@ -174,21 +162,19 @@ static void contents_that_are_not_kept_change_no_event_but_the_bytes(void **stat
 }
 
 /* Node 0 takes 7 x 8 messages of 1 hop or more one after another through one receive port. */
-static void a_hot_spot_takes_at_least_what_its_port_needs(void **state)
+TEST(a_hot_spot_takes_at_least_what_its_port_needs)
 {
     struct sim_options options = simulation(3, SIM_HOTSPOT, 1000);
 
-    (void)state;
     struct sim_line line = simulated_well(&options).lines[0];
     assert_true(line.model_ns >= 7 * 8 * UINT64_C(1000) * 425);
     assert_true(line.model_ns < 7 * 8 * UINT64_C(1000) * 425 * 2);
 }
 
-static void a_message_alone_takes_the_papers_time(void **state)
+TEST(a_message_alone_takes_the_papers_time)
 {
     struct sim_options options = simulation(2, SIM_TRANSPOSE, 1000);
 
-    (void)state;
     options.messages = 1;
     assert_int_equal(simulated_well(&options).lines[0].model_ns, 65425 + 2 * 9575 + 1001 * 425);
 }
@@ -197,12 +183,11 @@ static void a_message_alone_takes_the_papers_time(void **state)
  * Nodes 1, 2 and 3 send to node 0, 3 by way of 2. 1 and 2 ask at the same time, and one of them is
  * first; 3 asks for the link 2-0 one hop later, and has it after 2, whatever the order of ties.
  */
-static void requests_are_served_in_the_order_of_model_time(void **state)
+TEST(requests_are_served_in_the_order_of_model_time)
 {
     struct sim_options options = simulation(2, SIM_HOTSPOT, 1000);
     uint64_t second_ns = 65425 + 9575 + 2 * 1000 * 425;
 
-    (void)state;
     options.messages = 1;
     for (options.shuffle = 1; options.shuffle <= 40; options.shuffle++) {
         struct sim_result result = simulated_well(&options);
@@ -211,19 +196,3 @@ static void requests_are_served_in_the_order_of_model_time(void **state)
         assert_true(last_ns == 1001 * 425 || last_ns == 9575 + 1001 * 425);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(a_message_alone_takes_the_papers_time),
-          cmocka_unit_test(requests_are_served_in_the_order_of_model_time),
-          cmocka_unit_test(messages_arrive_whole_whatever_their_size_and_pattern),
-          cmocka_unit_test(ends_of_others_do_not_put_a_message_off),
-          cmocka_unit_test(announcements_behind_others_leave_slots_for_the_first),
-          cmocka_unit_test(messages_arrive_whole_over_links_that_lose_and_damage),
-          cmocka_unit_test(a_checked_message_of_several_frames_arrives_whole),
-          cmocka_unit_test(announcements_that_come_late_and_often_change_nothing),
-          cmocka_unit_test(credit_that_was_lost_is_asked_for_again),
-          cmocka_unit_test(the_same_seed_gives_the_same_events),
-          cmocka_unit_test(frames_that_are_passed_on_without_a_copy_give_the_same_run),
-          cmocka_unit_test(another_seed_gives_other_faults),
-          cmocka_unit_test(the_order_of_ties_is_part_of_the_digest),
-          cmocka_unit_test(contents_that_are_not_kept_change_no_event_but_the_bytes),
-          cmocka_unit_test(a_hot_spot_takes_at_least_what_its_port_needs))

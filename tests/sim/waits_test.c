@@ -39,14 +39,13 @@ static bool tells(const struct sim_result *result, const char *text)
 
 /* Node 0 is made to expect one message more than is sent to it; the others wait for it in their
  * next align, and there is no circle. */
-static void a_run_that_stops_says_who_waits_for_whom(void **state)
+TEST(a_run_that_stops_says_who_waits_for_whom)
 {
     struct sim_options options = simulation(2, SIM_HOTSPOT, 100);
     options.sizes[options.size_count++] = 100;
     struct sim *sim = running(&options);
     struct sim_result result;
 
-    (void)state;
     sim->expected[0]++;
     while (sim_advance(sim, 100000))
         ;
@@ -60,14 +59,13 @@ static void a_run_that_stops_says_who_waits_for_whom(void **state)
 }
 
 /* The same, and who lies sends data for ever: the links are never quiet. */
-static void a_run_ends_when_its_links_are_busy_for_ever(void **state)
+TEST(a_run_ends_when_its_links_are_busy_for_ever)
 {
     struct sim_options options = simulation(2, SIM_HOTSPOT, 100);
     options.sizes[options.size_count++] = 100;
     struct sim *sim = running(&options);
     struct sim_result result;
 
-    (void)state;
     sim->expected[0]++;
     for (unsigned i = 0; i < 100000 && sim_advance(sim, 1); i++)
         sim->partitions[0].moved = true;
@@ -82,13 +80,12 @@ static void a_run_ends_when_its_links_are_busy_for_ever(void **state)
 }
 
 /* ... or answers at once, for ever. */
-static void a_run_ends_when_no_time_passes(void **state)
+TEST(a_run_ends_when_no_time_passes)
 {
     struct sim_options options = simulation(2, SIM_EXCHANGE, 100);
     struct sim *sim = running(&options);
     struct sim_result result;
 
-    (void)state;
     assert_in_range(sim->limit.rounds, 1000000, 2000000);
     sim->limit.rounds = 5000;
     for (unsigned i = 0; i < 10000 && sim_advance(sim, 1); i++) {
@@ -103,13 +100,12 @@ static void a_run_ends_when_no_time_passes(void **state)
 
 /* A step of many nodes on slow links may take long; damage adds to it what its frames can be
  * damaged. */
-static void a_run_is_given_the_time_that_its_longest_step_takes(void **state)
+TEST(a_run_is_given_the_time_that_its_longest_step_takes)
 {
     struct sim_options options = simulation(4, SIM_EXCHANGE, 100);
     struct sim *sim = running(&options);
     struct limit limit = sim->limit;
 
-    (void)state;
     uint64_t predicted_ns = sim->options.plans->times[0].model_ns;
     assert_true(limit.ns >= 60 * UINT64_C(1000000000) + 2 * predicted_ns);
     assert_true(limit.ns < 70 * UINT64_C(1000000000));
@@ -125,12 +121,11 @@ static void a_run_is_given_the_time_that_its_longest_step_takes(void **state)
 }
 
 /* Programs that each wait for the next, on real nodes. */
-static void programs_that_receive_before_they_send_wait_in_a_circle(void **state)
+TEST(programs_that_receive_before_they_send_wait_in_a_circle)
 {
     struct sim_options options = simulation(2, SIM_CIRCLE, 100);
     struct sim_result result = simulated(&options);
 
-    (void)state;
     assert_int_equal(result.verdict, SIM_STUCK);
     assert_true(tells(&result, "deadlock, each waits for the next:"));
     assert_true(tells(&result, "  node 3 waits to receive from rank 0"));
@@ -152,13 +147,12 @@ static void block(struct sim *sim, uint32_t rank)
 }
 
 /* The controller has the circle from the nodes' answers, and nothing is said of it twice. */
-static void programs_that_wait_in_calls_are_told_as_on_real_machines(void **state)
+TEST(programs_that_wait_in_calls_are_told_as_on_real_machines)
 {
     struct sim_options options = simulation(2, SIM_CIRCLE, 100);
     struct sim *sim = running(&options);
     struct sim_result result;
 
-    (void)state;
     while (sim->tasks[0].state != TASK_POLLS || sim->tasks[1].state != TASK_POLLS ||
            sim->tasks[2].state != TASK_POLLS || sim->tasks[3].state != TASK_POLLS)
         assert_true(sim_advance(sim, 1));
@@ -295,7 +289,7 @@ static void make_holder(struct made *made)
 }
 
 /* Node 4 takes the circuits in another order than link 0>4 does. */
-static void circuits_that_hold_links_in_a_circle_are_named(void **state)
+TEST(circuits_that_hold_links_in_a_circle_are_named)
 {
     static const char *const lines[] = {
         "node 0: circuit 1>4 (step 2) waits for link 0>4, held by circuit 3>4 (step 0)",
@@ -304,7 +298,6 @@ static void circuits_that_hold_links_in_a_circle_are_named(void **state)
         "node 1: circuit 1>4 (step 2) has come to node 0"};
     struct made made = made_by_hand();
 
-    (void)state;
     make_holder(&made);
     make_receiver(made.sim, 4, 1, STEP_OF_1);
     expect_lines(made.sim, lines, 4, 4);
@@ -312,12 +305,11 @@ static void circuits_that_hold_links_in_a_circle_are_named(void **state)
 }
 
 /* The receiver waits for node 6, which is dead. */
-static void circuits_behind_a_dead_node_wait_for_it(void **state)
+TEST(circuits_behind_a_dead_node_wait_for_it)
 {
     static const char *const lines[] = {"node 6 is dead"};
     struct made made = made_by_hand();
 
-    (void)state;
     make_holder(&made);
     make_receiver(made.sim, 4, 6, 0);
     made.sim->actors[6].dead = true;
@@ -327,14 +319,13 @@ static void circuits_behind_a_dead_node_wait_for_it(void **state)
 
 /* Nobody holds link 0>4, but its next turn is that of circuit 3>4, which its node has not sent off,
  * for the link 3>2 is dead. */
-static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
+TEST(a_circuit_waits_for_the_one_whose_turn_it_is)
 {
     static const char *const lines[] = {
         "node 3: circuit 3>4 (step 0) waits for link 3>2, which is dead"};
     struct wait_edge edges[WAIT_EDGES_MAX];
     struct made made = made_by_hand();
 
-    (void)state;
     make_open(made.packets[0], 1, STEP_OF_1, 1);
     make_own(router_at(&made, 1), 0, SOURCE_OPENED, made.packets[0]);
     make_held(router_at(&made, 0), 0, 2, made.packets[0]);
@@ -352,13 +343,12 @@ static void a_circuit_waits_for_the_one_whose_turn_it_is(void **state)
 
 /* Its way round: circuit 1>12 waits in node 0 for link 0>12, which circuit 3>12 takes first. That
  * one goes 3 -> 0 -> 12 over the ends of both dimensions, and cannot begin: link 3>0 is dead. */
-static void the_next_turn_is_found_on_the_ways_of_a_torus(void **state)
+TEST(the_next_turn_is_found_on_the_ways_of_a_torus)
 {
     enum { RIGHT, LEFT, UP, DOWN };
     struct sim_options options = simulation(3, SIM_RANDOM, 100);
     struct wait_edge edges[WAIT_EDGES_MAX];
 
-    (void)state;
     options.network = network_of("torus:4x4");
     struct made made = {.sim = sim_make(&options)};
     assert_non_null(made.sim);
@@ -378,7 +368,7 @@ static void the_next_turn_is_found_on_the_ways_of_a_torus(void **state)
 
 /* Node 4 in its step waits for node 6 as before; node 6 has not entered, for it waits for node 4.
  */
-static void programs_and_circuits_wait_for_each_other(void **state)
+TEST(programs_and_circuits_wait_for_each_other)
 {
     static const char *const lines[] = {
         "node 4 waits in step 0 of exchange for the circuit of node 6, which has not "
@@ -386,7 +376,6 @@ static void programs_and_circuits_wait_for_each_other(void **state)
         "node 6 waits for node 4 to enter exchange"};
     struct made made = made_by_hand();
 
-    (void)state;
     make_holder(&made);
     make_receiver(made.sim, 4, 6, 0);
     make_receiver(made.sim, 6, 0, 0);
@@ -397,15 +386,3 @@ static void programs_and_circuits_wait_for_each_other(void **state)
     expect_lines(made.sim, lines, 2, 2);
     sim_free(made.sim);
 }
-
-TEST_MAIN(cmocka_unit_test(a_run_that_stops_says_who_waits_for_whom),
-          cmocka_unit_test(a_run_ends_when_its_links_are_busy_for_ever),
-          cmocka_unit_test(a_run_ends_when_no_time_passes),
-          cmocka_unit_test(a_run_is_given_the_time_that_its_longest_step_takes),
-          cmocka_unit_test(programs_that_receive_before_they_send_wait_in_a_circle),
-          cmocka_unit_test(programs_that_wait_in_calls_are_told_as_on_real_machines),
-          cmocka_unit_test(circuits_that_hold_links_in_a_circle_are_named),
-          cmocka_unit_test(circuits_behind_a_dead_node_wait_for_it),
-          cmocka_unit_test(a_circuit_waits_for_the_one_whose_turn_it_is),
-          cmocka_unit_test(the_next_turn_is_found_on_the_ways_of_a_torus),
-          cmocka_unit_test(programs_and_circuits_wait_for_each_other))

@@ -6,14 +6,14 @@
 #include "board/platform.h"
 #include "arch/armv7a/trap.h"
 #include "drivers/semihosting.h"
-#include "tests/target/testing.h"
+#include "tests/testing.h"
 
 enum { EXIT_FAULT = 3 };
 
 int kernel_main(void)
 {
     (void)platform_init(); /* no links: only the memory map matters */
-    semihosting_exit((uint32_t)testing_main());
+    semihosting_exit((uint32_t)testing_run());
 }
 
 void trap_call(struct trap_frame *frame)

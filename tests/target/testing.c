@@ -1,4 +1,4 @@
-#include "tests/target/testing.h"
+#include "tests/testing.h"
 
 #include <setjmp.h>
 
@@ -62,26 +62,41 @@ _Noreturn void check_failed(const char *file, int line, const char *what)
     testing_fail(file, line, what);
 }
 
-int testing_run(const struct CMUnitTest *tests, size_t count)
+/* The next test behind a line. */
+static const struct test *next_test(int line)
 {
-    static size_t index, failed; /* longjmp leaves statics alone */
+    const struct test *next = NULL;
+
+    for (const struct test *const *at = __start_tests; at != __stop_tests; at++) {
+        if ((*at)->line > line && (!next || (*at)->line < next->line)) {
+            next = *at;
+        }
+    }
+    return next;
+}
+
+int testing_run(void)
+{
+    static const struct test *test; /* longjmp leaves statics alone */
+    static size_t number, failed;
+
     semihosting_write("1..");
-    write_number(count);
+    write_number((uint64_t)(__stop_tests - __start_tests));
     semihosting_write("\n");
-    for (index = 0, failed = 0; index < count; index++) {
+    for (test = next_test(0); test; test = next_test(test->line)) {
         bool passed = false;
         if (setjmp(after_failure) == 0) {
             void *state = NULL;
-            tests[index].function(&state);
+            test->function(&state);
             passed = true;
         } else {
             failed++;
         }
         semihosting_write(passed ? "ok " : "not ok ");
-        write_number(index + 1);
+        write_number(++number);
         semihosting_write(" - ");
-        semihosting_write(tests[index].name);
+        semihosting_write(test->name);
         semihosting_write("\n");
     }
-    return failed == 0 ? 0 : 1;
+    return failed != 0;
 }

@@ -13,26 +13,11 @@
 #include <stdint.h>
 #include <string.h>
 
-struct CMUnitTest {
-    const char *name;
-    void (*function)(void **state);
-};
-
-#define cmocka_unit_test(f)                                                                        \
-    {                                                                                              \
-#f, f                                                                                      \
-    }
-#define cmocka_run_group_tests(tests, setup, teardown)                                             \
-    testing_run(tests, sizeof(tests) / sizeof((tests)[0]))
-
-/* The tests of the image: made by TEST_MAIN. */
-int testing_main(void);
+/* Runs the tests of the image in the order of their lines; 0 when all passed. */
+int testing_run(void);
 
 /* Writes a comment line that ends in a number. */
 void testing_note_number(const char *text, uint64_t number);
-
-/* Runs the tests in order; 0 when all passed. */
-int testing_run(const struct CMUnitTest *tests, size_t count);
 
 /* Ends the running test as failed, with the place and the text of what did not hold. */
 _Noreturn void testing_fail(const char *file, int line, const char *what);

@@ -18,9 +18,8 @@ static const struct frame example = {
     .data_credit = 0xdeadbeef,
 };
 
-static void a_packed_header_comes_back(void **state)
+TEST(a_packed_header_comes_back)
 {
-    (void)state;
     uint8_t bytes[FRAME_HEADER_BYTES];
     struct frame frame;
     frame_pack(bytes, &example);
@@ -35,9 +34,8 @@ static void a_packed_header_comes_back(void **state)
     assert_int_equal(frame.data_credit, example.data_credit);
 }
 
-static void a_header_with_any_one_bit_flipped_is_refused(void **state)
+TEST(a_header_with_any_one_bit_flipped_is_refused)
 {
-    (void)state;
     uint8_t bytes[FRAME_HEADER_BYTES];
     struct frame frame;
     frame_pack(bytes, &example);
@@ -49,9 +47,8 @@ static void a_header_with_any_one_bit_flipped_is_refused(void **state)
     assert_true(frame_unpack(bytes, &frame));
 }
 
-static void a_packed_hello_comes_back(void **state)
+TEST(a_packed_hello_comes_back)
 {
-    (void)state;
     struct hello hello, back;
     memset(&hello, 0, sizeof hello);
     memset(&back, 0, sizeof back);
@@ -96,9 +93,8 @@ static void a_packed_hello_comes_back(void **state)
     assert_int_equal(back.peer_id, hello.peer_id);
 }
 
-static void an_incarnation_is_another_one_than_the_last_however_soon_it_follows(void **state)
+TEST(an_incarnation_is_another_one_than_the_last_however_soon_it_follows)
 {
-    (void)state;
     for (uint32_t last = 0; last <= UINT16_MAX; last++) {
         const uint16_t later_ms[] = {0, 1, UINT16_MAX, INT16_MAX, (uint16_t)INT16_MAX + 1};
 
@@ -113,21 +109,14 @@ static void an_incarnation_is_another_one_than_the_last_however_soon_it_follows(
 }
 
 /* As under a debugger that resets it again and again while its clock hardly goes on. */
-static void incarnations_in_one_ms_are_all_different(void **state)
+TEST(incarnations_in_one_ms_are_all_different)
 {
     static bool met[UINT16_MAX + 1];
     uint16_t last = incarnation_next(0xbeef, 70000 * (uint64_t)INCARNATION_US);
 
-    (void)state;
     for (unsigned i = 0; i < 1000; i++) {
         assert_false(met[last]);
         met[last] = true;
         last = incarnation_next(last, 70000 * (uint64_t)INCARNATION_US);
     }
 }
-
-TEST_MAIN(cmocka_unit_test(a_packed_header_comes_back),
-          cmocka_unit_test(a_header_with_any_one_bit_flipped_is_refused),
-          cmocka_unit_test(a_packed_hello_comes_back),
-          cmocka_unit_test(an_incarnation_is_another_one_than_the_last_however_soon_it_follows),
-          cmocka_unit_test(incarnations_in_one_ms_are_all_different))

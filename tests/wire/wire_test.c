@@ -39,13 +39,12 @@ enum { UNTOUCHED = 0xa5 };
             assert_false(unpack(golden, bytes, &back));                                            \
     } while (0)
 
-static void a_packet_header_is_laid_out_as_drawn(void **state)
+TEST(a_packet_header_is_laid_out_as_drawn)
 {
     static const uint8_t golden[] = {38, 0, U16(1000), U32(0x12345678), U32(0xffffffff), 0,
                                      0,  0, 0};
     uint8_t packet[sizeof golden];
 
-    (void)state;
     assert_int_equal(sizeof golden, PACKET_HEADER_BYTES);
     packet_pack(packet, 38, 1000, 0x12345678, 0xffffffff);
     assert_memory_equal(packet, golden, sizeof golden);
@@ -62,7 +61,7 @@ static void a_packet_header_is_laid_out_as_drawn(void **state)
     assert_memory_equal(packet, golden, sizeof golden);
 }
 
-static void an_open_is_laid_out_as_drawn(void **state)
+TEST(an_open_is_laid_out_as_drawn)
 {
     static const uint8_t golden[OPEN_BODY_BYTES] = {U32(70000),      U32(0x01020304), U32(99),
                                                     U16(0x8001),     OPEN_IMAGE,      7,
@@ -77,7 +76,6 @@ static void an_open_is_laid_out_as_drawn(void **state)
                                    .free_ns = 6000000001};
     uint8_t packet[OPEN_BYTES];
 
-    (void)state;
     packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES, 1, 2);
     open_pack(packet, &open);
     assert_memory_equal(packet_body(packet), golden, sizeof golden);
@@ -99,14 +97,13 @@ static void an_open_is_laid_out_as_drawn(void **state)
     assert_true(open_possible(packet, OPEN_BYTES));
 }
 
-static void a_hop_list_is_laid_out_as_drawn(void **state)
+TEST(a_hop_list_is_laid_out_as_drawn)
 {
     static const uint8_t golden[] = {3, 0xff, U16(0), 16, U16(0x1234), 0, U16(0xffff)};
     static const struct open_hop hops[] = {{HOP_DIMENSION_ORDER, 0}, {16, 0x1234}, {0, 0xffff}};
     uint8_t packet[OPEN_BYTES + sizeof golden];
     struct open_hop hop;
 
-    (void)state;
     packet_pack(packet, PACKET_OPEN, OPEN_BODY_BYTES + sizeof golden, 1, 2);
     open_pack(packet, &(struct open_body){.length = 1, .flags = OPEN_ROUTE});
     assert_int_equal(hop_list_pack(packet + OPEN_BYTES, hops, 3), sizeof golden);
@@ -129,9 +126,8 @@ static void a_hop_list_is_laid_out_as_drawn(void **state)
     assert_false(open_possible(packet, sizeof packet));
 }
 
-static void what_rides_in_an_open_is_what_still_fits(void **state)
+TEST(what_rides_in_an_open_is_what_still_fits)
 {
-    (void)state;
     assert_int_equal(open_inline_max(0), OPEN_INLINE_MAX);
     for (unsigned hops = 1; hops <= OPEN_HOPS_MAX; hops++) {
         uint32_t list = HOP_LIST_BYTES + hops * HOP_BYTES, most = open_inline_max(list);
@@ -141,7 +137,7 @@ static void what_rides_in_an_open_is_what_still_fits(void **state)
     assert_int_equal(open_inline_max(HOP_LIST_BYTES_MAX), 674);
 }
 
-static void answers_to_a_circuit_are_laid_out_as_drawn(void **state)
+TEST(answers_to_a_circuit_are_laid_out_as_drawn)
 {
     static const uint8_t accepted[] = {U64(0x123456789a)}, refused[] = {U32(-7), U32(-1)},
                          other[] = {U64(0x800000123456789a)}, positive[] = {U32(7), U32(0)};
@@ -149,14 +145,13 @@ static void answers_to_a_circuit_are_laid_out_as_drawn(void **state)
     struct accept_body differs = {.done_ns = 0x123456789a, .other_length = true};
     struct refuse_body refuse = {-7};
 
-    (void)state;
     EXPECT_LAYOUT(accept_pack, accept_unpack, accept_body, accepted, ANSWER_BYTES, accept);
     EXPECT_LAYOUT(accept_pack, accept_unpack, accept_body, other, ANSWER_BYTES, differs);
     EXPECT_LAYOUT(refuse_pack, refuse_unpack, refuse_body, refused, ANSWER_BYTES, refuse);
     assert_false(refuse_unpack(positive, sizeof positive, &refuse));
 }
 
-static void the_packets_of_a_message_are_laid_out_as_drawn(void **state)
+TEST(the_packets_of_a_message_are_laid_out_as_drawn)
 {
     static const uint8_t requests[] = {U32(1), U32(2), U32(3), U32(0x80000004), 5, 0, 0, 0},
                          clears[] = {U32(1), U32(2), U32(3)}, words[] = {U32(0xfedcba98)};
@@ -164,13 +159,12 @@ static void the_packets_of_a_message_are_laid_out_as_drawn(void **state)
     struct cts_body cts = {.name = 1, .match = 2, .room = 3};
     struct rts_reply_body word = {0xfedcba98};
 
-    (void)state;
     EXPECT_LAYOUT(rts_pack, rts_unpack, rts_body, requests, RTS_BYTES, rts);
     EXPECT_LAYOUT(cts_pack, cts_unpack, cts_body, clears, CTS_BYTES, cts);
     EXPECT_LAYOUT(rts_reply_pack, rts_reply_unpack, rts_reply_body, words, RTS_REPLY_BYTES, word);
 }
 
-static void an_entry_and_its_answer_are_laid_out_as_drawn(void **state)
+TEST(an_entry_and_its_answer_are_laid_out_as_drawn)
 {
     static const uint8_t golden[] = {
         U16(0x8002),     200,    0, U32(7), U16(-9), 0,         0,         U64(1000000007000),
@@ -191,7 +185,6 @@ static void an_entry_and_its_answer_are_laid_out_as_drawn(void **state)
         .epoch = 0x8002, .generation = 200, .status = -9, .clock_ns = 1000000007000};
     uint8_t positive[ENTER_BYTES];
 
-    (void)state;
     EXPECT_LAYOUT(enter_pack, enter_unpack, enter_body, golden, ENTER_BYTES, enter);
     EXPECT_LAYOUT(entered_pack, entered_unpack, entered_body, answers, ENTERED_BYTES, entered);
     enter.status = entered.status = 1;
@@ -201,7 +194,7 @@ static void an_entry_and_its_answer_are_laid_out_as_drawn(void **state)
     assert_false(entered_unpack(positive, ENTERED_BYTES, &entered));
 }
 
-static void questions_for_plans_and_their_answers_are_laid_out_as_drawn(void **state)
+TEST(questions_for_plans_and_their_answers_are_laid_out_as_drawn)
 {
     static const uint8_t asks[] = {U32(1), U32(2), 3, 4, 0, 0, U32(5), U32(6), U32(7)};
     static const uint8_t parts[] = {U32(1), U32(2), U32(3), U32(-4)};
@@ -213,7 +206,6 @@ static void questions_for_plans_and_their_answers_are_laid_out_as_drawn(void **s
         .question = 1, .status = -2, .model_ns = 3000000000000, .bound_ns = 4, .steps = 5};
     const uint8_t longer[PLAN_PART_BYTES + 3] = {0};
 
-    (void)state;
     EXPECT_LAYOUT(plan_ask_pack, plan_ask_unpack, plan_ask_body, asks, PLAN_ASK_BYTES, ask);
     EXPECT_LAYOUT(plan_part_pack, plan_part_unpack, plan_part_body, parts, PLAN_PART_BYTES, part);
     EXPECT_LAYOUT(predicted_pack, predicted_unpack, predicted_body, predictions, PREDICTED_BYTES,
@@ -223,7 +215,7 @@ static void questions_for_plans_and_their_answers_are_laid_out_as_drawn(void **s
     assert_int_equal(part.bytes, 3);
 }
 
-static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **state)
+TEST(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn)
 {
     static const uint8_t offers[] = {U32(1), U32(2), U32(3), U32(4), U32(5), U32(6), U32(8),
                                      7,      0,      0,      0,      U32(9), U32(10)};
@@ -244,14 +236,13 @@ static void what_loads_starts_and_reads_a_program_is_laid_out_as_drawn(void **st
     struct taken_body taken = {.bytes = 0xfffffff0, .generation = 9};
     struct block_header block = {.rank = 3, .size = 16, .argument_count = 2};
 
-    (void)state;
     EXPECT_LAYOUT(offer_pack, offer_unpack, offer_body, offers, OFFER_BYTES, offer);
     EXPECT_LAYOUT(start_pack, start_unpack, start_body, starts, START_BYTES, start);
     EXPECT_LAYOUT(taken_pack, taken_unpack, taken_body, takens, TAKEN_BYTES, taken);
     EXPECT_LAYOUT(block_pack, block_unpack, block_header, blocks, BLOCK_HEADER_BYTES, block);
 }
 
-static void what_a_program_says_is_laid_out_as_drawn(void **state)
+TEST(what_a_program_says_is_laid_out_as_drawn)
 {
     static const uint8_t consoles[] = {2, 'h', 'i'}, exits[] = {U32(-3), 1, 0, U16(0x1234)};
     static const uint8_t reports[REPORT_BYTES] = {
@@ -271,7 +262,6 @@ static void what_a_program_says_is_laid_out_as_drawn(void **state)
                                  .wrong = 0x8000000000000007};
     struct receipt_body receipt = {.status = -8, .held_bytes = 5000, .model_ns = 77};
 
-    (void)state;
     for (unsigned i = 0; i < DIGEST_BYTES; i++)
         receipt.digest[i] = (uint8_t)(i + 1);
     EXPECT_LAYOUT(console_pack, console_unpack, console_body, consoles, CONSOLE_HEADER_BYTES,
@@ -281,12 +271,11 @@ static void what_a_program_says_is_laid_out_as_drawn(void **state)
     EXPECT_LAYOUT(receipt_pack, receipt_unpack, receipt_body, receipts, RECEIPT_BYTES, receipt);
 }
 
-static void the_name_in_a_report_ends_whatever_came(void **state)
+TEST(the_name_in_a_report_ends_whatever_came)
 {
     uint8_t body[REPORT_BYTES];
     struct report_body report;
 
-    (void)state;
     memset(body, 'x', sizeof body);
     assert_true(report_unpack(body, sizeof body, &report));
     assert_int_equal(strlen(report.name), REPORT_NAME_BYTES - 1);
@@ -301,7 +290,7 @@ static void the_name_in_a_report_ends_whatever_came(void **state)
             U32(111), U32(112), U32(113)                                                           \
     }
 
-static void a_state_is_laid_out_as_drawn(void **state)
+TEST(a_state_is_laid_out_as_drawn)
 {
     static const uint8_t computes[STATE_BYTES] =
         STATE_GOLDEN(WAIT_NOTHING, U64(0x4020000040100000));
@@ -327,7 +316,6 @@ static void a_state_is_laid_out_as_drawn(void **state)
                               .step = 13,
                               .steps = 14};
 
-    (void)state;
     for (unsigned i = 0; i < STATE_COUNTERS; i++)
         told.counters[i] = 100 + i;
     EXPECT_LAYOUT(state_pack, state_unpack, state_body, computes, STATE_BYTES, told);
@@ -337,7 +325,7 @@ static void a_state_is_laid_out_as_drawn(void **state)
     EXPECT_LAYOUT(state_pack, state_unpack, state_body, sleeps, STATE_BYTES, told);
 }
 
-static void a_fault_is_laid_out_as_drawn(void **state)
+TEST(a_fault_is_laid_out_as_drawn)
 {
     static const uint8_t golden[] = {
         U16(33),  U16(7),   U32(4),   U32(0x805), U32(100), U32(101), U32(102), U32(103), U32(104),
@@ -352,13 +340,12 @@ static void a_fault_is_laid_out_as_drawn(void **state)
                                .tail = (const uint8_t *)"a.c",
                                .tail_bytes = 3};
 
-    (void)state;
     for (unsigned i = 0; i < FAULT_REGISTERS; i++)
         fault.registers[i] = 100 + i;
     EXPECT_LAYOUT(fault_pack, fault_unpack, fault_body, golden, FAULT_BYTES, fault);
 }
 
-static void what_a_node_tells_of_links_is_laid_out_as_drawn(void **state)
+TEST(what_a_node_tells_of_links_is_laid_out_as_drawn)
 {
     static const uint8_t links[] = {2, 1, 0, 0, 2, 7, 0, 0, U32(5), 3, 1, 0, 0, U32(0xffffffff)};
     static const uint8_t deads[] = {3, 2, 0, 0, U32(0x01020304)};
@@ -366,7 +353,6 @@ static void what_a_node_tells_of_links_is_laid_out_as_drawn(void **state)
     struct link_dead_body dead = {.port = 3, .reason = 2, .peer = 0x01020304};
     uint8_t most[LINKS_BYTES_MAX + LINKS_PORT_BYTES] = {LINKS_PORTS_MAX};
 
-    (void)state;
     EXPECT_LAYOUT(links_pack, links_unpack, links_body, links, sizeof links, told);
     EXPECT_LAYOUT(link_dead_pack, link_dead_unpack, link_dead_body, deads, LINK_DEAD_BYTES, dead);
     assert_true(links_unpack(most, sizeof most, &told));
@@ -374,7 +360,7 @@ static void what_a_node_tells_of_links_is_laid_out_as_drawn(void **state)
     assert_false(links_unpack(most, sizeof most, &told));
 }
 
-static void a_disagreement_is_laid_out_as_drawn(void **state)
+TEST(a_disagreement_is_laid_out_as_drawn)
 {
     static const uint8_t golden[] = {0xfb, 0xff, 0xff, 0xff, U32(1),  U32(2), /* -5 */
                                      3,    4,    5,    0,    U32(6),  U32(7),  U32(8),  U32(15),
@@ -385,7 +371,6 @@ static void a_disagreement_is_laid_out_as_drawn(void **state)
                                      .first = {3, 4, 5, 6, 7, 8, 15},
                                      .other = {9, 10, 11, 12, 13, 14, 16}};
 
-    (void)state;
     EXPECT_LAYOUT(disagree_pack, disagree_unpack, disagree_body, golden, DISAGREE_BYTES, disagree);
 }
 
@@ -425,31 +410,13 @@ static bool is_kind(int kind)
     }
 }
 
-static void no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_routed(void **state)
+TEST(no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_routed)
 {
     unsigned count = 0;
 
-    (void)state;
     for (int kind = 0; kind <= UINT8_MAX; kind++)
         count += is_kind(kind);
     assert_int_equal(count, 28);
     for (int kind = 0; kind < PACKET_ROUTED; kind++)
         assert_int_equal(is_kind(kind), kind >= PACKET_OPEN && kind <= PACKET_REFUSE);
 }
-
-TEST_MAIN(
-    cmocka_unit_test(a_packet_header_is_laid_out_as_drawn),
-    cmocka_unit_test(an_open_is_laid_out_as_drawn),
-    cmocka_unit_test(a_hop_list_is_laid_out_as_drawn),
-    cmocka_unit_test(what_rides_in_an_open_is_what_still_fits),
-    cmocka_unit_test(answers_to_a_circuit_are_laid_out_as_drawn),
-    cmocka_unit_test(the_packets_of_a_message_are_laid_out_as_drawn),
-    cmocka_unit_test(an_entry_and_its_answer_are_laid_out_as_drawn),
-    cmocka_unit_test(questions_for_plans_and_their_answers_are_laid_out_as_drawn),
-    cmocka_unit_test(what_loads_starts_and_reads_a_program_is_laid_out_as_drawn),
-    cmocka_unit_test(what_a_program_says_is_laid_out_as_drawn),
-    cmocka_unit_test(the_name_in_a_report_ends_whatever_came),
-    cmocka_unit_test(a_state_is_laid_out_as_drawn), cmocka_unit_test(a_fault_is_laid_out_as_drawn),
-    cmocka_unit_test(what_a_node_tells_of_links_is_laid_out_as_drawn),
-    cmocka_unit_test(a_disagreement_is_laid_out_as_drawn),
-    cmocka_unit_test(no_two_kinds_share_a_number_and_only_circuits_have_those_below_the_routed))
